@@ -1,8 +1,10 @@
-"""Let every provider fail in every way, in both frameworks, blocking and async, and write docs/measured/failures.md.
+"""Let every provider fail in every way, in both frameworks, blocking and async, and
+write docs/measured/failures.md.
 
     python -m benchmarks.failures
 
-It needs no network: the responses are made here. A provider joins by its ``cassettes/NAME/search.yaml``.
+It needs no network: the responses are made here. A provider joins by its
+``cassettes/NAME/search.yaml``.
 """
 
 from __future__ import annotations
@@ -25,16 +27,25 @@ from tests.cassettes import player
 from tests.cassettes import tape as tapes
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "measured" / "failures.md"
-WAYS = ("LangChain `invoke`", "LangChain `ainvoke`", "LlamaIndex `call`", "LlamaIndex `acall`")
+WAYS = (
+    "LangChain `invoke`",
+    "LangChain `ainvoke`",
+    "LlamaIndex `call`",
+    "LlamaIndex `acall`",
+)
 
 _HTML = "<!doctype html><title>Sign in</title><p>Sign in to this network."
 Reply = Callable[[httpx.Request], httpx.Response]
-Outcome = tuple[bool, str]  # whether it was marked as a failure, and what the model reads
+# whether it was marked as a failure, and what the model reads
+Outcome = tuple[bool, str]
 
 
 def _answer(status: int, body: str = '{"error": "no"}', **headers: str) -> Reply:
     kind = "text/html" if body.startswith("<") else "application/json"
-    named = {"content-type": kind, **{name.replace("_", "-"): value for name, value in headers.items()}}
+    named = {
+        "content-type": kind,
+        **{name.replace("_", "-"): value for name, value in headers.items()},
+    }
     return lambda _: httpx.Response(status, headers=named, content=body)
 
 
@@ -62,10 +73,17 @@ FAULTS: dict[str, Reply] = {
 
 @cache  # the page and the tests of each failure ask for the same
 def try_each(name: str, reply: Reply) -> list[Outcome]:
-    """Return what a model reads when the service of the provider *name* gives *reply*, for each of `WAYS`."""
+    """Return what a model reads when the service of the provider *name* gives *reply*,
+    for each of `WAYS`.
+    """
     tape = tapes.find(name, "search")
     query = player.query(tape)[0]
-    call = {"type": "tool_call", "id": "1", "name": "web_search", "args": {"query": query}}
+    call = {
+        "type": "tool_call",
+        "id": "1",
+        "name": "web_search",
+        "args": {"query": query},
+    }
     tool = WebSearchTool(**player.arguments(tape, reply))
     search, _ = WebSearchToolSpec(**player.arguments(tape, reply)).to_tool_list()
 
@@ -82,7 +100,9 @@ def try_each(name: str, reply: Reply) -> list[Outcome]:
 
 
 def code(outcome: Outcome) -> str:
-    """Return the code that *outcome* begins with; ``success`` or ``crash`` if it is not a proper failure."""
+    """Return the code that *outcome* begins with; ``success`` or ``crash`` if it is not
+    a proper failure.
+    """
     failed, text = outcome
     found = re.match(r"(?:Encountered error: )?ERROR \[(\w+)\]", text)
     if not failed:
@@ -91,7 +111,9 @@ def code(outcome: Outcome) -> str:
 
 
 def rows() -> Iterator[tuple[str, list[str]]]:
-    """Return for each provider the codes of all faults: one for each, if all ways agree."""
+    """Return for each provider the codes of all faults: one for each, if all ways
+    agree.
+    """
     for name in player.find_searchers():
         cells = []
         for reply in FAULTS.values():
@@ -102,17 +124,26 @@ def rows() -> Iterator[tuple[str, list[str]]]:
 
 def write_page() -> str:
     """Return the page."""
-    table = Table(["", *FAULTS], [[f"`{name}`", *cells] for name, cells in rows()], numbers=False)
+    table = Table(
+        ["", *FAULTS], [[f"`{name}`", *cells] for name, cells in rows()], numbers=False
+    )
     count = len(table.rows)
     return (
         "# Failing searches\n\n"
-        "What a model reads when a service fails, for every provider. Written by `python -m benchmarks.failures`, "
-        f"which makes each of {len(FAULTS)} responses for each of {count} providers, and searches with `WebSearchTool` "
-        "of LangChain and with the tool of `WebSearchToolSpec` for LlamaIndex, blocking and async: "
-        f"{count * len(FAULTS) * len(WAYS):,} searches. A cell has the code that the text begins with, as in "
-        "`ERROR [rate_limited] ...`; it has two if not all four ways agree. Each is marked as a failure: a "
-        "tool message with the status `error`, or a `ToolOutput` with `is_error`. [Errors](../errors.md) explains the "
-        f"codes.\n\n{table}\n\nA test compares this page with the program of every commit.\n"
+        "What a model reads when a service fails, for every provider. Written by "
+        "`python -m benchmarks.failures`, "
+        f"which makes each of {len(FAULTS)} responses for each of {count} providers, "
+        f"and searches with `WebSearchTool` "
+        "of LangChain and with the tool of `WebSearchToolSpec` for LlamaIndex, "
+        "blocking and async: "
+        f"{count * len(FAULTS) * len(WAYS):,} searches. A cell has the code that the "
+        f"text begins with, as in "
+        "`ERROR [rate_limited] ...`; it has two if not all four ways agree. Each is "
+        "marked as a failure: a "
+        "tool message with the status `error`, or a `ToolOutput` with `is_error`. "
+        "[Errors](../errors.md) explains the "
+        f"codes.\n\n{table}\n\nA test compares this page with the program of every "
+        f"commit.\n"
     )
 
 

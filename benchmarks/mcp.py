@@ -20,13 +20,19 @@ from websearch_core.tools import Run, WebTools
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "measured" / "mcp.md"
 _CALLS, _WARM, _IN_FLIGHT = 500, 50, 200
 _RESULTS = [
-    {"title": f"Kelp {n}", "url": f"https://sea.example/{n}", "snippet": "Kelp is a brown alga of cold seas. " * 8}
+    {
+        "title": f"Kelp {n}",
+        "url": f"https://sea.example/{n}",
+        "snippet": "Kelp is a brown alga of cold seas. " * 8,
+    }
     for n in range(5)
 ]
 
 
 def make_idle_server(like: Any, answer: Any) -> Any:
-    """Return a server of the SDK with the tools of another, which do nothing but return an *answer*."""
+    """Return a server of the SDK with the tools of another, which do nothing but return
+    an *answer*.
+    """
     sdk, types = import_module("mcp.server.lowlevel"), import_module("mcp.types")
     result = types.CallToolResult.model_validate(answer)
 
@@ -49,17 +55,24 @@ async def measure(call: Callable[[], Awaitable[object]]) -> int:
 
 
 async def compare(mode: str) -> tuple[float, float, float]:
-    """Return the times of a direct call, of an idle tool, and of a call through the server, in milliseconds: medians.
+    """Return the times of a direct call, of an idle tool, and of a call through the
+    server, in milliseconds: medians.
 
-    They take turns. A loop over one of them alone would find its code in the processor's caches, the shorter the more.
+    They take turns. A loop over one of them alone would find its code in the
+    processor's caches, the shorter the more.
     """
     client = import_module("mcp").Client
     tools = WebTools(provider=FakeWeb(results=_RESULTS))
     asked = {"query": "kelp"}
     server = make_server(WebTools(provider=FakeWeb(results=_RESULTS)))
     async with client(server, mode=mode) as ours:
-        answer = (await ours.session.call_tool("web_search", asked)).model_dump(by_alias=True)
-    async with client(make_idle_server(server, answer), mode=mode) as idle, client(server, mode=mode) as ours:
+        answer = (await ours.session.call_tool("web_search", asked)).model_dump(
+            by_alias=True
+        )
+    async with (
+        client(make_idle_server(server, answer), mode=mode) as idle,
+        client(server, mode=mode) as ours,
+    ):
         numbers = iter(range(10**9))
         kinds: list[Callable[[], Awaitable[object]]] = [
             lambda: tools.asearch(asked, Run(conversation=next(numbers))),
@@ -67,30 +80,54 @@ async def compare(mode: str) -> tuple[float, float, float]:
             lambda: ours.session.call_tool("web_search", asked),
         ]
         taken = [[await measure(kind) for kind in kinds] for _ in range(_WARM + _CALLS)]
-    direct, nothing, through = (median(column) / 1e6 for column in zip(*taken[_WARM:], strict=True))
+    direct, nothing, through = (
+        median(column) / 1e6 for column in zip(*taken[_WARM:], strict=True)
+    )
     return direct, nothing, through
 
 
 async def fly() -> tuple[int, float]:
-    """Return how many of many calls at once ended with results, and the processor time of each in seconds."""
+    """Return how many of many calls at once ended with results, and the processor time
+    of each in seconds.
+    """
     tools = WebTools(provider=FakeWeb(results=_RESULTS, delay=0.2))
     async with import_module("mcp").Client(make_server(tools), mode="legacy") as client:
         began = time.process_time()
-        calls = (client.session.call_tool("web_search", {"query": f"kelp {n}"}) for n in range(_IN_FLIGHT))
+        calls = (
+            client.session.call_tool("web_search", {"query": f"kelp {n}"})
+            for n in range(_IN_FLIGHT)
+        )
         results = await asyncio.gather(*calls)
-        return sum(not result.is_error for result in results), (time.process_time() - began) / _IN_FLIGHT
+        return sum(not result.is_error for result in results), (
+            time.process_time() - began
+        ) / _IN_FLIGHT
 
 
 def main() -> None:
     """Measure, and write the page."""
     rows = []
-    for mode, name in (("legacy", "2025-11-25, JSON-RPC over memory"), ("auto", "2026-07-28, in the process")):
+    for mode, name in (
+        ("legacy", "2025-11-25, JSON-RPC over memory"),
+        ("auto", "2026-07-28, in the process"),
+    ):
         direct, nothing, through = asyncio.run(compare(mode))
         more = through / (direct + nothing) - 1
-        rows.append((name, *(f"{time:.2f}" for time in (direct, nothing, through)), f"{more:+.1%}"))
+        rows.append(
+            (
+                name,
+                *(f"{time:.2f}" for time in (direct, nothing, through)),
+                f"{more:+.1%}",
+            )
+        )
         print(rows[-1])
     ended, each = asyncio.run(fly())
-    heads = ("specification", "the tool alone, ms", "an idle tool of the SDK, ms", "through the server, ms", "more")
+    heads = (
+        "specification",
+        "the tool alone, ms",
+        "an idle tool of the SDK, ms",
+        "through the server, ms",
+        "more",
+    )
     store(
         PAGE,
         f"""<!-- Written by `make bench-mcp`. Do not edit. -->

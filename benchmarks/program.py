@@ -1,4 +1,6 @@
-"""A server in its own process, so that it takes no time from the interpreter that is measured."""
+"""A server in its own process, so that it takes no time from the interpreter that is
+measured.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -13,7 +15,8 @@ _ROOT = Path(__file__).resolve().parents[1]
 
 
 class Program:
-    """A module that calls `serve` when it is run, for the duration of the ``with`` block.
+    """A module that calls `serve` when it is run, for the duration of the ``with``
+    block.
 
     Args:
         module: Its name.
@@ -40,7 +43,8 @@ class Program:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.communicate(timeout=10)  # closes its standard input, which ends the process
+        # closes its standard input, which ends the process
+        self._process.communicate(timeout=10)
 
     def ask(self) -> Any:
         """Return what the server says it has seen."""
@@ -62,7 +66,9 @@ async def serve(server: asyncio.Server, describe: Callable[[], Any]) -> None:
     """
     print(server.sockets[0].getsockname()[1], flush=True)
     questions = asyncio.StreamReader()
-    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(questions), sys.stdin)
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(questions), sys.stdin
+    )
     while await questions.readline():
         print(json.dumps(describe()), flush=True)
     server.close()

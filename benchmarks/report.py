@@ -13,14 +13,17 @@ from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parents[1]
 _LIBRARIES = (
-    "websearch-core", "langchain-websearch", "httpx", "pydantic", "langchain-core", "langchain", "langchain-tavily",
+    "websearch-core", "langchain-websearch", "httpx", "pydantic", "langchain-core",
+    "langchain", "langchain-tavily",
     "aiohttp", "requests",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under a header. The first column is text; the others are right-aligned if *numbers* is true."""
+    """Rows under a header. The first column is text; the others are right-aligned if
+    *numbers* is true.
+    """
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -28,7 +31,9 @@ class Table:
 
     def __str__(self) -> str:
         rule = ["---", *["--:" if self.numbers else "---"] * (len(self.head) - 1)]
-        return "\n".join("| " + " | ".join(row) + " |" for row in (self.head, rule, *self.rows))
+        return "\n".join(
+            "| " + " | ".join(row) + " |" for row in (self.head, rule, *self.rows)
+        )
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,10 @@ class Goal:
     met: bool
 
     def __str__(self) -> str:
-        return f"- **{'met' if self.met else 'missed'}**: {self.claim}. Measured: {self.measured}."
+        return (
+            f"- **{'met' if self.met else 'missed'}**: {self.claim}. Measured: "
+            f"{self.measured}."
+        )
 
 
 @dataclass(frozen=True)
@@ -66,18 +74,31 @@ class Section:
     def __str__(self) -> str:
         plot = f"![{self.title}]({self.plot})" if self.plot else ""
         goals = "\n".join(map(str, self.goals))
-        parts = [f"## {self.title}", self.method, plot, *map(str, self.tables), goals, self.remark]
+        parts = [
+            f"## {self.title}",
+            self.method,
+            plot,
+            *map(str, self.tables),
+            goals,
+            self.remark,
+        ]
         return "\n\n".join(filter(None, parts))
 
 
 def head() -> str:
-    """Return the beginning of ``docs/measured/benchmarks.md``: what is compared, when and on which machine."""
+    """Return the beginning of ``docs/measured/benchmarks.md``: what is compared, when
+    and on which machine.
+    """
     introduction = (
         "What this library costs compared with doing the same by hand, and with "
-        "[langchain-tavily](https://pypi.org/project/langchain-tavily/), which calls the same service. Everything "
-        "talks to a server on the same machine, so nothing here says how fast any service is. The contestants take "
-        "turns and are compared within each turn: trust the ratios, which are medians of those comparisons, more than "
-        "the times. A spread runs from the first to the third quartile. The sections on reading pages compare with "
+        "[langchain-tavily](https://pypi.org/project/langchain-tavily/), which calls "
+        "the same service. Everything "
+        "talks to a server on the same machine, so nothing here says how fast any "
+        "service is. The contestants take "
+        "turns and are compared within each turn: trust the ratios, which are medians "
+        "of those comparisons, more than "
+        "the times. A spread runs from the first to the third quartile. The sections "
+        "on reading pages compare with "
         "other readers, and each says when and with which versions it was measured."
     )
     parts = [
@@ -91,7 +112,8 @@ def head() -> str:
 
 
 def put(page: str, sections: Sequence[Section], beginning: str = "") -> str:
-    """Replace the sections of a page that have the titles of *sections*, and update the count of goals.
+    """Replace the sections of a page that have the titles of *sections*, and update the
+    count of goals.
 
     Args:
         page: The present text of the page.
@@ -102,22 +124,39 @@ def put(page: str, sections: Sequence[Section], beginning: str = "") -> str:
     by_title = {text.partition("\n")[0]: text.rstrip() for text in texts}
     by_title |= {f"## {section.title}": str(section) for section in sections}
     body = "\n\n".join(by_title.values())
-    met, missed = (len(re.findall(rf"^- \*\*{outcome}\*\*: ", body, re.MULTILINE)) for outcome in ("met", "missed"))
+    met, missed = (
+        len(re.findall(rf"^- \*\*{outcome}\*\*: ", body, re.MULTILINE))
+        for outcome in ("met", "missed")
+    )
     counted = f"**{met} of {met + missed} goals were met.**"
-    return re.sub(r"^\*\*\d+ of \d+ goals .*$", counted, beginning or old, flags=re.MULTILINE) + body + "\n"
+    return (
+        re.sub(
+            r"^\*\*\d+ of \d+ goals .*$", counted, beginning or old, flags=re.MULTILINE
+        )
+        + body
+        + "\n"
+    )
 
 
 def store(page: Path, text: str) -> None:
-    """Write a *page* of measurements, and in its last line the commit that was measured."""
+    """Write a *page* of measurements, and in its last line the commit that was
+    measured.
+    """
     text = re.sub(r"\n\nLast measured at commit [^\n]*", "", text.rstrip())
     page.write_text(f"{text}\n\nLast measured at commit {_find_commit()}.\n", "utf-8")
 
 
 def _find_commit() -> str:
     def git(*words: str) -> str:
-        return subprocess.run(["git", *words], cwd=_ROOT, capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(
+            ["git", *words], cwd=_ROOT, capture_output=True, text=True, check=True
+        ).stdout.strip()
 
-    changes = " and changes" if git("status", "--porcelain", "--", "core/src", "*_websearch/src") else ""
+    changes = (
+        " and changes"
+        if git("status", "--porcelain", "--", "core/src", "*_websearch/src")
+        else ""
+    )
     return f"`{git('rev-parse', '--short=7', 'HEAD')}`{changes}"
 
 
@@ -125,7 +164,10 @@ def _describe_machine() -> list[tuple[str, str]]:
     return [
         ("measured", f"{datetime.now(UTC):%Y-%m-%d}"),
         ("Python", f"{platform.python_implementation()} {platform.python_version()}"),
-        ("machine", f"{platform.system()}, {platform.machine()}, {os.cpu_count()} cores"),
+        (
+            "machine",
+            f"{platform.system()}, {platform.machine()}, {os.cpu_count()} cores",
+        ),
         *((name, _find_version(name)) for name in _LIBRARIES),
     ]
 
@@ -140,7 +182,13 @@ def _find_version(name: str) -> str:
 def milliseconds(seconds: float) -> str:
     """Format a time with three significant digits."""
     value = seconds * 1000
-    return f"{value:.0f} ms" if value >= 100 else f"{value:.1f} ms" if value >= 10 else f"{value:.2f} ms"
+    return (
+        f"{value:.0f} ms"
+        if value >= 100
+        else f"{value:.1f} ms"
+        if value >= 10
+        else f"{value:.2f} ms"
+    )
 
 
 def times(ratio: float) -> str:

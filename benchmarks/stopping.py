@@ -1,4 +1,5 @@
-"""Interrupt blocking calls that are waiting for a server, and write docs/measured/stopping.md.
+"""Interrupt blocking calls that are waiting for a server, and write
+docs/measured/stopping.md.
 
 python -m benchmarks.stopping
 """
@@ -23,8 +24,19 @@ def main() -> None:
             stops = [stop(name, Path(folder)) for _ in range(_TIMES)]
         seconds = [one.seconds for one in stops]
         asked = max(sum("/held/" in path for path in one.paths) for one in stops)
-        rows.append((name, str(under_way), str(asked), f"{median(seconds):.3f}", f"{max(seconds):.3f}"))
-    table = Table(("call", "requests under way", "requests in all", "median, s", "longest, s"), rows)
+        rows.append(
+            (
+                name,
+                str(under_way),
+                str(asked),
+                f"{median(seconds):.3f}",
+                f"{max(seconds):.3f}",
+            )
+        )
+    table = Table(
+        ("call", "requests under way", "requests in all", "median, s", "longest, s"),
+        rows,
+    )
     store(
         PAGE,
         f"""<!-- Written by `make bench-stopping`. Do not edit. -->

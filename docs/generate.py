@@ -5,7 +5,16 @@ import importlib
 from pathlib import Path
 
 import websearch_core.providers
-from docs.generators import classes, commands, errors, llms, migration, providers, reference, settings
+from docs.generators import (
+    classes,
+    commands,
+    errors,
+    llms,
+    migration,
+    providers,
+    reference,
+    settings,
+)
 from docs.generators.markdown import replace_part
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -19,21 +28,33 @@ def render() -> dict[Path, str]:
         _CLASSES: classes.write_module(_CLASSES),
         docs / "providers.md": providers.write_page(),
         docs / "api.md": reference.write_page(),
-        ROOT / "README.md": _fill(ROOT / "README.md", {"providers": providers.write_table()}),
-        ROOT / "core" / "README.md": _fill(ROOT / "core" / "README.md", {"providers": providers.write_table()}),
+        ROOT / "README.md": _fill(
+            ROOT / "README.md", {"providers": providers.write_table()}
+        ),
+        ROOT / "core" / "README.md": _fill(
+            ROOT / "core" / "README.md", {"providers": providers.write_table()}
+        ),
         **{
             page: _fill(page, {"services": providers.write_names()})
-            for page in (ROOT / "langchain_websearch" / "README.md", ROOT / "llamaindex_websearch" / "README.md")
+            for page in (
+                ROOT / "langchain_websearch" / "README.md",
+                ROOT / "llamaindex_websearch" / "README.md",
+            )
         },
         docs / "settings.md": _fill(
-            docs / "settings.md", {"settings": settings.write_table(), "sources": settings.write_sources()}
+            docs / "settings.md",
+            {"settings": settings.write_table(), "sources": settings.write_sources()},
         ),
         docs / "errors.md": _fill(docs / "errors.md", {"codes": errors.write_table()}),
         docs / "cli.md": _fill(docs / "cli.md", commands.write_tables()),
         docs / "llms.txt": llms.write_page(docs),
         docs / "migration.md": _fill(docs / "migration.md", migration.write_tables()),
-        docs / "for-coding-agents.md": _fill(docs / "for-coding-agents.md", migration.write_blocks()),
-        docs / "measured" / "migration.md": _fill(docs / "measured" / "migration.md", migration.write_measurements()),
+        docs / "for-coding-agents.md": _fill(
+            docs / "for-coding-agents.md", migration.write_blocks()
+        ),
+        docs / "measured" / "migration.md": _fill(
+            docs / "measured" / "migration.md", migration.write_measurements()
+        ),
     }
 
 
@@ -46,6 +67,7 @@ def _fill(page: Path, parts: dict[str, str]) -> str:
 
 if __name__ == "__main__":
     _CLASSES.write_text(classes.write_module(_CLASSES), "utf-8")
-    importlib.reload(websearch_core.providers)  # the reference lists its names, a new provider's included
+    # the reference lists its names, a new provider's included
+    importlib.reload(websearch_core.providers)
     for path, text in render().items():
         path.write_text(text, "utf-8")

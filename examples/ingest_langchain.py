@@ -1,10 +1,13 @@
-"""Keep a vector store up to date with web pages: only what changed is embedded again. With LangChain's ``index``.
+"""Keep a vector store up to date with web pages: only what changed is embedded again.
+With LangChain's ``index``.
 
-    python examples/ingest_langchain.py                                 # offline: pages of the example site
-    python examples/ingest_langchain.py https://docs.python.org/3/ ...  # live: OPENAI_API_KEY, for the embeddings
+    python examples/ingest_langchain.py                                 # offline: pages
+        of the example site python examples/ingest_langchain.py
+        https://docs.python.org/3/ ...  # live: OPENAI_API_KEY, for the embeddings
 
-The documents of an unchanged page are equal in every run, so the record manager knows them. A page is split at its
-headings: of a page that changed, only the sections that did are embedded.
+The documents of an unchanged page are equal in every run, so the record manager knows
+them. A page is split at its headings: of a page that changed, only the sections that
+did are embedded.
 
 examples/ingest_llamaindex.py is the same for LlamaIndex.
 """
@@ -26,7 +29,9 @@ from langchain_websearch import WebPageLoader
 
 
 def split(loader: WebPageLoader) -> Iterator[Document]:
-    """Yield the sections of the pages, or whatever a splitter of yours makes of them."""
+    """Yield the sections of the pages, or whatever a splitter of yours makes of
+    them.
+    """
     for page in loader.lazy_load():
         for section in re.split(r"^(?=#+ )", page.page_content, flags=re.MULTILINE):
             if section.strip():
@@ -41,14 +46,18 @@ class Ingest:
     """
 
     def __init__(self, embeddings: Embeddings) -> None:
-        self.store = InMemoryVectorStore(embeddings)  # replace both by some that last, such as PGVector and
-        self.records = InMemoryRecordManager("pages")  # SQLRecordManager of langchain-classic
+        # replace both by some that last, such as PGVector and
+        self.store = InMemoryVectorStore(embeddings)
+        # SQLRecordManager of langchain-classic
+        self.records = InMemoryRecordManager("pages")
         self.records.create_schema()
 
     def run(self, loader: WebPageLoader) -> dict[str, Any]:
-        """Embed what is new, and delete what it replaces; return how many sections were added, skipped and deleted.
+        """Embed what is new, and delete what it replaces; return how many sections were
+        added, skipped and deleted.
 
-        A page that could not be read this time stays as it was: ``scoped_full`` deletes only from pages that were.
+        A page that could not be read this time stays as it was: ``scoped_full`` deletes
+        only from pages that were.
         """
         sections = split(loader)
         return dict(
@@ -64,15 +73,21 @@ class Ingest:
 
 
 def main() -> None:
-    """Ingest the pages of the command line twice, or without any those of the example site, with an edit."""
+    """Ingest the pages of the command line twice, or without any those of the example
+    site, with an edit.
+    """
     if urls := sys.argv[1:]:
-        ingest = Ingest(init_embeddings("openai:text-embedding-3-small"))  # or another model of LangChain
-        loader = WebPageLoader(urls, on_error="skip")  # crawl=True reads the whole sites
+        # or another model of LangChain
+        ingest = Ingest(init_embeddings("openai:text-embedding-3-small"))
+        # crawl=True reads the whole sites
+        loader = WebPageLoader(urls, on_error="skip")
         print(ingest.run(loader), ingest.run(loader), sep="\n")
         return
     ingest = Ingest(DeterministicFakeEmbedding(size=32))
     with Site() as site:
-        loader = WebPageLoader(f"{site.url}/docs/", crawl=True, on_error="skip", internal=[site.url])
+        loader = WebPageLoader(
+            f"{site.url}/docs/", crawl=True, on_error="skip", internal=[site.url]
+        )
         print("first run: ", ingest.run(loader))
         print("second run:", ingest.run(loader))
         site.edit("/docs/rotation/", "keep two versions", "keep three versions")

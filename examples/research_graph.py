@@ -1,10 +1,13 @@
-"""A research agent as a LangGraph graph: it plans, looks up several questions at once, reports, and checks citations.
+"""A research agent as a LangGraph graph: it plans, looks up several questions at once,
+reports, and checks citations.
 
-    python examples/research_graph.py                                  # offline: the example site, a script as model
-    python examples/research_graph.py "What changed in Python 3.14?"   # live: OPENAI_API_KEY, and a key for a search
+    python examples/research_graph.py                                  # offline: the
+        example site, a script as model python examples/research_graph.py "What changed
+        in Python 3.14?"   # live: OPENAI_API_KEY, and a key for a search
 
-Each question has a researcher, an agent that searches and opens pages. All have the tools of one toolkit in one run, so
-a page has one number, whichever of them found it. What the check doubts goes back to the writer, once.
+Each question has a researcher, an agent that searches and opens pages. All have the
+tools of one toolkit in one run, so a page has one number, whichever of them found it.
+What the check doubts goes back to the writer, once.
 
 examples/research_workflow.py is the same for LlamaIndex.
 """
@@ -28,12 +31,17 @@ from websearch_core.citations import acheck_citations, link_citations
 from websearch_core.render import CITATION_INSTRUCTION
 
 QUESTION = (
-    "How do I rotate a key without downtime? How long may the overlap window of Harbor Keys be? "
+    "How do I rotate a key without downtime? How long may the overlap window of Harbor "
+    "Keys be? "
     "Which ferry runs on Sundays?"
 )
-PLAN = "Which questions must be looked up to answer this? One a line, at most five, and nothing else.\n\n{question}"
+PLAN = (
+    "Which questions must be looked up to answer this? One a line, at most five, and "
+    "nothing else.\n\n{question}"
+)
 REPORT = (
-    "Answer the question with these findings only. Keep each citation, such as [1], behind what it supports.{doubts}"
+    "Answer the question with these findings only. Keep each citation, such as [1], "
+    "behind what it supports.{doubts}"
     "\n\nQuestion: {question}\n\nFindings:\n{findings}"
 )
 MOST_DRAFTS = 2
@@ -46,7 +54,9 @@ class Task(TypedDict):
 
 
 class Research(MessagesState):
-    """What is known so far; ``messages`` are those of the researchers, whose artifacts have the sources."""
+    """What is known so far; ``messages`` are those of the researchers, whose artifacts
+    have the sources.
+    """
 
     question: str
     tasks: list[str]
@@ -57,8 +67,12 @@ class Research(MessagesState):
 
 
 def make_graph(model: BaseChatModel, toolkit: WebSearchToolkit) -> Any:
-    """Return the graph; its input is a ``question``, its output a ``report`` and the ``doubts`` that are left."""
-    researcher = create_agent(model, toolkit.get_tools(), system_prompt=CITATION_INSTRUCTION)
+    """Return the graph; its input is a ``question``, its output a ``report`` and the
+    ``doubts`` that are left.
+    """
+    researcher = create_agent(
+        model, toolkit.get_tools(), system_prompt=CITATION_INSTRUCTION
+    )
 
     async def plan(state: Research) -> dict[str, Any]:
         toolkit.allow_text(state["question"])  # the user may name pages
@@ -70,19 +84,37 @@ def make_graph(model: BaseChatModel, toolkit: WebSearchToolkit) -> Any:
         return [Send("look_up", Task(question=question)) for question in state["tasks"]]
 
     async def look_up(state: Task) -> dict[str, Any]:
-        done = await researcher.ainvoke({"messages": [{"role": "user", "content": state["question"]}]})
+        done = await researcher.ainvoke(
+            {"messages": [{"role": "user", "content": state["question"]}]}
+        )
         messages = done["messages"]
-        return {"messages": messages, "findings": [f"{state['question']}\n{messages[-1].text}"]}
+        return {
+            "messages": messages,
+            "findings": [f"{state['question']}\n{messages[-1].text}"],
+        }
 
     async def write(state: Research) -> dict[str, Any]:
-        doubts = "".join(f"\nThe last draft failed a check: {doubt}" for doubt in state.get("doubts", []))
+        doubts = "".join(
+            f"\nThe last draft failed a check: {doubt}"
+            for doubt in state.get("doubts", [])
+        )
         findings = "\n\n".join(state["findings"])
-        written = await model.ainvoke(REPORT.format(question=state["question"], findings=findings, doubts=doubts))
+        written = await model.ainvoke(
+            REPORT.format(question=state["question"], findings=findings, doubts=doubts)
+        )
         return {"report": written.text, "drafts": state["drafts"] + 1}
 
     async def check(state: Research) -> dict[str, Any]:
-        checks = await acheck_citations(state["report"], collect_sources(state["messages"]))
-        return {"doubts": [f"{one.claim} ({one.verdict})" for one in checks if one.verdict != "supported"]}
+        checks = await acheck_citations(
+            state["report"], collect_sources(state["messages"])
+        )
+        return {
+            "doubts": [
+                f"{one.claim} ({one.verdict})"
+                for one in checks
+                if one.verdict != "supported"
+            ]
+        }
 
     def choose(state: Research) -> str:
         return "write" if state["doubts"] and state["drafts"] < MOST_DRAFTS else END
@@ -100,21 +132,45 @@ def make_graph(model: BaseChatModel, toolkit: WebSearchToolkit) -> Any:
     return graph.compile()
 
 
-async def research(question: str, model: BaseChatModel, toolkit: WebSearchToolkit) -> str:
-    """Return a report on *question*, with links to its sources, and with what the check still doubts."""
+async def research(
+    question: str, model: BaseChatModel, toolkit: WebSearchToolkit
+) -> str:
+    """Return a report on *question*, with links to its sources, and with what the check
+    still doubts.
+    """
     state = await make_graph(model, toolkit).ainvoke({"question": question})
-    report = link_citations(state["report"], collect_sources(state["messages"]), footer=True)
-    return "\n".join([report, *(f"Not confirmed: {doubt}" for doubt in state["doubts"])])
+    report = link_citations(
+        state["report"], collect_sources(state["messages"]), footer=True
+    )
+    return "\n".join(
+        [report, *(f"Not confirmed: {doubt}" for doubt in state["doubts"])]
+    )
 
 
 def main() -> None:
-    """Report on the question of the command line, or without one on the example site."""
+    """Report on the question of the command line, or without one on the example
+    site.
+    """
     if questions := sys.argv[1:]:
         model = init_chat_model("openai:gpt-5")  # or another model of LangChain
-        print(asyncio.run(research(" ".join(questions), model, WebSearchToolkit(provenance="seen"))))
+        print(
+            asyncio.run(
+                research(
+                    " ".join(questions), model, WebSearchToolkit(provenance="seen")
+                )
+            )
+        )
         return
     with open_demo_web() as (web, _):
-        print(asyncio.run(research(QUESTION, ScriptedChat(), WebSearchToolkit(web=web, provenance="seen"))))
+        print(
+            asyncio.run(
+                research(
+                    QUESTION,
+                    ScriptedChat(),
+                    WebSearchToolkit(web=web, provenance="seen"),
+                )
+            )
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Serve the small website in ``examples/site``, which the offline demo searches and reads and the tests browse.
+"""Serve the small website in ``examples/site``, which the offline demo searches and
+reads and the tests browse.
 
     python examples/serve.py --port 8000
 
@@ -8,7 +9,8 @@ Or for the duration of a block, on a free port::
         httpx.get(site.url + "/docs/rotation/")
     site.hits  # ["/docs/rotation/"]
 
-It listens only on 127.0.0.1 and needs only the standard library. `site/README.md` says what each page is for.
+It listens only on 127.0.0.1 and needs only the standard library. `site/README.md` says
+what each page is for.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ from urllib.parse import parse_qs, urlsplit
 
 ROOT = Path(__file__).with_name("site")
 
-# The address in robots.txt and sitemap.xml, which require one. The server replaces it with its own address.
+# The address in robots.txt and sitemap.xml, which require one. The server replaces it
+# with its own address.
 PUBLISHED_AT = b"https://ellersund.example"
 
 MOVED = {
@@ -38,7 +41,8 @@ MOVED = {
     "/timetable": "/ferries/",
 }
 
-# These declare their encoding only in <meta>, as many old pages do, so their header must not name one.
+# These declare their encoding only in <meta>, as many old pages do, so their header
+# must not name one.
 CHARSET_IN_META = {"/museum/de/", "/museum/ja/"}
 
 # These also come as Markdown, to those who ask for it first.
@@ -61,31 +65,60 @@ CONTENT_TYPES = {
 
 
 def _list_files() -> dict[str, Path]:
-    """Return every path that is served and its file. A path that is not listed cannot reach any file."""
-    files = (file for file in ROOT.rglob("*") if file.suffix in CONTENT_TYPES and file != ROOT / "README.md")
-    return {"/" + file.relative_to(ROOT).as_posix().removesuffix("index.html"): file for file in files}
+    """Return every path that is served and its file. A path that is not listed cannot
+    reach any file.
+    """
+    files = (
+        file
+        for file in ROOT.rglob("*")
+        if file.suffix in CONTENT_TYPES and file != ROOT / "README.md"
+    )
+    return {
+        "/" + file.relative_to(ROOT).as_posix().removesuffix("index.html"): file
+        for file in files
+    }
 
 
-def _search(files: dict[str, Path], words: list[str], most: int) -> list[dict[str, str]]:
-    """Return the English pages with the most of *words*, as the search of the site does, which ``plugin/`` uses."""
+def _search(
+    files: dict[str, Path], words: list[str], most: int
+) -> list[dict[str, str]]:
+    """Return the English pages with the most of *words*, as the search of the site
+    does, which ``plugin/`` uses.
+    """
     found = []
     for path, file in files.items():
         if path.endswith("/") and not CHARSET_IN_META & {path}:
             page = file.read_text("utf-8")
             title = re.search(r"<title>(.*?)</title>", page, re.DOTALL)
             text = " ".join(
-                html.unescape(re.sub(r"<(script|style).*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)).split()
+                html.unescape(
+                    re.sub(
+                        r"<(script|style).*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL
+                    )
+                ).split()
             )
             score = sum(text.lower().count(word) for word in words)
             if title and score:
-                at = min(text.lower().find(word) for word in words if word in text.lower())
-                found.append((score, {"path": path, "title": title[1], "excerpt": text[at : at + 160]}))
+                at = min(
+                    text.lower().find(word) for word in words if word in text.lower()
+                )
+                found.append(
+                    (
+                        score,
+                        {
+                            "path": path,
+                            "title": title[1],
+                            "excerpt": text[at : at + 160],
+                        },
+                    )
+                )
     found.sort(key=lambda one: -one[0])
     return [hit for _, hit in found[:most]]
 
 
 class Site(ThreadingHTTPServer):
-    """The example site, served from a background thread for the duration of the ``with`` block.
+    """The example site, served from a background thread for the duration of the
+    ``with`` block.
 
     Args:
         port: The port to listen on; 0 means a free one.
@@ -97,14 +130,17 @@ class Site(ThreadingHTTPServer):
         OSError: The port is taken.
     """
 
-    request_queue_size = 128  # with the default of 5, the sixth of a burst of connections waits a second
+    # with the default of 5, the sixth of a burst of connections waits a second
+    request_queue_size = 128
 
     def __init__(self, port: int = 0) -> None:
         super().__init__(("127.0.0.1", port), _Visit)
         self.hits: list[str] = []
         self.files = _list_files()
         self.edits: dict[str, tuple[bytes, bytes]] = {}
-        self._thread = Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        self._thread = Thread(
+            target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
+        )
 
     @property
     def url(self) -> str:
@@ -112,7 +148,9 @@ class Site(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}"
 
     def edit(self, path: str, old: str, new: str) -> None:
-        """Serve the page at *path* with *new* instead of *old* from now on; the file stays as it is."""
+        """Serve the page at *path* with *new* instead of *old* from now on; the file
+        stays as it is.
+        """
         self.edits[path] = old.encode(), new.encode()
 
     def __enter__(self) -> Self:
@@ -125,13 +163,17 @@ class Site(ThreadingHTTPServer):
         self.server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore clients that disconnect early, as some tests do on purpose; print any other error."""
+        """Ignore clients that disconnect early, as some tests do on purpose; print any
+        other error.
+        """
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
 
 class _Visit(BaseHTTPRequestHandler):
-    """One request. HTTP/1.0 closes the connection after it, so none is left open when the site closes."""
+    """One request. HTTP/1.0 closes the connection after it, so none is left open when
+    the site closes.
+    """
 
     server: Site
 
@@ -143,7 +185,9 @@ class _Visit(BaseHTTPRequestHandler):
             self._answer()
         elif path in MOVED:
             self._redirect(MOVED[path])
-        elif path in AS_MARKDOWN and self.headers.get("Accept", "").startswith("text/markdown"):
+        elif path in AS_MARKDOWN and self.headers.get("Accept", "").startswith(
+            "text/markdown"
+        ):
             self._send(HTTPStatus.OK, path, self.server.files[AS_MARKDOWN[path]])
         elif file := self.server.files.get(path):
             self._send(HTTPStatus.OK, path, file)
@@ -160,7 +204,11 @@ class _Visit(BaseHTTPRequestHandler):
         most = fields.get("limit", ["10"])[0]
         status = HTTPStatus.OK if words and most.isdigit() else HTTPStatus.BAD_REQUEST
         problem = {"error": "q must have words, and limit must be a number"}
-        answer = {"hits": _search(self.server.files, words, int(most))} if status is HTTPStatus.OK else problem
+        answer = (
+            {"hits": _search(self.server.files, words, int(most))}
+            if status is HTTPStatus.OK
+            else problem
+        )
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self._finish(json.dumps(answer).encode())
@@ -171,14 +219,22 @@ class _Visit(BaseHTTPRequestHandler):
         self._finish(b"")
 
     def _send(self, status: HTTPStatus, path: str, file: Path) -> None:
-        content_type = "text/html" if path in CHARSET_IN_META else CONTENT_TYPES[file.suffix]
+        content_type = (
+            "text/html" if path in CHARSET_IN_META else CONTENT_TYPES[file.suffix]
+        )
         body = file.read_bytes().replace(*self.server.edits.get(path, (b"", b"")))
         if path in ("/robots.txt", "/sitemap.xml"):
             body = body.replace(PUBLISHED_AT, self.server.url.encode())
         self.send_response(status)
         self.send_header("Content-Type", content_type)
-        self.send_header("Vary", "Accept, Accept-Encoding" if path in AS_MARKDOWN else "Accept-Encoding")
-        if re.search(r"\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))", self.headers.get("Accept-Encoding", "")):
+        self.send_header(
+            "Vary",
+            "Accept, Accept-Encoding" if path in AS_MARKDOWN else "Accept-Encoding",
+        )
+        if re.search(
+            r"\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))",
+            self.headers.get("Accept-Encoding", ""),
+        ):
             self.send_header("Content-Encoding", "gzip")
             body = gzip.compress(body, mtime=0)
         self._finish(body)
@@ -195,7 +251,12 @@ class _Visit(BaseHTTPRequestHandler):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Serve the example site on 127.0.0.1.")
-    parser.add_argument("--port", type=int, default=8000, help="0 means a free one (default: %(default)s)")
+    parser.add_argument(
+        "--port",
+        type=int,
+        default=8000,
+        help="0 means a free one (default: %(default)s)",
+    )
     with Site(parser.parse_args().port) as site, suppress(KeyboardInterrupt):
         print(f"{site.url} (press Ctrl+C to stop)", flush=True)
         while True:

@@ -7,7 +7,8 @@ from websearch_core.flow import Flow, Request, Response, run
 
 
 def drive(flow: Flow[Any], *answers: Response | Exception) -> tuple[Any, list[Request]]:
-    """Run *flow*; return its result and its requests, each of which gets the next of *answers*, or raises it.
+    """Run *flow*; return its result and its requests, each of which gets the next of
+    *answers*, or raises it.
 
     Raises:
         AssertionError: There are more requests than answers, or fewer.

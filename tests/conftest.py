@@ -1,8 +1,8 @@
-"""
-No network in tests, except the loopback interface in tests marked ``enable_socket``; and hostile pages.
+"""No network in tests, except the loopback interface in tests marked
+``enable_socket``; and hostile pages.
 
-pytest-socket disables sockets (see ``addopts``); the mark enables them again for 127.0.0.1. Both frameworks are tested
-with the hostile pages.
+pytest-socket disables sockets (see ``addopts``); the mark enables them again for
+127.0.0.1. Both frameworks are tested with the hostile pages.
 """
 
 from __future__ import annotations
@@ -29,52 +29,90 @@ from websearch_core.providers import known, provider_class
 
 TESTS = Path(__file__).parent
 LONG = {"blocking", "bounds", "browser", "e2e", "faults", "soak"}  # folders
-COVERING = {"browser", "core", "e2e", "langchain", "llamaindex"}  # folders that are traced for coverage
-KEYS = {name for provider in known() for names in environment(provider_class(provider)).values() for name in names}
+# folders that are traced for coverage
+COVERING = {"browser", "core", "e2e", "langchain", "llamaindex"}
+KEYS = {
+    name
+    for provider in known()
+    for names in environment(provider_class(provider)).values()
+    for name in names
+}
 
-# The same examples every time, however slow the machine, so that every run has the same outcome. `make fuzz` draws new
-# ones.
+# The same examples every time, however slow the machine, so that every run has the same
+# outcome. `make fuzz` draws new ones.
 settings.register_profile(
-    "same", derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "same",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("fuzz", settings.get_profile("same"), derandomize=False, max_examples=1_000, print_blob=True)
+settings.register_profile(
+    "fuzz",
+    settings.get_profile("same"),
+    derandomize=False,
+    max_examples=1_000,
+    print_blob=True,
+)
 settings.load_profile("same")
 
 
 def pytest_sessionstart() -> None:
-    """Let tests interrupt programs. When wheels are tested, make sure that all or the named packages come from them."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in what a shell runs in the background
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # programs that tests start would ignore it too
+    """Let tests interrupt programs. When wheels are tested, make sure that all or the
+    named packages come from them.
+    """
+    # as in what a shell runs in the background
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # programs that tests start would ignore it too
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if named := os.environ.get("WEBSEARCH_REQUIRE_WHEELS"):
-        packages = "websearch_core langchain_websearch llamaindex_websearch" if named == "all" else named
+        packages = (
+            "websearch_core langchain_websearch llamaindex_websearch"
+            if named == "all"
+            else named
+        )
         for package in packages.split():
             found = importlib.import_module(package).__file__ or ""
             if Path(sysconfig.get_path("purelib")) not in Path(found).parents:
-                raise pytest.UsageError(f"{package} comes from {found}, not from an installed wheel: make wheels")
+                raise pytest.UsageError(
+                    f"{package} comes from {found}, not from an installed wheel: make wheels"
+                )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """
-    Begin with the folders whose files take long: at the end, one worker would be left with such a file.
+    """Begin with the folders whose files take long: at the end, one worker would be
+    left with such a file.
 
-    Tracing for coverage more than doubles the time of a test. Those that repeat what others do once go without it, as do
-    those that hypothesis runs with a hundred examples.
+    Tracing for coverage more than doubles the time of a test. Those that repeat what
+    others do once go without it, as do those that hypothesis runs with a hundred
+    examples.
     """
-    folders = {path: path.relative_to(TESTS).parts for path in {item.path for item in items}}
+    folders = {
+        path: path.relative_to(TESTS).parts for path in {item.path for item in items}
+    }
     items.sort(key=lambda item: not LONG.intersection(folders[item.path]))
     for item in items:
-        if folders[item.path][0] not in COVERING or getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+        if folders[item.path][0] not in COVERING or getattr(
+            getattr(item, "obj", None), "is_hypothesis_test", False
+        ):
             item.add_marker("no_cover")
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Give each worker files, and one of them all that start a browser: several browsers at once starve each other."""
-    from xdist.scheduler import LoadFileScheduling  # not in every environment of the Makefile
+    """Give each worker files, and one of them all that start a browser: several
+    browsers at once starve each other.
+    """
+    # not in every environment of the Makefile
+    from xdist.scheduler import LoadFileScheduling
 
     class OneBrowser(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return "tests/browser" if nodeid.startswith("tests/browser/") else super()._split_scope(nodeid)
+            return (
+                "tests/browser"
+                if nodeid.startswith("tests/browser/")
+                else super()._split_scope(nodeid)
+            )
 
     return OneBrowser(config, log) if config.option.dist == "loadfile" else None
 
@@ -89,22 +127,37 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(autouse=True)
 def _end_processes() -> Iterator[None]:
-    """End the processes that read pages: an idle one would take the next test's page, beyond the reach of its patches."""
+    """End the processes that read pages: an idle one would take the next test's page,
+    beyond the reach of its patches.
+    """
     yield
     if pool := sys.modules.get("websearch_core.reading._isolation.pool"):
         pool._pool.end()
 
 
 @pytest.fixture(autouse=True)
-def _hide_what_is_the_users(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Hide the keys, proxies and files of the user who runs the tests: settings, cache, index and what was used today."""
-    for name in [*KEYS, *(name for name in os.environ if name.startswith("WEB_SEARCH_"))]:
+def _hide_what_is_the_users(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Hide the keys, proxies and files of the user who runs the tests: settings, cache,
+    index and what was used today.
+    """
+    for name in [
+        *KEYS,
+        *(name for name in os.environ if name.startswith("WEB_SEARCH_")),
+    ]:
         monkeypatch.delenv(name, raising=False)
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
     user = tmp_path_factory.mktemp("user")
-    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "APPDATA", "LOCALAPPDATA"):
+    for name in (
+        "XDG_CONFIG_HOME",
+        "XDG_DATA_HOME",
+        "XDG_CACHE_HOME",
+        "APPDATA",
+        "LOCALAPPDATA",
+    ):
         monkeypatch.setenv(name, str(user / name))  # made by whoever writes there
     (user / "cwd").mkdir()
     monkeypatch.chdir(user / "cwd")
@@ -112,7 +165,9 @@ def _hide_what_is_the_users(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: p
 
 @pytest.fixture(autouse=True)
 def _hide_the_browser(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Start a browser only where a test names the reader ``browser``, whether this machine has one or not."""
+    """Start a browser only where a test names the reader ``browser``, whether this
+    machine has one or not.
+    """
 
     def find_named(path: object, *rest: object) -> object:
         if path is None:
@@ -126,7 +181,11 @@ def _hide_the_browser(monkeypatch: pytest.MonkeyPatch) -> None:
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     """Fail tests that skip because a peer is missing, if the peers are required."""
     report = yield
-    if report.skipped and item.get_closest_marker("e2e") and os.environ.get("WEBSEARCH_REQUIRE_PEERS"):
+    if (
+        report.skipped
+        and item.get_closest_marker("e2e")
+        and os.environ.get("WEBSEARCH_REQUIRE_PEERS")
+    ):
         report.outcome = "failed"
         report.longrepr = f"skipped where it must not be: {report.longrepr}"
     return report
@@ -156,16 +215,30 @@ _SECRET = b"<p>Password: hunter2 at 10.1.2.3"
 _HOSTILE: dict[str, tuple[bytes | None, str]] = {  # None: no response
     "a page": (_HEAD + b"\r\n" + _PAGE, "Brown algae"),
     "two members of gzip": (
-        _HEAD + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(_PAGE[:30]) + gzip.compress(_PAGE[30:]),
+        _HEAD
+        + b"Content-Encoding: gzip\r\n\r\n"
+        + gzip.compress(_PAGE[:30])
+        + gzip.compress(_PAGE[30:]),
         "Brown algae",
     ),
-    "a bomb": (_HEAD + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"<p>" + b"boom " * 2_200_000), "boom"),
+    "a bomb": (
+        _HEAD
+        + b"Content-Encoding: gzip\r\n\r\n"
+        + gzip.compress(b"<p>" + b"boom " * 2_200_000),
+        "boom",
+    ),
     "nested": (_HEAD + b"\r\n" + b"<div>" * 100_000 + _PAGE, "Brown algae"),
-    "not found": (b"HTTP/1.1 404 Not Found\r\n\r\n" + _SECRET, "ERROR [page_not_found]"),
+    "not found": (
+        b"HTTP/1.1 404 Not Found\r\n\r\n" + _SECRET,
+        "ERROR [page_not_found]",
+    ),
     "an error page": (b"HTTP/1.1 500 Oops\r\n\r\n" + _SECRET, "ERROR [unavailable]"),
     "forbidden": (b"HTTP/1.1 403 Forbidden\r\n\r\n" + _SECRET, "ERROR [blocked]"),
     "no content": (b"HTTP/1.1 204 No Content\r\n\r\n", "ERROR [bad_response]"),
-    "a redirect inside": (b"HTTP/1.1 302 Found\r\nLocation: http://10.1.2.3/\r\n\r\n", "ERROR [unsafe_url]"),
+    "a redirect inside": (
+        b"HTTP/1.1 302 Found\r\nLocation: http://10.1.2.3/\r\n\r\n",
+        "ERROR [unsafe_url]",
+    ),
     "brotli": (_HEAD + b"Content-Encoding: br\r\n\r\nxxx", "ERROR [bad_response]"),
     "cut off": (_HEAD + b"Content-Length: 999\r\n\r\n" + _PAGE, "ERROR [unavailable]"),
     "no HTTP": (_SECRET, "ERROR [unavailable]"),
@@ -201,7 +274,12 @@ def hostile_page(request: pytest.FixtureRequest) -> Iterator[HostilePage]:
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
     url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
-    yield HostilePage(url, expected, failed=expected.startswith("ERROR"), timeout=0.5 if answer is None else 60)
+    yield HostilePage(
+        url,
+        expected,
+        failed=expected.startswith("ERROR"),
+        timeout=0.5 if answer is None else 60,
+    )
     listening.shutdown(socket.SHUT_RDWR)
     listening.close()
     thread.join(5)

@@ -11,7 +11,9 @@ from typing import Any
 
 @contextmanager
 def profiled(note: Callable[[FrameType, str, Any], object]) -> Iterator[None]:
-    """Call *note* at each call and return in this block, in this thread and in those that it starts."""
+    """Call *note* at each call and return in this block, in this thread and in those
+    that it starts.
+    """
     before = sys.getprofile(), threading.getprofile()
     threading.setprofile(note)
     sys.setprofile(note)

@@ -1,4 +1,6 @@
-"""Both frameworks show a model the same text, and give programs the same metadata, for the same answer."""
+"""Both frameworks show a model the same text, and give programs the same metadata, for
+the same answer.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -7,7 +9,12 @@ from contextlib import suppress
 
 import pytest
 
-from langchain_websearch import OpenPageTool, WebPageLoader, WebSearchRetriever, WebSearchTool
+from langchain_websearch import (
+    OpenPageTool,
+    WebPageLoader,
+    WebSearchRetriever,
+    WebSearchTool,
+)
 from llamaindex_websearch import WebPageReader, WebSearchToolSpec
 from llamaindex_websearch import WebSearchRetriever as LlamaIndexRetriever
 from tests.cassettes import player
@@ -18,7 +25,10 @@ from websearch_core.providers import Browser, Direct
 from websearch_core.testing import FakeWeb
 
 URL = "https://sea.example/kelp"
-PAGE = "<html lang=en><title>Kelp</title><meta name=author content=Ada><h1>Kelp</h1><p>Kelp is a brown alga. " * 3
+PAGE = (
+    "<html lang=en><title>Kelp</title><meta name=author content=Ada><h1>Kelp</h1><p>Kelp is a brown alga. "
+    * 3
+)
 
 
 def unmarked(text):
@@ -32,7 +42,9 @@ def tape(request):
 
 @pytest.fixture
 def arguments(tape):
-    """How a tool gets the responses of the tape, at once: some services want seconds between requests."""
+    """How a tool gets the responses of the tape, at once: some services want seconds
+    between requests.
+    """
     return {**player.arguments(tape), "throttle": False}
 
 
@@ -42,9 +54,15 @@ async def test_a_model_reads_the_same_text_in_both(tape, arguments, form):
     shared = {"search_options": options, "output_format": form}
     texts = set()
     tool = WebSearchTool(**arguments, **shared)
-    texts |= {unmarked(tool.invoke({"query": query})), unmarked(await tool.ainvoke({"query": query}))}
+    texts |= {
+        unmarked(tool.invoke({"query": query})),
+        unmarked(await tool.ainvoke({"query": query})),
+    }
     search, _ = WebSearchToolSpec(**arguments, **shared).to_tool_list()
-    texts |= {unmarked(search.call(query=query).content), unmarked((await search.acall(query=query)).content)}
+    texts |= {
+        unmarked(search.call(query=query).content),
+        unmarked((await search.acall(query=query)).content),
+    }
 
     assert len({re.sub(r"\n?Note: .*", "", text) for text in texts}) == 1
     assert all(result["url"] in texts.pop() for result in tape["expect"]["results"][:1])
@@ -52,25 +70,45 @@ async def test_a_model_reads_the_same_text_in_both(tape, arguments, form):
 
 def test_the_documents_of_a_search_have_the_same_metadata(tape, arguments):
     query, options, limit = player.query(tape)
-    documents = WebSearchRetriever(**arguments, k=limit, search_options=options).invoke(query)
-    nodes = LlamaIndexRetriever(**arguments, k=limit, search_options=options).retrieve(query)
+    documents = WebSearchRetriever(**arguments, k=limit, search_options=options).invoke(
+        query
+    )
+    nodes = LlamaIndexRetriever(**arguments, k=limit, search_options=options).retrieve(
+        query
+    )
 
-    assert [document.metadata for document in documents] == [node.metadata for node in nodes]
-    assert [document.page_content for document in documents] == [node.text for node in nodes]
+    assert [document.metadata for document in documents] == [
+        node.metadata for node in nodes
+    ]
+    assert [document.page_content for document in documents] == [
+        node.text for node in nodes
+    ]
     assert all(document.metadata["source"] == document.id for document in documents)
 
 
 @pytest.mark.parametrize("content", ["snippet", "passages", "page"])
 def test_the_documents_of_pages_have_the_same_metadata_and_text(content):
     web = WebSearch(
-        FakeWeb(results=[{"title": "Kelp", "url": URL}, {"url": "https://sea.example/lost"}], pages={URL: PAGE})
+        FakeWeb(
+            results=[
+                {"title": "Kelp", "url": URL},
+                {"url": "https://sea.example/lost"},
+            ],
+            pages={URL: PAGE},
+        )
     )
     documents = WebSearchRetriever(web=web, content=content).invoke("kelp")
     nodes = LlamaIndexRetriever(web=web, content=content).retrieve("kelp")
 
-    assert [document.metadata for document in documents] == [node.metadata for node in nodes]
-    assert [document.page_content for document in documents] == [node.text for node in nodes]
-    assert documents[1].metadata.get("read_error") == (None if content == "snippet" else "page_not_found")
+    assert [document.metadata for document in documents] == [
+        node.metadata for node in nodes
+    ]
+    assert [document.page_content for document in documents] == [
+        node.text for node in nodes
+    ]
+    assert documents[1].metadata.get("read_error") == (
+        None if content == "snippet" else "page_not_found"
+    )
 
 
 def test_what_the_loader_and_the_reader_return_is_the_same():
@@ -78,7 +116,11 @@ def test_what_the_loader_and_the_reader_return_is_the_same():
     (document,) = WebPageLoader(URL, web=web).load()
     (other,) = WebPageReader(web=web).load_data(URL)
 
-    assert (document.id, document.page_content, document.metadata) == (other.id_, other.text, other.metadata)
+    assert (document.id, document.page_content, document.metadata) == (
+        other.id_,
+        other.text,
+        other.metadata,
+    )
     assert document.metadata["author"] == "Ada"
 
 
@@ -86,7 +128,9 @@ def test_a_page_is_shown_to_a_model_in_the_same_way():
     web = WebSearch(FakeWeb(pages={URL: PAGE}))
     _, read = WebSearchToolSpec(web=web).to_tool_list()
 
-    assert unmarked(OpenPageTool(web=web).invoke({"url": URL})) == unmarked(read.call(url=URL).content)
+    assert unmarked(OpenPageTool(web=web).invoke({"url": URL})) == unmarked(
+        read.call(url=URL).content
+    )
 
 
 def test_loaders_and_readers_of_pages_start_no_browser(monkeypatch):

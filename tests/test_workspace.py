@@ -14,37 +14,57 @@ from tools import release
 ROOT = Path(__file__).resolve().parents[1]
 WORKSPACE = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PACKAGES = [ROOT / member for member in WORKSPACE["tool"]["uv"]["workspace"]["members"]]
-PROJECTS = [tomllib.loads((package / "pyproject.toml").read_text("utf-8"))["project"] for package in PACKAGES]
-WORKFLOWS = {path.stem: yaml.safe_load(path.read_text("utf-8")) for path in (ROOT / ".github/workflows").glob("*.yml")}
+PROJECTS = [
+    tomllib.loads((package / "pyproject.toml").read_text("utf-8"))["project"]
+    for package in PACKAGES
+]
+WORKFLOWS = {
+    path.stem: yaml.safe_load(path.read_text("utf-8"))
+    for path in (ROOT / ".github/workflows").glob("*.yml")
+}
 
 
 def pythons(project):
-    return [each.rpartition(" ")[2] for each in project["classifiers"] if re.search(r":: 3\.\d+$", each)]
+    return [
+        each.rpartition(" ")[2]
+        for each in project["classifiers"]
+        if re.search(r":: 3\.\d+$", each)
+    ]
 
 
 def test_ci_runs_the_pythons_that_every_package_claims():
     matrix = WORKFLOWS["ci"]["jobs"]["tests"]["strategy"]["matrix"]
 
     assert [pythons(project) for project in PROJECTS] == [matrix["python"]] * 3
-    assert matrix == {"python": matrix["python"], "dependencies": ["pinned", "lowest", "highest"]}
+    assert matrix == {
+        "python": matrix["python"],
+        "dependencies": ["pinned", "lowest", "highest"],
+    }
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)
-def test_a_workflow_has_no_permission_but_to_read_unless_it_publishes_and_pins_what_it_uses(name):
+def test_a_workflow_has_no_permission_but_to_read_unless_it_publishes_and_pins_what_it_uses(
+    name,
+):
     assert WORKFLOWS[name]["permissions"] == {}
     for key, job in WORKFLOWS[name]["jobs"].items():
         publishes = (name, key) == ("release", "publish")
         assert job["permissions"] == (
-            {"attestations": "write", "id-token": "write"} if publishes else {"contents": "read"}
+            {"attestations": "write", "id-token": "write"}
+            if publishes
+            else {"contents": "read"}
         )
         for step in job.get("steps", ()):
-            assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", step.get("uses", "a@" + "0" * 40))
+            assert re.fullmatch(
+                r"[\w/-]+@[0-9a-f]{40}", step.get("uses", "a@" + "0" * 40)
+            )
 
 
 def test_a_release_uploads_each_package_after_the_tests_and_its_own_dependencies():
     jobs = WORKFLOWS["release"]["jobs"]
 
-    assert WORKFLOWS["release"][True] == {"push": {"tags": ["v*"]}}  # YAML 1.1 reads "on" as true
+    # YAML 1.1 reads "on" as true
+    assert WORKFLOWS["release"][True] == {"push": {"tags": ["v*"]}}
     assert jobs["tests"]["uses"] == "./.github/workflows/ci.yml"
     assert jobs["publish"]["needs"] == ["tests", "build"]
     assert jobs["publish"]["strategy"] == {
@@ -76,7 +96,9 @@ def test_requirements_are_pinned_by_hash_and_name_no_host(path):
     text = (ROOT / path).read_text("utf-8")
     entries = re.split(r"\n(?! )", text.strip())
 
-    assert all(re.match(r"\S+==\S+ .*--hash=sha256:", entry, re.DOTALL) for entry in entries)
+    assert all(
+        re.match(r"\S+==\S+ .*--hash=sha256:", entry, re.DOTALL) for entry in entries
+    )
     assert not re.search(r"://|^-|file:", text, re.MULTILINE)
 
 
@@ -84,12 +106,22 @@ def test_the_packages_share_one_version_and_one_author():
     core, *wrappers = PROJECTS
     assert "version" in core
     for package, wrapper in zip(PACKAGES[1:], wrappers, strict=True):
-        hatch = tomllib.loads((package / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]
+        hatch = tomllib.loads((package / "pyproject.toml").read_text("utf-8"))["tool"][
+            "hatch"
+        ]
         text = (package / hatch["version"]["path"]).read_text("utf-8")
         assert wrapper["dynamic"] == ["version"]
-        assert re.findall(hatch["version"]["pattern"], text, re.MULTILINE) == [core["version"]]
-        assert f"websearch-core{release.bound_for(core['version'])}" in wrapper["dependencies"]
-        assert (wrapper["authors"], wrapper["requires-python"]) == (core["authors"], core["requires-python"])
+        assert re.findall(hatch["version"]["pattern"], text, re.MULTILINE) == [
+            core["version"]
+        ]
+        assert (
+            f"websearch-core{release.bound_for(core['version'])}"
+            in wrapper["dependencies"]
+        )
+        assert (wrapper["authors"], wrapper["requires-python"]) == (
+            core["authors"],
+            core["requires-python"],
+        )
 
 
 def test_every_entry_for_the_changelog_is_well_formed():
@@ -102,7 +134,9 @@ def test_the_notice_has_the_licence_of_every_dependency():
     needed = [
         re.match(r"[\w-]+", each)[0]
         for project in PROJECTS
-        for each in chain(project["dependencies"], *project.get("optional-dependencies", {}).values())
+        for each in chain(
+            project["dependencies"], *project.get("optional-dependencies", {}).values()
+        )
     ]
 
     assert list(listed) == sorted(set(needed) - {"websearch-core"})
@@ -116,7 +150,9 @@ def test_the_notice_has_the_licence_of_every_dependency():
 
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)
-def test_the_readme_of_a_package_links_to_nothing_that_only_exists_in_the_repository(package):
+def test_the_readme_of_a_package_links_to_nothing_that_only_exists_in_the_repository(
+    package,
+):
     targets = re.findall(r"\]\(([^)\s]+)", (package / "README.md").read_text("utf-8"))
 
     assert all(target.startswith(("https://", "#")) for target in targets)
@@ -124,7 +160,9 @@ def test_the_readme_of_a_package_links_to_nothing_that_only_exists_in_the_reposi
 
 
 def test_every_hook_runs_a_tool_of_the_environment():
-    (local,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))["repos"]
+    (local,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))[
+        "repos"
+    ]
 
     assert local["repo"] == "local"
     assert all(hook["entry"].startswith(".venv/bin/") for hook in local["hooks"])
@@ -132,8 +170,12 @@ def test_every_hook_runs_a_tool_of_the_environment():
 
 def test_every_exception_of_the_linter_has_its_reason():
     text = (ROOT / "pyproject.toml").read_text("utf-8")
-    table = text.partition("[tool.ruff.lint]\n")[2].partition("[tool.ruff.lint.isort]")[0]
-    exceptions = [line for line in table.splitlines() if re.match(r'^(  "|".*\[".*"\])', line)]
+    table = text.partition("[tool.ruff.lint]\n")[2].partition("[tool.ruff.lint.isort]")[
+        0
+    ]
+    exceptions = [
+        line for line in table.splitlines() if re.match(r'^(  "|".*\[".*"\])', line)
+    ]
 
     assert len(exceptions) > 40
     assert [line for line in exceptions if not re.search(r"  # \w", line)] == []

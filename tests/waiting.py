@@ -1,4 +1,6 @@
-"""Wait for what other threads, tasks and processes do, for as long as a slow and busy machine may take."""
+"""Wait for what other threads, tasks and processes do, for as long as a slow and busy
+machine may take.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -25,11 +27,11 @@ async def await_until(condition: Callable[[], object]) -> None:
 
 
 def longer_until(reached: Callable[[], object], seconds: float) -> Iterator[float]:
-    """
-    Yield a deadline in seconds, then longer ones until *reached* holds.
+    """Yield a deadline in seconds, then longer ones until *reached* holds.
 
-    For calls that must end at their deadline, but not before they got so far: on a busy machine, a short deadline may
-    pass before a connection opens, and a long one would make the test slow on every other.
+    For calls that must end at their deadline, but not before they got so far: on a busy
+    machine, a short deadline may pass before a connection opens, and a long one would
+    make the test slow on every other.
     """
     while not reached():
         assert seconds < PATIENCE, "it never got so far"

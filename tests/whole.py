@@ -1,4 +1,6 @@
-"""Whether tests cover every size, combination and page (`make test-whole`), or only a part of them (`make test`)."""
+"""Whether tests cover every size, combination and page (`make test-whole`), or only a
+part of them (`make test`).
+"""
 
 from __future__ import annotations
 import os

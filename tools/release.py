@@ -1,11 +1,13 @@
 """Cut a release, and publish it.
 
-    make release VERSION=0.2.0   # write the version and the changelog; then review and commit
-    make publish                 # build, check, and show what would be done
-    make publish CONFIRM=0.2.0   # do it: push the tag, upon which .github/workflows/release.yml uploads the packages
+    make release VERSION=0.2.0   # write the version and the changelog; then review and
+        commit make publish                 # build, check, and show what would be done
+        make publish CONFIRM=0.2.0   # do it: push the tag, upon which
+        .github/workflows/release.yml uploads the packages
 
-Entries for the changelog are files in ``changelog.d``, so that two branches never change the same line. A section
-``## Unreleased`` may already be there: its text is kept, and the files are added to it.
+Entries for the changelog are files in ``changelog.d``, so that two branches never
+change the same line. A section ``## Unreleased`` may already be there: its text is
+kept, and the files are added to it.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ _SECTIONS = ("Upgrading", "Security", "Added", "Changed", "Fixed")
 _WRAPPERS = ("langchain_websearch", "llamaindex_websearch")
 _VERSION = re.compile(r'^version = "([^"]+)"', re.MULTILINE)
 _SERVER = "examples/mcp/server.json"  # for the registry of MCP servers
-_SERVER_VERSION = re.compile(r'(?P<before>"version": "|\[mcp\]==)(?P<version>[^"]+)(?=")')
+_SERVER_VERSION = re.compile(
+    r'(?P<before>"version": "|\[mcp\]==)(?P<version>[^"]+)(?=")'
+)
 _BOUND = re.compile(r'(?<="websearch-core)>=[^"]*(?=")')
 
 
@@ -38,9 +42,15 @@ def read_version(root: Path) -> str:
 
 
 def bound_for(version: str) -> str:
-    """Return the versions of the core that go with the wrappers of *version*: before 1.0, a minor release may break."""
+    """Return the versions of the core that go with the wrappers of *version*: before
+    1.0, a minor release may break.
+    """
     major, minor, _ = map(int, version.split("."))
-    return f">={major}.{minor},<0.{minor + 1}" if major == 0 else f">={major}.{minor},<{major + 1}"
+    return (
+        f">={major}.{minor},<0.{minor + 1}"
+        if major == 0
+        else f">={major}.{minor},<{major + 1}"
+    )
 
 
 def cut(root: Path, version: str, day: str) -> None:
@@ -51,7 +61,9 @@ def cut(root: Path, version: str, day: str) -> None:
     """
     before = read_version(root)
     if not re.fullmatch(r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}", version):
-        raise ReleaseError(f"{version!r} is not a version such as 0.2.0: make release VERSION=0.2.0")
+        raise ReleaseError(
+            f"{version!r} is not a version such as 0.2.0: make release VERSION=0.2.0"
+        )
     if _as_numbers(version) <= _as_numbers(before):
         raise ReleaseError(f"{version} is not later than {before}")
     changelog = root / "CHANGELOG.md"
@@ -65,7 +77,9 @@ def cut(root: Path, version: str, day: str) -> None:
     for wrapper in _WRAPPERS:
         _replace(root / wrapper / "pyproject.toml", _BOUND, bound_for(version))
     server = root / _SERVER
-    server.write_text(_SERVER_VERSION.sub(rf"\g<before>{version}", server.read_text("utf-8")), "utf-8")
+    server.write_text(
+        _SERVER_VERSION.sub(rf"\g<before>{version}", server.read_text("utf-8")), "utf-8"
+    )
 
 
 def find_fragments(root: Path) -> list[Path]:
@@ -74,12 +88,20 @@ def find_fragments(root: Path) -> list[Path]:
     Raises:
         ReleaseError: A file has a name without a section, or is not a list.
     """
-    found = sorted(path for path in (root / "changelog.d").glob("*") if path.name != "README.md")
+    found = sorted(
+        path for path in (root / "changelog.d").glob("*") if path.name != "README.md"
+    )
     for path in found:
         if not re.fullmatch(rf"[\w-]+\.({'|'.join(_SECTIONS).lower()})\.md", path.name):
-            raise ReleaseError(f"changelog.d/{path.name}: the name must be NAME.SECTION.md, see changelog.d/README.md")
+            raise ReleaseError(
+                f"changelog.d/{path.name}: the name must be NAME.SECTION.md, see "
+                f"changelog.d/README.md"
+            )
         if not re.fullmatch(r"(- \S.*\n(  .*\n|\n(?=  ))*)+", path.read_text("utf-8")):
-            raise ReleaseError(f"changelog.d/{path.name}: it must have list items only: '- ' and lines indented by two")
+            raise ReleaseError(
+                f"changelog.d/{path.name}: it must have list items only: '- ' and "
+                f"lines indented by two"
+            )
     return found
 
 
@@ -93,7 +115,9 @@ def write_section(changelog: str, heading: str, fragments: dict[Path, str]) -> s
     if mark:
         body, mark, older = rest.partition("\n## ")
         # What stands above the first section is about the time before the release.
-        sections = re.split(r"^(?=### )", body.strip("\n") + "\n", flags=re.MULTILINE)[1:]
+        sections = re.split(r"^(?=### )", body.strip("\n") + "\n", flags=re.MULTILINE)[
+            1:
+        ]
     else:
         head, mark, older = changelog.partition("\n## ")
         head += "\n"
@@ -102,14 +126,18 @@ def write_section(changelog: str, heading: str, fragments: dict[Path, str]) -> s
         raise ReleaseError("nothing is unreleased: changelog.d is empty")
     named = {each.partition("\n")[0].removeprefix("### "): each for each in sections}
     if len(named) < len(sections) or not named.keys() <= set(_SECTIONS):
-        raise ReleaseError(f"CHANGELOG.md: the sections are {', '.join(_SECTIONS)}, each of them once")
+        raise ReleaseError(
+            f"CHANGELOG.md: the sections are {', '.join(_SECTIONS)}, each of them once"
+        )
     for path, text in fragments.items():
         name = path.name.split(".")[-2].capitalize()
         section = named.get(name, f"### {name}\n")
         top, deeper, below = section.partition("\n#### ")
         items = top.rstrip("\n") + ("\n" if "\n" in top.strip("\n") else "\n\n") + text
         named[name] = items + deeper + below
-    body = "\n".join(named[name].rstrip("\n") + "\n" for name in _SECTIONS if name in named)
+    body = "\n".join(
+        named[name].rstrip("\n") + "\n" for name in _SECTIONS if name in named
+    )
     return f"{head}{heading}\n\n{body}{mark}{older}"
 
 
@@ -125,11 +153,20 @@ def check(root: Path, tag: str = "") -> str:
     changelog = (root / "CHANGELOG.md").read_text("utf-8")
     if find_fragments(root) or "## Unreleased" in changelog:
         raise ReleaseError("some changes are not released: make release VERSION=x.y.z")
-    if not re.search(rf"^## {re.escape(version)} - \d{{4}}-\d\d-\d\d$", changelog, re.MULTILINE):
-        raise ReleaseError(f"CHANGELOG.md has no section for {version}: make release VERSION={version}")
-    named = {found["version"] for found in _SERVER_VERSION.finditer((root / _SERVER).read_text("utf-8"))}
+    if not re.search(
+        rf"^## {re.escape(version)} - \d{{4}}-\d\d-\d\d$", changelog, re.MULTILINE
+    ):
+        raise ReleaseError(
+            f"CHANGELOG.md has no section for {version}: make release VERSION={version}"
+        )
+    named = {
+        found["version"]
+        for found in _SERVER_VERSION.finditer((root / _SERVER).read_text("utf-8"))
+    }
     if named != {version}:
-        raise ReleaseError(f"{_SERVER} has {', '.join(sorted(named))} instead of {version}")
+        raise ReleaseError(
+            f"{_SERVER} has {', '.join(sorted(named))} instead of {version}"
+        )
     return version
 
 
@@ -148,7 +185,9 @@ def publish(root: Path, confirm: str) -> list[list[str]]:
     if _git(root, "status", "--porcelain"):
         raise ReleaseError("there are changes that are not committed")
     if (branch := _git(root, "branch", "--show-current")) != _MAIN:
-        raise ReleaseError(f"releases come from {_MAIN}, and this is {branch or 'no branch'}")
+        raise ReleaseError(
+            f"releases come from {_MAIN}, and this is {branch or 'no branch'}"
+        )
     if _git(root, "tag", "--list", f"v{version}"):
         raise ReleaseError(f"v{version} has been tagged already")
     if confirm not in ("", version):
@@ -173,7 +212,9 @@ def _replace(path: Path, pattern: re.Pattern[str], text: str) -> None:
 
 
 def _git(root: Path, *arguments: str) -> str:
-    return subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(
+        ["git", *arguments], cwd=root, check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
 def main(arguments: list[str], root: Path = _ROOT) -> int:
@@ -187,7 +228,10 @@ def main(arguments: list[str], root: Path = _ROOT) -> int:
     try:
         if given.command == "cut":
             cut(root, given.version, f"{datetime.now(UTC):%Y-%m-%d}")
-            print(f"Review and commit:\n  git commit --all --message 'Release {given.version}'\n  make publish")
+            print(
+                f"Review and commit:\n  git commit --all --message 'Release "
+                f"{given.version}'\n  make publish"
+            )
         elif given.command == "check":
             print(f"{check(root, given.tag)} is ready.")
         else:
@@ -195,7 +239,9 @@ def main(arguments: list[str], root: Path = _ROOT) -> int:
             if not given.confirm:
                 print("Nothing is published yet. The commands would be:")
                 print(*(f"  {' '.join(command)}" for command in done), sep="\n")
-                print("The workflow Release then tests, attests and uploads. To start it:")
+                print(
+                    "The workflow Release then tests, attests and uploads. To start it:"
+                )
                 print(f"  make publish CONFIRM={read_version(root)}")
     except ReleaseError as error:
         print(f"release: {error}", file=sys.stderr)

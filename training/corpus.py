@@ -2,13 +2,14 @@
 
 A folder has one of three layouts, which `load` distinguishes:
 
-- articles: ``truth.json``, and ``html/NAME.html`` or ``html/NAME.html.gz`` for each name in it. The truth about a page
-  is an object with its ``url`` and ``text``, and optionally ``publisher``, ``title``, ``authors`` (a list) and
-  ``published``. This is the layout for [pages of your own](../docs/reading.md#pages-of-your-own).
-- WCXB (Murrough Foley, 2026, CC BY 4.0): ``metadata.json``, ``*/html/ID.html.gz``, ``*/ground-truth/ID.json``, with the
-  main content as text.
-- the test pages of Mozilla's Readability (Apache 2.0): ``**/NAME/source.html`` and ``expected.html``, with the main
-  content as HTML.
+- articles: ``truth.json``, and ``html/NAME.html`` or ``html/NAME.html.gz`` for each
+name in it. The truth about a page is an object with its ``url`` and ``text``, and
+optionally ``publisher``, ``title``, ``authors`` (a list) and ``published``. This is the
+layout for [pages of your own](../docs/reading.md#pages-of-your-own). - WCXB (Murrough
+Foley, 2026, CC BY 4.0): ``metadata.json``, ``*/html/ID.html.gz``,
+``*/ground-truth/ID.json``, with the main content as text. - the test pages of Mozilla's
+Readability (Apache 2.0): ``**/NAME/source.html`` and ``expected.html``, with the main
+content as HTML.
 """
 
 from __future__ import annotations
@@ -75,7 +76,10 @@ def load(folder: Path) -> list[Page]:
         return wcxb(folder)
     if pages := mozilla(folder):
         return pages
-    raise ValueError(f"{folder} has neither truth.json nor metadata.json, and no source.html in any folder")
+    raise ValueError(
+        f"{folder} has neither truth.json nor metadata.json, and no source.html in any "
+        f"folder"
+    )
 
 
 def find_folders(root: Path) -> list[Path]:
@@ -86,13 +90,18 @@ def find_folders(root: Path) -> list[Path]:
     """
     folders = [folder for folder in sorted(root.glob("*/")) if folder.is_dir()]
     if not folders:
-        raise ValueError(f"there are no folders of pages in {root}: name the folder that contains them with --corpus")
+        raise ValueError(
+            f"there are no folders of pages in {root}: name the folder that contains "
+            f"them with --corpus"
+        )
     return folders
 
 
 def articles(folder: Path) -> list[Page]:
     """Return the pages of a *folder* that has ``truth.json``."""
-    truth: dict[str, dict[str, Any]] = json.loads((folder / "truth.json").read_text("utf-8"))
+    truth: dict[str, dict[str, Any]] = json.loads(
+        (folder / "truth.json").read_text("utf-8")
+    )
     return [
         Page(
             name=name,
@@ -136,8 +145,10 @@ def mozilla(folder: Path) -> list[Page]:
         Page(
             name=path.parent.name,
             kind="article",
-            url=f"http://{_MOZILLA_HOST}/test/page.html",  # the base of the links in the expected pages
-            data=_read(path, CONTENT_TYPE),  # all were stored in UTF-8, whatever they declare
+            # the base of the links in the expected pages
+            url=f"http://{_MOZILLA_HOST}/test/page.html",
+            # all were stored in UTF-8, whatever they declare
+            data=_read(path, CONTENT_TYPE),
             html=(path.parent / "expected.html").read_text("utf-8"),
         )
         for path in sorted(folder.rglob("source.html"))
@@ -146,20 +157,30 @@ def mozilla(folder: Path) -> list[Page]:
 
 def _read(path: Path, content_type: str | None = None) -> bytes:
     """Return a page in UTF-8, compressed or not."""
-    data = path.read_bytes() if path.exists() else gzip.decompress(path.with_name(f"{path.name}.gz").read_bytes())
+    data = (
+        path.read_bytes()
+        if path.exists()
+        else gzip.decompress(path.with_name(f"{path.name}.gz").read_bytes())
+    )
     return to_utf8(data, content_type, most=_MAX_SIZE)[0]
 
 
 def find_site(data: bytes, url: str) -> str:
-    """Return a name that all pages of a site share: the part of the host that somebody registered.
+    """Return a name that all pages of a site share: the part of the host that somebody
+    registered.
 
-    It is that of the canonical address if *url* is empty or invented, and the page's own if it has none.
+    It is that of the canonical address if *url* is empty or invented, and the page's
+    own if it has none.
     """
     host = urlsplit(url).hostname or ""
     if host in ("", _MOZILLA_HOST):
         link = _CANONICAL.search(data)
         target = _TARGET.search(link[0]) if link else None
-        host = (urlsplit(target[1].decode("utf-8", "replace")).hostname or "") if target else ""
+        host = (
+            (urlsplit(target[1].decode("utf-8", "replace")).hostname or "")
+            if target
+            else ""
+        )
     labels = host.split(".")
     longer = len(labels) > 2 and len(labels[-2]) <= 3  # as in bbc.co.uk
     return ".".join(labels[-3 if longer else -2 :]) or f"{zlib.crc32(data):08x}"

@@ -1,4 +1,6 @@
-"""The words of a text, and how well two bags of them agree: what training and the benchmarks compare pages by."""
+"""The words of a text, and how well two bags of them agree: what training and the
+benchmarks compare pages by.
+"""
 
 from __future__ import annotations
 import re
@@ -6,10 +8,13 @@ from collections import Counter
 from collections.abc import Hashable, Iterable
 
 _IDEOGRAPH = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-_WORD = re.compile(rf"{_IDEOGRAPH.pattern}|[^\W{_IDEOGRAPH.pattern[1:-1]}]+")  # Chinese has no spaces
+# Chinese has no spaces
+_WORD = re.compile(rf"{_IDEOGRAPH.pattern}|[^\W{_IDEOGRAPH.pattern[1:-1]}]+")
 
 
-def agreement(read: Iterable[Hashable], true: Iterable[Hashable]) -> tuple[float, float, float]:
+def agreement(
+    read: Iterable[Hashable], true: Iterable[Hashable]
+) -> tuple[float, float, float]:
     """Return precision, recall and F1 of two bags. Two empty bags agree."""
     one, other = Counter(read), Counter(true)
     if not one and not other:
@@ -23,5 +28,7 @@ def agreement(read: Iterable[Hashable], true: Iterable[Hashable]) -> tuple[float
 
 
 def words(text: str) -> list[str]:
-    """Split *text* into lowercase words; every Chinese or Japanese character is a word."""
+    """Split *text* into lowercase words; every Chinese or Japanese character is a
+    word.
+    """
     return _WORD.findall(text.lower())

@@ -1,1 +1,3 @@
-"""Answers with the shapes of captured ones: compared with our cassettes, played, and mutated."""
+"""Answers with the shapes of captured ones: compared with our cassettes, played, and
+mutated.
+"""

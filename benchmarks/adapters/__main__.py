@@ -1,7 +1,9 @@
-"""Compare the shapes of captured answers with our cassettes, play and mutate them, and write docs/measured/adapters.md.
+"""Compare the shapes of captured answers with our cassettes, play and mutate them, and
+write docs/measured/adapters.md.
 
-    python -m benchmarks.adapters            # write the page
-    python -m benchmarks.adapters --cassettes  # also write the cassettes that have these shapes
+    python -m benchmarks.adapters            # write the page python -m
+        benchmarks.adapters --cassettes  # also write the cassettes that have these
+        shapes
 
 The shapes are expected beside the repository, in ``../shared/recordings/shapes``.
 """
@@ -73,7 +75,9 @@ Our own answer is played with the headers of the captured exchange and no others
 
 
 class Compared(NamedTuple):
-    """How a captured answer differs from our cassette of its scenario; None if we have no such cassette."""
+    """How a captured answer differs from our cassette of its scenario; None if we have
+    no such cassette.
+    """
 
     captured: Captured
     case: Case
@@ -93,22 +97,41 @@ def shape_as_ours(captured: Captured) -> Shape:
 
 
 def compare_with_ours(captured: Captured, case: Case) -> Compared:
-    """Compare a captured answer with our cassette of its scenario, and play an answer of its shape."""
+    """Compare a captured answer with our cassette of its scenario, and play an answer
+    of its shape.
+    """
     path = tapes.FOLDER / case.provider / f"{case.scenario}.yaml"
     name = f"{case.provider}/{case.scenario}"
     body = case.invent(captured.shape)
     problems = [] if case.skipped else find_problems(case, body, play(case, body))
-    marked = sorted({f"{path}: {mark}" for path, mark in marks(captured.shape) if mark in {"tags", "entities"}})
+    marked = sorted(
+        {
+            f"{path}: {mark}"
+            for path, mark in marks(captured.shape)
+            if mark in {"tags", "entities"}
+        }
+    )
     if case.skipped or not path.exists():
         return Compared(captured, case, name, None, [], marked, problems)
     ours = tapes.load(path)["interactions"][-1]["response"]["body"]["string"]
-    shape, theirs = shape_of(ours if isinstance(ours, str) else ours.decode()), shape_as_ours(captured)
-    nulls = [path for path in shape.keys() & theirs.keys() if "null" in theirs[path] - shape[path]]
-    return Compared(captured, case, name, compare(shape, theirs), sorted(nulls), marked, problems)
+    shape, theirs = (
+        shape_of(ours if isinstance(ours, str) else ours.decode()),
+        shape_as_ours(captured),
+    )
+    nulls = [
+        path
+        for path in shape.keys() & theirs.keys()
+        if "null" in theirs[path] - shape[path]
+    ]
+    return Compared(
+        captured, case, name, compare(shape, theirs), sorted(nulls), marked, problems
+    )
 
 
 def write_cassette(captured: Captured, case: Case) -> Path:
-    """Write the cassette that has the shape of a captured answer, in which nothing else is its own."""
+    """Write the cassette that has the shape of a captured answer, in which nothing else
+    is its own.
+    """
     body = case.invent(captured.shape, longest=_LONGEST, whole=False)
     about = "Lists have an item of each kind, and texts are shorter."
     path = tapes.FOLDER / case.provider / f"shaped_{case.cassette}.yaml"
@@ -119,19 +142,29 @@ def write_chain(chain: Chain) -> Path:
     """Write the cassette whose answers have the headers of captured exchanges."""
     path = tapes.FOLDER / chain.name.partition("/")[0] / f"shaped_{chain.cassette}.yaml"
     about = "Headers and redirects are those of the exchanges, texts are shorter."
-    return _write(path, f"{FIRST}{chain.name}\n# {about}", make_chain(chain, chain.find(find_shapes())))
+    return _write(
+        path,
+        f"{FIRST}{chain.name}\n# {about}",
+        make_chain(chain, chain.find(find_shapes())),
+    )
 
 
 def _write(path: Path, about: str, tape: tapes.Tape) -> Path:
     for exchange in tape["interactions"]:
-        exchange["response"]["body"]["string"] = record.Text(exchange["response"]["body"]["string"])
+        exchange["response"]["body"]["string"] = record.Text(
+            exchange["response"]["body"]["string"]
+        )
     text = yaml.safe_dump(tape, allow_unicode=True, sort_keys=False, width=110)
-    path.write_text(f"{about} Written by `make bench-adapters CASSETTES=1`.\n{text}", "utf-8")
+    path.write_text(
+        f"{about} Written by `make bench-adapters CASSETTES=1`.\n{text}", "utf-8"
+    )
     return path
 
 
 def find_written() -> Iterator[tuple[Captured, Case]]:
-    """Yield the captured answers that cassettes are written from: the first of each case that names one."""
+    """Yield the captured answers that cassettes are written from: the first of each
+    case that names one.
+    """
     seen: set[str] = set()
     for captured in find_shapes():
         case = find_case(captured)
@@ -141,12 +174,18 @@ def find_written() -> Iterator[tuple[Captured, Case]]:
 
 
 def find_failures() -> Iterator[tuple[str, Trial]]:
-    """Yield what came of our own cassettes of failures with wrong values, with the name of the provider."""
+    """Yield what came of our own cassettes of failures with wrong values, with the name
+    of the provider.
+    """
     for path in tapes.find_tapes():
         tape = tapes.load(path)
         reader = tape["web"].get("reader", "") if tapes.role(tape) == "read" else ""
         provider = reader or tape["web"].get("provider", "")
-        if "error" not in tape["expect"] or not isinstance(provider, str) or "," in provider:
+        if (
+            "error" not in tape["expect"]
+            or not isinstance(provider, str)
+            or "," in provider
+        ):
             continue
         try:
             json.loads(tapes.responses(tape)[-1].content)
@@ -191,18 +230,28 @@ def _differences(compared: list[Compared]) -> Table:
 
 
 def _services(
-    shapes: list[Captured], compared: list[Compared], trials: dict[str, list[Trial]], written: Counter[str]
+    shapes: list[Captured],
+    compared: list[Compared],
+    trials: dict[str, list[Trial]],
+    written: Counter[str],
 ) -> Table:
     rows = []
     folders = {PROVIDERS.get(shape.service, shape.service) for shape in shapes}
     for name in sorted({*folders, *trials}):
         own = [one for one in compared if one.case.provider == name]
-        there = [shape for shape in shapes if PROVIDERS.get(shape.service, shape.service) == name]
+        there = [
+            shape
+            for shape in shapes
+            if PROVIDERS.get(shape.service, shape.service) == name
+        ]
         mine = trials.get(name, [])
         rows.append(
             [f"`{name}`", *map(str, [
-                len(there), len(own), sum(not one.case.skipped and bool(one.problems) for one in own), written[name],
-                sum(trial.count for trial in mine), sum(len(trial.failures) for trial in mine),
+                len(there), len(own),
+                sum(not one.case.skipped and bool(one.problems) for one in own),
+                written[name],
+                sum(trial.count for trial in mine),
+                sum(len(trial.failures) for trial in mine),
             ])]
         )  # fmt: skip
     total = ["all", *(f"{sum(int(row[n]) for row in rows):,}" for n in range(1, 7))]
@@ -222,7 +271,11 @@ def _exchanges(shapes: list[Captured]) -> Table:
     counted: Counter[tuple[str, tuple[str, ...], str]] = Counter()
     for one in shapes:
         if one.headers is not None:
-            location = one.shape.get("headers", {}).get("location", "") if isinstance(one.shape, dict) else ""
+            location = (
+                one.shape.get("headers", {}).get("location", "")
+                if isinstance(one.shape, dict)
+                else ""
+            )
             counted[one.service, tuple(sorted(one.headers)), location] += 1
     rows = [
         [
@@ -233,7 +286,11 @@ def _exchanges(shapes: list[Captured]) -> Table:
         ]
         for (service, headers, location), count in sorted(counted.items())
     ]
-    return Table(["service", "exchanges", "their headers", "our answer is read alike with them"], rows, numbers=False)
+    return Table(
+        ["service", "exchanges", "their headers", "our answer is read alike with them"],
+        rows,
+        numbers=False,
+    )
 
 
 def make_page() -> str:
@@ -244,7 +301,9 @@ def make_page() -> str:
     trials: defaultdict[str, list[Trial]] = defaultdict(list)
     for one, case in cased:
         if not case.skipped:
-            trials[case.provider].append(mutate(case, case.invent(one.shape, longest=_LONGEST, whole=False)))
+            trials[case.provider].append(
+                mutate(case, case.invent(one.shape, longest=_LONGEST, whole=False))
+            )
     for provider, trial in find_failures():
         trials[provider].append(trial)
     written = Counter(case.provider for _, case in find_written())
@@ -255,9 +314,17 @@ def make_page() -> str:
         for trial in several
         for line in trial.failures
     ]
-    misread = [f"- {one.captured.name}: {line}" for one in compared for line in one.problems]
-    skipped = [f"- {one.captured.name}: {one.case.skipped}." for one in compared if one.case.skipped]
-    retired = [f"- `{name}`: there is no adapter, {why}." for name, why in RETIRED.items()]
+    misread = [
+        f"- {one.captured.name}: {line}" for one in compared for line in one.problems
+    ]
+    skipped = [
+        f"- {one.captured.name}: {one.case.skipped}."
+        for one in compared
+        if one.case.skipped
+    ]
+    retired = [
+        f"- `{name}`: there is no adapter, {why}." for name, why in RETIRED.items()
+    ]
     about = _ABOUT.format(
         shapes=len(shapes),
         exchanges=sum(one.is_exchange for one in shapes),
@@ -282,11 +349,20 @@ def make_page() -> str:
 
 def main() -> int:
     """Write the page, and the cassettes if the command line says so."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").strip().splitlines()[0])
-    parser.add_argument("--cassettes", action="store_true", help="also write the cassettes that have these shapes")
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or "").strip().splitlines()[0]
+    )
+    parser.add_argument(
+        "--cassettes",
+        action="store_true",
+        help="also write the cassettes that have these shapes",
+    )
     arguments = parser.parse_args()
     if not find_shapes():
-        print("skipped: the shapes are not in ../shared/recordings/shapes", file=sys.stderr)
+        print(
+            "skipped: the shapes are not in ../shared/recordings/shapes",
+            file=sys.stderr,
+        )
         return 0
     if arguments.cassettes:
         for captured, case in find_written():

@@ -1,4 +1,6 @@
-"""Which of our cassettes each captured answer is compared with, and what an adapter must make of it."""
+"""Which of our cassettes each captured answer is compared with, and what an adapter
+must make of it.
+"""
 
 from __future__ import annotations
 from collections.abc import Iterable, Mapping
@@ -9,13 +11,18 @@ from typing import Any
 from benchmarks.adapters.shapes import Captured, Inventor
 
 READ = "https://harbour.example/keys"
-PROVIDERS = {"mediawiki": "wikipedia", "searchapi_io": "searchapi"}  # folders whose services have other names here
-RETIRED = {"bing_retired": "the service has ended", "google_cse": "the service ends on 2027-01-01"}
+# folders whose services have other names here
+PROVIDERS = {"mediawiki": "wikipedia", "searchapi_io": "searchapi"}
+RETIRED = {
+    "bing_retired": "the service has ended",
+    "google_cse": "the service ends on 2027-01-01",
+}
 
 
 @dataclass(frozen=True)
 class Facts:
-    """Where the facts of an answer are: paths, as the service's documentation names them, not as the adapter does.
+    """Where the facts of an answer are: paths, as the service's documentation names
+    them, not as the adapter does.
 
     ``{}`` in *link* stands for the value, if the URL is made of it.
     """
@@ -69,14 +76,23 @@ class Case:
 
     def invent(self, shape: Any, *, longest: int = 12_000, whole: bool = True) -> Any:
         """Return an answer of this *shape*."""
-        return Inventor(self.given, longest=longest, whole=whole, tag=self.tag).make(shape)
+        return Inventor(self.given, longest=longest, whole=whole, tag=self.tag).make(
+            shape
+        )
 
 
 def _jina_error(scenario: str, error: str, number: int, name: str) -> Case:
     """Return the case of an error, whose *number* begins with its HTTP status."""
     status = number // 100
     given = {"code": status, "status": number, "name": name}
-    return Case(f"jina/*{status}*", scenario, status=status, error=error, cassette=scenario, given=given)
+    return Case(
+        f"jina/*{status}*",
+        scenario,
+        status=status,
+        error=error,
+        cassette=scenario,
+        given=given,
+    )
 
 
 _BRAVE = Facts("web.results", text="description", date="page_age")
@@ -107,7 +123,11 @@ CASES = (
         status=422,
         error="bad_request",
         cassette="bad_request",
-        given={**_BRAVE_ERROR, "error.status": 422, "error.meta.errors[].loc": ["query", "q"]},
+        given={
+            **_BRAVE_ERROR,
+            "error.status": 422,
+            "error.meta.errors[].loc": ["query", "q"],
+        },
     ),
     Case(
         "brave/*_422_token_invalid",
@@ -115,7 +135,11 @@ CASES = (
         status=422,
         error="authentication_failed",
         cassette="wrong_key",
-        given={**_BRAVE_ERROR, "error.status": 422, "error.code": "SUBSCRIPTION_TOKEN_INVALID"},
+        given={
+            **_BRAVE_ERROR,
+            "error.status": 422,
+            "error.code": "SUBSCRIPTION_TOKEN_INVALID",
+        },
     ),
     Case(
         "brave/*_429_search_plan",
@@ -123,7 +147,12 @@ CASES = (
         status=429,
         error="rate_limited",
         cassette="rate_limited",
-        given={**_BRAVE_ERROR, **_FULL, "error.status": 429, "error.code": "RATE_LIMITED"},
+        given={
+            **_BRAVE_ERROR,
+            **_FULL,
+            "error.status": 429,
+            "error.code": "RATE_LIMITED",
+        },
     ),
     Case(
         "brave/*_429_rate_limited",
@@ -140,7 +169,10 @@ CASES = (
         },
     ),
     Case(
-        "brave/Hrishubh__*", facts=_BRAVE, cassette="search_with_news", given={"type": "search", "web.type": "search"}
+        "brave/Hrishubh__*",
+        facts=_BRAVE,
+        cassette="search_with_news",
+        given={"type": "search", "web.type": "search"},
     ),
     Case(
         "brave/*larallama__brave_search",
@@ -152,7 +184,12 @@ CASES = (
     Case(
         "crossref/zhangyee__*",
         facts=Facts(
-            "message.items", url="DOI", title="title[0]", text="abstract", date="published", link="https://doi.org/{}"
+            "message.items",
+            url="DOI",
+            title="title[0]",
+            text="abstract",
+            date="published",
+            link="https://doi.org/{}",
         ),
         given={**_PAPERS, "status": "ok", "message-type": "work-list"},
         cassette="search",
@@ -174,7 +211,11 @@ CASES = (
         cassette="wrong_key",
     ),
     Case("exa/lzyoook__*", skipped="a program has rearranged the results"),
-    Case("firecrawl/Arceus30__*", facts=Facts("data.web", text="description"), cassette="search"),
+    Case(
+        "firecrawl/Arceus30__*",
+        facts=Facts("data.web", text="description"),
+        cassette="search",
+    ),
     Case(
         "firecrawl/Abu-BakarYasir__*",
         "read",
@@ -197,7 +238,11 @@ CASES = (
     Case(
         "jina/calebl__*",
         "read",
-        page={"content": "data.content", "title": "data.title", "published": "data.publishedTime"},
+        page={
+            "content": "data.content",
+            "title": "data.title",
+            "published": "data.publishedTime",
+        },
         cassette="read",
         given={"code": 200, "status": 20000, "data.url": READ},
     ),
@@ -217,9 +262,17 @@ CASES = (
         facts=Facts("query.search", url="title", date="timestamp", link=""),
         cassette="search_without_snippets",
     ),
-    Case("mediawiki/*_snippet", facts=Facts("query.search", url="title", text="snippet", link=""), tag=_MARK),
+    Case(
+        "mediawiki/*_snippet",
+        facts=Facts("query.search", url="title", text="snippet", link=""),
+        tag=_MARK,
+    ),
     Case("mediawiki/*", facts=_WIKI, tag=_MARK),
-    Case("openalex/zhangyee__*", facts=Facts("results", url="doi", date="publication_date"), cassette="search"),
+    Case(
+        "openalex/zhangyee__*",
+        facts=Facts("results", url="doi", date="publication_date"),
+        cassette="search",
+    ),
     Case(
         "parallel/*_cost_1772663275",
         "bad_request",
@@ -228,15 +281,29 @@ CASES = (
         given={"type": "error"},
         cassette="bad_request",
     ),
-    Case("parallel/*parallel_search_results", "bad_request", status=422, error="bad_request", given={"type": "error"}),
+    Case(
+        "parallel/*parallel_search_results",
+        "bad_request",
+        status=422,
+        error="bad_request",
+        given={"type": "error"},
+    ),
     Case(
         "parallel/*extract*",
         "read_extracts",
-        page={"content": "results[0].excerpts[0]", "title": "results[0].title", "published": "results[0].publish_date"},
+        page={
+            "content": "results[0].excerpts[0]",
+            "title": "results[0].title",
+            "published": "results[0].publish_date",
+        },
         given={"results[].url": READ, "warnings[].type": "warning"},
         cassette="read",
     ),
-    Case("parallel/*_fresh_*", facts=Facts("results", text="excerpts[0]", date="publish_date"), cassette="search"),
+    Case(
+        "parallel/*_fresh_*",
+        facts=Facts("results", text="excerpts[0]", date="publish_date"),
+        cassette="search",
+    ),
     Case("parallel/*", facts=Facts("results", text="excerpts[0]", date="publish_date")),
     Case(
         "perplexity/*_429",
@@ -272,7 +339,11 @@ CASES = (
         cassette="search",
         given={"results[].template": "default.html"},
     ),
-    Case("searxng/*", facts=Facts("results", text="content"), given={"results[].template": "default.html"}),
+    Case(
+        "searxng/*",
+        facts=Facts("results", text="content"),
+        given={"results[].template": "default.html"},
+    ),
     Case(
         "semanticscholar/zhangyee__*",
         facts=Facts("data", text="abstract"),
@@ -286,7 +357,12 @@ CASES = (
         cassette="search",
     ),
     Case("serper/iqlab*", facts=_SERPER, cassette="search_with_videos"),
-    Case("serper/deepset*", facts=_SERPER, cassette="search", given={"organic[].date": "Mar 3, 2026"}),
+    Case(
+        "serper/deepset*",
+        facts=_SERPER,
+        cassette="search",
+        given={"organic[].date": "Mar 3, 2026"},
+    ),
     Case("serper/*", facts=_SERPER),
     Case("stackexchange/*", facts=Facts("items", url="link"), cassette="search"),
     Case("tavily/*what_is_the_semantic_kernel", facts=_TAVILY, cassette="everything"),
@@ -297,15 +373,18 @@ CASES = (
 
 @dataclass(frozen=True)
 class Chain:
-    """Captured exchanges that follow each other, of whose answers only headers and length are known.
+    """Captured exchanges that follow each other, of whose answers only headers and
+    length are known.
 
-    They are of the archive, and ask for a copy. An answer with a ``Location`` redirects.
+    They are of the archive, and ask for a copy. An answer with a ``Location``
+    redirects.
 
     Args:
         name: What the names of the exchanges have in common.
         cassette: The name of the cassette that is written from them.
         location: What a ``Location`` begins with that is not a whole URL.
-        returns: How many copies are redirected to, if the redirects go round; by default, there is another each time.
+        returns: How many copies are redirected to, if the redirects go round; by
+            default, there is another each time.
         status: The HTTP status of the last answer, if it does not redirect.
         error: The code of the error that the call ends with.
     """
@@ -326,16 +405,32 @@ _ARCHIVE = "wayback/edgi-govdata-archiving__wayback__test_get_memento"
 CHAINS = (
     Chain(f"{_ARCHIVE}_with_redirects", "redirects"),
     Chain(f"{_ARCHIVE}_with_path_based_redirects", "path_redirects", location=""),
-    Chain(f"{_ARCHIVE}_with_schemeless_redirects", "schemeless_redirects", location="//web.archive.org"),
+    Chain(
+        f"{_ARCHIVE}_with_schemeless_redirects",
+        "schemeless_redirects",
+        location="//web.archive.org",
+    ),
     Chain(f"{_ARCHIVE}_follows_historical_redirects", "many_redirects"),
-    Chain(f"{_ARCHIVE}_raises_for_mementos_that_redirect_in_a_loop", "loop", returns=2, error="bad_response"),
+    Chain(
+        f"{_ARCHIVE}_raises_for_mementos_that_redirect_in_a_loop",
+        "loop",
+        returns=2,
+        error="bad_response",
+    ),
     Chain(f"{_ARCHIVE}_raises_blocked_error", "blocked", status=403, error="blocked"),
-    Chain(f"{_ARCHIVE}_raises_no_memento_error", "not_found", status=404, error="page_not_found"),
+    Chain(
+        f"{_ARCHIVE}_raises_no_memento_error",
+        "not_found",
+        status=404,
+        error="page_not_found",
+    ),
 )
 
 
 def find_case(captured: Captured) -> Case | None:
-    """Return the case of a captured answer; None if it has no adapter, or only its headers are known."""
+    """Return the case of a captured answer; None if it has no adapter, or only its
+    headers are known.
+    """
     if captured.service in RETIRED or captured.is_exchange:
         return None
     return next(case for case in CASES if fnmatchcase(captured.name, case.shapes))

@@ -1,7 +1,8 @@
 """Shapes of captured answers, and answers of invented values with these shapes.
 
-A shape has the keys of an answer, the types of its values, their order, nulls, lengths and marks, and no value. They
-are expected beside the repository, in ``../shared/recordings/shapes``.
+A shape has the keys of an answer, the types of its values, their order, nulls, lengths
+and marks, and no value. They are expected beside the repository, in
+``../shared/recordings/shapes``.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ FOLDER = Path(__file__).resolve().parents[3] / "shared" / "recordings" / "shapes
 _LIST = re.compile(r"\[(\d+)\]")
 _TEXT = re.compile(r"text<=(\d+)((?:\+[a-z-]+)*)")
 _WORDS = (
-    "harbour light tide pilot quay ferry beacon chart anchor buoy mole lock keel sail storm gull kelp sand reef bell"
+    "harbour light tide pilot quay ferry beacon chart anchor buoy mole lock keel sail "
+    "storm gull kelp sand reef bell"
 )
 _SIZES = (0, 20, 100, 500, 2_000, 10_000, 10**9)
 _LONGER = 12_000  # characters of a text that has more than 10,000
-_BODIES = ("b64", "body")  # where a captured exchange has the body of its answer, as a text
+# where a captured exchange has the body of its answer, as a text
+_BODIES = ("b64", "body")
 _EPOCH = 1_772_600_000  # seconds: a day in March 2026
 
 
@@ -51,13 +54,24 @@ class Captured:
 
     @property
     def headers(self) -> list[str] | None:
-        """The names of the headers, if it is an exchange whose body is only a text; None if it is an answer."""
+        """The names of the headers, if it is an exchange whose body is only a text;
+        None if it is an answer.
+        """
         shape = self.shape
         if not isinstance(shape, dict):
             return None
         if "http_interactions" in shape:
-            return [name.lower() for name in items_of(shape["http_interactions"])[0]["response"]["headers"]]
-        return list(shape.get("headers", {})) if any(body in shape for body in _BODIES) else None
+            return [
+                name.lower()
+                for name in items_of(shape["http_interactions"])[0]["response"][
+                    "headers"
+                ]
+            ]
+        return (
+            list(shape.get("headers", {}))
+            if any(body in shape for body in _BODIES)
+            else None
+        )
 
     @property
     def is_exchange(self) -> bool:
@@ -83,7 +97,9 @@ def _length(shape: Any) -> int | None:
 
 
 def fields(shape: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each path with the type of what is there, as `tests.cassettes.shape` names them."""
+    """Yield each path with the type of what is there, as `tests.cassettes.shape` names
+    them.
+    """
     if _length(shape) is not None:
         yield path, "list"
         for item in items_of(shape):
@@ -93,7 +109,12 @@ def fields(shape: Any, path: str = "") -> Iterator[tuple[str, str]]:
         for name, inner in shape.items():
             yield from fields(inner, f"{path}.{name}".removeprefix("."))
     else:
-        yield path, {"null": "null", "bool": "boolean", "int": "number", "float": "number"}.get(shape, "text")
+        yield (
+            path,
+            {"null": "null", "bool": "boolean", "int": "number", "float": "number"}.get(
+                shape, "text"
+            ),
+        )
 
 
 def marks(shape: Any, path: str = "") -> Iterator[tuple[str, str]]:
@@ -113,14 +134,21 @@ class Inventor:
     """Invents an answer: the same one each time.
 
     Args:
-        given: Values by their paths, such as ``web.results[].type``; ``{n}`` in a text is a number of its own.
+        given: Values by their paths, such as ``web.results[].type``; ``{n}`` in a text
+            is a number of its own.
         longest: Maximum number of characters of a text.
-        whole: Whether lists are as long as captured; otherwise they have an item of each kind, those inside them one.
+        whole: Whether lists are as long as captured; otherwise they have an item of
+            each kind, those inside them one.
         tag: How the service marks a word: a form for it.
     """
 
     def __init__(
-        self, given: Mapping[str, Any] | None = None, *, longest: int = _LONGER, whole: bool = True, tag: str = ""
+        self,
+        given: Mapping[str, Any] | None = None,
+        *,
+        longest: int = _LONGER,
+        whole: bool = True,
+        tag: str = "",
     ) -> None:
         self._given = given or {}
         self._longest = longest
@@ -133,13 +161,28 @@ class Inventor:
         if path in self._given:
             value = self._given[path]
             self._count += 1
-            return value.replace("{n}", str(self._count)) if isinstance(value, str) else value
+            return (
+                value.replace("{n}", str(self._count))
+                if isinstance(value, str)
+                else value
+            )
         if (length := _length(shape)) is not None:
             kinds = items_of(shape)
-            count = length if self._whole else min(length, 1) if "[]" in path else len(kinds)
-            return [self.make(kind, f"{path}[]") for kind in islice(cycle(kinds), count)]
+            count = (
+                length
+                if self._whole
+                else min(length, 1)
+                if "[]" in path
+                else len(kinds)
+            )
+            return [
+                self.make(kind, f"{path}[]") for kind in islice(cycle(kinds), count)
+            ]
         if isinstance(shape, dict):
-            return {name: self.make(inner, f"{path}.{name}".removeprefix(".")) for name, inner in shape.items()}
+            return {
+                name: self.make(inner, f"{path}.{name}".removeprefix("."))
+                for name, inner in shape.items()
+            }
         return self._value(shape, path)
 
     def _value(self, kind: str, path: str) -> Any:
@@ -147,7 +190,12 @@ class Inventor:
         n, name = self._count, path.rpartition(".")[2]
         if found := _TEXT.fullmatch(kind):
             return self._text(int(found[1]), found[2], n)
-        is_time = name.endswith("_date") or name in {"created", "created_at_i", "time", "timestamp"}
+        is_time = name.endswith("_date") or name in {
+            "created",
+            "created_at_i",
+            "time",
+            "timestamp",
+        }
         simple: dict[str, Any] = {
             "null": None,
             "bool": name in {"is_accepted", "is_oa", "success"},
@@ -166,7 +214,9 @@ class Inventor:
         if "relative-date" in marked and most <= 20:
             return f"{n % 9 + 2} days ago"
         least = max(size for size in _SIZES if size < most)
-        length = min(least + (min(most, 3 * least + 40) - least) // 3, _LONGER, self._longest)
+        length = min(
+            least + (min(most, 3 * least + 40) - least) // 3, _LONGER, self._longest
+        )
         words = [self._word(n), self._word(n + 5), str(n)]
         while len(" ".join(words)) < length:
             words.append(self._word(n + len(words) * 3))
@@ -176,7 +226,11 @@ class Inventor:
             *([self._tag.format(words[0])] if "tags" in marked else []),
         ]
         text = " ".join([*words, *end]).capitalize()
-        return text.replace(" ", "\n", 3).replace("\n", " ", 2) if "lines" in marked else text
+        return (
+            text.replace(" ", "\n", 3).replace("\n", " ", 2)
+            if "lines" in marked
+            else text
+        )
 
     def _word(self, n: int) -> str:
         words = _WORDS.split()

@@ -2,7 +2,8 @@
 
     python -m benchmarks.bounds --peers build/bounded/bin/python
 
-``--part 3`` measures a third of the texts in each place, which differ from place to place.
+``--part 3`` measures a third of the texts in each place, which differ from place to
+place.
 """
 
 from __future__ import annotations
@@ -33,8 +34,14 @@ _PEERS = {"HTML": ("trafilatura", "WebBaseLoader"), "RSS": ("feedparser",)}
 def main() -> None:
     """Measure, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--peers", required=True, help="the Python of an environment with the other libraries")
-    parser.add_argument("--part", type=int, default=1, help="measure one of so many texts in each place")
+    parser.add_argument(
+        "--peers",
+        required=True,
+        help="the Python of an environment with the other libraries",
+    )
+    parser.add_argument(
+        "--part", type=int, default=1, help="measure one of so many texts in each place"
+    )
     given = parser.parse_args()
     peers = given.peers
     places = (*READ, *OTHERS, *CITED)
@@ -47,16 +54,34 @@ def main() -> None:
         }
     worst = sorted(costs.items(), key=lambda item: -item[1])
     documents = [item for item in worst if item[0][0] in READ]
-    shown = [*documents[:5], *(next(item for item in worst if item[0][0] == place) for place in (*OTHERS, *CITED))]
-    ours = Table(("place", "repeated", "s"), [(place, f"`{unit!r}`", _seconds(cost)) for (place, unit), cost in shown])
+    shown = [
+        *documents[:5],
+        *(
+            next(item for item in worst if item[0][0] == place)
+            for place in (*OTHERS, *CITED)
+        ),
+    ]
+    ours = Table(
+        ("place", "repeated", "s"),
+        [(place, f"`{unit!r}`", _seconds(cost)) for (place, unit), cost in shown],
+    )
     others = Table(
         ("place", "repeated", "ours, s", "others, s"),
         [
-            (place, f"`{unit!r}`", _seconds(costs[place, unit]), ", ".join(_others(peers, place, unit)))
+            (
+                place,
+                f"`{unit!r}`",
+                _seconds(costs[place, unit]),
+                ", ".join(_others(peers, place, unit)),
+            )
             for place, unit in _SHARED
         ],
     )
-    part = f", and of these combinations one in {given.part} was read" if given.part > 1 else ""
+    part = (
+        f", and of these combinations one in {given.part} was read"
+        if given.part > 1
+        else ""
+    )
     store(
         PAGE,
         f"""<!-- Written by `make bench-bounds`. Do not edit. -->
@@ -96,12 +121,21 @@ def _others(python: str, place: str, unit: str) -> Iterator[str]:
         path = Path(folder) / "document"
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         for name in _PEERS[place.split(maxsplit=1)[0]]:
-            command = [python, "-W", "ignore", str(Path(__file__).with_name("peer.py")), name, str(path)]
+            command = [
+                python,
+                "-W",
+                "ignore",
+                str(Path(__file__).with_name("peer.py")),
+                name,
+                str(path),
+            ]
             done = subprocess.run(
                 command, capture_output=True, text=True, check=False, preexec_fn=_limit,
                 env={**os.environ, "USER_AGENT": "benchmark"},
             )  # fmt: skip
-            yield f"{name} {_seconds(float(done.stdout) if not done.returncode else inf)}"
+            yield (
+                f"{name} {_seconds(float(done.stdout) if not done.returncode else inf)}"
+            )
 
 
 def _limit() -> None:

@@ -1,4 +1,6 @@
-"""Read one document with another library: name of the library, then the file; prints the seconds of processor time."""
+"""Read one document with another library: name of the library, then the file; prints
+the seconds of processor time.
+"""
 
 from __future__ import annotations
 import sys

@@ -1,7 +1,9 @@
-"""Measure the reader ``browser``: what attacks reach, what harmful pages cost, time and memory. ``make bench-browser``.
+"""Measure the reader ``browser``: what attacks reach, what harmful pages cost, time and
+memory. ``make bench-browser``.
 
-Writes ``docs/measured/browser.md``, and exits with an error if an attack reached an internal address. Rewrites only the
-sections that were measured: ``python -m benchmarks.browser attacks``.
+Writes ``docs/measured/browser.md``, and exits with an error if an attack reached an
+internal address. Rewrites only the sections that were measured: ``python -m
+benchmarks.browser attacks``.
 """
 
 from __future__ import annotations
@@ -38,11 +40,21 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "measured" / "browser.md"
 FLAGS = ("--allow-loopback-in-peer-connection",)
 # These need a name server that the peers' browsers would ask, or a proxy.
 OURS_ONLY = frozenset({
-    "rebinding name", "rebinding fetch", "name of public and internal", "name of internal", "the proxy itself",
+    "rebinding name", "rebinding fetch", "name of public and internal",
+    "name of internal", "the proxy itself",
     "proxy auto-configuration",
 })  # fmt: skip
 # What these send does not say whose it is: they run alone.
-NAMELESS = ("webrtc", "webtransport", "web socket: secure", "preconnect", "direct", "alt-svc", "payment", "ftp")
+NAMELESS = (
+    "webrtc",
+    "webtransport",
+    "web socket: secure",
+    "preconnect",
+    "direct",
+    "alt-svc",
+    "payment",
+    "ftp",
+)
 PEERS = {
     "Playwright, no guard": "plain",
     "Playwright, requests and web sockets intercepted": "interception",
@@ -63,19 +75,32 @@ class Bench:
         """Render a page, and return what came of it."""
         try:
             with time_limit(20):
-                answer = self.sender.send(Request(url=url, guarded=True, transport=Renderer(launch=launch)))
+                answer = self.sender.send(
+                    Request(url=url, guarded=True, transport=Renderer(launch=launch))
+                )
         except WebSearchError as error:
             return f"`{error.code}`: {error}"
-        return f"{len(answer.content):,} characters; {'; '.join(getattr(answer, 'notes', ()))}".rstrip("; ")
+        return f"{len(answer.content):,} characters; {'; '.join(getattr(answer, 'notes', ()))}".rstrip(
+            "; "
+        )
 
     def find_python(self, what: str) -> str:
         """Return the Python that runs a peer; empty if it was not named."""
         return self.crawl4ai if what == "crawl4ai" else self.peers
 
-    def run_peer(self, what: str, pages: Sequence[tuple[str, str]], at_once: int = 1) -> Iterable[str]:
+    def run_peer(
+        self, what: str, pages: Sequence[tuple[str, str]], at_once: int = 1
+    ) -> Iterable[str]:
         """Run a peer, and yield its lines."""
-        command = [self.find_python(what), str(Path(__file__).with_name("peers.py")), what, str(self.path)]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        command = [
+            self.find_python(what),
+            str(Path(__file__).with_name("peers.py")),
+            what,
+            str(self.path),
+        ]
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as process:
             assert process.stdin
             assert process.stdout
             process.stdin.write(json.dumps({"pages": pages, "at_once": at_once}))
@@ -83,8 +108,12 @@ class Bench:
             yield from (line.strip() for line in process.stdout)
 
 
-def find_reached(bench: Bench, run: Callable[[list[str], int], Iterable[str]], names: list[str]) -> set[str]:
-    """Return the attacks that reached something: those whose requests have a name together, the others alone."""
+def find_reached(
+    bench: Bench, run: Callable[[list[str], int], Iterable[str]], names: list[str]
+) -> set[str]:
+    """Return the attacks that reached something: those whose requests have a name
+    together, the others alone.
+    """
     site = bench.site
     alone = [name for name in names if name.startswith(NAMELESS)]
     site.reached.clear()
@@ -93,7 +122,8 @@ def find_reached(bench: Bench, run: Callable[[list[str], int], Iterable[str]], n
     time.sleep(0.5)
     reached = set(site.reached) & set(names)
     site.reached.clear()
-    known: set[str] = set()  # a connection of one attack may go on while the next page is open
+    # a connection of one attack may go on while the next page is open
+    known: set[str] = set()
     for name in run(alone, 1):
         senders = {what.partition(")")[0] for what in site.reached}
         if senders - known:
@@ -116,16 +146,26 @@ def measure_attacks(bench: Bench) -> str:
             yield from threads.map(attack, names)
 
     both = [name for name in ATTACKS if name not in OURS_ONLY]
-    found = {"websearch, reader `browser`": (find_reached(bench, ours, list(ATTACKS)), len(ATTACKS))}
+    found = {
+        "websearch, reader `browser`": (
+            find_reached(bench, ours, list(ATTACKS)),
+            len(ATTACKS),
+        )
+    }
     for label, what in PEERS.items():
         if not bench.find_python(what):
             continue
 
         def peer(names: list[str], at_once: int, what: str = what) -> Iterable[str]:
-            return bench.run_peer(what, [(name, bench.site.url(name)) for name in names], at_once)
+            return bench.run_peer(
+                what, [(name, bench.site.url(name)) for name in names], at_once
+            )
 
         found[label] = find_reached(bench, peer, both), len(both)
-    rows = [[label, str(count), str(len(reached))] for label, (reached, count) in found.items()]
+    rows = [
+        [label, str(count), str(len(reached))]
+        for label, (reached, count) in found.items()
+    ]
     named = [
         f"- {label}: {'; '.join(sorted(reached))}."
         for label, (reached, _) in found.items()
@@ -160,14 +200,18 @@ def measure_harm(bench: Bench) -> str:
         rows.append([name, outcome, f"{took:.1f}", f"{peak[0] / 2**20:.0f}"])
     after = bench.render(f"{bench.site.origin}/ok", launch)
     return "\n\n".join((
-        f"With the defaults (640 MiB for the process of a page), and 20 s for each. The page after them: {after}.",
+        (f"With the defaults (640 MiB for the process of a page), and 20 s for each. "
+        f"The page after them: {after}."),
         str(Table(("page", "outcome", "s", "most MiB of the whole browser"), rows)),
     ))  # fmt: skip
 
 
 def measure_cost(bench: Bench) -> str:
     site = bench.site
-    pages = [("a small page", f"{site.origin}/ok"), ("a heavy page", f"{site.origin}/heavy")]
+    pages = [
+        ("a small page", f"{site.origin}/ok"),
+        ("a heavy page", f"{site.origin}/heavy"),
+    ]
     rows = []
     for label, launch in (
         ("reader `browser`", Launch(pages_at_once=8)),
@@ -184,7 +228,14 @@ def measure_cost(bench: Bench) -> str:
                 spent.append(time.monotonic() - began)
                 memory = max(memory, proportional(os.getpid()))
             times.append(statistics.median(spent[1:]))
-        rows.append([label, f"{first:.2f}", *(f"{one:.2f}" for one in times), f"{memory / 2**20:.0f}"])
+        rows.append(
+            [
+                label,
+                f"{first:.2f}",
+                *(f"{one:.2f}" for one in times),
+                f"{memory / 2**20:.0f}",
+            ]
+        )
         host.end()
     if bench.peers:
         (line,) = bench.run_peer("measure", pages)
@@ -201,9 +252,17 @@ def measure_cost(bench: Bench) -> str:
         count = 4 * at_once if at_once > 1 else 6
         began = time.monotonic()
         with ThreadPoolExecutor(at_once) as threads:
-            list(threads.map(bench.render, [pages[n % 2][1] for n in range(count)], [launch] * count))
+            list(
+                threads.map(
+                    bench.render,
+                    [pages[n % 2][1] for n in range(count)],
+                    [launch] * count,
+                )
+            )
         rate = count / (time.monotonic() - began) * 60
-        rates.append([str(at_once), f"{rate:.0f}", f"{proportional(os.getpid()) / 2**20:.0f}"])
+        rates.append(
+            [str(at_once), f"{rate:.0f}", f"{proportional(os.getpid()) / 2**20:.0f}"]
+        )
         host.end()
     return "\n\n".join((
         _COST,
@@ -222,11 +281,20 @@ new, scrolls it, and looks at the computed style of every element; `page.goto` w
 
 
 def measure_reading(bench: Bench) -> str:
-    readers = {"langchain": bench.peers, "crawl4ai": bench.crawl4ai, "crawl4ai-thorough": bench.crawl4ai}
+    readers = {
+        "langchain": bench.peers,
+        "crawl4ai": bench.crawl4ai,
+        "crawl4ai-thorough": bench.crawl4ai,
+    }
     return measure_pages(bench.path, readers)
 
 
-SECTIONS = {"attacks": measure_attacks, "harm": measure_harm, "cost": measure_cost, "pages": measure_reading}
+SECTIONS = {
+    "attacks": measure_attacks,
+    "harm": measure_harm,
+    "cost": measure_cost,
+    "pages": measure_reading,
+}
 TITLES = {
     "attacks": "What attacks reach",
     "harm": "What harmful pages cost",
@@ -238,21 +306,36 @@ TITLES = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sections", nargs="*", choices=[[], *SECTIONS])
-    parser.add_argument("--peers", default="", help="the Python of the peers' environment")
-    parser.add_argument("--crawl4ai", default="", help="the Python of an environment with Crawl4AI, which needs 900 MB")
+    parser.add_argument(
+        "--peers", default="", help="the Python of the peers' environment"
+    )
+    parser.add_argument(
+        "--crawl4ai",
+        default="",
+        help="the Python of an environment with Crawl4AI, which needs 900 MB",
+    )
     arguments = parser.parse_args()
     old = PAGE.read_text("utf-8") if PAGE.exists() else ""
-    known = dict(re.findall(r"^## (.+?)\n\n(.*?)(?=^## |\Z)", old, re.MULTILINE | re.DOTALL))
+    known = dict(
+        re.findall(r"^## (.+?)\n\n(.*?)(?=^## |\Z)", old, re.MULTILINE | re.DOTALL)
+    )
     with Site() as site:
         bench = Bench(site, arguments.peers, arguments.crawl4ai)
         for name in arguments.sections or SECTIONS:
             known[TITLES[name]] = SECTIONS[name](bench)
             host.end()
-        product = subprocess.run([bench.path, "--version"], capture_output=True, text=True, check=True).stdout.strip()
-    sections = "\n\n".join(f"## {title}\n\n{known[title].strip()}" for title in TITLES.values() if title in known)
+        product = subprocess.run(
+            [bench.path, "--version"], capture_output=True, text=True, check=True
+        ).stdout.strip()
+    sections = "\n\n".join(
+        f"## {title}\n\n{known[title].strip()}"
+        for title in TITLES.values()
+        if title in known
+    )
     store(
         PAGE,
-        f"# The browser, attacked and measured\n\nWritten by `make bench-browser`: {product} ({bench.path.name}), "
+        f"# The browser, attacked and measured\n\nWritten by `make bench-browser`: "
+        f"{product} ({bench.path.name}), "
         f"Python {platform.python_version()}, {platform.system()}.\n\n{sections}\n",
     )
 

@@ -1,4 +1,6 @@
-"""Measure how many script-rendered pages each reader reads right: the pages of tests/browser/site."""
+"""Measure how many script-rendered pages each reader reads right: the pages of
+tests/browser/site.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -20,7 +22,11 @@ from websearch_core import WebSearch
 from websearch_core.errors import WebSearchError
 
 LEAST = 0.9  # word F1
-OURS = {"`direct`": "direct", "`browser`": "browser", "`direct,browser`": "direct,browser"}
+OURS = {
+    "`direct`": "direct",
+    "`browser`": "browser",
+    "`direct,browser`": "direct,browser",
+}
 PEERS = {
     "LangChain's `PlaywrightURLLoader`": "langchain",
     "Crawl4AI": "crawl4ai",
@@ -34,7 +40,9 @@ on. Peers run with their defaults, unless stated. Seconds are medians on a share
 
 
 class Outcome(NamedTuple):
-    """What a reader made of a page: its text, None for an error, the code of our error, and the seconds it took."""
+    """What a reader made of a page: its text, None for an error, the code of our error,
+    and the seconds it took.
+    """
 
     text: str | None
     seconds: float
@@ -58,11 +66,26 @@ def read_ours(reader: str, urls: Sequence[str]) -> list[Outcome]:
     return asyncio.run(read_all())
 
 
-def read_theirs(python: str, name: str, executable: Path, urls: Sequence[str]) -> list[Outcome]:
-    """Read pages with a reader in another environment; the pages that it does not come to are errors."""
-    command = [python, str(Path(__file__).with_name("readers.py")), name, str(executable)]
-    done = subprocess.run(command, input=json.dumps(urls), stdout=subprocess.PIPE, text=True, check=False)
-    found = [Outcome(**json.loads(line)) for line in done.stdout.splitlines() if line.startswith('{"text"')]
+def read_theirs(
+    python: str, name: str, executable: Path, urls: Sequence[str]
+) -> list[Outcome]:
+    """Read pages with a reader in another environment; the pages that it does not come
+    to are errors.
+    """
+    command = [
+        python,
+        str(Path(__file__).with_name("readers.py")),
+        name,
+        str(executable),
+    ]
+    done = subprocess.run(
+        command, input=json.dumps(urls), stdout=subprocess.PIPE, text=True, check=False
+    )
+    found = [
+        Outcome(**json.loads(line))
+        for line in done.stdout.splitlines()
+        if line.startswith('{"text"')
+    ]
     if not found:
         raise RuntimeError(f"{name} does not run: {' '.join(command)}")
     return found + [Outcome(None, 0.0)] * (len(urls) - len(found))
@@ -87,7 +110,8 @@ def measure_pages(path: Path, peers: dict[str, str]) -> str:
 
     Args:
         path: The browser that the peers use.
-        peers: The Python of the environment of each peer; those that are missing are left out.
+        peers: The Python of the environment of each peer; those that are missing are
+            left out.
     """
     runs: dict[str, Callable[[Sequence[str]], list[Outcome]]] = {
         label: partial(read_ours, name) for label, name in OURS.items()
@@ -99,7 +123,10 @@ def measure_pages(path: Path, peers: dict[str, str]) -> str:
     for label, run in runs.items():
         with serve() as origin:
             outcomes[label] = run([origin + case.path for case in CASES])
-    right = {label: [is_right(*pair) for pair in zip(CASES, some, strict=True)] for label, some in outcomes.items()}
+    right = {
+        label: [is_right(*pair) for pair in zip(CASES, some, strict=True)]
+        for label, some in outcomes.items()
+    }
     rows = [
         [
             label,
@@ -109,14 +136,25 @@ def measure_pages(path: Path, peers: dict[str, str]) -> str:
         for label in runs
     ]
     wrong = [
-        [case.name, case.way, *("yes" if right[label][number] else "no" for label in runs)]
+        [
+            case.name,
+            case.way,
+            *("yes" if right[label][number] else "no" for label in runs),
+        ]
         for number, case in enumerate(CASES)
     ]
-    unread = [outcome for outcome, is_read in zip(outcomes["`direct`"], right["`direct`"], strict=True) if not is_read]
+    unread = [
+        outcome
+        for outcome, is_read in zip(
+            outcomes["`direct`"], right["`direct`"], strict=True
+        )
+        if not is_read
+    ]
     method = METHOD.format(
         count=len(CASES),
         least=LEAST,
-        needed=f"{sum(outcome.code == 'needs_browser' for outcome in unread)} of the {len(unread)}",
+        needed=f"{sum(outcome.code == 'needs_browser' for outcome in unread)} of the "
+        f"{len(unread)}",
     )
     return "\n\n".join((
         method,

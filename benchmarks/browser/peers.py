@@ -1,6 +1,8 @@
-"""What other ways to render a page do, run in an environment of their own: ``peers.py NAME EXECUTABLE < job.json``.
+"""What other ways to render a page do, run in an environment of their own: ``peers.py
+NAME EXECUTABLE < job.json``.
 
-Prints the name of each attack after its page was open for a while, or a line of JSON with what was measured.
+Prints the name of each attack after its page was open for a while, or a line of JSON
+with what was measured.
 """
 
 from __future__ import annotations
@@ -27,15 +29,22 @@ RUNS = 12
 
 
 def is_public(url: str) -> bool:
-    """Judge as a careful user of interception would: by name, and by the addresses that it has now."""
+    """Judge as a careful user of interception would: by name, and by the addresses that
+    it has now.
+    """
     parts = urlsplit(url)
     if parts.scheme in {"data", "blob", "about"}:
         return True
     try:
-        found = socket.getaddrinfo(parts.hostname or "", parts.port or 80, type=socket.SOCK_STREAM)
+        found = socket.getaddrinfo(
+            parts.hostname or "", parts.port or 80, type=socket.SOCK_STREAM
+        )
     except (OSError, ValueError, UnicodeError):
         return False
-    return all(str(one[4][0]) == "127.0.0.2" or ipaddress.ip_address(one[4][0]).is_global for one in found)
+    return all(
+        str(one[4][0]) == "127.0.0.2" or ipaddress.ip_address(one[4][0]).is_global
+        for one in found
+    )
 
 
 async def intercept(context: Any) -> None:
@@ -56,12 +65,16 @@ async def attack(executable: str, job: dict[str, Any], *, guarded: bool) -> None
     from playwright.async_api import async_playwright
 
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        browser = await playwright.chromium.launch(
+            executable_path=executable, args=FLAGS
+        )
         slots = asyncio.Semaphore(job["at_once"])
 
         async def show(name: str, url: str) -> None:
             async with slots:
-                context = await browser.new_context(service_workers="block" if guarded else "allow")
+                context = await browser.new_context(
+                    service_workers="block" if guarded else "allow"
+                )
                 if guarded:
                     await intercept(context)
                 page = await context.new_page()
@@ -80,11 +93,16 @@ async def attack(executable: str, job: dict[str, Any], *, guarded: bool) -> None
 
 def load(executable: str, job: dict[str, Any]) -> None:
     """Load pages as LangChain's loader does, one after the other in one browser."""
-    from langchain_community.document_loaders.url_playwright import PlaywrightEvaluator, PlaywrightURLLoader
+    from langchain_community.document_loaders.url_playwright import (
+        PlaywrightEvaluator,
+        PlaywrightURLLoader,
+    )
     from playwright.sync_api import BrowserType
 
     launch = BrowserType.launch
-    BrowserType.launch = lambda self, **options: launch(self, executable_path=executable, args=FLAGS, **options)
+    BrowserType.launch = lambda self, **options: launch(
+        self, executable_path=executable, args=FLAGS, **options
+    )
     names = iter(job["pages"])
 
     class Text(PlaywrightEvaluator):  # type: ignore[misc]
@@ -108,13 +126,22 @@ async def crawl(executable: str, job: dict[str, Any]) -> None:
 
     async def start(self: Any, **options: Any) -> Any:
         arguments = [*options.get("args", ()), *FLAGS]
-        return await launch(self, **(options | {"executable_path": executable, "args": arguments}))
+        return await launch(
+            self, **(options | {"executable_path": executable, "args": arguments})
+        )
 
     browser.launch = start
-    options = {"cache_mode": library.CacheMode.BYPASS, "verbose": False, "page_timeout": 5000}
+    options = {
+        "cache_mode": library.CacheMode.BYPASS,
+        "verbose": False,
+        "page_timeout": 5000,
+    }
     config = library.CrawlerRunConfig(delay_before_return_html=OPEN, **options)
-    with contextlib.redirect_stdout(sys.stderr):  # where it writes its log, while our parent reads names
-        crawler = await library.AsyncWebCrawler(config=library.BrowserConfig(headless=True, verbose=False)).start()
+    # where it writes its log, while our parent reads names
+    with contextlib.redirect_stdout(sys.stderr):
+        crawler = await library.AsyncWebCrawler(
+            config=library.BrowserConfig(headless=True, verbose=False)
+        ).start()
         for name, url in job["pages"]:
             await crawler.arun(url, config=config)
             print(name, file=sys.__stdout__, flush=True)

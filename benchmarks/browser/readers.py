@@ -1,7 +1,8 @@
-"""Other readers that render pages, run in an environment of their own: ``readers.py NAME EXECUTABLE < urls.json``.
+"""Other readers that render pages, run in an environment of their own: ``readers.py
+NAME EXECUTABLE < urls.json``.
 
-Prints for each URL, as a line of JSON, the text that the reader makes of it, or None if it raises an error, and the
-seconds it took.
+Prints for each URL, as a line of JSON, the text that the reader makes of it, or None if
+it raises an error, and the seconds it took.
 """
 
 from __future__ import annotations
@@ -27,10 +28,14 @@ def say(text: str | None, began: float) -> None:
 
 
 def use_no_model() -> None:
-    """Spare `unstructured` the download of the model that sorts its paragraphs into kinds: the text is the same."""
+    """Spare `unstructured` the download of the model that sorts its paragraphs into
+    kinds: the text is the same.
+    """
     empty = import_module("spacy").blank("en")
     empty.add_pipe("sentencizer")
-    vars(import_module("unstructured.nlp.tokenize"))["_load_spacy_model"] = lambda: empty
+    vars(import_module("unstructured.nlp.tokenize"))["_load_spacy_model"] = lambda: (
+        empty
+    )
 
 
 def langchain(executable: str, urls: list[str]) -> None:
@@ -38,7 +43,9 @@ def langchain(executable: str, urls: list[str]) -> None:
     loader = import_module("langchain_community.document_loaders").PlaywrightURLLoader
     browser = import_module("playwright.sync_api").BrowserType
     launch = browser.launch
-    browser.launch = lambda self, **options: launch(self, executable_path=executable, args=ARGUMENTS, **options)
+    browser.launch = lambda self, **options: launch(
+        self, executable_path=executable, args=ARGUMENTS, **options
+    )
     for url in urls:
         began = time.monotonic()
         try:
@@ -57,13 +64,24 @@ async def crawl4ai(executable: str, urls: list[str], options: dict[str, Any]) ->
 
     async def start(self: Any, **given: Any) -> Any:
         return await launch(
-            self, **(given | {"executable_path": executable, "args": [*given.get("args", ()), *ARGUMENTS]})
+            self,
+            **(
+                given
+                | {
+                    "executable_path": executable,
+                    "args": [*given.get("args", ()), *ARGUMENTS],
+                }
+            ),
         )
 
     browser.launch = start
-    config = library.CrawlerRunConfig(cache_mode=library.CacheMode.BYPASS, verbose=False, **options)
+    config = library.CrawlerRunConfig(
+        cache_mode=library.CacheMode.BYPASS, verbose=False, **options
+    )
     with contextlib.redirect_stdout(sys.stderr):
-        crawler = await library.AsyncWebCrawler(config=library.BrowserConfig(headless=True, verbose=False)).start()
+        crawler = await library.AsyncWebCrawler(
+            config=library.BrowserConfig(headless=True, verbose=False)
+        ).start()
     for url in urls:
         began = time.monotonic()
         with contextlib.redirect_stdout(sys.stderr):
@@ -78,4 +96,6 @@ if __name__ == "__main__":
     if what == "langchain":
         langchain(path, wanted)
     else:
-        asyncio.run(crawl4ai(path, wanted, THOROUGH if what == "crawl4ai-thorough" else {}))
+        asyncio.run(
+            crawl4ai(path, wanted, THOROUGH if what == "crawl4ai-thorough" else {})
+        )

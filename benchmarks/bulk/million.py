@@ -1,10 +1,12 @@
-"""Go on with a list of a million generated lines, with a reader that has its page ready: what the list itself costs.
+"""Go on with a list of a million generated lines, with a reader that has its page
+ready: what the list itself costs.
 
     python -m benchmarks.bulk.million LINES READ
 
-All but READ of the lines have their row from an interrupted run, which has to be remembered: without it, less is held.
-Prints JSON: the most memory and its growth over the last nine tenths of what was read, in MiB; and the processor
-seconds of a line that was read, and of one that was there.
+All but READ of the lines have their row from an interrupted run, which has to be
+remembered: without it, less is held. Prints JSON: the most memory and its growth over
+the last nine tenths of what was read, in MiB; and the processor seconds of a line that
+was read, and of one that was there.
 """
 
 from __future__ import annotations
@@ -33,12 +35,18 @@ class Canned:
     def read(self, url: str, /) -> Flow[Page]:
         """Return the page."""
         yield Sleep(0)
-        return Page(url=url, title="Kelp", content="Kelp grows in cold seas, and needs light.")
+        return Page(
+            url=url, title="Kelp", content="Kelp grows in cold seas, and needs light."
+        )
 
 
 def find_memory() -> float:
     """Return the memory of this process, in MiB."""
-    return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    return (
+        int(Path("/proc/self/statm").read_text("ascii").split()[1])
+        * os.sysconf("SC_PAGE_SIZE")
+        / 2**20
+    )
 
 
 def name_url(number: int) -> str:
@@ -49,10 +57,19 @@ def name_url(number: int) -> str:
 def write_there(path: Path, rows: int) -> None:
     """Write the rows of an interrupted run."""
     with Rows(str(path)) as output:
-        row = output.add("", Page(url="https://sea.example/", title="Kelp", content="Kelp grows in cold seas."))
+        row = output.add(
+            "",
+            Page(
+                url="https://sea.example/",
+                title="Kelp",
+                content="Kelp grows in cold seas.",
+            ),
+        )
     line = json.dumps(row).partition(",")[2]
     with path.open("w", encoding="utf-8") as file:
-        file.writelines(f'{{"url": "{name_url(number)}",{line}\n' for number in range(rows))
+        file.writelines(
+            f'{{"url": "{name_url(number)}",{line}\n' for number in range(rows)
+        )
 
 
 def main(lines: int, read: int) -> None:
@@ -79,7 +96,8 @@ def main(lines: int, read: int) -> None:
         used, growth = time.process_time() - began - there, find_memory() - early
         written = sum(1 for _ in output.open("rb"))
     print(json.dumps({
-        "lines": lines, "read": read, "rows": written, "growth": growth, "seconds": used / read,
+        "lines": lines, "read": read, "rows": written, "growth": growth,
+        "seconds": used / read,
         "seconds_there": there / max(1, lines - read),
         "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }))  # fmt: skip

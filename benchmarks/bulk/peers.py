@@ -1,8 +1,10 @@
-"""Read a list of URLs with other libraries, in an environment of their own: one row of JSON for each page.
+"""Read a list of URLs with other libraries, in an environment of their own: one row of
+JSON for each page.
 
     python benchmarks/bulk/peers.py NAME LIST OUTPUT
 
-Each as its own documentation reads lists, 32 pages at a time, four for one host where it has a limit for that.
+Each as its own documentation reads lists, 32 pages at a time, four for one host where
+it has a limit for that.
 """
 
 from __future__ import annotations
@@ -47,11 +49,18 @@ def extract(html: str) -> str:
     """Return the main content of a page."""
     import trafilatura
 
-    return trafilatura.extract(html, output_format="markdown", include_comments=False) or ""
+    return (
+        trafilatura.extract(html, output_format="markdown", include_comments=False)
+        or ""
+    )
 
 
-def extract_in_two(pages: Sequence[tuple[str, Any]], extract: Callable[[Any], str], output: Path) -> None:
-    """Extract the content of files in two processes at once: each then needs more time for a page than alone."""
+def extract_in_two(
+    pages: Sequence[tuple[str, Any]], extract: Callable[[Any], str], output: Path
+) -> None:
+    """Extract the content of files in two processes at once: each then needs more time
+    for a page than alone.
+    """
 
     def write(number: int) -> None:
         with parts[number].open("w", encoding="utf-8") as file:
@@ -59,7 +68,9 @@ def extract_in_two(pages: Sequence[tuple[str, Any]], extract: Callable[[Any], st
                 write_row(file, url, extract(data))
 
     parts = [output.with_name(f"{output.name}{number}") for number in range(2)]
-    processes = [get_context("fork").Process(target=write, args=(number,)) for number in range(2)]
+    processes = [
+        get_context("fork").Process(target=write, args=(number,)) for number in range(2)
+    ]
     for process in processes:
         process.start()
     for process in processes:
@@ -73,20 +84,28 @@ def read_with_httpx(urls: list[str], output: Path) -> None:
     import httpx
     import trafilatura  # noqa: F401 - before the processes are made
 
-    async def read(client: Any, pool: Any, url: str, gates: dict[str, asyncio.Semaphore]) -> tuple[str, str]:
+    async def read(
+        client: Any, pool: Any, url: str, gates: dict[str, asyncio.Semaphore]
+    ) -> tuple[str, str]:
         async with gates[urlsplit(url).netloc], gates[""]:
             response = await client.get(url)
         if response.status_code != 200:
             return url, ""
-        return url, await asyncio.get_running_loop().run_in_executor(pool, extract, response.text)
+        return url, await asyncio.get_running_loop().run_in_executor(
+            pool, extract, response.text
+        )
 
     async def read_all() -> AsyncIterator[tuple[str, str]]:
         gates = {urlsplit(url).netloc: asyncio.Semaphore(PER_HOST) for url in urls}
         gates[""] = asyncio.Semaphore(CONCURRENCY)
         limits = httpx.Limits(max_connections=CONCURRENCY)
         with ProcessPoolExecutor(2) as pool:
-            async with httpx.AsyncClient(limits=limits, timeout=PATIENCE, follow_redirects=True) as client:
-                for done in asyncio.as_completed([read(client, pool, url, gates) for url in urls]):
+            async with httpx.AsyncClient(
+                limits=limits, timeout=PATIENCE, follow_redirects=True
+            ) as client:
+                for done in asyncio.as_completed(
+                    [read(client, pool, url, gates) for url in urls]
+                ):
                     yield await done
 
     begin()
@@ -113,8 +132,10 @@ def read_with_scrapy(urls: list[str], output: Path) -> None:
                 yield from ()
 
         settings = {
-            "CONCURRENT_REQUESTS": CONCURRENCY, "CONCURRENT_REQUESTS_PER_DOMAIN": PER_HOST, "DOWNLOAD_DELAY": 0,
-            "ROBOTSTXT_OBEY": False, "LOG_LEVEL": "ERROR", "TELNETCONSOLE_ENABLED": False,
+            "CONCURRENT_REQUESTS": CONCURRENCY,
+            "CONCURRENT_REQUESTS_PER_DOMAIN": PER_HOST, "DOWNLOAD_DELAY": 0,
+            "ROBOTSTXT_OBEY": False, "LOG_LEVEL": "ERROR",
+            "TELNETCONSOLE_ENABLED": False,
             "DOWNLOAD_TIMEOUT": PATIENCE,
         }  # fmt: skip
         process = CrawlerProcess(settings)
@@ -130,11 +151,15 @@ def read_with_crawl4ai(urls: list[str], output: Path) -> None:
     from crawl4ai.async_dispatcher import MemoryAdaptiveDispatcher
 
     async def read_all() -> AsyncIterator[tuple[str, str]]:
-        config = CrawlerRunConfig(cache_mode=CacheMode.BYPASS, stream=True, verbose=False)
+        config = CrawlerRunConfig(
+            cache_mode=CacheMode.BYPASS, stream=True, verbose=False
+        )
         strategy = AsyncHTTPCrawlerStrategy(HTTPCrawlerConfig())
         dispatcher = MemoryAdaptiveDispatcher(max_session_permit=CONCURRENCY)
         async with AsyncWebCrawler(crawler_strategy=strategy, verbose=False) as crawler:
-            async for result in await crawler.arun_many(urls, config=config, dispatcher=dispatcher):
+            async for result in await crawler.arun_many(
+                urls, config=config, dispatcher=dispatcher
+            ):
                 yield result.url, str(result.markdown or "") if result.success else ""
 
     begin()
@@ -142,10 +167,17 @@ def read_with_crawl4ai(urls: list[str], output: Path) -> None:
 
 
 def read_with_langchain(urls: list[str], output: Path) -> None:
-    """Load all pages with LangChain's WebBaseLoader, whose text is that of the whole page."""
+    """Load all pages with LangChain's WebBaseLoader, whose text is that of the whole
+    page.
+    """
     from langchain_community.document_loaders import WebBaseLoader
 
-    loader = WebBaseLoader(urls, requests_per_second=CONCURRENCY, continue_on_failure=True, show_progress=False)
+    loader = WebBaseLoader(
+        urls,
+        requests_per_second=CONCURRENCY,
+        continue_on_failure=True,
+        show_progress=False,
+    )
     begin()
     documents = loader.aload()
     with output.open("w", encoding="utf-8") as file:
@@ -154,7 +186,9 @@ def read_with_langchain(urls: list[str], output: Path) -> None:
 
 
 def extract_alone(urls: list[str], output: Path) -> None:
-    """Extract the main content of files in UTF-8 with trafilatura, without a network."""
+    """Extract the main content of files in UTF-8 with trafilatura, without a
+    network.
+    """
     import trafilatura  # noqa: F401 - before the time begins
 
     pages = [(url, Path(url).read_text("utf-8", "replace")) for url in urls]
@@ -171,4 +205,6 @@ PEERS: dict[str, Callable[[list[str], Path], None]] = {
 }
 
 if __name__ == "__main__":
-    PEERS[sys.argv[1]](Path(sys.argv[2]).read_text("utf-8").splitlines(), Path(sys.argv[3]))
+    PEERS[sys.argv[1]](
+        Path(sys.argv[2]).read_text("utf-8").splitlines(), Path(sys.argv[3])
+    )

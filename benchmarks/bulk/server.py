@@ -1,7 +1,8 @@
-"""The web that all contestants read: real pages on many hosts, each an address of 127.0.0.0/8. See `Program`.
+"""The web that all contestants read: real pages on many hosts, each an address of
+127.0.0.0/8. See `Program`.
 
-``/17`` is the 17th page of the corpus on every host, and comes after 20 ms. A host whose last number is above 100 takes
-requests and never answers.
+``/17`` is the 17th page of the corpus on every host, and comes after 20 ms. A host
+whose last number is above 100 takes requests and never answers.
 """
 
 from __future__ import annotations
@@ -26,12 +27,16 @@ class Site:
         self._most = self._requests = 0
 
     def describe(self) -> dict[str, int]:
-        """Return what was asked since the last time: requests, and the most at a time for one host."""
+        """Return what was asked since the last time: requests, and the most at a time
+        for one host.
+        """
         seen = {"requests": self._requests, "most": self._most}
         self._most = self._requests = 0
         return seen
 
-    async def visit(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def visit(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         """Answer the requests of a connection."""
         host = writer.get_extra_info("sockname")[0]
         with suppress(OSError, asyncio.IncompleteReadError):
@@ -40,7 +45,9 @@ class Site:
                 self._open[host] += 1
                 self._most = max(self._most, self._open[host])
                 try:
-                    writer.write(await self._answer(host, head.split(b" ", 2)[1].decode()))
+                    writer.write(
+                        await self._answer(host, head.split(b" ", 2)[1].decode())
+                    )
                 finally:
                     self._open[host] -= 1
                 await writer.drain()
@@ -57,7 +64,10 @@ class Site:
 
 async def _main() -> None:
     site = Site()
-    await serve(await asyncio.start_server(site.visit, "0.0.0.0", 0, backlog=4096), site.describe)
+    await serve(
+        await asyncio.start_server(site.visit, "0.0.0.0", 0, backlog=4096),
+        site.describe,
+    )
 
 
 if __name__ == "__main__":

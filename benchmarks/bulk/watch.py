@@ -1,9 +1,11 @@
-"""Run a program, and print what it cost from its first line on, as JSON: it prints one when it is ready.
+"""Run a program, and print what it cost from its first line on, as JSON: it prints one
+when it is ready.
 
     python benchmarks/bulk/watch.py COMMAND...
 
-Seconds by the clock; processor seconds of all its processes, also of those that outlive it, and those until it was
-ready; and the most memory that these had at a time, in MiB. Pages that processes share count once.
+Seconds by the clock; processor seconds of all its processes, also of those that outlive
+it, and those until it was ready; and the most memory that these had at a time, in MiB.
+Pages that processes share count once.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-_BECOME_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: what outlives its parent becomes a child of this process
+# PR_SET_CHILD_SUBREAPER: what outlives its parent becomes a child of this process
+_BECOME_SUBREAPER = 36
 _SAMPLE = 0.2  # seconds
 
 
@@ -28,7 +31,10 @@ def find_descendants(pid: int) -> set[int]:
     while ahead:
         found.add(one := ahead.pop())
         with suppress(OSError):
-            lists = [path.read_text("ascii") for path in Path(f"/proc/{one}/task").glob("*/children")]
+            lists = [
+                path.read_text("ascii")
+                for path in Path(f"/proc/{one}/task").glob("*/children")
+            ]
             ahead += [int(number) for text in lists for number in text.split()]
     return found - {pid}
 
@@ -39,7 +45,9 @@ def find_memory(pids: set[int]) -> float:
     for pid in pids:
         with suppress(OSError, StopIteration):
             lines = Path(f"/proc/{pid}/smaps_rollup").read_text("ascii").splitlines()
-            total += int(next(line for line in lines if line.startswith("Pss:")).split()[1])
+            total += int(
+                next(line for line in lines if line.startswith("Pss:")).split()[1]
+            )
     return total / 1024
 
 
@@ -48,7 +56,12 @@ def find_processor_times(pids: set[int]) -> dict[int, float]:
     found = {}
     for pid in pids:
         with suppress(OSError):
-            ticks = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[11:13]
+            ticks = (
+                Path(f"/proc/{pid}/stat")
+                .read_text("utf-8")
+                .rpartition(")")[2]
+                .split()[11:13]
+            )
             found[pid] = sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
     return found
 
@@ -82,9 +95,16 @@ def main(command: list[str]) -> None:
     is_over.set()
     thread.join()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    # Exact, but without what a descendant waited for as Ray's daemon does; or as it was last seen.
+    # Exact, but without what a descendant waited for as Ray's daemon does; or as it was
+    # last seen.
     cpu = max(used.ru_utime + used.ru_stime, sum(seen.values())) - start
-    cost = {"seconds": seconds, "cpu": cpu, "start": start, "memory": most, "code": code}
+    cost = {
+        "seconds": seconds,
+        "cpu": cpu,
+        "start": start,
+        "memory": most,
+        "code": code,
+    }
     print(json.dumps(cost))
 
 

@@ -8,7 +8,14 @@ from functools import partial
 
 import httpx
 
-from benchmarks.calls.contestants import BODY, HEADERS, QUERY, our_core, our_tool, their_tool
+from benchmarks.calls.contestants import (
+    BODY,
+    HEADERS,
+    QUERY,
+    our_core,
+    our_tool,
+    their_tool,
+)
 from benchmarks.calls.server import SLOW, Server
 from benchmarks.compare import Cost, compare, measure_cost
 from benchmarks.report import Goal, Section, Table, milliseconds, times
@@ -32,25 +39,36 @@ def measure(server: Server) -> Section:
     core, tool, theirs = our_core(url), our_tool(url), their_tool(url)
     searches: dict[str, Search] = {
         _BARE: partial(_bare, url),
-        _CORE: lambda n: core.asearch(f"{QUERY} {n}"),  # identical ones would share a request
+        # identical ones would share a request
+        _CORE: lambda n: core.asearch(f"{QUERY} {n}"),
         _TOOL: lambda n: tool.ainvoke({"query": f"{QUERY} {n}"}),
         _THEIRS: lambda n: theirs.ainvoke({"query": f"{QUERY} {n}"}),
     }
 
     def burst(name: str) -> Cost:
         def work() -> None:
-            threads.setdefault(name, []).append(asyncio.run(_search_together(searches[name])))
+            threads.setdefault(name, []).append(
+                asyncio.run(_search_together(searches[name]))
+            )
 
         return measure_cost(work)
 
     before = server.counts()
-    result = compare({name: partial(burst, name) for name in searches}, reference=_BARE, rounds=_ROUNDS, warm_up=1)
+    result = compare(
+        {name: partial(burst, name) for name in searches},
+        reference=_BARE,
+        rounds=_ROUNDS,
+        warm_up=1,
+    )
     requests = (server.counts() - before).requests
     expected = len(searches) * _CALLS * (_ROUNDS + 1)
     assert requests == expected, f"{requests} requests for {expected} searches"
 
-    started = {name: max(counts[1:]) for name, counts in threads.items()}  # after the warm-up
-    slowest = {name: max(cost.wall for cost in costs) for name, costs in result.costs.items()}
+    # after the warm-up
+    started = {name: max(counts[1:]) for name, counts in threads.items()}
+    slowest = {
+        name: max(cost.wall for cost in costs) for name, costs in result.costs.items()
+    }
     rows = [
         (
             name,
@@ -64,29 +82,40 @@ def measure(server: Server) -> Section:
     return Section(
         title="Many searches at once",
         method=(
-            f"{_CALLS} searches start together with `asyncio.gather`, and the server answers each after {SLOW} s; "
-            f"{_ROUNDS} rounds after one to warm up. Every round has a new event loop, as in a program that calls "
-            "`asyncio.run`, so the measurement includes opening connections. One `WebSearch` serves all rounds. The "
-            "bare client is recreated for each loop, because it would not survive a change of loop. The first async "
-            "search of a process starts one thread, in which certificates are loaded; it is there after the warm-up."
+            f"{_CALLS} searches start together with `asyncio.gather`, and the server "
+            f"answers each after {SLOW} s; "
+            f"{_ROUNDS} rounds after one to warm up. Every round has a new event loop, "
+            f"as in a program that calls "
+            "`asyncio.run`, so the measurement includes opening connections. One "
+            "`WebSearch` serves all rounds. The "
+            "bare client is recreated for each loop, because it would not survive a "
+            "change of loop. The first async "
+            "search of a process starts one thread, in which certificates are loaded; "
+            "it is there after the warm-up."
         ),
         tables=[Table(("", "wall", "slowest round", "CPU", "threads started"), rows)],
         goals=[
             Goal(
-                f"{_CALLS} concurrent searches of a server that takes {SLOW} s finish in under {_MAX_SECONDS:.0f} s",
-                f"{milliseconds(slowest[_CORE])} (`WebSearch`) and {milliseconds(slowest[_TOOL])} (`WebSearchTool`) in "
-                f"the slowest rounds, {milliseconds(slowest[_THEIRS])} for langchain-tavily",
+                f"{_CALLS} concurrent searches of a server that takes {SLOW} s finish "
+                f"in under {_MAX_SECONDS:.0f} s",
+                f"{milliseconds(slowest[_CORE])} (`WebSearch`) and "
+                f"{milliseconds(slowest[_TOOL])} (`WebSearchTool`) in "
+                f"the slowest rounds, {milliseconds(slowest[_THEIRS])} for "
+                f"langchain-tavily",
                 max(slowest[_CORE], slowest[_TOOL]) < _MAX_SECONDS,
             ),
             Goal(
                 "concurrent searches start no threads",
-                f"{started[_CORE]} and {started[_TOOL]}, {started[_THEIRS]} for langchain-tavily",
+                f"{started[_CORE]} and {started[_TOOL]}, {started[_THEIRS]} for "
+                f"langchain-tavily",
                 started[_CORE] == started[_TOOL] == 0,
             ),
         ],
         remark=(
-            f"Compared with the bare client, `WebSearch` uses {times(result.cpu_ratio(_CORE))} times the CPU time, and "
-            f"langchain-tavily, which uses aiohttp, {times(result.cpu_ratio(_THEIRS))} times."
+            f"Compared with the bare client, `WebSearch` uses "
+            f"{times(result.cpu_ratio(_CORE))} times the CPU time, and "
+            f"langchain-tavily, which uses aiohttp, {times(result.cpu_ratio(_THEIRS))} "
+            f"times."
         ),
     )
 
@@ -112,5 +141,7 @@ async def _bare(url: str, n: int) -> httpx.Response:
         _clients.clear()
         _clients[loop] = httpx.AsyncClient()
     return (
-        await _clients[loop].post(f"{url}/search", json={**BODY, "query": f"{QUERY} {n}"}, headers=HEADERS)
+        await _clients[loop].post(
+            f"{url}/search", json={**BODY, "query": f"{QUERY} {n}"}, headers=HEADERS
+        )
     ).raise_for_status()

@@ -1,4 +1,6 @@
-"""Our client and tool, and the tool of langchain-tavily, pointed at a server on this machine."""
+"""Our client and tool, and the tool of langchain-tavily, pointed at a server on this
+machine.
+"""
 
 from __future__ import annotations
 from collections.abc import Sequence
@@ -28,5 +30,7 @@ def our_tool(url: str) -> BaseTool:
 def their_tool(url: str) -> BaseTool:
     """Make the tool of langchain-tavily with its defaults, except for the address."""
     library: Any = import_module("langchain_tavily")  # `make lint` runs without it
-    tool: BaseTool = library.TavilySearch(tavily_api_key=KEY, api_base_url=url, max_results=5)
+    tool: BaseTool = library.TavilySearch(
+        tavily_api_key=KEY, api_base_url=url, max_results=5
+    )
     return tool

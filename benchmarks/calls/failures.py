@@ -38,7 +38,8 @@ class Outcome:
     """How an agent's run ended.
 
     Args:
-        kind: The status of the tool message, ``error`` or ``success``; ``crash``; or ``hanging``.
+        kind: The status of the tool message, ``error`` or ``success``; ``crash``; or
+            ``hanging``.
         message: What the model read, or what the run raised.
         seconds: How long the run took.
     """
@@ -50,7 +51,10 @@ class Outcome:
 
 def measure(server: Server) -> Section:
     """Run an agent for each fault and tool, all at the same time."""
-    makers: dict[str, Callable[[str], BaseTool]] = {"`WebSearchTool`": our_tool, "`TavilySearch`": their_tool}
+    makers: dict[str, Callable[[str], BaseTool]] = {
+        "`WebSearchTool`": our_tool,
+        "`TavilySearch`": their_tool,
+    }
     running = {
         (fault, name, colour): _start_thread(run, make(f"{server.url}/{fault}"))
         for fault in _FAULTS
@@ -60,36 +64,78 @@ def measure(server: Server) -> Section:
     end = time.monotonic() + _TIMEOUT
     outcomes = {which: _wait(future, end) for which, future in running.items()}
     rows = [
-        (_FAULTS[fault], f"{name} `.{colour}`", outcome.kind, f"{outcome.seconds:.1f} s", _shorten(outcome.message))
+        (
+            _FAULTS[fault],
+            f"{name} `.{colour}`",
+            outcome.kind,
+            f"{outcome.seconds:.1f} s",
+            _shorten(outcome.message),
+        )
         for (fault, name, colour), outcome in outcomes.items()
     ]
-    ours = [outcome for (_, name, _), outcome in outcomes.items() if name == "`WebSearchTool`"]
-    theirs = [outcome for (_, name, _), outcome in outcomes.items() if name == "`TavilySearch`"]
+    ours = [
+        outcome
+        for (_, name, _), outcome in outcomes.items()
+        if name == "`WebSearchTool`"
+    ]
+    theirs = [
+        outcome
+        for (_, name, _), outcome in outcomes.items()
+        if name == "`TavilySearch`"
+    ]
     right = sum(outcome.kind == "error" for outcome in ours)
     return Section(
         title="Failing searches",
         method=(
-            "An agent made by `langchain.agents.create_agent`, whose model follows a script, searches once. Both tools "
-            "have their defaults, including time limits. The right outcome is `error`: a tool message with that "
-            "status, which the agent survives and the model can tell from a result. With `success` the model takes the "
-            "failure for a result, with `crash` the run ends, and `hanging` means that it had not ended after "
+            "An agent made by `langchain.agents.create_agent`, whose model follows a "
+            "script, searches once. Both tools "
+            "have their defaults, including time limits. The right outcome is `error`: "
+            "a tool message with that "
+            "status, which the agent survives and the model can tell from a result. "
+            "With `success` the model takes the "
+            "failure for a result, with `crash` the run ends, and `hanging` means that "
+            "it had not ended after "
             f"{_TIMEOUT:.0f} s. Long messages are cut."
         ),
         tables=[
-            Table(("the service answers", "tool", "outcome", "after", "what the model reads"), rows, numbers=False)
+            Table(
+                (
+                    "the service answers",
+                    "tool",
+                    "outcome",
+                    "after",
+                    "what the model reads",
+                ),
+                rows,
+                numbers=False,
+            )
         ],
         goals=[
             Goal(
                 "every failed search becomes a tool message with status `error`",
-                f"{right} of {len(ours)}; {sum(outcome.kind == 'error' for outcome in theirs)} of {len(theirs)} for "
+                f"{right} of {len(ours)}; "
+                f"{sum(outcome.kind == 'error' for outcome in theirs)} of "
+                f"{len(theirs)} for "
                 "langchain-tavily",
                 right == len(ours),
             ),
             Goal(
-                "each message begins with a stable code, and 429 says when to try again",
-                ", ".join(sorted({outcome.message.split(" ", 2)[1] for outcome in ours if " " in outcome.message})),
+                "each message begins with a stable code, and 429 says when to try "
+                "again",
+                ", ".join(
+                    sorted(
+                        {
+                            outcome.message.split(" ", 2)[1]
+                            for outcome in ours
+                            if " " in outcome.message
+                        }
+                    )
+                ),
                 all(outcome.message.startswith("ERROR [") for outcome in ours)
-                and all("60 s" in outcomes["429", "`WebSearchTool`", way].message for way in ("invoke", "ainvoke")),
+                and all(
+                    "60 s" in outcomes["429", "`WebSearchTool`", way].message
+                    for way in ("invoke", "ainvoke")
+                ),
             ),
             Goal(
                 "no message contains the key",
@@ -116,7 +162,9 @@ class _Script(BaseChatModel):
     def _generate(self, *_: Any, **__: Any) -> ChatResult:
         self._turn += 1
         call = {"name": self.tool, "args": {"query": QUERY}, "id": "call-1"}
-        reply = AIMessage("", tool_calls=[call]) if self._turn == 1 else AIMessage("Done.")
+        reply = (
+            AIMessage("", tool_calls=[call]) if self._turn == 1 else AIMessage("Done.")
+        )
         return ChatResult(generations=[ChatGeneration(message=reply)])
 
 
@@ -137,8 +185,12 @@ def _arun(tool: BaseTool) -> dict[str, Any]:
     return state
 
 
-def _start_thread(run: Callable[[BaseTool], dict[str, Any]], tool: BaseTool) -> Future[Outcome]:
-    """Start an agent in a daemon thread: it may never end, and an executor would wait for it at exit."""
+def _start_thread(
+    run: Callable[[BaseTool], dict[str, Any]], tool: BaseTool
+) -> Future[Outcome]:
+    """Start an agent in a daemon thread: it may never end, and an executor would wait
+    for it at exit.
+    """
     outcome: Future[Outcome] = Future()
     start = time.monotonic()
 
@@ -148,7 +200,9 @@ def _start_thread(run: Callable[[BaseTool], dict[str, Any]], tool: BaseTool) -> 
         except Exception as error:  # noqa: BLE001 - any exception is an outcome
             kind, text = "crash", f"{type(error).__name__}: {error}"
         else:
-            (message,) = (one for one in state["messages"] if isinstance(one, ToolMessage))
+            (message,) = (
+                one for one in state["messages"] if isinstance(one, ToolMessage)
+            )
             kind, text = message.status, message.text
         outcome.set_result(Outcome(kind, text, time.monotonic() - start))
 
@@ -167,4 +221,8 @@ def _shorten(text: str) -> str:
     line = " ".join(text.split()).replace("|", "\\|").replace("`", "'")
     if not line:
         return ""
-    return f"`{line}`" if len(line) <= _MAX_EXCERPT_LENGTH else f"`{line[:_MAX_EXCERPT_LENGTH]}…`"
+    return (
+        f"`{line}`"
+        if len(line) <= _MAX_EXCERPT_LENGTH
+        else f"`{line[:_MAX_EXCERPT_LENGTH]}…`"
+    )

@@ -14,20 +14,27 @@ from benchmarks.compare import Comparison, Cost, compare
 from benchmarks.report import Goal, Section, Table, milliseconds, times
 
 _ROUNDS = 21
-_REFERENCE = "from langchain_core.tools import BaseTool; from langchain_core.retrievers import BaseRetriever"
-_CLASSES = "from langchain_websearch import WebSearchTool, WebSearchRetriever, WebPageLoader"
+_REFERENCE = (
+    "from langchain_core.tools import BaseTool; from langchain_core.retrievers import "
+    "BaseRetriever"
+)
+_CLASSES = (
+    "from langchain_websearch import WebSearchTool, WebSearchRetriever, WebPageLoader"
+)
 _TOOL = "from langchain_websearch import WebSearchTool"
 _CORE = "import websearch_core"
 _THEIRS = "from langchain_tavily import TavilySearch"
 _STATEMENTS = (
-    "pass", "from pydantic import BaseModel", _CORE, _REFERENCE, _TOOL, _CLASSES, _THEIRS,
+    "pass", "from pydantic import BaseModel", _CORE, _REFERENCE, _TOOL, _CLASSES,
+    _THEIRS,
 )  # fmt: skip
 _MAX_RATIO = 1.20
 
 _HTTP_LIBRARIES = ("aiohttp", "httpx", "httpx2", "requests")
 _FORBIDDEN = ("langchain_core", "llama_index", "httpx", "httpx2", "bs4")
 
-# These slow down the import of other packages, and developers have them more often than users.
+# These slow down the import of other packages, and developers have them more often than
+# users.
 _SLOWING = ("rich", "click", "pygments", "chardet")
 
 
@@ -39,14 +46,18 @@ def measure(_: Server) -> Section:
     return Section(
         title="Importing",
         method=(
-            f"Each statement runs in a fresh interpreter: {_ROUNDS} rounds after two to warm up, with compiled files "
-            f"in the page cache. Times include starting the interpreter (`pass`). {_describe_installed()}"
+            f"Each statement runs in a fresh interpreter: {_ROUNDS} rounds after two "
+            f"to warm up, with compiled files "
+            f"in the page cache. Times include starting the interpreter (`pass`). "
+            f"{_describe_installed()}"
         ),
         tables=[_make_table(result)],
         goals=[
             Goal(
-                f"`{_TOOL}` takes at most {_MAX_RATIO - 1:.0%} more CPU time than the base classes",
-                f"{result.cpu_ratio(_TOOL) - 1:+.1%} CPU, {result.ratio(_TOOL) - 1:+.1%} wall",
+                f"`{_TOOL}` takes at most {_MAX_RATIO - 1:.0%} more CPU time than the "
+                f"base classes",
+                f"{result.cpu_ratio(_TOOL) - 1:+.1%} CPU, "
+                f"{result.ratio(_TOOL) - 1:+.1%} wall",
                 result.cpu_ratio(_TOOL) <= _MAX_RATIO,
             ),
             Goal(
@@ -56,7 +67,8 @@ def measure(_: Server) -> Section:
             ),
         ],
         remark=(
-            f"All three classes take {result.cpu_ratio(_CLASSES) - 1:+.1%} CPU over the base classes, "
+            f"All three classes take {result.cpu_ratio(_CLASSES) - 1:+.1%} CPU over "
+            f"the base classes, "
             f"`TavilySearch` {result.cpu_ratio(_THEIRS) - 1:+.1%}."
         ),
     )
@@ -65,13 +77,20 @@ def measure(_: Server) -> Section:
 def _measure(statement: str) -> Cost:
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run([sys.executable, "-I", "-c", statement], check=True)
-    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return Cost(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    wall, after = (
+        time.perf_counter() - start,
+        resource.getrusage(resource.RUSAGE_CHILDREN),
+    )
+    return Cost(
+        wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    )
 
 
 def _list_modules(statement: str) -> set[str]:
     source = f"{statement}; import json, sys; print(json.dumps(list(sys.modules)))"
-    answer = subprocess.run([sys.executable, "-I", "-c", source], check=True, capture_output=True, text=True)
+    answer = subprocess.run(
+        [sys.executable, "-I", "-c", source], check=True, capture_output=True, text=True
+    )
     return set(json.loads(answer.stdout))
 
 
@@ -96,7 +115,9 @@ def _make_table(result: Comparison) -> Table:
             result.spread(name),
             times(result.cpu_ratio(name)),
             str(len(modules[name])),
-            ", ".join(library for library in _HTTP_LIBRARIES if library in modules[name]),
+            ", ".join(
+                library for library in _HTTP_LIBRARIES if library in modules[name]
+            ),
         )
         for name in _STATEMENTS
     ]
@@ -104,9 +125,12 @@ def _make_table(result: Comparison) -> Table:
 
 
 def _describe_installed() -> str:
-    installed = [distribution.metadata["Name"].lower() for distribution in distributions()]
+    installed = [
+        distribution.metadata["Name"].lower() for distribution in distributions()
+    ]
     slowing = [name for name in _SLOWING if name in installed]
     return (
-        f"{len(installed)} distributions are installed; those among them that slow down other imports: "
+        f"{len(installed)} distributions are installed; those among them that slow "
+        f"down other imports: "
         f"{', '.join(slowing) or 'none'} (of {', '.join(_SLOWING)})."
     )

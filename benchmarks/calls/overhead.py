@@ -9,7 +9,14 @@ from typing import Any
 import httpx
 from langchain_core.tools import BaseTool, tool
 
-from benchmarks.calls.contestants import BODY, HEADERS, QUERY, our_core, our_tool, their_tool
+from benchmarks.calls.contestants import (
+    BODY,
+    HEADERS,
+    QUERY,
+    our_core,
+    our_tool,
+    their_tool,
+)
 from benchmarks.calls.server import Server
 from benchmarks.compare import Comparison, compare, measure_cost
 from benchmarks.report import Goal, Section, Table, milliseconds, times
@@ -37,9 +44,14 @@ def measure(server: Server) -> Section:
     """Search repeatedly, blocking and on an event loop."""
     url = f"{server.url}/prompt"
     blocking, asynchronous = _make_searches(url), _make_async_searches(url)
-    connections = {name: _count_connections(server, search) for name, search in blocking.items()}
+    connections = {
+        name: _count_connections(server, search) for name, search in blocking.items()
+    }
     result = compare(
-        {name: partial(measure_cost, search, _SEARCHES) for name, search in blocking.items()},
+        {
+            name: partial(measure_cost, search, _SEARCHES)
+            for name, search in blocking.items()
+        },
         reference=_BARE,
         rounds=_ROUNDS,
         warm_up=5,
@@ -49,12 +61,18 @@ def measure(server: Server) -> Section:
         def several(search: AsyncSearch) -> None:
             loop.run(_repeat(search, _SEARCHES))
 
+        def one(search: AsyncSearch) -> None:
+            loop.run(_repeat(search, 1))
+
         async_connections = {
-            name: _count_connections(server, lambda search=search: loop.run(_repeat(search, 1)))  # type: ignore[misc]
+            name: _count_connections(server, partial(one, search))
             for name, search in asynchronous.items()
         }
         async_result = compare(
-            {name: partial(measure_cost, partial(several, search)) for name, search in asynchronous.items()},
+            {
+                name: partial(measure_cost, partial(several, search))
+                for name, search in asynchronous.items()
+            },
             reference=_BARE_ASYNC,
             rounds=_ROUNDS,
             warm_up=5,
@@ -62,37 +80,55 @@ def measure(server: Server) -> Section:
     return Section(
         title="One search",
         method=(
-            f"Five results of about 600 characters each. {_SEARCHES} searches in a row, {_ROUNDS} rounds after five to "
-            "warm up, with the garbage collector off and pooled connections already open. The bare clients send what "
-            "`WebSearch` sends, check the status and decode the JSON. `WebSearch` turns that into typed, checked "
-            "plain-text results, and our tool adds the text for the model and the JSON artifact. Theirs returns the "
-            "decoded JSON, which LangChain serialises when a model calls the tool. Connections are counted over the "
+            f"Five results of about 600 characters each. {_SEARCHES} searches in a "
+            f"row, {_ROUNDS} rounds after five to "
+            "warm up, with the garbage collector off and pooled connections already "
+            "open. The bare clients send what "
+            "`WebSearch` sends, check the status and decode the JSON. `WebSearch` "
+            "turns that into typed, checked "
+            "plain-text results, and our tool adds the text for the model and the JSON "
+            "artifact. Theirs returns the "
+            "decoded JSON, which LangChain serialises when a model calls the tool. "
+            "Connections are counted over the "
             f"first {_COUNTED} searches, one after the other."
         ),
-        tables=[_make_table(result, connections), _make_table(async_result, async_connections, _SEARCHES)],
+        tables=[
+            _make_table(result, connections),
+            _make_table(async_result, async_connections, _SEARCHES),
+        ],
         goals=[
             Goal(
-                f"a search costs at most {_MAX_RATIO} times the same request by a bare pooled `httpx.Client`",
-                f"{times(result.ratio(_CORE))} times wall, {times(result.cpu_ratio(_CORE))} times CPU",
+                f"a search costs at most {_MAX_RATIO} times the same request by a bare "
+                f"pooled `httpx.Client`",
+                f"{times(result.ratio(_CORE))} times wall, "
+                f"{times(result.cpu_ratio(_CORE))} times CPU",
                 result.ratio(_CORE) <= _MAX_RATIO,
             ),
             Goal(
-                f"the default layers make a search at most {_MAX_LAYERS_RATIO} times as expensive",
+                f"the default layers make a search at most {_MAX_LAYERS_RATIO} times "
+                f"as expensive",
                 f"{_describe_layers(result, _CORE, _WITHOUT_LAYERS)} blocking, "
-                f"{_describe_layers(async_result, _CORE_ASYNC, _ASYNC_WITHOUT_LAYERS)} async",
+                f"{_describe_layers(async_result, _CORE_ASYNC, _ASYNC_WITHOUT_LAYERS)} "
+                f"async",
                 result.between(_CORE, _WITHOUT_LAYERS) <= _MAX_LAYERS_RATIO
-                and async_result.between(_CORE_ASYNC, _ASYNC_WITHOUT_LAYERS) <= _MAX_LAYERS_RATIO,
+                and async_result.between(_CORE_ASYNC, _ASYNC_WITHOUT_LAYERS)
+                <= _MAX_LAYERS_RATIO,
             ),
             Goal(
                 f"{_COUNTED} searches use 1 connection",
-                f"{connections[_CORE]} (ours), {connections[_THEIRS]} (langchain-tavily)",
+                f"{connections[_CORE]} (ours), {connections[_THEIRS]} "
+                f"(langchain-tavily)",
                 connections[_CORE] == connections[_TOOL] == 1,
             ),
         ],
         remark=(
-            f"On this machine our share of a search is {milliseconds(result.wall(_CORE) - result.wall(_BARE))}, "
-            f"LangChain's is {milliseconds(result.wall(_BARE_TOOL) - result.wall(_BARE))}, and both together, with the "
-            f"texts for the model, {milliseconds(result.wall(_TOOL) - result.wall(_BARE))}."
+            f"On this machine our share of a search is "
+            f"{milliseconds(result.wall(_CORE) - result.wall(_BARE))}, "
+            f"LangChain's is "
+            f"{milliseconds(result.wall(_BARE_TOOL) - result.wall(_BARE))}, and both "
+            f"together, with the "
+            f"texts for the model, "
+            f"{milliseconds(result.wall(_TOOL) - result.wall(_BARE))}."
         ),
     )
 
@@ -104,7 +140,11 @@ def _describe_layers(result: Comparison, all_layers: str, none: str) -> str:
 
 def _make_searches(url: str) -> dict[str, Search]:
     def bare(client: httpx.Client) -> Any:
-        return client.post(f"{url}/search", json=BODY, headers=HEADERS).raise_for_status().json()
+        return (
+            client.post(f"{url}/search", json=BODY, headers=HEADERS)
+            .raise_for_status()
+            .json()
+        )
 
     ask = {"query": QUERY}
     return {
@@ -121,7 +161,11 @@ def _make_async_searches(url: str) -> dict[str, AsyncSearch]:
     client = httpx.AsyncClient()
 
     async def bare() -> Any:
-        return (await client.post(f"{url}/search", json=BODY, headers=HEADERS)).raise_for_status().json()
+        return (
+            (await client.post(f"{url}/search", json=BODY, headers=HEADERS))
+            .raise_for_status()
+            .json()
+        )
 
     ask = {"query": QUERY}
     return {
@@ -155,12 +199,24 @@ def _count_connections(server: Server, search: Search) -> int:
     for _ in range(_COUNTED):
         search()
     counted = server.counts() - before
-    assert counted.requests == _COUNTED, f"{counted.requests} requests for {_COUNTED} searches"
+    assert counted.requests == _COUNTED, (
+        f"{counted.requests} requests for {_COUNTED} searches"
+    )
     return counted.connections
 
 
-def _make_table(result: Comparison, connections: dict[str, int], searches: int = 1) -> Table:
-    head = ("", "wall", "CPU", "x bare, wall", "spread", "x bare, CPU", f"connections for {_COUNTED}")
+def _make_table(
+    result: Comparison, connections: dict[str, int], searches: int = 1
+) -> Table:
+    head = (
+        "",
+        "wall",
+        "CPU",
+        "x bare, wall",
+        "spread",
+        "x bare, CPU",
+        f"connections for {_COUNTED}",
+    )
     rows = [
         (
             name,

@@ -26,9 +26,14 @@ _MAX_CHARACTERS = 1_000  # 250 tokens of four characters
 def measure(server: Server) -> Section:
     """Convert each tool to the function form of OpenAI, and count."""
     search, read = WebSearchToolkit(provider="duckduckgo").get_tools()
-    fixed, _ = WebSearchToolkit(provider="duckduckgo", limit=3, search_options=_FIXED).get_tools()
+    fixed, _ = WebSearchToolkit(
+        provider="duckduckgo", limit=3, search_options=_FIXED
+    ).get_tools()
     library: Any = import_module("langchain_tavily")  # `make lint` runs without it
-    theirs, their_extract = their_tool(server.url), library.TavilyExtract(tavily_api_key=KEY)
+    theirs, their_extract = (
+        their_tool(server.url),
+        library.TavilyExtract(tavily_api_key=KEY),
+    )
     tools: dict[str, BaseTool] = {
         "`WebSearchTool`": search,
         "`WebSearchTool` with four options fixed": fixed,
@@ -36,9 +41,17 @@ def measure(server: Server) -> Section:
         "`TavilySearch`": theirs,
         "`TavilyExtract`": their_extract,
     }
-    lengths = {name: len(json.dumps(convert_to_openai_tool(tool))) for name, tool in tools.items()}
+    lengths = {
+        name: len(json.dumps(convert_to_openai_tool(tool)))
+        for name, tool in tools.items()
+    }
     rows = [
-        (name, f"{lengths[name]:,}", str(len(tool.args)), "yes" if _has_union(tool) else "no")
+        (
+            name,
+            f"{lengths[name]:,}",
+            str(len(tool.args)),
+            "yes" if _has_union(tool) else "no",
+        )
         for name, tool in tools.items()
     ]
     ours = lengths["`WebSearchTool`"] + lengths["`OpenPageTool`"]
@@ -46,15 +59,18 @@ def measure(server: Server) -> Section:
     return Section(
         title="Definitions of the tools",
         method=(
-            "Characters of each tool's definition as JSON, as `convert_to_openai_tool` of langchain-core makes it. A "
-            "model reads it in every turn. Unions (`anyOf`) are what some models and strict modes do not handle."
+            "Characters of each tool's definition as JSON, as `convert_to_openai_tool` "
+            "of langchain-core makes it. A "
+            "model reads it in every turn. Unions (`anyOf`) are what some models and "
+            "strict modes do not handle."
         ),
         tables=[Table(("", "characters", "arguments", "unions"), rows)],
         goals=[
             Goal(
                 f"each definition has at most {_MAX_CHARACTERS:,} characters",
                 f"{lengths['`WebSearchTool`']:,} and {lengths['`OpenPageTool`']:,}",
-                max(lengths["`WebSearchTool`"], lengths["`OpenPageTool`"]) <= _MAX_CHARACTERS,
+                max(lengths["`WebSearchTool`"], lengths["`OpenPageTool`"])
+                <= _MAX_CHARACTERS,
             ),
             Goal(
                 "both definitions together are shorter than those of langchain-tavily",

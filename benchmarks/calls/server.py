@@ -1,9 +1,11 @@
-"""A fast search service on this machine that speaks Tavily's JSON, and counts connections and requests.
+"""A fast search service on this machine that speaks Tavily's JSON, and counts
+connections and requests.
 
-It runs in its own process, so that it takes no time from the interpreter being measured. The first part of the URL's
-path selects its behaviour: ``<url>/prompt`` answers at once, ``<url>/near`` after 20 ms, ``<url>/slow`` after half a
-second, ``<url>/hang`` never.
-It listens only on 127.0.0.1, and ends when the process that started it ends.
+It runs in its own process, so that it takes no time from the interpreter being
+measured. The first part of the URL's path selects its behaviour: ``<url>/prompt``
+answers at once, ``<url>/near`` after 20 ms, ``<url>/slow`` after half a second,
+``<url>/hang`` never. It listens only on 127.0.0.1, and ends when the process that
+started it ends.
 """
 
 from __future__ import annotations
@@ -19,8 +21,10 @@ NEAR = 0.02  # seconds
 _DELAYS = {"slow": SLOW, "near": NEAR}
 
 _SNIPPET = (
-    "Rotate a key by creating its successor, deploying that beside it, and revoking the old one when nothing uses it "
-    "any more. A key that is never rotated is a key that leaks once and works for ever. "
+    "Rotate a key by creating its successor, deploying that beside it, and revoking "
+    "the old one when nothing uses it "
+    "any more. A key that is never rotated is a key that leaks once and works for "
+    "ever. "
 )
 _FOUND = {
     "query": "how to rotate a key",
@@ -42,8 +46,12 @@ _FOUND = {
 }
 
 
-PAGE_URL = "https://93.184.215.14/keys/manual"  # an address, since a reader that is not the vendor's resolves names
-_PARAGRAPH = f"{_SNIPPET}See [the manual](https://example.org/keys/manual/{{n}}) on step {{n}} of the rotation.\n\n"
+# an address, since a reader that is not the vendor's resolves names
+PAGE_URL = "https://93.184.215.14/keys/manual"
+_PARAGRAPH = (
+    f"{_SNIPPET}See [the manual](https://example.org/keys/manual/{{n}}) on step {{n}} "
+    f"of the rotation.\n\n"
+)
 _PAGE = "".join(_PARAGRAPH.format(n=n) for n in range(1_000))[:40_000]
 _READ = {
     "results": [{"url": PAGE_URL, "raw_content": _PAGE, "images": []}],
@@ -55,7 +63,12 @@ _READ = {
 def _answer(status: str, body: object, *headers: str) -> bytes:
     content = body.encode() if isinstance(body, str) else json.dumps(body).encode()
     kind = "text/html" if isinstance(body, str) else "application/json"
-    head = [f"HTTP/1.1 {status}", f"Content-Type: {kind}", f"Content-Length: {len(content)}", *headers]
+    head = [
+        f"HTTP/1.1 {status}",
+        f"Content-Type: {kind}",
+        f"Content-Length: {len(content)}",
+        *headers,
+    ]
     return "\r\n".join(head).encode() + b"\r\n\r\n" + content
 
 
@@ -68,8 +81,14 @@ ANSWERS: dict[str, bytes | None] = {
     "page": _answer("200 OK", _READ),
     "near": _answer("200 OK", _FOUND),
     "slow": _answer("200 OK", _FOUND),
-    "401": _answer("401 Unauthorized", _error("Unauthorized: missing or invalid API key.")),
-    "429": _answer("429 Too Many Requests", _error("You are sending too many requests."), "Retry-After: 60"),
+    "401": _answer(
+        "401 Unauthorized", _error("Unauthorized: missing or invalid API key.")
+    ),
+    "429": _answer(
+        "429 Too Many Requests",
+        _error("You are sending too many requests."),
+        "Retry-After: 60",
+    ),
     "502": _answer("502 Bad Gateway", "<html><h1>Bad Gateway</h1></html>"),
     "portal": _answer("200 OK", "<html><h1>Log in to use this network</h1></html>"),
     "hang": None,
@@ -84,7 +103,9 @@ class Counts:
     requests: int = 0
 
     def __sub__(self, earlier: Counts) -> Counts:
-        return Counts(self.connections - earlier.connections, self.requests - earlier.requests)
+        return Counts(
+            self.connections - earlier.connections, self.requests - earlier.requests
+        )
 
 
 class Server(Program):
@@ -119,7 +140,9 @@ class _Connection(asyncio.Protocol):
         behaviour = head.split(b"/", 2)[1].decode()
         answer = ANSWERS[behaviour]
         if answer is not None:
-            asyncio.get_running_loop().call_later(_DELAYS.get(behaviour, 0), self._transport.write, answer)
+            asyncio.get_running_loop().call_later(
+                _DELAYS.get(behaviour, 0), self._transport.write, answer
+            )
 
 
 def _content_length(head: bytes) -> int:
@@ -133,7 +156,9 @@ def _content_length(head: bytes) -> int:
 async def _serve() -> None:
     counts = Counts()
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: _Connection(counts), "127.0.0.1", 0, backlog=256)
+    server = await loop.create_server(
+        lambda: _Connection(counts), "127.0.0.1", 0, backlog=256
+    )
     await serve(server, lambda: [counts.connections, counts.requests])
 
 

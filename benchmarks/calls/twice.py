@@ -1,4 +1,6 @@
-"""Measure calls that need no request of their own: answers from the cache, and identical calls at the same time."""
+"""Measure calls that need no request of their own: answers from the cache, and
+identical calls at the same time.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -53,13 +55,18 @@ def measure(server: Server) -> Section:
         cached.search(QUERY)
         requests = server.counts()
         once: dict[str, Callable[[], object]] = {
-            _BARE: lambda: client.post(f"{url}/search", json=BODY, headers=HEADERS).json(),
+            _BARE: lambda: client.post(
+                f"{url}/search", json=BODY, headers=HEADERS
+            ).json(),
             _SEARCH: partial(our_core(url).search, QUERY),
             _HIT: partial(cached.search, QUERY),
             _LAYER: lambda: run(layer.search(query), _refuse),
             _FLIGHT: lambda: run(flight.search(query), _refuse),
         }
-        costs = {name: partial(measure_cost, search, _SEARCHES) for name, search in once.items()}
+        costs = {
+            name: partial(measure_cost, search, _SEARCHES)
+            for name, search in once.items()
+        }
         result = compare(costs, reference=_BARE, rounds=_ROUNDS, warm_up=3)
         used = (server.counts() - requests).requests
         expected = 2 * _SEARCHES * (_ROUNDS + 3)
@@ -86,16 +93,33 @@ def measure(server: Server) -> Section:
     return Section(
         title="Nothing paid twice",
         method=(
-            f"{_SEARCHES} searches in a row, {_ROUNDS} rounds after three to warm up. The cache is a file. A hit is "
-            "read from it, checked, and goes through everything that an answer of the service goes through. CPU "
+            f"{_SEARCHES} searches in a row, {_ROUNDS} rounds after three to warm up. "
+            f"The cache is a file. A hit is "
+            "read from it, checked, and goes through everything that an answer of the "
+            "service goes through. CPU "
             "time is that of this process, without the server's."
         ),
-        tables=[Table(("", "wall, each", "of the bare request", "spread", "CPU", "of the bare request"), rows)],
+        tables=[
+            Table(
+                (
+                    "",
+                    "wall, each",
+                    "of the bare request",
+                    "spread",
+                    "CPU",
+                    "of the bare request",
+                ),
+                rows,
+            )
+        ],
         goals=[
             Goal(
-                f"an answer from the cache costs under {_MAX_HIT} of a bare request to this machine",
-                f"{times(result.ratio(_HIT))} wall and {times(result.cpu_ratio(_HIT))} CPU; "
-                f"{times(result.ratio(_LAYER))} and {times(result.cpu_ratio(_LAYER))} in the layer alone",
+                f"an answer from the cache costs under {_MAX_HIT} of a bare request to "
+                f"this machine",
+                f"{times(result.ratio(_HIT))} wall and {times(result.cpu_ratio(_HIT))} "
+                f"CPU; "
+                f"{times(result.ratio(_LAYER))} and {times(result.cpu_ratio(_LAYER))} "
+                f"in the layer alone",
                 result.ratio(_HIT) < _MAX_HIT,
             ),
             Goal(

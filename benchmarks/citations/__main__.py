@@ -1,10 +1,10 @@
-"""Measure how well `check_citations` separates right citations from wrong ones, and write
-``docs/measured/citations.md``.
+"""Measure how well `check_citations` separates right citations from wrong ones, and
+write ``docs/measured/citations.md``.
 
     python -m benchmarks.citations
 
-The claims come from XQuAD (1,190 questions about 48 articles in twelve languages, CC BY-SA 4.0), which is expected
-beside the repository, in ``../shared/corpora/ir/xquad``.
+The claims come from XQuAD (1,190 questions about 48 articles in twelve languages, CC
+BY-SA 4.0), which is expected beside the repository, in ``../shared/corpora/ir/xquad``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,12 @@ from pathlib import Path
 
 from benchmarks.citations.alterations import KINDS as ALTERATIONS
 from benchmarks.citations.alterations import alter
-from benchmarks.citations.claims import Claims, load_articles, make_claims, make_statements
+from benchmarks.citations.claims import (
+    Claims,
+    load_articles,
+    make_claims,
+    make_statements,
+)
 from benchmarks.reading.passages import CORPUS, LANGUAGES
 from benchmarks.report import Goal, Section, Table, store
 from websearch_core.citations import check_citations
@@ -34,12 +39,18 @@ names and quotations, without a model. [Citations](../citations.md) says how to 
 def main() -> int:
     """Write the page, or say why not."""
     if not CORPUS.is_dir():
-        print("skipped: the corpus XQuAD is not in ../shared/corpora/ir/xquad", file=sys.stderr)
+        print(
+            "skipped: the corpus XQuAD is not in ../shared/corpora/ir/xquad",
+            file=sys.stderr,
+        )
         return 0
     started = time.process_time()
     measured = {name: _measure(code) for code, name in LANGUAGES.items()}
     seconds = time.process_time() - started
-    checks = sum(len(scores.right) + len(scores.others) + len(scores.altered) for scores in measured.values())
+    checks = sum(
+        len(scores.right) + len(scores.others) + len(scores.altered)
+        for scores in measured.values()
+    )
     stated = {name: _measure_statements(code) for code, name in LANGUAGES.items()}
     sections = f"{_section(measured)}\n\n{_verdicts(measured)}\n\n{_statements(stated)}"
     store(_PAGE, f"{_HEAD}\n{sections}\n\n{_time(seconds, checks)}\n")
@@ -47,7 +58,9 @@ def main() -> int:
 
 
 class Scores:
-    """The checks of one language: of right citations, of other passages, and of altered claims with their originals."""
+    """The checks of one language: of right citations, of other passages, and of altered
+    claims with their originals.
+    """
 
     def __init__(self) -> None:
         self.right: list[tuple[float, str]] = []
@@ -57,7 +70,9 @@ class Scores:
     def pairs(self, kind: str) -> tuple[list[float], list[float]]:
         """Return the scores of right citations and those of one kind of wrong ones."""
         if kind == _KINDS[0]:
-            return [score for score, _ in self.right], [score for score, _ in self.others]
+            return [score for score, _ in self.right], [
+                score for score, _ in self.others
+            ]
         chosen = [(right, wrong) for name, right, wrong in self.altered if name == kind]
         return [right[0] for right, _ in chosen], [wrong[0] for _, wrong in chosen]
 
@@ -71,12 +86,18 @@ class Scores:
 
 
 def _measure(code: str) -> Scores:
-    """Check the claims about the half of the articles that no constant was chosen on."""
+    """Check the claims about the half of the articles that no constant was chosen
+    on.
+    """
     scores = Scores()
     for article in load_articles(code)[1::2]:
-        sources = [{"id": n, "text": text} for n, text in enumerate(article.passages, 1)]
+        sources = [
+            {"id": n, "text": text} for n, text in enumerate(article.passages, 1)
+        ]
         claims = list(make_claims(article))
-        results = iter(check_citations("\n".join(_cited(claims, len(sources))), sources))
+        results = iter(
+            check_citations("\n".join(_cited(claims, len(sources))), sources)
+        )
         for claim in claims:
             right = next(results)
             scores.right.append((right.score, right.verdict))
@@ -85,15 +106,23 @@ def _measure(code: str) -> Scores:
                 scores.others.append((other.score, other.verdict))
             if claim.altered:
                 wrong = next(results)
-                scores.altered.append((claim.kind, scores.right[-1], (wrong.score, wrong.verdict)))
+                scores.altered.append(
+                    (claim.kind, scores.right[-1], (wrong.score, wrong.verdict))
+                )
     return scores
 
 
 def _measure_statements(code: str) -> dict[str, list[tuple[float, str]]]:
-    """Check sentences of the passages and their alterations; return score and verdict, for each kind and "right"."""
-    scores: dict[str, list[tuple[float, str]]] = {kind: [] for kind in ("right", *ALTERATIONS)}
+    """Check sentences of the passages and their alterations; return score and verdict,
+    for each kind and "right".
+    """
+    scores: dict[str, list[tuple[float, str]]] = {
+        kind: [] for kind in ("right", *ALTERATIONS)
+    }
     for article in load_articles(code)[1::2]:
-        sources = [{"id": n, "text": text} for n, text in enumerate(article.passages, 1)]
+        sources = [
+            {"id": n, "text": text} for n, text in enumerate(article.passages, 1)
+        ]
         lines = [
             (kind, f"{text} [{n}]")
             for statement, n in make_statements(article)
@@ -106,10 +135,15 @@ def _measure_statements(code: str) -> dict[str, list[tuple[float, str]]]:
 
 
 def _cited(claims: list[Claims], sources: int) -> list[str]:
-    """Return a line for each check: the claim with the right number, with all others, and altered."""
+    """Return a line for each check: the claim with the right number, with all others,
+    and altered.
+    """
     lines = []
     for claim in claims:
-        numbers = [claim.passage, *(n for n in range(1, sources + 1) if n != claim.passage)]
+        numbers = [
+            claim.passage,
+            *(n for n in range(1, sources + 1) if n != claim.passage),
+        ]
         lines += [f"{claim.text} [{number}]" for number in numbers]
         lines += [f"{claim.altered} [{claim.passage}]"] if claim.altered else []
     return lines
@@ -125,24 +159,36 @@ def _section(measured: dict[str, Scores]) -> Section:
             areas[kind].append(find_area(right, wrong))
             row.append(f"{areas[kind][-1]:.3f} ({len(wrong):,})")
         rows.append(tuple(row))
-    rows.append(("mean", "", *(f"{statistics.mean(areas[kind]):.3f}" for kind in _KINDS)))
+    rows.append(
+        ("mean", "", *(f"{statistics.mean(areas[kind]):.3f}" for kind in _KINDS))
+    )
     return Section(
         title="Area under the ROC curve",
         method=(
-            "The probability that a right citation gets a higher score than a wrong one: 1 is perfect, 0.5 is a coin. "
-            "A claim is a question of XQuAD without its question mark, followed by the answer: not a sentence of the "
-            "passage, but not natural either, since no passage has its question words. People who saw the passage "
-            "wrote the questions, which favours matching words. A right citation is that of the passage with the "
-            "answer. The wrong ones are: every other passage of the same article; the right passage, with the last "
-            "figure of the answer raised by 3; and the right passage, with an answer that is a name (one that English "
-            "begins with a capital) replaced by the name of most similar length from another passage of the article. "
-            "The number of wrong ones is in brackets. All passages of the article are among the sources. The "
-            "constants were chosen on the articles with even numbers; these are the others."
+            "The probability that a right citation gets a higher score than a wrong "
+            "one: 1 is perfect, 0.5 is a coin. "
+            "A claim is a question of XQuAD without its question mark, followed by the "
+            "answer: not a sentence of the "
+            "passage, but not natural either, since no passage has its question words. "
+            "People who saw the passage "
+            "wrote the questions, which favours matching words. A right citation is "
+            "that of the passage with the "
+            "answer. The wrong ones are: every other passage of the same article; the "
+            "right passage, with the last "
+            "figure of the answer raised by 3; and the right passage, with an answer "
+            "that is a name (one that English "
+            "begins with a capital) replaced by the name of most similar length from "
+            "another passage of the article. "
+            "The number of wrong ones is in brackets. All passages of the article are "
+            "among the sources. The "
+            "constants were chosen on the articles with even numbers; these are the "
+            "others."
         ),
         tables=[Table(("", "claims", *_KINDS), rows)],
         goals=[],
         remark=(
-            "An altered name is hardest to see where the script has no capital letters: Arabic, Hindi, Thai, Chinese."
+            "An altered name is hardest to see where the script has no capital "
+            "letters: Arabic, Hindi, Thai, Chinese."
         ),
     )
 
@@ -150,16 +196,27 @@ def _section(measured: dict[str, Scores]) -> Section:
 def _verdicts(measured: dict[str, Scores]) -> Section:
     rows = []
     for kind in ("right", *_KINDS):
-        verdicts = [verdict for scores in measured.values() for verdict in scores.verdicts(kind)]
-        shares = [verdicts.count(verdict) / len(verdicts) for verdict in ("supported", "partial", "unsupported")]
+        verdicts = [
+            verdict for scores in measured.values() for verdict in scores.verdicts(kind)
+        ]
+        shares = [
+            verdicts.count(verdict) / len(verdicts)
+            for verdict in ("supported", "partial", "unsupported")
+        ]
         rows.append((kind, f"{len(verdicts):,}", *(f"{share:.1%}" for share in shares)))
     return Section(
         title="Verdicts",
         method=(
-            "The same checks in all languages together, as the verdicts that a program gets. The question words of "
+            "The same checks in all languages together, as the verdicts that a program "
+            "gets. The question words of "
             "these claims make `supported` rarer than it is for statements."
         ),
-        tables=[Table(("citation", "checks", "`supported`", "`partial`", "`unsupported`"), rows)],
+        tables=[
+            Table(
+                ("citation", "checks", "`supported`", "`partial`", "`unsupported`"),
+                rows,
+            )
+        ],
         goals=[],
     )
 
@@ -173,33 +230,65 @@ def _statements(stated: dict[str, dict[str, list[tuple[float, str]]]]) -> Sectio
 
     figures, negations = ALTERATIONS[:4], ALTERATIONS[4:]
     areas = {
-        name: find_area([one for one, _ in scores["right"]], [one for kind in figures for one, _ in scores[kind]])
+        name: find_area(
+            [one for one, _ in scores["right"]],
+            [one for kind in figures for one, _ in scores[kind]],
+        )
         for name, scores in stated.items()
     }
     rows = [
-        (name, f"{len(scores['right']):,}", f"{areas[name]:.3f}", *(caught(scores[kind]) for kind in ALTERATIONS))
+        (
+            name,
+            f"{len(scores['right']):,}",
+            f"{areas[name]:.3f}",
+            *(caught(scores[kind]) for kind in ALTERATIONS),
+        )
         for name, scores in stated.items()
     ]
     area = statistics.mean(areas.values())
-    rows.append(("all", f"{len(join('right')):,}", f"{area:.3f}", *(caught(join(kind)) for kind in ALTERATIONS)))
+    rows.append(
+        (
+            "all",
+            f"{len(join('right')):,}",
+            f"{area:.3f}",
+            *(caught(join(kind)) for kind in ALTERATIONS),
+        )
+    )
     denied = _share_caught([one for kind in negations for one in join(kind)])
     right = 1 - _share_caught(join("right"))
     return Section(
         title="Statements",
         method=(
-            "The claims are the first three sentences of each passage, word for word, and the same sentences with one "
-            "thing altered: the last figure, raised by 3; the scale after a figure, such as million to billion; the "
-            "unit after a figure, such as km to miles; a number in words, such as two to five; and a verb, denied (in "
-            "sentences without a negation) or no longer denied. The columns give the area under the curve for all "
-            "altered quantities together, and for each alteration the share that is not `supported`, with the number "
-            "of them in brackets. What is not caught mostly stands elsewhere in the same passage. "
+            "The claims are the first three sentences of each passage, word for word, "
+            "and the same sentences with one "
+            "thing altered: the last figure, raised by 3; the scale after a figure, "
+            "such as million to billion; the "
+            "unit after a figure, such as km to miles; a number in words, such as two "
+            "to five; and a verb, denied (in "
+            "sentences without a negation) or no longer denied. The columns give the "
+            "area under the curve for all "
+            "altered quantities together, and for each alteration the share that is "
+            "not `supported`, with the number "
+            "of them in brackets. What is not caught mostly stands elsewhere in the "
+            "same passage. "
         ).strip(),
-        tables=[Table(("", "statements", "quantities altered, area", *ALTERATIONS), rows)],
+        tables=[
+            Table(("", "statements", "quantities altered, area", *ALTERATIONS), rows)
+        ],
         goals=[
-            Goal("the area for altered quantities is at least .97", f"{area:.3f}", area >= 0.97),
-            Goal("at least 80% of negations are caught", f"{denied:.1%}", denied >= 0.8),
             Goal(
-                "at least 82% of the sentences as they are have the verdict `supported`", f"{right:.1%}", right >= 0.82
+                "the area for altered quantities is at least .97",
+                f"{area:.3f}",
+                area >= 0.97,
+            ),
+            Goal(
+                "at least 80% of negations are caught", f"{denied:.1%}", denied >= 0.8
+            ),
+            Goal(
+                "at least 82% of the sentences as they are have the verdict "
+                "`supported`",
+                f"{right:.1%}",
+                right >= 0.82,
             ),
         ],
     )
@@ -210,12 +299,19 @@ def _share_caught(scores: list[tuple[float, str]]) -> float:
 
 
 def _time(seconds: float, checks: int) -> str:
-    return f"A check took {seconds / checks * 1000:.2f} ms of CPU time, {checks:,} of them in all."
+    return (
+        f"A check took {seconds / checks * 1000:.2f} ms of CPU time, {checks:,} of "
+        f"them in all."
+    )
 
 
 def find_area(right: list[float], wrong: list[float]) -> float:
-    """Return the area under the ROC curve: how often a right one scores higher, ties counting half."""
-    ordered = sorted([(score, True) for score in right] + [(score, False) for score in wrong])
+    """Return the area under the ROC curve: how often a right one scores higher, ties
+    counting half.
+    """
+    ordered = sorted(
+        [(score, True) for score in right] + [(score, False) for score in wrong]
+    )
     total, position = 0.0, 0
     while position < len(ordered):
         after = position

@@ -1,18 +1,27 @@
-# ruff: noqa: E501, RUF001 - a line for each language, and Turkish letters
-"""Alter one thing in a sentence, in twelve languages: a scale, a unit, a number in words, or whether it is denied."""
+"""Alter one thing in a sentence, in twelve languages: a scale, a unit, a number in
+words, or whether it is denied.
+"""
 
 from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-KINDS = ("figure altered", "scale altered", "unit altered", "word altered", "negation added", "negation removed")
+KINDS = (
+    "figure altered",
+    "scale altered",
+    "unit altered",
+    "word altered",
+    "negation added",
+    "negation removed",
+)
 _RAISED = 3  # what a figure is altered by: a year stays plausible
 _FIGURE = re.compile(r"(?<![\d.,])\d+(?![\d.,]*\d)")
 
 
 class _Words(NamedTuple):
-    """What is altered in one language: pairs of words of which the first becomes the second.
+    """What is altered in one language: pairs of words of which the first becomes the
+    second.
 
     Args:
         scales: Names of scales.
@@ -113,8 +122,10 @@ _WORDS = {
         "是>不是, 有>没有, 被>没有被, 可以>不可以, 能够>不能够",
     ),
 }
-_LETTER = r"[\w\u0300-\u036f\u0900-\u0963]"  # next to which a word is only a part of one
-# Words in a sentence that is denied already, so that another negation would make nonsense of it.
+# next to which a word is only a part of one
+_LETTER = r"[\w\u0300-\u036f\u0900-\u0963]"
+# Words in a sentence that is denied already, so that another negation would make
+# nonsense of it.
 _DENIALS = {
     "en": r"\b(?:not|no|never|neither|nor|without|none|cannot)\b|n't", "de": r"\b(?:nicht|kein\w*|nie|ohne|weder)\b",
     "es": r"\b(?:no|nunca|sin|ni|ningun\w*)\b", "ro": r"\b(?:nu|fără|nici\w*)\b|n-a",
@@ -123,26 +134,40 @@ _DENIALS = {
     "hi": "नहीं|बिना", "vi": r"\b(?:không|chưa|chẳng)\b", "th": "ไม่|มิ", "zh": "[不没沒无無未非]",
 }  # fmt: skip
 _UNSPACED = {"th", "zh"}
-_COUNTED = {"zh": "(?=[个名位种年月天次座条])", "th": "(?= ?(?:คน|ปี|วัน|แห่ง|ครั้ง|เดือน|ประเภท|ส่วน|ทีม|ชนิด|กลุ่ม))"}
+_COUNTED = {
+    "zh": "(?=[个名位种年月天次座条])",
+    "th": "(?= ?(?:คน|ปี|วัน|แห่ง|ครั้ง|เดือน|ประเภท|ส่วน|ทีม|ชนิด|กลุ่ม))",
+}
 
 
 def alter(sentence: str, code: str) -> Iterator[tuple[str, str]]:
-    """Yield the kinds of alterations that a *sentence* in the language *code* allows, and the altered sentence."""
+    """Yield the kinds of alterations that a *sentence* in the language *code* allows,
+    and the altered sentence.
+    """
     words = _WORDS[code]
     if figures := list(_FIGURE.finditer(sentence)):
         last = figures[-1]
-        yield KINDS[0], f"{sentence[: last.start()]}{int(last[0]) + _RAISED}{sentence[last.end() :]}"
+        yield (
+            KINDS[0],
+            f"{sentence[: last.start()]}{int(last[0]) + _RAISED}{sentence[last.end() :]}",
+        )
     for kind, pairs, is_after, after in (
         (KINDS[1], words.scales, True, ""),
         (KINDS[2], words.units, True, ""),
         (KINDS[3], words.numbers, False, _COUNTED.get(code, "")),
     ):
         if altered := _replace(
-            sentence, _pairs(pairs), after, is_after_figure=is_after, is_spaced=code not in _UNSPACED
+            sentence,
+            _pairs(pairs),
+            after,
+            is_after_figure=is_after,
+            is_spaced=code not in _UNSPACED,
         ):
             yield kind, altered
     verbs, is_spaced = _pairs(words.verbs), code not in _UNSPACED
-    if altered := _replace(sentence, {denied: verb for verb, denied in verbs.items()}, is_spaced=is_spaced):
+    if altered := _replace(
+        sentence, {denied: verb for verb, denied in verbs.items()}, is_spaced=is_spaced
+    ):
         yield KINDS[5], altered
     elif not re.search(_DENIALS[code], sentence, re.IGNORECASE) and (
         altered := _replace(sentence, verbs, is_spaced=is_spaced)
@@ -155,12 +180,26 @@ def _pairs(listed: str) -> dict[str, str]:
 
 
 def _replace(
-    sentence: str, pairs: dict[str, str], after: str = "", *, is_spaced: bool, is_after_figure: bool = False
+    sentence: str,
+    pairs: dict[str, str],
+    after: str = "",
+    *,
+    is_spaced: bool,
+    is_after_figure: bool = False,
 ) -> str:
     """Replace the first of the words that occurs; return nothing if none does."""
     names = "|".join(sorted(map(re.escape, pairs), key=len, reverse=True))
-    before = r"(?<=\d)[ \u00a0-]?" if is_after_figure else f"(?<!{_LETTER})" if is_spaced else ""
-    found = re.search(rf"{before}(?P<name>{names}){f'(?!{_LETTER})' if is_spaced else ''}{after}", sentence)
+    before = (
+        r"(?<=\d)[ \u00a0-]?"
+        if is_after_figure
+        else f"(?<!{_LETTER})"
+        if is_spaced
+        else ""
+    )
+    found = re.search(
+        rf"{before}(?P<name>{names}){f'(?!{_LETTER})' if is_spaced else ''}{after}",
+        sentence,
+    )
     if found is None:
         return ""
     return f"{sentence[: found.start('name')]}{pairs[found['name']]}{sentence[found.end('name') :]}"

@@ -2,7 +2,8 @@
 
     python -m benchmarks.facts.comparison
 
-The pages are served on this machine and put into a local index; ``../shared/corpora/reading`` has them.
+The pages are served on this machine and put into a local index;
+``../shared/corpora/reading`` has them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ from websearch_core.index import Index
 from websearch_core.reading import read_html
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "compare.md"
-_BEGIN, _END = "<!-- begin facts: written by python -m benchmarks.facts.comparison -->\n", "<!-- end facts -->"
+_BEGIN, _END = (
+    "<!-- begin facts: written by python -m benchmarks.facts.comparison -->\n",
+    "<!-- end facts -->",
+)
 _MAX_TOKENS = 500
 
 
@@ -50,7 +54,10 @@ def compare(folder: Path) -> str:
     facts = load_facts()
     names = {fact.page for fact in facts}
     known = {
-        name: page.data for kind in _FOLDERS for page in load(ROOT / kind) if (name := f"{kind}/{page.name}") in names
+        name: page.data
+        for kind in _FOLDERS
+        for page in load(ROOT / kind)
+        if (name := f"{kind}/{page.name}") in names
     }
     server = serve({f"/{name}": data for name, data in known.items()})
     home = f"http://127.0.0.1:{server.server_address[1]}"
@@ -58,13 +65,20 @@ def compare(folder: Path) -> str:
     for name, data in known.items():
         index.add(read_html(data, f"{home}/{name}", CONTENT_TYPE))
     questions = folder / "questions.jsonl"
-    lines = (json.dumps({"question": fact.question, "answer": fact.answer}) for fact in facts)
+    lines = (
+        json.dumps({"question": fact.question, "answer": fact.answer}) for fact in facts
+    )
     questions.write_text("\n".join(lines) + "\n", "utf-8")
-    environment = {"WEB_SEARCH_INDEX": str(folder / "index.db"), "WEB_SEARCH_INTERNAL": home, "NO_COLOR": "1"}
+    environment = {
+        "WEB_SEARCH_INDEX": str(folder / "index.db"),
+        "WEB_SEARCH_INTERNAL": home,
+        "NO_COLOR": "1",
+    }
     options = ["-p", "local", "-r", "direct", "--max-tokens", str(_MAX_TOKENS)]
     done = subprocess.run(
         [sys.executable, "-m", "websearch_core", "compare", str(questions), *options],
-        env={**os.environ, **environment, "COLUMNS": "160"}, cwd=folder, check=True, capture_output=True, text=True,
+        env={**os.environ, **environment, "COLUMNS": "160"}, cwd=folder, check=True,
+        capture_output=True, text=True,
     )  # fmt: skip
     server.shutdown()
     return done.stdout
@@ -73,15 +87,23 @@ def compare(folder: Path) -> str:
 def main() -> int:
     """Write the table, or say why not."""
     if missing := [folder for folder in _FOLDERS if not (ROOT / folder).is_dir()]:
-        print(f"skipped: {', '.join(missing)} not in ../shared/corpora/reading", file=sys.stderr)
+        print(
+            f"skipped: {', '.join(missing)} not in ../shared/corpora/reading",
+            file=sys.stderr,
+        )
         return 0
     with tempfile.TemporaryDirectory() as folder:
         table = compare(Path(folder))
     text = PAGE.read_text("utf-8")
     before, _, rest = text.partition(_BEGIN)
     _, _, after = rest.partition(_END)
-    command = f"$ websearch compare facts.jsonl -p local -r direct --max-tokens {_MAX_TOKENS}"
-    PAGE.write_text(f"{before}{_BEGIN}\n```console\n{command}\n{table.rstrip()}\n```\n\n{_END}{after}", "utf-8")
+    command = (
+        f"$ websearch compare facts.jsonl -p local -r direct --max-tokens {_MAX_TOKENS}"
+    )
+    PAGE.write_text(
+        f"{before}{_BEGIN}\n```console\n{command}\n{table.rstrip()}\n```\n\n{_END}{after}",
+        "utf-8",
+    )
     print(table)
     return 0
 

@@ -31,8 +31,18 @@ the answer, and without showing the key; a page that is cut has to say so. `http
 langchain-tavily's, which returns errors as results; `WebBaseLoader` is LangChain's, `SimpleWebPageReader`
 LlamaIndex's. All have their defaults: {versions}. A dash means that they cannot be asked the same. What clients do with
 URLs and redirects that lead inside is in [hostile URLs](ssrf.md)."""
-_NAMED = ("httpx", "langchain-tavily", "langchain-community", "llama-index-readers-web", "requests")
-_TITLES = {"services": "Services", "pages": "Pages", "ourselves": "The program, its machine and its files"}
+_NAMED = (
+    "httpx",
+    "langchain-tavily",
+    "langchain-community",
+    "llama-index-readers-web",
+    "requests",
+)
+_TITLES = {
+    "services": "Services",
+    "pages": "Pages",
+    "ourselves": "The program, its machine and its files",
+}
 _LABELS = {"httpx": "httpx with services", "httpx page": "httpx with pages"}
 
 
@@ -72,26 +82,42 @@ def write_page(
     ]
     parts = [_introduce(missed, proofs, peers)]
     for section, title in _TITLES.items():
-        parts.append(f"## {title}\n\n{_make_table(section, ours, proofs, peers, columns[section])}")
+        parts.append(
+            f"## {title}\n\n{_make_table(section, ours, proofs, peers, columns[section])}"
+        )
     parts.append(f"## The tests\n\n{_list_proofs()}")
     return "\n\n".join(parts) + "\n", missed
 
 
-def _introduce(missed: Sequence[int], proofs: Mapping[str, bool], peers: Mapping[tuple[int, str], Judged]) -> str:
+def _introduce(
+    missed: Sequence[int],
+    proofs: Mapping[str, bool],
+    peers: Mapping[tuple[int, str], Judged],
+) -> str:
     kept = len(FAULTS) - len(missed)
     counts = []
     for peer in dict.fromkeys(name for _, name in sorted(peers)):
         judged = [one for (_, name), one in peers.items() if name == peer]
-        counts.append(f"{_LABELS.get(peer, peer)} {sum(one.fits for one in judged)} of {len(judged)}")
+        counts.append(
+            f"{_LABELS.get(peer, peer)} {sum(one.fits for one in judged)} of "
+            f"{len(judged)}"
+        )
     return _INTRODUCTION.format(
         summary=f"**{kept} of {len(FAULTS)} faults end as expected**"
         + (f" (not {', '.join(map(str, missed))})" if missed else "")
-        + (f"; of those that others can be asked: {', '.join(counts)}." if counts else "."),
+        + (
+            f"; of those that others can be asked: {', '.join(counts)}."
+            if counts
+            else "."
+        ),
         calls=len(CASES),
         proofs=len(proofs),
         versions=", ".join(
             line.partition("  #")[0].replace("==", " ")
-            for line in Path(__file__).with_name("requirements.txt").read_text("utf-8").splitlines()
+            for line in Path(__file__)
+            .with_name("requirements.txt")
+            .read_text("utf-8")
+            .splitlines()
             if line.startswith(tuple(f"{name}==" for name in _NAMED))
         ),
     )
@@ -104,7 +130,13 @@ def _make_table(
     peers: Mapping[tuple[int, str], Judged],
     columns: Sequence[str],
 ) -> Table:
-    head = ["", "fault", "expected", *run.WAYS, *(_LABELS.get(peer, peer) for peer in columns)]
+    head = [
+        "",
+        "fault",
+        "expected",
+        *run.WAYS,
+        *(_LABELS.get(peer, peer) for peer in columns),
+    ]
     rows = []
     for fault in FAULTS:
         if fault.section != section:
@@ -112,12 +144,19 @@ def _make_table(
         tests = _mark_tests(fault, proofs)
         cells = [_join(ours.get((fault.number, way)), tests) for way in run.WAYS]
         others = [str(peers.get((fault.number, peer), "-")) for peer in columns]
-        rows.append([cell.replace("|", "\\|").replace("\n", " ") for cell in (*row(fault), *cells, *others)])
+        rows.append(
+            [
+                cell.replace("|", "\\|").replace("\n", " ")
+                for cell in (*row(fault), *cells, *others)
+            ]
+        )
     return Table(head, rows, numbers=False)
 
 
 def _mark_tests(fault: Fault, proofs: Mapping[str, bool]) -> str:
-    failed = [proof.partition("::")[2] for proof in fault.proven_by if not proofs[proof]]
+    failed = [
+        proof.partition("::")[2] for proof in fault.proven_by if not proofs[proof]
+    ]
     return f"✗ {', '.join(failed)}" if failed else "✓ T" if fault.proven_by else ""
 
 
@@ -134,7 +173,10 @@ def _list_proofs() -> str:
         for proof in fault.proven_by:
             path, _, name = proof.partition("::")
             by_file.setdefault(path, []).append(f"`{name}`")
-        files = [f"[{path}](../../{path}): {', '.join(names)}" for path, names in by_file.items()]
+        files = [
+            f"[{path}](../../{path}): {', '.join(names)}"
+            for path, names in by_file.items()
+        ]
         if files:
             lines.append(f"- {fault.number}: {'; '.join(files)}")
     return "\n".join(lines)

@@ -1,12 +1,14 @@
-"""Let other libraries meet faults. This runs in their environment, so it imports none of our modules.
+"""Let other libraries meet faults. This runs in their environment, so it imports none
+of our modules.
 
     python peers.py < calls.json
 
-A call is ``{"id", "peer", "url", "text", "without"}``. For each, a line of JSON says how it ``ended`` (``answer``,
-``error``, ``busy`` or ``died``), ``what`` it returned or raised, whether that ``has`` the text, ``passes`` on what it
-should be without or ``leaks`` the key, and how many MiB it has ``grown``. Each call has a process of its own, with a
-limit of time and of memory, since some never end and some need all there is. What was busy is tried a second time: the
-machine may have been.
+A call is ``{"id", "peer", "url", "text", "without"}``. For each, a line of JSON says
+how it ``ended`` (``answer``, ``error``, ``busy`` or ``died``), ``what`` it returned or
+raised, whether that ``has`` the text, ``passes`` on what it should be without or
+``leaks`` the key, and how many MiB it has ``grown``. Each call has a process of its
+own, with a limit of time and of memory, since some never end and some need all there
+is. What was busy is tried a second time: the machine may have been.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ def httpx_page(url: str) -> str:
 
 
 def tavily_search(url: str) -> str:
-    tool = import_module("langchain_tavily").TavilySearch(tavily_api_key=_KEY, api_base_url=url, max_results=5)
+    tool = import_module("langchain_tavily").TavilySearch(
+        tavily_api_key=_KEY, api_base_url=url, max_results=5
+    )
     answer = tool.invoke({"query": "kelp"})
     if isinstance(answer, dict) and "error" in answer:
         return f"as a result: {type(answer['error']).__name__} {answer['error']}"
@@ -50,12 +54,16 @@ def tavily_search(url: str) -> str:
 
 
 def web_base_loader(url: str) -> str:
-    loader = import_module("langchain_community.document_loaders").WebBaseLoader(f"{url}/page")
+    loader = import_module("langchain_community.document_loaders").WebBaseLoader(
+        f"{url}/page"
+    )
     return "\n".join(document.page_content for document in loader.load())
 
 
 def simple_web_page_reader(url: str) -> str:
-    reader = import_module("llama_index.readers.web").SimpleWebPageReader(html_to_text=True)
+    reader = import_module("llama_index.readers.web").SimpleWebPageReader(
+        html_to_text=True
+    )
     return "\n".join(document.text for document in reader.load_data([f"{url}/page"]))
 
 
@@ -78,7 +86,10 @@ def _load() -> None:
 def _call(call: dict[str, Any]) -> dict[str, Any]:
     """Make the call, in this process."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    used = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
+    used = (
+        int(Path("/proc/self/statm").read_text("ascii").split()[0])
+        * resource.getpagesize()
+    )
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
     shown = ""
     try:
@@ -101,7 +112,9 @@ def _find_growth(child: int) -> int:
     """Return how many MiB a process has, beyond those of this one."""
     sizes = []
     for process in (str(child), "self"):
-        found = re.search(r"VmHWM:\s*(\d+)", Path(f"/proc/{process}/status").read_text("ascii"))
+        found = re.search(
+            r"VmHWM:\s*(\d+)", Path(f"/proc/{process}/status").read_text("ascii")
+        )
         sizes.append(int(found[1]) // 1024 if found else 0)
     return max(0, sizes[0] - sizes[1])
 
@@ -144,8 +157,15 @@ def main() -> None:
         if not said and child in late and not call.get("again"):
             waiting.append({**call, "again": True})
             continue
-        nothing = {"ended": "busy" if child in late else "died", "what": "", "grown": late.get(child, 0)}
-        print(json.dumps({"id": call["id"], **(json.loads(said) if said else nothing)}), flush=True)
+        nothing = {
+            "ended": "busy" if child in late else "died",
+            "what": "",
+            "grown": late.get(child, 0),
+        }
+        print(
+            json.dumps({"id": call["id"], **(json.loads(said) if said else nothing)}),
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""Measure what several providers at once and reranking are worth, and what they cost; write
-``docs/measured/fusion.md``.
+"""Measure what several providers at once and reranking are worth, and what they cost;
+write ``docs/measured/fusion.md``.
 
     python -m benchmarks.fusion
 """
@@ -27,7 +27,9 @@ at once](../fusion.md) says how it works.
 def main() -> int:
     """Write the page, or say why not."""
     if not CORPUS.is_dir():
-        print("skipped: the runs of TREC are not in ../shared/corpora/ir", file=sys.stderr)
+        print(
+            "skipped: the runs of TREC are not in ../shared/corpora/ir", file=sys.stderr
+        )
         return 0
     sections = [measure_quality(), measure_rerank(), measure_waiting()]
     store(_PAGE, "\n\n".join([_HEAD.rstrip(), *map(str, sections)]) + "\n")

@@ -28,47 +28,76 @@ def measure_quality() -> Section:
     rows, gains = [], []
     for size in _SIZES:
         draws = [chance.sample(runs, size) for _ in range(_DRAWS)]
-        one = statistics.mean(statistics.mean(alone[run.name] for run in draw) for draw in draws)
+        one = statistics.mean(
+            statistics.mean(alone[run.name] for run in draw) for draw in draws
+        )
         best = statistics.mean(max(alone[run.name] for run in draw) for draw in draws)
         turns = statistics.mean(_mean_of_turns(draw, judgements) for draw in draws)
-        fused = {k: statistics.mean(_mean_fused(draw, judgements, Fuse(k=k)) for draw in draws) for k in (1, 10, 60)}
-        shallow = statistics.mean(_mean_fused(draw, judgements, Fuse(results_per_provider=10)) for draw in draws)
+        fused = {
+            k: statistics.mean(
+                _mean_fused(draw, judgements, Fuse(k=k)) for draw in draws
+            )
+            for k in (1, 10, 60)
+        }
+        shallow = statistics.mean(
+            _mean_fused(draw, judgements, Fuse(results_per_provider=10))
+            for draw in draws
+        )
         gains.append((fused[10] - one, fused[10] - turns))
         values = (one, best, turns, fused[1], fused[10], fused[60], shallow)
         rows.append((str(size), *(f"{value:.3f}" for value in values)))
-    columns = ("one, at random", "the best of them", "taking turns", "`k=1`", "`k=10`", "`k=60`", "`depth=10`")
+    columns = (
+        "one, at random",
+        "the best of them",
+        "taking turns",
+        "`k=1`",
+        "`k=10`",
+        "`k=60`",
+        "`depth=10`",
+    )
     return Section(
         title="Merged rankings",
         method=(
-            f"nDCG@10 over {len(judgements)} topics of the TREC 2003 Robust track, with the results of {len(runs)} "
-            f"systems that took part. Each system is a provider that returns its first {_DEPTH} results. For each "
-            f"number of providers, the mean of {_DRAWS} random sets of systems. *The best of them* is known only "
-            "afterwards. *Taking turns* shows the first result of each, then the second of each, and so on. The other "
-            "columns are `WebSearch([...], combine=Fuse(...))`; `k=10` and 20 results of each are its defaults, and "
+            f"nDCG@10 over {len(judgements)} topics of the TREC 2003 Robust track, "
+            f"with the results of {len(runs)} "
+            f"systems that took part. Each system is a provider that returns its first "
+            f"{_DEPTH} results. For each "
+            f"number of providers, the mean of {_DRAWS} random sets of systems. *The "
+            f"best of them* is known only "
+            "afterwards. *Taking turns* shows the first result of each, then the "
+            "second of each, and so on. The other "
+            "columns are `WebSearch([...], combine=Fuse(...))`; `k=10` and 20 results "
+            "of each are its defaults, and "
             "`depth=10` asks for ten only, with `k=10`."
         ),
         tables=[Table(("providers", *columns), rows)],
         goals=[
             Goal(
-                "fusing is better than one provider at random and than taking turns, for every number of providers",
-                f"by {min(gain for gain, _ in gains):.3f} and {min(gain for _, gain in gains):.3f} at least",
+                "fusing is better than one provider at random and than taking turns, "
+                "for every number of providers",
+                f"by {min(gain for gain, _ in gains):.3f} and "
+                f"{min(gain for _, gain in gains):.3f} at least",
                 all(over_one > 0 and over_turns > 0 for over_one, over_turns in gains),
             )
         ],
         remark=(
-            "All systems searched the same collection of newspapers, in 2003. Services for the web have different "
+            "All systems searched the same collection of newspapers, in 2003. Services "
+            "for the web have different "
             "indexes, so that fewer pages are found by several of them."
         ),
     )
 
 
 def _mean_of_run(run: Run, judgements: Judgements) -> float:
-    return statistics.mean(ndcg(run.found.get(topic, ()), grades) for topic, grades in judgements.items())
+    return statistics.mean(
+        ndcg(run.found.get(topic, ()), grades) for topic, grades in judgements.items()
+    )
 
 
 def _mean_of_turns(runs: Sequence[Run], judgements: Judgements) -> float:
     return statistics.mean(
-        ndcg(list(dict.fromkeys(_take_turns(runs, topic))), grades) for topic, grades in judgements.items()
+        ndcg(list(dict.fromkeys(_take_turns(runs, topic))), grades)
+        for topic, grades in judgements.items()
     )
 
 
@@ -83,6 +112,9 @@ def _mean_fused(runs: Sequence[Run], judgements: Judgements, layer: Fuse) -> flo
             list(runs), layers=[layer], timeout=Timeout(search=600)
         ) as web:  # tasks cost less than threads
             found = {topic: await web.asearch(topic, limit=10) for topic in judgements}
-        return statistics.mean(ndcg(documents_of(found[topic]), grades) for topic, grades in judgements.items())
+        return statistics.mean(
+            ndcg(documents_of(found[topic]), grades)
+            for topic, grades in judgements.items()
+        )
 
     return asyncio.run(search())

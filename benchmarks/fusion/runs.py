@@ -1,8 +1,8 @@
 """Results of real search systems, replayed as providers.
 
-16 runs of the TREC 2003 Robust track (newspapers, 100 topics), each cut to its first results, as a service would
-answer. They are expected beside the repository, in ``../shared/corpora/ir/robust03_runs``; they are NIST's, and are not
-part of it.
+16 runs of the TREC 2003 Robust track (newspapers, 100 topics), each cut to its first
+results, as a service would answer. They are expected beside the repository, in
+``../shared/corpora/ir/robust03_runs``; they are NIST's, and are not part of it.
 """
 
 from __future__ import annotations
@@ -32,8 +32,12 @@ class Run:
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Return the first results of the run."""
         results = tuple(
-            SearchResult(title=document, url=_URL + document, provider=self.name, rank=n)
-            for n, document in enumerate(self.found.get(query.text, ())[: query.limit], 1)
+            SearchResult(
+                title=document, url=_URL + document, provider=self.name, rank=n
+            )
+            for n, document in enumerate(
+                self.found.get(query.text, ())[: query.limit], 1
+            )
         )
         return SearchResponse(query=query.text, results=results, provider=self.name)
         yield
@@ -48,15 +52,22 @@ def load_runs(depth: int) -> list[Run]:
             for parts in map(str.split, lines):
                 if len(parts) >= 6:
                     scored[parts[0]].append((-float(parts[4]), parts[2]))
-        found = {topic: [document for _, document in sorted(each)[:depth]] for topic, each in scored.items()}
+        found = {
+            topic: [document for _, document in sorted(each)[:depth]]
+            for topic, each in scored.items()
+        }
         runs.append(Run(path.name.removeprefix("input.").removesuffix(".gz"), found))
     return runs
 
 
 def load_judgements() -> dict[str, dict[str, int]]:
-    """Return the grade of each judged document of the topics that have a relevant one."""
+    """Return the grade of each judged document of the topics that have a relevant
+    one.
+    """
     grades: dict[str, dict[str, int]] = defaultdict(dict)
-    with gzip.open(CORPUS / "robust03_runs" / "robust03_qrels.txt.gz", "rt", encoding="utf-8") as lines:
+    with gzip.open(
+        CORPUS / "robust03_runs" / "robust03_qrels.txt.gz", "rt", encoding="utf-8"
+    ) as lines:
         for topic, _, document, grade in map(str.split, lines):
             grades[topic][document] = max(int(grade), 0)
     return {topic: each for topic, each in sorted(grades.items()) if any(each.values())}
@@ -68,7 +79,9 @@ def documents_of(response: SearchResponse) -> list[str]:
 
 
 def ndcg(ranking: Sequence[str], grades: Mapping[str, int]) -> float:
-    """Return nDCG@10 of *ranking*, with the grades as gains (Järvelin and Kekäläinen, 2002)."""
+    """Return nDCG@10 of *ranking*, with the grades as gains (Järvelin and Kekäläinen,
+    2002).
+    """
     ideal = sorted(grades.values(), reverse=True)
     return _gain([grades.get(one, 0) for one in ranking]) / (_gain(ideal) or 1.0)
 

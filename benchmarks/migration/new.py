@@ -20,16 +20,25 @@ def send_here(port: int) -> Iterator[None]:
 
     def send(_: Any, request: Request, *__: Any) -> Response:
         parts = urlsplit(request.url)
-        asked = {**(request.params or {}), **{k: str(v) for k, v in (request.secret_params or {}).items()}}
+        asked = {
+            **(request.params or {}),
+            **{k: str(v) for k, v in (request.secret_params or {}).items()},
+        }
         query = "&".join(filter(None, (parts.query, urlencode(asked, doseq=True))))
         headers, body = {**(request.headers or {}), "Host": parts.netloc}, None
         if request.json is not None:
             body, headers["Content-Type"] = json.dumps(request.json), "application/json"
         elif request.form is not None:
-            body, headers["Content-Type"] = urlencode(request.form), "application/x-www-form-urlencoded"
+            body, headers["Content-Type"] = (
+                urlencode(request.form),
+                "application/x-www-form-urlencoded",
+            )
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         connection.request(
-            request.method, f"{parts.path or '/'}?{query}" if query else parts.path or "/", body, headers
+            request.method,
+            f"{parts.path or '/'}?{query}" if query else parts.path or "/",
+            body,
+            headers,
         )
         answer = connection.getresponse()
         names = {name.lower(): value for name, value in answer.getheaders()}

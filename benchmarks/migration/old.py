@@ -1,6 +1,8 @@
-"""Run the old side of the pairs: ``python -m benchmarks.migration.old PORT [words]``, with the old packages.
+"""Run the old side of the pairs: ``python -m benchmarks.migration.old PORT [words]``,
+with the old packages.
 
-Writes lines of JSON to standard output: the versions of the packages, and for each pair what came of it.
+Writes lines of JSON to standard output: the versions of the packages, and for each pair
+what came of it.
 """
 
 from __future__ import annotations
@@ -22,15 +24,26 @@ from docs.generators.pairs import PAIRS
 def main(port: int, words: str = "") -> None:
     """Run the pairs whose names contain *words*."""
     warnings.simplefilter("ignore")
-    os.environ.update(ENVIRONMENT, USER_AGENT="bench-migration", GOOGLE_CSE_ID="1", DO_NOT_TRACK="true")
+    os.environ.update(
+        ENVIRONMENT,
+        USER_AGENT="bench-migration",
+        GOOGLE_CSE_ID="1",
+        DO_NOT_TRACK="true",
+    )
     redirect(port)
     listed = Path(__file__).with_name("requirements.in").read_text("utf-8").splitlines()
-    print(json.dumps({name: version(name) for name in listed if not name.startswith("#")}), flush=True)
+    print(
+        json.dumps(
+            {name: version(name) for name in listed if not name.startswith("#")}
+        ),
+        flush=True,
+    )
     for pair in PAIRS:
         if words not in pair.name:
             continue
         said = io.StringIO()
-        asyncio.set_event_loop(asyncio.new_event_loop())  # which some of them expect to find
+        # which some of them expect to find
+        asyncio.set_event_loop(asyncio.new_event_loop())
         try:
             with redirect_stdout(said), redirect_stderr(said):
                 done = describe(execute(pair.imports(old=True), pair.before))

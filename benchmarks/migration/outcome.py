@@ -32,7 +32,9 @@ def execute(imports: Iterable[str], code: str) -> Any:
 
 
 def describe(value: Any) -> dict[str, Any]:
-    """Return what a side gave: its *value* as JSON has it, the facts in it, and the lines of menus and footers."""
+    """Return what a side gave: its *value* as JSON has it, the facts in it, and the
+    lines of menus and footers.
+    """
     data = json.loads(json.dumps(value, default=str))
     text = json.dumps(data, ensure_ascii=False)
     return {
@@ -43,14 +45,21 @@ def describe(value: Any) -> dict[str, Any]:
 
 
 def judge(pair: Pair, old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    """Return what is wrong with the two outcomes of *pair*; empty if they are as the table says."""
+    """Return what is wrong with the two outcomes of *pair*; empty if they are as the
+    table says.
+    """
     if "error" in old:
         return f"the old side failed: {old['error']}"
     if new["noise"]:
         return f"the new side has the menu: {new['noise']}"
     same = old["value"] == new["value"]
     if same != (not pair.differs):
-        return f"the values {'agree' if same else 'differ'}: {str(old['value'])[:300]} and {str(new['value'])[:300]}"
-    facts = [fact for fact in FACTS if fact not in URLS] if pair.kind == "pages" else FACTS
+        return (
+            f"the values {'agree' if same else 'differ'}: {str(old['value'])[:300]} "
+            f"and {str(new['value'])[:300]}"
+        )
+    facts = (
+        [fact for fact in FACTS if fact not in URLS] if pair.kind == "pages" else FACTS
+    )
     lost = [fact for fact in facts if fact in old["facts"] and fact not in new["facts"]]
     return f"the new side lost {lost}" if lost else ""

@@ -1,4 +1,5 @@
-"""Send what the old packages request to the server of the pairs, at the lowest place that each library has.
+"""Send what the old packages request to the server of the pairs, at the lowest place
+that each library has.
 
 Each request keeps its path and its body; the header ``Host`` says where it was for.
 """
@@ -10,7 +11,9 @@ from urllib.parse import urlsplit
 
 
 def redirect(port: int) -> None:
-    """Send every request of this process to *port* of this machine. Libraries that are not installed are left out."""
+    """Send every request of this process to *port* of this machine. Libraries that are
+    not installed are left out.
+    """
     here = f"127.0.0.1:{port}"
     _redirect_requests(here)
     _redirect_httpx(port)
@@ -49,13 +52,20 @@ def _redirect_requests(here: str) -> None:
 def _redirect_httpx(port: int) -> None:
     import httpx
 
-    send, asend = httpx.HTTPTransport.handle_request, httpx.AsyncHTTPTransport.handle_async_request
+    send, asend = (
+        httpx.HTTPTransport.handle_request,
+        httpx.AsyncHTTPTransport.handle_async_request,
+    )
 
     def move(request: httpx.Request) -> httpx.Request:
         request.headers["Host"] = request.url.host
         url = request.url.copy_with(scheme="http", host="127.0.0.1", port=port)
         return httpx.Request(
-            request.method, url, headers=request.headers, stream=request.stream, extensions=request.extensions
+            request.method,
+            url,
+            headers=request.headers,
+            stream=request.stream,
+            extensions=request.extensions,
         )
 
     def send_here(self: Any, request: httpx.Request) -> httpx.Response:
@@ -91,7 +101,11 @@ def _redirect_urllib(here: str) -> None:
     open_url = urllib.request.OpenerDirector.open
 
     def open_here(self: Any, fullurl: Any, *arguments: Any, **options: Any) -> Any:
-        request = fullurl if isinstance(fullurl, urllib.request.Request) else urllib.request.Request(fullurl)
+        request = (
+            fullurl
+            if isinstance(fullurl, urllib.request.Request)
+            else urllib.request.Request(fullurl)
+        )
         moved, host = _move(request.full_url, here)
         request.full_url = moved
         request.add_header("Host", host)
@@ -105,7 +119,9 @@ def _redirect_urllib3(here: str) -> None:
 
     ask = urllib3.PoolManager.urlopen
 
-    def ask_here(self: Any, method: str, url: str, *arguments: Any, **options: Any) -> Any:
+    def ask_here(
+        self: Any, method: str, url: str, *arguments: Any, **options: Any
+    ) -> Any:
         moved, host = _move(url, here)
         options["headers"] = {**(options.get("headers") or {}), "Host": host}
         return ask(self, method, moved, *arguments, **options)
@@ -127,13 +143,17 @@ def _redirect_httplib2(here: str) -> None:
 
 
 def _redirect_ddgs() -> None:
-    """Ask with requests, which is redirected, instead of with a library in Rust, which cannot be."""
+    """Ask with requests, which is redirected, instead of with a library in Rust, which
+    cannot be.
+    """
     import duckduckgo_search.duckduckgo_search
     import requests
     from ddgs.http_client import HttpClient
 
     def ask_here(_: Any, method: str, url: str, **options: Any) -> Any:
-        known = {name: options.get(name) for name in ("params", "data", "headers", "cookies")}
+        known = {
+            name: options.get(name) for name in ("params", "data", "headers", "cookies")
+        }
         return requests.request(method, url, **known, timeout=10)
 
     class Client:
@@ -150,21 +170,28 @@ def _redirect_ddgs() -> None:
 
 
 def _redirect_browsers(here: str) -> None:
-    """Start the browser of this machine, and let it resolve every name to the server."""
+    """Start the browser of this machine, and let it resolve every name to the
+    server.
+    """
     import functools
     import shutil
 
     from playwright import async_api, sync_api
     from selenium import webdriver
 
-    found = {"executable_path": shutil.which("chromium-headless-shell"), "channel": None}
+    found = {
+        "executable_path": shutil.which("chromium-headless-shell"),
+        "channel": None,
+    }
     arguments = ["--no-sandbox", f"--host-resolver-rules=MAP * {here}"]
 
     for api in (sync_api, async_api):
         launch = api.BrowserType.launch
 
         def launch_here(self: Any, *, launch: Any = launch, **options: Any) -> Any:
-            given = [word for word in options.get("args") or () if "--headless" not in word]
+            given = [
+                word for word in options.get("args") or () if "--headless" not in word
+            ]
             return launch(self, **{**options, **found, "args": [*given, *arguments]})
 
         api.BrowserType.launch = functools.wraps(launch)(launch_here)
@@ -176,13 +203,18 @@ def _redirect_browsers(here: str) -> None:
         options.binary_location = found["executable_path"]
         for argument in arguments:
             options.add_argument(argument)
-        start(self, options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
+        start(
+            self,
+            options=options,
+            service=webdriver.ChromeService(shutil.which("chromedriver")),
+        )
 
     webdriver.Chrome.__init__ = start_here
 
 
 def _redirect_unstructured() -> None:
-    """Fetch without resolving names, and without the model of a language that would be downloaded.
+    """Fetch without resolving names, and without the model of a language that would be
+    downloaded.
 
     The model only names the kinds of the parts of a page.
     """

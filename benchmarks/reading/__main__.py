@@ -5,9 +5,10 @@
     make bench-reading                                                                  # everything
     .venv/bin/python -m benchmarks.reading --peers build/peers/bin/python quality       # one section
 
-Writes its sections of ``docs/measured/benchmarks.md`` and ``docs/measured/plots``; with ``--only``, nothing. The
-sections on many pages at once and on passages (which uses XQuAD) measure only our reader. The requirements of the peers
-may conflict with ours, so they live in their own environment, never in ``.venv``.
+Writes its sections of ``docs/measured/benchmarks.md`` and ``docs/measured/plots``; with
+``--only``, nothing. The sections on many pages at once and on passages (which uses
+XQuAD) measure only our reader. The requirements of the peers may conflict with ours, so
+they live in their own environment, never in ``.venv``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.reading import encodings, news, passages, plots, pool, quality, share, size, speed
+from benchmarks.reading import (
+    encodings,
+    news,
+    passages,
+    plots,
+    pool,
+    quality,
+    share,
+    size,
+    speed,
+)
 from benchmarks.reading.candidates import CANDIDATES, OURS, Candidate
 from benchmarks.reading.process import Absent, Reader
 from benchmarks.report import Section, put, store
@@ -34,37 +45,64 @@ _PARTS = ("quality", "news", "share", "speed", "size", "encodings", "pool", "pas
 
 
 def main() -> int:
-    """Measure what the command line names; return 0 even if goals were missed, because machines differ."""
+    """Measure what the command line names; return 0 even if goals were missed, because
+    machines differ.
+    """
     arguments = _parse_arguments()
     corpus, structure = arguments.corpus or ROOT / "wcxb", ROOT / "mozilla"
     pages = wcxb(corpus) if (corpus / "metadata.json").exists() else []
     if not pages:
-        sys.exit(f"no pages in {corpus}: download WCXB and pass its folder with --corpus")
+        sys.exit(
+            f"no pages in {corpus}: download WCXB and pass its folder with --corpus"
+        )
 
     installed, versions, absent = _find_installed(_choose(arguments), arguments.peers)
     measured = (
-        f"Measured {datetime.now(UTC):%Y-%m-%d} with {platform.python_implementation()} {platform.python_version()} on "
+        f"Measured {datetime.now(UTC):%Y-%m-%d} with "
+        f"{platform.python_implementation()} {platform.python_version()} on "
         f"{os.cpu_count()} cores ({platform.machine()}): "
         + ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
         + "."
     )
     sample = speed.sample(pages)
-    timed = {candidate: python for candidate, python in installed.items() if candidate in CANDIDATES}
+    timed = {
+        candidate: python
+        for candidate, python in installed.items()
+        if candidate in CANDIDATES
+    }
     results: dict[str, Any] = {}
     sections: list[Section] = []
     for part in arguments.parts or _PARTS:
         print(f"measuring {part} ...", file=sys.stderr, flush=True)
         if part == "quality":
-            scores = {one.name: quality.measure(one, python, pages) for one, python in installed.items()}
+            scores = {
+                one.name: quality.measure(one, python, pages)
+                for one, python in installed.items()
+            }
             known = mozilla(structure)
-            kept = {one.name: quality.measure(one, python, known) for one, python in installed.items() if known}
+            kept = {
+                one.name: quality.measure(one, python, known)
+                for one, python in installed.items()
+                if known
+            }
             results[part] = scores
-            section = quality.section(scores, kept, absent, seen=_describe_training(arguments), measured=measured)
+            section = quality.section(
+                scores,
+                kept,
+                absent,
+                seen=_describe_training(arguments),
+                measured=measured,
+            )
         elif part == "news":
             articles = load(ROOT / "news")
-            scores = {one.name: quality.measure(one, python, articles) for one, python in installed.items()}
+            scores = {
+                one.name: quality.measure(one, python, articles)
+                for one, python in installed.items()
+            }
             facts = news.read_facts(arguments.peers, articles)
-            section = news.section(scores, facts, articles, news.languages(articles), measured=measured)
+            section = news.section(
+                scores, facts, articles, news.languages(articles), measured=measured
+            )
         elif part == "share":
             section = share.section(share.measure(pages), measured)
         elif part == "speed":
@@ -93,17 +131,25 @@ def main() -> int:
 def _parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.reading",
-        description="Measure page readers, and write their sections of docs/measured/benchmarks.md.",
+        description="Measure page readers, and write their sections of "
+        "docs/measured/benchmarks.md.",
     )
     parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(_PARTS))
     parser.add_argument(
-        "--peers", default=sys.executable, metavar="PYTHON", help="the Python that has the peers installed"
+        "--peers",
+        default=sys.executable,
+        metavar="PYTHON",
+        help="the Python that has the peers installed",
     )
     parser.add_argument(
-        "--corpus", type=Path, help="a folder in WCXB's layout, with pages that our model was not trained on"
+        "--corpus",
+        type=Path,
+        help="a folder in WCXB's layout, with pages that our model was not trained on",
     )
     parser.add_argument(
-        "--unseen", metavar="MODULE:FUNCTION", help="a function that reads each page with a model trained without it"
+        "--unseen",
+        metavar="MODULE:FUNCTION",
+        help="a function that reads each page with a model trained without it",
     )
     parser.add_argument(
         "--also",
@@ -112,24 +158,45 @@ def _parse_arguments() -> argparse.Namespace:
         metavar="NAME=MODULE:FUNCTION",
         help="one more candidate for the part quality",
     )
-    parser.add_argument("--only", action="append", metavar="NAME", help="measure this candidate and write nothing")
+    parser.add_argument(
+        "--only",
+        action="append",
+        metavar="NAME",
+        help="measure this candidate and write nothing",
+    )
     arguments = parser.parse_args()
     if unknown := set(arguments.parts) - set(_PARTS):
-        parser.error(f"unknown part {', '.join(sorted(unknown))}; choose from {', '.join(_PARTS)}")
+        parser.error(
+            f"unknown part {', '.join(sorted(unknown))}; choose from "
+            f"{', '.join(_PARTS)}"
+        )
     return arguments
 
 
 def _choose(arguments: argparse.Namespace) -> list[Candidate]:
-    unseen = [Candidate(quality.UNSEEN, arguments.unseen, ours=True)] if arguments.unseen else []
+    unseen = (
+        [Candidate(quality.UNSEEN, arguments.unseen, ours=True)]
+        if arguments.unseen
+        else []
+    )
     also = [
-        Candidate(name, function, ours=True) for name, function in (named.split("=", 1) for named in arguments.also)
+        Candidate(name, function, ours=True)
+        for name, function in (named.split("=", 1) for named in arguments.also)
     ]
     chosen = [OURS, *unseen, *also, *(one for one in CANDIDATES if one is not OURS)]
-    return [one for one in chosen if not arguments.only or one is OURS or one.name in arguments.only]
+    return [
+        one
+        for one in chosen
+        if not arguments.only or one is OURS or one.name in arguments.only
+    ]
 
 
-def _find_installed(chosen: Sequence[Candidate], peers: str) -> tuple[dict[Candidate, str], dict[str, str], list[str]]:
-    """Return the interpreter of each installed candidate, the versions, and the names of the missing candidates."""
+def _find_installed(
+    chosen: Sequence[Candidate], peers: str
+) -> tuple[dict[Candidate, str], dict[str, str], list[str]]:
+    """Return the interpreter of each installed candidate, the versions, and the names
+    of the missing candidates.
+    """
     installed: dict[Candidate, str] = {}
     versions: dict[str, str] = {}
     absent: list[str] = []
@@ -150,21 +217,29 @@ def _describe_training(arguments: argparse.Namespace) -> str:
     """Say whether our model was trained on the pages."""
     if arguments.corpus:
         return "Our model has not seen these pages."
-    seen = f"Our model was trained on these pages, so the row {OURS.name} does not show how well it reads others"
+    seen = (
+        f"Our model was trained on these pages, so the row {OURS.name} does not show "
+        f"how well it reads others"
+    )
     if arguments.unseen:
         return (
-            f"{seen}. The row {quality.UNSEEN} does: there a model that was trained without the pages of a site reads "
+            f"{seen}. The row {quality.UNSEEN} does: there a model that was trained "
+            f"without the pages of a site reads "
             "the pages of that site. The goals are judged by that row."
         )
     return f"{seen}."
 
 
 def _draw(results: Mapping[str, Any]) -> None:
-    """Draw the plots that have new results, with past results where a plot needs both."""
+    """Draw the plots that have new results, with past results where a plot needs
+    both.
+    """
     _STORED.mkdir(parents=True, exist_ok=True)
     for part, result in results.items():
         (_STORED / f"{part}.pickle").write_bytes(pickle.dumps(result))
-    stored = {path.stem: pickle.loads(path.read_bytes()) for path in _STORED.glob("*.pickle")}
+    stored = {
+        path.stem: pickle.loads(path.read_bytes()) for path in _STORED.glob("*.pickle")
+    }
     if "quality" in results:
         plots.kinds(stored["quality"])
     if "size" in results:

@@ -1,8 +1,10 @@
-"""Measure what the worst pages cost: peak memory above idle, and CPU time, each page in its own process.
+"""Measure what the worst pages cost: peak memory above idle, and CPU time, each page in
+its own process.
 
-``python -m benchmarks.reading.memory`` reads all of `worst_pages.PAGES` through `WebSearch.read`, blocking and async,
-and writes ``docs/measured/memory.md``. This process loads only the standard library, because the peak of a new process
-starts at the memory of its parent.
+``python -m benchmarks.reading.memory`` reads all of `worst_pages.PAGES` through
+`WebSearch.read`, blocking and async, and writes ``docs/measured/memory.md``. This
+process loads only the standard library, because the peak of a new process starts at the
+memory of its parent.
 """
 
 from __future__ import annotations
@@ -22,8 +24,10 @@ from benchmarks.reading.worst_pages import PAGES, PDF, served
 from benchmarks.report import store
 from websearch_core.settings import Settings
 
-MAX_MEMORY = 192.0  # MiB above idle: three quarters of what a page may add to a process that reads it apart
-MAX_SECONDS = 10.0  # of CPU time: a third of the time that reading a page has by default
+# MiB above idle: three quarters of what a page may add to a process that reads it apart
+MAX_MEMORY = 192.0
+# of CPU time: a third of the time that reading a page has by default
+MAX_SECONDS = 10.0
 RUNS = 3  # of pages; a PDF, which takes the same each time, is read once
 REPORT = Path(__file__).resolve().parents[2] / "docs" / "measured" / "memory.md"
 
@@ -46,11 +50,15 @@ def main() -> None:
     with served() as url:
         for name, page in PAGES.items():
             runs = range(1 if page.content_type == PDF else RUNS)
-            costs = {colour: [measure(f"{url}/{quote(name)}", colour) for _ in runs] for colour in COLOURS}
+            costs = {
+                colour: [measure(f"{url}/{quote(name)}", colour) for _ in runs]
+                for colour in COLOURS
+            }
             memory = [max(each).memory for each in costs.values()]
             seconds = max(one.seconds for each in costs.values() for one in each)
             rows.append(
-                f"| {page.what} | {memory[0]:.0f} | {memory[1]:.0f} | {seconds:.1f} | {costs['read'][0].outcome} |"
+                f"| {page.what} | {memory[0]:.0f} | {memory[1]:.0f} | {seconds:.1f} | "
+                f"{costs['read'][0].outcome} |"
             )
             print(rows[-1], flush=True)
             if max(memory) > MAX_MEMORY or seconds > MAX_SECONDS:
@@ -76,17 +84,26 @@ def cost(url: str, colour: Colour) -> Cost:
     # The memory of another process would not count.
     here = {"direct": {"isolate": False}}
     web = WebSearch(
-        "duckduckgo", reader="direct", internal=["127.0.0.0/8"], timeout=60, settings=Settings.load(providers=here)
+        "duckduckgo",
+        reader="direct",
+        internal=["127.0.0.0/8"],
+        timeout=60,
+        settings=Settings.load(providers=here),
     )
 
     def read(address: str) -> Page:
-        return asyncio.run(web.aread(address)) if colour == "aread" else web.read(address)
+        return (
+            asyncio.run(web.aread(address)) if colour == "aread" else web.read(address)
+        )
 
     read(url.rpartition("/")[0] + "/ordinary")
     idle, begin = _peak(), time.process_time()
     try:
         page = read(url)
-        outcome = f"{page.original_length:,} characters{', the beginning' if page.notes and page.truncated else ''}"
+        outcome = (
+            f"{page.original_length:,} "
+            f"characters{', the beginning' if page.notes and page.truncated else ''}"
+        )
     except WebSearchError as error:
         outcome = f"`{type(error).__name__}`"
     return Cost(_peak() - idle, time.process_time() - begin, outcome)

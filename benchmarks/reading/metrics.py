@@ -1,8 +1,10 @@
 """Compare the Markdown of a reader with the true content of a page.
 
-Text is compared as bags of words of the *rendered* Markdown, so that syntax, link targets and alternative texts neither
-help nor harm. Structure is compared as bags of headings, links, code blocks, table cells and list items. Each counts by
-its words, so that the sign after a heading that links to it (``¶``), or back from a footnote (``^``), does not count.
+Text is compared as bags of words of the *rendered* Markdown, so that syntax, link
+targets and alternative texts neither help nor harm. Structure is compared as bags of
+headings, links, code blocks, table cells and list items. Each counts by its words, so
+that the sign after a heading that links to it (``¶``), or back from a footnote (``^``),
+does not count.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ _PIECES = {"heading": "headings", "td": "cells", "th": "cells", "list_item": "it
 _ELEMENTS = {**dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), "headings"), "pre": "code", "td": "cells",
              "th": "cells", "li": "items"}  # fmt: skip
 _BLOCKS = frozenset(
-    "article aside blockquote br dd div dl dt figcaption figure h1 h2 h3 h4 h5 h6 header hr li ol p pre section table "
+    "article aside blockquote br dd div dl dt figcaption figure h1 h2 h3 h4 h5 h6 "
+    "header hr li ol p pre section table "
     "td th tr ul".split()
 )
 _LISTS = frozenset({"ol", "ul"})
@@ -43,7 +46,9 @@ class Text:
     """The words of a page, and its *parts*: the items of each of `PARTS`."""
 
     words: str
-    parts: dict[str, list[Hashable]] = field(default_factory=lambda: {part: [] for part in PARTS})
+    parts: dict[str, list[Hashable]] = field(
+        default_factory=lambda: {part: [] for part in PARTS}
+    )
 
 
 @dataclass(frozen=True)
@@ -81,8 +86,15 @@ def score(page: Page, markdown: str) -> Score:
         f1=f1,
         empty=len(text) < _MIN_LENGTH <= len(truth.words.strip()),
         must=(sum(normalize(passage) in text for passage in page.must), len(page.must)),
-        must_not=(sum(normalize(passage) in text for passage in page.must_not), len(page.must_not)),
-        parts={part: agreement(read.parts[part], true)[2] for part, true in truth.parts.items() if true},
+        must_not=(
+            sum(normalize(passage) in text for passage in page.must_not),
+            len(page.must_not),
+        ),
+        parts={
+            part: agreement(read.parts[part], true)[2]
+            for part, true in truth.parts.items()
+            if true
+        },
     )
 
 
@@ -112,9 +124,13 @@ def render(markdown: str, url: str) -> Text:
         elif token.type == "inline":
             content = _render_inline(token.children or [], url, text.parts["links"])
             pieces.append(content)
-            item = max((place for place, (part, _) in enumerate(unclosed) if part == "items"), default=None)
+            item = max(
+                (place for place, (part, _) in enumerate(unclosed) if part == "items"),
+                default=None,
+            )
             for place, (part, found) in enumerate(unclosed):
-                if part != "items" or place == item:  # the text of an item excludes the items nested in it
+                # the text of an item excludes the items nested in it
+                if part != "items" or place == item:
                     found.append(content)
     text.words = "\n".join(pieces)
     return text
@@ -129,7 +145,9 @@ def _render_inline(tokens: Sequence[Token], url: str, links: list[Hashable]) -> 
             pieces.append(token.content)
         elif token.type in ("softbreak", "hardbreak"):
             pieces.append("\n")
-        elif token.type == "html_inline" and re.match(r"</?(br|td|th|tr|li|p|div)\b", token.content, re.IGNORECASE):
+        elif token.type == "html_inline" and re.match(
+            r"</?(br|td|th|tr|li|p|div)\b", token.content, re.IGNORECASE
+        ):
             pieces.append(" ")
         elif token.type == "link_open":
             link = str(token.attrGet("href") or ""), len(pieces)
@@ -146,16 +164,26 @@ def extract_structure(source: str, url: str) -> Text:
     text = Text("".join(_texts(soup)))
     for element in soup.find_all():
         part = _ELEMENTS.get(element.name)
-        content = "".join(_texts(element, without=_LISTS if part == "items" else frozenset()))
+        content = "".join(
+            _texts(element, without=_LISTS if part == "items" else frozenset())
+        )
         if part and (key := normalize(content) if part == "code" else _key(content)):
             text.parts[part].append(key)
-        elif element.name == "a" and element.get("href") and (words_of_link := tuple(words(content))):
-            text.parts["links"].append((_normalize_url(str(element["href"]), url), words_of_link))
+        elif (
+            element.name == "a"
+            and element.get("href")
+            and (words_of_link := tuple(words(content)))
+        ):
+            text.parts["links"].append(
+                (_normalize_url(str(element["href"]), url), words_of_link)
+            )
     return text
 
 
 def _texts(element: Tag, without: frozenset[str] = frozenset()) -> Iterator[str]:
-    """Yield the text of an element, with line breaks around blocks; leave out the elements named in *without*."""
+    """Yield the text of an element, with line breaks around blocks; leave out the
+    elements named in *without*.
+    """
     for child in element.children:
         if isinstance(child, Tag):
             if child.name in without:
@@ -169,7 +197,9 @@ def _texts(element: Tag, without: frozenset[str] = frozenset()) -> Iterator[str]
 
 
 def _key(text: str) -> Hashable:
-    """Return what two equal headings, cells or items have in common: their words, or their signs if they have none."""
+    """Return what two equal headings, cells or items have in common: their words, or
+    their signs if they have none.
+    """
     return tuple(words(text)) or normalize(text)
 
 
@@ -184,7 +214,9 @@ def _normalize_url(href: str, url: str) -> str:
 
 @cache
 def _parser() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"maxNesting": 200}).enable(["table", "strikethrough"])
+    return MarkdownIt("commonmark", {"maxNesting": 200}).enable(
+        ["table", "strikethrough"]
+    )
 
 
 def mean(numbers: Iterable[float]) -> float:
@@ -194,13 +226,22 @@ def mean(numbers: Iterable[float]) -> float:
 
 
 def share(counts: Iterable[tuple[int, int]]) -> float:
-    """Return the share found, over all pairs of a number found and a total; NaN if the total is 0."""
+    """Return the share found, over all pairs of a number found and a total; NaN if the
+    total is 0.
+    """
     found, total = (sum(column) for column in zip(*counts, strict=True))
     return found / total if total else float("nan")
 
 
-def interval(differences: Sequence[float], resamples: int = 2000) -> tuple[float, float]:
-    """Return the 95 % confidence interval of the mean of *differences*, by a bootstrap over the pages."""
+def interval(
+    differences: Sequence[float], resamples: int = 2000
+) -> tuple[float, float]:
+    """Return the 95 % confidence interval of the mean of *differences*, by a bootstrap
+    over the pages.
+    """
     choose = random.Random(0).choices
-    means = sorted(statistics.fmean(choose(differences, k=len(differences))) for _ in range(resamples))
+    means = sorted(
+        statistics.fmean(choose(differences, k=len(differences)))
+        for _ in range(resamples)
+    )
     return means[round(resamples * 0.025)], means[round(resamples * 0.975) - 1]

@@ -1,7 +1,9 @@
-"""Measure how often an excerpt has the answer: the passages for a question, compared with the first characters.
+"""Measure how often an excerpt has the answer: the passages for a question, compared
+with the first characters.
 
-The pages are made from XQuAD (1,190 questions about 48 articles in twelve languages, CC BY-SA 4.0), which is expected
-beside the repository, in ``../shared/corpora/ir/xquad``. Four articles make a page.
+The pages are made from XQuAD (1,190 questions about 48 articles in twelve languages, CC
+BY-SA 4.0), which is expected beside the repository, in ``../shared/corpora/ir/xquad``.
+Four articles make a page.
 """
 
 from __future__ import annotations
@@ -22,8 +24,10 @@ from websearch_core.tokens import estimate_tokens
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpora" / "ir" / "xquad"
 
 LANGUAGES = {
-    "en": "English", "de": "German", "es": "Spanish", "ro": "Romanian", "el": "Greek", "ru": "Russian",
-    "tr": "Turkish", "ar": "Arabic", "hi": "Hindi", "vi": "Vietnamese", "th": "Thai", "zh": "Chinese",
+    "en": "English", "de": "German", "es": "Spanish", "ro": "Romanian", "el": "Greek",
+    "ru": "Russian",
+    "tr": "Turkish", "ar": "Arabic", "hi": "Hindi", "vi": "Vietnamese", "th": "Thai",
+    "zh": "Chinese",
 }  # fmt: skip
 _ARTICLES = 4  # of a page
 _BUDGET = 1_800  # characters
@@ -60,21 +64,40 @@ def measure() -> Section:
     kept = {name: _measure_language(code) for code, name in LANGUAGES.items()}
     best = max(one.passages for one in kept.values())
     worst = min(kept, key=lambda name: kept[name].passages)
-    ways = [Excerpt(query=_SOUGHT, max_length=15_000), Excerpt(find=_SOUGHT, max_length=15_000)]
-    costs = [(length, *(_measure_cost(length, way) for way in ways)) for length in _LENGTHS]
-    per_page = max(max(by_query, by_phrase) / length * 100_000 for length, by_query, by_phrase in costs)
+    ways = [
+        Excerpt(query=_SOUGHT, max_length=15_000),
+        Excerpt(find=_SOUGHT, max_length=15_000),
+    ]
+    costs = [
+        (length, *(_measure_cost(length, way) for way in ways)) for length in _LENGTHS
+    ]
+    per_page = max(
+        max(by_query, by_phrase) / length * 100_000
+        for length, by_query, by_phrase in costs
+    )
     return Section(
         title="The part that answers",
         method=(
-            f"Each page has {_ARTICLES} articles of XQuAD, and every question is asked of its page. The table says how "
-            f"often the excerpt has the exact answer, with room for {_BUDGET:,} characters ({_BUDGET // _CHINESE} in "
-            "Chinese) including marks. The questions were written by people who saw the paragraph, which favours "
-            "matching words: compare the columns and the languages, but do not take the numbers as a promise. The "
+            f"Each page has {_ARTICLES} articles of XQuAD, and every question is asked "
+            f"of its page. The table says how "
+            f"often the excerpt has the exact answer, with room for {_BUDGET:,} "
+            f"characters ({_BUDGET // _CHINESE} in "
+            "Chinese) including marks. The questions were written by people who saw "
+            "the paragraph, which favours "
+            "matching words: compare the columns and the languages, but do not take "
+            "the numbers as a promise. The "
             "second table is about one long page. Times are CPU time."
         ),
         tables=[
             Table(
-                ("", "questions", "characters of a page", "first characters", "`query=`", "ms a question"),
+                (
+                    "",
+                    "questions",
+                    "characters of a page",
+                    "first characters",
+                    "`query=`",
+                    "ms a question",
+                ),
                 [
                     (
                         name,
@@ -89,19 +112,25 @@ def measure() -> Section:
             ),
             Table(
                 ("characters of a page", "`query=`", "`find=`"),
-                [(f"{length:,}", f"{a * 1000:.0f} ms", f"{b * 1000:.0f} ms") for length, a, b in costs],
+                [
+                    (f"{length:,}", f"{a * 1000:.0f} ms", f"{b * 1000:.0f} ms")
+                    for length, a, b in costs
+                ],
             ),
             *_estimates(),
         ],
         goals=[
             Goal(
-                f"the excerpt has the answer at least {_GOAL:.0%} of the time in every language",
+                f"the excerpt has the answer at least {_GOAL:.0%} of the time in every "
+                f"language",
                 f"{kept[worst].passages:.1%} ({worst}) to {best:.1%}; "
-                f"{statistics.mean(one.first for one in kept.values()):.1%} with the first characters",
+                f"{statistics.mean(one.first for one in kept.values()):.1%} with the "
+                f"first characters",
                 kept[worst].passages >= _GOAL,
             ),
             Goal(
-                f"100,000 characters take less than {_MAX_SECONDS:.0f} s, however long the page is",
+                f"100,000 characters take less than {_MAX_SECONDS:.0f} s, however long "
+                f"the page is",
                 f"at most {per_page * 1000:.0f} ms",
                 per_page < _MAX_SECONDS,
             ),
@@ -113,11 +142,20 @@ def _pages(code: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Yield the text of each page, and its questions with their answers."""
     articles = json.loads((CORPUS / f"xquad.{code}.json").read_text("utf-8"))["data"]
     for start in range(0, len(articles) - _ARTICLES + 1, _ARTICLES):
-        paragraphs = [one for article in articles[start : start + _ARTICLES] for one in article["paragraphs"]]
-        questions = [
-            (one["question"], one["answers"][0]["text"]) for paragraph in paragraphs for one in paragraph["qas"]
+        paragraphs = [
+            one
+            for article in articles[start : start + _ARTICLES]
+            for one in article["paragraphs"]
         ]
-        yield "\n\n".join(paragraph["context"].strip() for paragraph in paragraphs), questions
+        questions = [
+            (one["question"], one["answers"][0]["text"])
+            for paragraph in paragraphs
+            for one in paragraph["qas"]
+        ]
+        yield (
+            "\n\n".join(paragraph["context"].strip() for paragraph in paragraphs),
+            questions,
+        )
 
 
 def _measure_language(code: str) -> Kept:
@@ -135,13 +173,26 @@ def _measure_language(code: str) -> Kept:
             count += 1
             first += answer in text[:budget]
             chosen += answer in part.content
-    return Kept(count, statistics.mean(lengths), budget, first / count, chosen / count, seconds / count)
+    return Kept(
+        count,
+        statistics.mean(lengths),
+        budget,
+        first / count,
+        chosen / count,
+        seconds / count,
+    )
 
 
 def _measure_cost(length: int, excerpt: Excerpt) -> float:
-    """Return the CPU time of one excerpt of a page of *length*: the best of three runs, in seconds."""
-    text = "\n\n".join(f"## Page {n}\n\n{text}" for n, (text, _) in enumerate(_pages("en")))
-    page = Page(url="https://page.example/", content=(text * (length // len(text) + 1))[:length])
+    """Return the CPU time of one excerpt of a page of *length*: the best of three runs,
+    in seconds.
+    """
+    text = "\n\n".join(
+        f"## Page {n}\n\n{text}" for n, (text, _) in enumerate(_pages("en"))
+    )
+    page = Page(
+        url="https://page.example/", content=(text * (length // len(text) + 1))[:length]
+    )
     taken = []
     for _ in range(3):
         started = time.process_time()
@@ -151,20 +202,37 @@ def _measure_cost(length: int, excerpt: Excerpt) -> float:
 
 
 def _estimates() -> Iterator[Table]:
-    """Compare our estimate of tokens with the OpenAI tokenizers that LlamaIndex ships."""
+    """Compare our estimate of tokens with the OpenAI tokenizers that LlamaIndex
+    ships.
+    """
     llama_index = find_spec("llama_index.core")
-    if llama_index is None or llama_index.origin is None or find_spec("tiktoken") is None:
+    if (
+        llama_index is None
+        or llama_index.origin is None
+        or find_spec("tiktoken") is None
+    ):
         return
-    os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(Path(llama_index.origin).parent / "_static" / "tiktoken_cache"))
+    os.environ.setdefault(
+        "TIKTOKEN_CACHE_DIR",
+        str(Path(llama_index.origin).parent / "_static" / "tiktoken_cache"),
+    )
     import tiktoken
 
     encodings = [tiktoken.get_encoding(name) for name in _TOKENIZERS]
     rows = []
     for code, name in LANGUAGES.items():
-        texts = [text[start : start + 5_000] for text, _ in _pages(code) for start in range(0, len(text), 5_000)]
+        texts = [
+            text[start : start + 5_000]
+            for text, _ in _pages(code)
+            for start in range(0, len(text), 5_000)
+        ]
         row = [name]
         for encoding in encodings:
-            ratios = sorted(estimate_tokens(text) / len(encoding.encode(text)) for text in texts)
-            row.append(f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})")
+            ratios = sorted(
+                estimate_tokens(text) / len(encoding.encode(text)) for text in texts
+            )
+            row.append(
+                f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
+            )
         rows.append(row)
     yield Table(("estimated tokens for each actual token", *_TOKENIZERS), rows)

@@ -1,7 +1,9 @@
-"""Measure reading many pages at once, on one core and on several, and how much it delays an event loop.
+"""Measure reading many pages at once, on one core and on several, and how much it
+delays an event loop.
 
-Other work on the machine takes its share of the cores, so linear scaling is measured too: independent programs that
-each read their share of the pages. ``python -m benchmarks.reading.pool FOLDER 0 4`` is the first of four.
+Other work on the machine takes its share of the cores, so linear scaling is measured
+too: independent programs that each read their share of the pages. ``python -m
+benchmarks.reading.pool FOLDER 0 4`` is the first of four.
 """
 
 from __future__ import annotations
@@ -33,7 +35,10 @@ _NUMBERS = (1, 2, 4)  # of processes
 _MIN_EFFICIENCY = 0.85  # compared with as many separate programs
 _PAUSE = 0.001  # seconds
 _MAX_DELAY = 0.005  # seconds: Python's switch interval, which any thread may take
-_LARGE = b"<p>Brown algae of the <a href=/x>northern seas</a>, of the order <b>Laminariales</b>.</p>"
+_LARGE = (
+    b"<p>Brown algae of the <a href=/x>northern seas</a>, of the order "
+    b"<b>Laminariales</b>.</p>"
+)
 _HERE = "threads, `isolate=False`"
 _DEFAULT = "the default"
 
@@ -51,7 +56,13 @@ class _Served:
         """Read the page at *url*."""
         reading = self._direct.read(url)
         next(reading)  # the request
-        call = reading.send(Response(status=200, headers={"content-type": CONTENT_TYPE}, content=self._pages[url]))
+        call = reading.send(
+            Response(
+                status=200,
+                headers={"content-type": CONTENT_TYPE},
+                content=self._pages[url],
+            )
+        )
         try:
             reading.send((yield call))
         except StopIteration as done:
@@ -66,10 +77,17 @@ def measure(folder: Path) -> Section:
     options: dict[str, dict[str, Any]] = {
         _HERE: {"isolate": False},
         _DEFAULT: {},
-        **{_describe(number): {"isolate": True, "processes": number} for number in numbers},
+        **{
+            _describe(number): {"isolate": True, "processes": number}
+            for number in numbers
+        },
     }
     webs = {name: _make_web(corpus, **chosen) for name, chosen in options.items()}
-    one, most, linear = _describe(1), _describe(numbers[-1]), f"{numbers[-1]} separate programs"
+    one, most, linear = (
+        _describe(1),
+        _describe(numbers[-1]),
+        f"{numbers[-1]} separate programs",
+    )
 
     def read(name: str, urls: list[str]) -> None:
         pages = webs[name].read_many(urls, timeout=600)
@@ -80,7 +98,10 @@ def measure(folder: Path) -> Section:
         read(name, list(islice(corpus, 64)))
     result = compare(
         {
-            **{name: partial(measure_cost, partial(read, name, list(corpus))) for name in webs},
+            **{
+                name: partial(measure_cost, partial(read, name, list(corpus)))
+                for name in webs
+            },
             linear: partial(_run_programs, folder, numbers[-1]),
         },
         reference=linear,
@@ -98,21 +119,38 @@ def measure(folder: Path) -> Section:
     ]
     efficiency = 1 / result.ratio(most)
 
-    lags = {(what, where): asyncio.run(_measure_lag(work)) for what, where, work in _make_work(corpus, webs[most])}
+    lags = {
+        (what, where): asyncio.run(_measure_lag(work))
+        for what, where, work in _make_work(corpus, webs[most])
+    }
     large = next(iter(lags))[0]
     apart = lags[large, "processes"]
     return Section(
         title="Many pages at once",
         method=(
-            f"{len(corpus)} pages of WCXB, {sum(map(len, corpus.values())) / 2**20:.0f} MiB in all, pass from memory "
-            "through `WebSearch.read_many`, so that only turning them into text counts; "
-            f"{_ROUNDS} rounds after one to warm up. The table also has the CPU time of the calling process for a "
-            "page, and what separate programs achieve that each read their share. The second table is about an event "
-            f"loop that only sleeps for {_PAUSE * 1000:.0f} ms, again and again, while `aread` or `aread_many` runs: "
+            f"{len(corpus)} pages of WCXB, "
+            f"{sum(map(len, corpus.values())) / 2**20:.0f} MiB in all, pass from "
+            f"memory "
+            "through `WebSearch.read_many`, so that only turning them into text "
+            "counts; "
+            f"{_ROUNDS} rounds after one to warm up. The table also has the CPU time "
+            f"of the calling process for a "
+            "page, and what separate programs achieve that each read their share. The "
+            "second table is about an event "
+            f"loop that only sleeps for {_PAUSE * 1000:.0f} ms, again and again, while "
+            f"`aread` or `aread_many` runs: "
             "how late it woke up."
         ),
         tables=[
-            Table(("", "pages a second", "times one process", "CPU of the caller, a page"), rows),
+            Table(
+                (
+                    "",
+                    "pages a second",
+                    "times one process",
+                    "CPU of the caller, a page",
+                ),
+                rows,
+            ),
             Table(
                 ("late while reading", "in", "median", "99 of 100", "worst"),
                 [(*about, *_spread(late)) for about, late in lags.items()],
@@ -120,12 +158,14 @@ def measure(folder: Path) -> Section:
         ],
         goals=[
             Goal(
-                f"{most} read at least {_MIN_EFFICIENCY:.0%} as many pages as {linear} ({os.cpu_count()} cores)",
+                f"{most} read at least {_MIN_EFFICIENCY:.0%} as many pages as {linear} "
+                f"({os.cpu_count()} cores)",
                 f"{efficiency:.0%}",
                 efficiency >= _MIN_EFFICIENCY,
             ),
             Goal(
-                f"a page of 10 MiB delays an event loop by at most {milliseconds(_MAX_DELAY)} in 99 of 100 turns",
+                f"a page of 10 MiB delays an event loop by at most "
+                f"{milliseconds(_MAX_DELAY)} in 99 of 100 turns",
                 f"{_spread(apart)[1]}, and {_spread(apart)[2]} at worst",
                 _quantile(apart, 99) <= _MAX_DELAY,
             ),
@@ -143,7 +183,14 @@ def _run_programs(folder: Path, number: int) -> Cost:
         programs = [
             stack.enter_context(
                 subprocess.Popen(
-                    [sys.executable, "-m", "benchmarks.reading.pool", str(folder.resolve()), str(first), str(number)],
+                    [
+                        sys.executable,
+                        "-m",
+                        "benchmarks.reading.pool",
+                        str(folder.resolve()),
+                        str(first),
+                        str(number),
+                    ],
                     cwd=_ROOT,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
@@ -166,7 +213,9 @@ def _finish(programs: Sequence[subprocess.Popen[bytes]]) -> list[bytes]:
 
 
 def _read_share(folder: Path, first: int, of: int) -> None:
-    """Run one of the programs: load its share, report that it is ready, and read when standard input ends."""
+    """Run one of the programs: load its share, report that it is ready, and read when
+    standard input ends.
+    """
     share = list(islice(_load(folder).items(), first, None, of))
     read_bytes(share[0][1], share[0][0], CONTENT_TYPE, isolate=False)
     print("ready", flush=True)
@@ -185,14 +234,20 @@ def _make_web(pages: Mapping[str, bytes], **options: Any) -> WebSearch:
     return WebSearch("duckduckgo", reader=_Served(pages, **options), timeout=60)
 
 
-def _make_work(corpus: Mapping[str, bytes], apart: WebSearch) -> list[tuple[str, str, Awaitable[object]]]:
+def _make_work(
+    corpus: Mapping[str, bytes], apart: WebSearch
+) -> list[tuple[str, str, Awaitable[object]]]:
     url = "https://large.example/"
     large = {url: _LARGE * (10 * 2**20 // len(_LARGE))}
     here = {"isolate": False}
     return [
         ("a page of 10 MiB", "threads", _make_web(large, **here).aread(url)),
         ("a page of 10 MiB", "processes", _make_web(large).aread(url)),
-        (f"{len(corpus)} pages", "threads", _make_web(corpus, **here).aread_many(corpus, timeout=600)),
+        (
+            f"{len(corpus)} pages",
+            "threads",
+            _make_web(corpus, **here).aread_many(corpus, timeout=600),
+        ),
         (f"{len(corpus)} pages", "processes", apart.aread_many(corpus, timeout=600)),
     ]
 
@@ -214,7 +269,11 @@ def _quantile(late: Sequence[float], hundredth: int) -> float:
 
 
 def _spread(late: Sequence[float]) -> tuple[str, str, str]:
-    return milliseconds(_quantile(late, 50)), milliseconds(_quantile(late, 99)), milliseconds(max(late))
+    return (
+        milliseconds(_quantile(late, 50)),
+        milliseconds(_quantile(late, 99)),
+        milliseconds(max(late)),
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Candidates, each in its own process: a crash or a hang costs one page, and memory is measured separately."""
+"""Candidates, each in its own process: a crash or a hang costs one page, and memory is
+measured separately.
+"""
 
 from __future__ import annotations
 import os
@@ -24,25 +26,41 @@ class Reader:
     Args:
         candidate: The candidate.
         python: The Python that has its libraries.
-        timeout: Seconds of wall time for one page. Then the process is killed; the next page starts another one.
+        timeout: Seconds of wall time for one page. Then the process is killed; the next
+            page starts another one.
 
     Raises:
         Absent: The candidate is not installed there, or cannot read anything.
     """
 
-    def __init__(self, candidate: Candidate, python: str, *, timeout: float = 60) -> None:
-        self._command = [python, "-m", "benchmarks.reading.candidates", candidate.function, *candidate.distributions]
+    def __init__(
+        self, candidate: Candidate, python: str, *, timeout: float = 60
+    ) -> None:
+        self._command = [
+            python,
+            "-m",
+            "benchmarks.reading.candidates",
+            candidate.function,
+            *candidate.distributions,
+        ]
         self._timeout = timeout
         self._start()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         self._end()
 
     def read(self, data: bytes, url: str, content_type: str | None) -> Answer:
-        """Read one page; ``error`` is ``Crashed`` if the process died and ``TooSlow`` if it was killed."""
+        """Read one page; ``error`` is ``Crashed`` if the process died and ``TooSlow``
+        if it was killed.
+        """
         if self._process.poll() is not None:
             self._start()
         timed_out = threading.Event()
@@ -57,13 +75,19 @@ class Reader:
             answer: Answer = self._ask((data, url, content_type))
         except (EOFError, OSError):
             self._end()
-            return Answer(markdown="", error="TooSlow" if timed_out.is_set() else "Crashed", seconds=self._timeout)
+            return Answer(
+                markdown="",
+                error="TooSlow" if timed_out.is_set() else "Crashed",
+                seconds=self._timeout,
+            )
         finally:
             timer.cancel()
         return answer
 
     def memory(self) -> float:
-        """Return the peak memory of the process, in MiB; NaN if it died on its last page."""
+        """Return the peak memory of the process, in MiB; NaN if it died on its last
+        page.
+        """
         return float(self._ask(None)) if self._process.poll() is None else float("nan")
 
     def _start(self) -> None:

@@ -1,4 +1,6 @@
-"""Measure how the time to read a page grows with its size: no kind of page may take quadratic time."""
+"""Measure how the time to read a page grows with its size: no kind of page may take
+quadratic time.
+"""
 
 from __future__ import annotations
 import math
@@ -23,12 +25,17 @@ Seconds = Mapping[int, float]
 
 
 def shapes(pages: Sequence[Page]) -> dict[str, Callable[[int], bytes]]:
-    """Return for each shape of page a function that makes a page of about the given number of bytes."""
+    """Return for each shape of page a function that makes a page of about the given
+    number of bytes.
+    """
     words = "the quick brown fox jumps over the lazy dog and runs into the old forest "
     return {
         ARTICLE: lambda size: _repeat(_extract_paragraphs(pages), size),
         "one long paragraph": lambda size: _repeat(words, size, "<p>", "</p>"),
-        "links": lambda size: _repeat(f'<p><a href="/page/of/words">{words}</a> and <a href="/x">more</a>.</p>', size),
+        "links": lambda size: _repeat(
+            f'<p><a href="/page/of/words">{words}</a> and <a href="/x">more</a>.</p>',
+            size,
+        ),
         "one table": lambda size: _repeat(
             "<tr><td>12</td><td>some words of a cell</td><td>3.45</td></tr>",
             size,
@@ -42,7 +49,8 @@ def shapes(pages: Sequence[Page]) -> dict[str, Callable[[int], bytes]]:
             "</code></pre>",
         ),
         "nested lists": lambda size: _repeat(
-            "<li>one<ul><li>two<ul><li>three and some words</li><li>four</li></ul></li></ul></li>",
+            "<li>one<ul><li>two<ul><li>three and some "
+            "words</li><li>four</li></ul></li></ul></li>",
             size,
             f"<p>{words}</p><ul>",
             "</ul>",
@@ -51,27 +59,40 @@ def shapes(pages: Sequence[Page]) -> dict[str, Callable[[int], bytes]]:
 
 
 def _repeat(piece: str, size: int, before: str = "", after: str = "") -> bytes:
-    head = f"<!doctype html><html><head><title>Words</title></head><body><main><article><h1>Words</h1>{before}"
+    head = (
+        f"<!doctype "
+        f"html><html><head><title>Words</title></head><body><main><article><h1>Words</h1>{before}"
+    )
     tail = f"{after}</article></main></body></html>"
     times = max(1, (size - len(head) - len(tail)) // len(piece.encode()))
     return (head + piece * times + tail).encode()
 
 
 def _extract_paragraphs(pages: Sequence[Page]) -> str:
-    """Return the paragraphs and headings of the article that has closest to 2,000 characters of them."""
+    """Return the paragraphs and headings of the article that has closest to 2,000
+    characters of them.
+    """
     articles = (
-        "".join(re.findall(r"<(?:p|h2|h3)>.{1,600}?</(?:p|h2|h3)>", page.data.decode(errors="replace")))
+        "".join(
+            re.findall(
+                r"<(?:p|h2|h3)>.{1,600}?</(?:p|h2|h3)>",
+                page.data.decode(errors="replace"),
+            )
+        )
         for page in pages
         if page.kind == "article"
     )
     return min(articles, key=lambda text: abs(len(text) - 2000))
 
 
-def measure(candidates: Mapping[Candidate, str], pages: Sequence[Page]) -> dict[str, dict[str, Seconds]]:
+def measure(
+    candidates: Mapping[Candidate, str], pages: Sequence[Page]
+) -> dict[str, dict[str, Seconds]]:
     """Read pages of all shapes and sizes; the peers read only the repeated article.
 
     Returns:
-        By candidate and shape, the CPU time in seconds by size in bytes: the median of up to three runs.
+        By candidate and shape, the CPU time in seconds by size in bytes: the median of
+            up to three runs.
     """
     found: dict[str, dict[str, Seconds]] = {}
     for candidate, python in candidates.items():
@@ -101,41 +122,81 @@ def _measure_growth(reader: Reader, made: Callable[[int], bytes]) -> Seconds:
 
 
 def exponent(seconds: Seconds) -> float:
-    """Return the exponent of the power of the size that fits the times, by least squares over the logarithms."""
-    points = [(math.log(size), math.log(time)) for size, time in seconds.items() if size > _MIN_SIZE]
-    return statistics.linear_regression(*zip(*points, strict=True)).slope if len(points) > 1 else float("nan")
+    """Return the exponent of the power of the size that fits the times, by least
+    squares over the logarithms.
+    """
+    points = [
+        (math.log(size), math.log(time))
+        for size, time in seconds.items()
+        if size > _MIN_SIZE
+    ]
+    return (
+        statistics.linear_regression(*zip(*points, strict=True)).slope
+        if len(points) > 1
+        else float("nan")
+    )
 
 
 def steepest(seconds: Seconds) -> float:
     """Return the largest exponent between two neighbouring sizes."""
-    points = [(math.log(size), math.log(time)) for size, time in seconds.items() if size > _MIN_SIZE]
-    return max(((b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(points)), default=float("nan"))
+    points = [
+        (math.log(size), math.log(time))
+        for size, time in seconds.items()
+        if size > _MIN_SIZE
+    ]
+    return max(
+        ((b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(points)),
+        default=float("nan"),
+    )
 
 
 def section(found: Mapping[str, Mapping[str, Seconds]], measured: str) -> Section:
-    """Report what was *found*; *measured* is a sentence that says when and with which versions."""
+    """Report what was *found*; *measured* is a sentence that says when and with which
+    versions.
+    """
     ours = {shape: steepest(seconds) for shape, seconds in found[OURS.name].items()}
     worst = max(ours, key=lambda shape: ours[shape])
-    shown = [(name, shape, seconds) for name, shapes in found.items() for shape, seconds in shapes.items()]
+    shown = [
+        (name, shape, seconds)
+        for name, shapes in found.items()
+        for shape, seconds in shapes.items()
+    ]
     return Section(
         title="Reading pages: size",
         plot="plots/reading-size.svg",
         method=(
-            "Pages of 1 kB to 10 MB that repeat one thing: the paragraphs of a real article, or something that is hard "
-            f"for readers. Times are CPU time, the median of up to {_ROUNDS} runs; a reader that takes more than "
-            f"{_MAX_SECONDS:.0f} s gets no larger pages. The exponent is that of the power of the size that best fits "
-            f"the times above {_MIN_SIZE // 1000} kB: 1 is linear, 2 quadratic. The steepest step is the largest "
-            "exponent between two neighbouring sizes. Only it shows that nothing is quadratic, because readers that "
+            "Pages of 1 kB to 10 MB that repeat one thing: the paragraphs of a real "
+            "article, or something that is hard "
+            f"for readers. Times are CPU time, the median of up to {_ROUNDS} runs; a "
+            f"reader that takes more than "
+            f"{_MAX_SECONDS:.0f} s gets no larger pages. The exponent is that of the "
+            f"power of the size that best fits "
+            f"the times above {_MIN_SIZE // 1000} kB: 1 is linear, 2 quadratic. The "
+            f"steepest step is the largest "
+            "exponent between two neighbouring sizes. Only it shows that nothing is "
+            "quadratic, because readers that "
             f"stop at some length, as ours does, have small exponents. {measured}"
         ),
         tables=[
             Table(
-                ("", "page of", "10 kB", "100 kB", "1 MB", "10 MB", "exponent", "steepest step"),
+                (
+                    "",
+                    "page of",
+                    "10 kB",
+                    "100 kB",
+                    "1 MB",
+                    "10 MB",
+                    "exponent",
+                    "steepest step",
+                ),
                 [
                     (
                         name,
                         shape,
-                        *(_format_near(seconds, size) for size in (10**4, 10**5, 10**6, 10**7)),
+                        *(
+                            _format_near(seconds, size)
+                            for size in (10**4, 10**5, 10**6, 10**7)
+                        ),
                         f"{exponent(seconds):.2f}",
                         f"{steepest(seconds):.2f}",
                     )
@@ -145,7 +206,8 @@ def section(found: Mapping[str, Mapping[str, Seconds]], measured: str) -> Sectio
         ],
         goals=[
             Goal(
-                f"time grows linearly with the size of the page, whatever the page consists of "
+                f"time grows linearly with the size of the page, whatever the page "
+                f"consists of "
                 f"(steepest step at most {_MAX_EXPONENT})",
                 f"{ours[worst]:.2f} for {worst}",
                 ours[worst] <= _MAX_EXPONENT,
@@ -155,6 +217,10 @@ def section(found: Mapping[str, Mapping[str, Seconds]], measured: str) -> Sectio
 
 
 def _format_near(seconds: Seconds, size: int) -> str:
-    """Return the time of the page closest to *size* bytes: pages consist of whole pieces."""
+    """Return the time of the page closest to *size* bytes: pages consist of whole
+    pieces.
+    """
     nearest = min(seconds, key=lambda one: abs(math.log(one / size)), default=0)
-    return milliseconds(seconds[nearest]) if nearest and 0.5 < nearest / size < 2 else "-"
+    return (
+        milliseconds(seconds[nearest]) if nearest and 0.5 < nearest / size < 2 else "-"
+    )

@@ -1,4 +1,5 @@
-"""Make 20,000 mixed calls under faults, kill processes that write, and write docs/measured/soak.md.
+"""Make 20,000 mixed calls under faults, kill processes that write, and write
+docs/measured/soak.md.
 
     python -m benchmarks.soak
 
@@ -61,8 +62,12 @@ when the next two are forked. `tests/soak/test_disks.py` covers full and read-on
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--calls", type=int, default=20_000, help="fewer do not change the page")
-    parser.add_argument("--kills", type=int, default=200, help="pairs of processes killed for each file")
+    parser.add_argument(
+        "--calls", type=int, default=20_000, help="fewer do not change the page"
+    )
+    parser.add_argument(
+        "--kills", type=int, default=200, help="pairs of processes killed for each file"
+    )
     chosen = parser.parse_args(arguments)
     result = soak(chosen.calls, limits=_LIMITS, report=print)
     kills = _kill(chosen.kills)
@@ -78,7 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _kill(rounds: int) -> Any:
     command = [sys.executable, "-m", "benchmarks.soak.kills", str(rounds)]
-    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return json.loads(
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    )
 
 
 def find_problems(result: Result, kills: Mapping[str, Any]) -> list[str]:
@@ -86,41 +93,85 @@ def find_problems(result: Result, kills: Mapping[str, Any]) -> list[str]:
     problems = list(result.violations)
     memory = result.memory
     if memory.late - memory.early > _MOST_GROWTH:
-        problems.append(f"the memory in use grew from {memory.early:.0f} to {memory.late:.0f} MiB")
-    problems += [f"{name}: {problem}" for name, found in kills.items() for problem in found["problems"]]
+        problems.append(
+            f"the memory in use grew from {memory.early:.0f} to {memory.late:.0f} MiB"
+        )
+    problems += [
+        f"{name}: {problem}"
+        for name, found in kills.items()
+        for problem in found["problems"]
+    ]
     return problems
 
 
-def write_page(result: Result, kills: Mapping[str, Any], problems: Sequence[str]) -> str:
+def write_page(
+    result: Result, kills: Mapping[str, Any], problems: Sequence[str]
+) -> str:
     """Return the text of the page."""
-    summary = f"{len(problems)} violations: {'; '.join(problems[:3])}" if problems else "Nothing was lost."
+    summary = (
+        f"{len(problems)} violations: {'; '.join(problems[:3])}"
+        if problems
+        else "Nothing was lost."
+    )
     short, long = _LIMITS
     memory = result.memory
     rows = [
-        ("every call ends in an answer or one of our errors", f"{sum(result.endings.values()):,} parts of calls did"),
-        (f"in time: at most {MARGIN:.0f} s after its deadline, on a machine that is busy", f"{result.latest:.1f} s"),
+        (
+            "every call ends in an answer or one of our errors",
+            f"{sum(result.endings.values()):,} parts of calls did",
+        ),
+        (
+            (
+                f"in time: at most {MARGIN:.0f} s after its deadline, on a machine that is "
+                f"busy"
+            ),
+            f"{result.latest:.1f} s",
+        ),
         (
             "no request is sent twice, unless a retry says so",
             f"{result.requests:,} requests, {result.retries:,} retries",
         ),
-        ("what is cached is not asked for again", f"{result.misses:,} times there was no answer to keep"),
-        ("no connection, task, thread, process or descriptor is left", "; ".join(result.leaks[:3]) or "none"),
         (
-            f"the memory in use grows by at most {_MOST_GROWTH:.0f} MiB from the second tenth to the last",
-            f"{memory.early:.0f} MiB, then {memory.late:.0f} MiB; {memory.slope * 1024:.0f} bytes for each call",
+            "what is cached is not asked for again",
+            f"{result.misses:,} times there was no answer to keep",
+        ),
+        (
+            "no connection, task, thread, process or descriptor is left",
+            "; ".join(result.leaks[:3]) or "none",
+        ),
+        (
+            (
+                f"the memory in use grows by at most {_MOST_GROWTH:.0f} MiB from the "
+                f"second tenth to the last"
+            ),
+            (
+                f"{memory.early:.0f} MiB, then {memory.late:.0f} MiB; "
+                f"{memory.slope * 1024:.0f} bytes for each call"
+            ),
         ),
     ]
     endings = [
-        (f"`{code}`", f"{count:,}", f"{result.unfaulted[code]:,}") for code, count in result.endings.most_common()
+        (f"`{code}`", f"{count:,}", f"{result.unfaulted[code]:,}")
+        for code, count in result.endings.most_common()
     ]
     killed = [
-        (name, f"{found['kills']:,}", f"{found['writes']:,}", f"{len(found['problems'])}")
+        (
+            name,
+            f"{found['kills']:,}",
+            f"{found['writes']:,}",
+            f"{len(found['problems'])}",
+        )
         for name, found in kills.items()
     ]
     parts = (
-        _INTRODUCTION.format(summary=summary, calls=result.calls, short=short, long=long),
+        _INTRODUCTION.format(
+            summary=summary, calls=result.calls, short=short, long=long
+        ),
         str(Table(("what has to hold", "measured"), rows, numbers=False)),
-        f"It took {result.seconds:.0f} s, and connections were closed {result.closed} times. {_describe_machine()}",
+        (
+            f"It took {result.seconds:.0f} s, and connections were closed {result.closed} "
+            f"times. {_describe_machine()}"
+        ),
         "## How the calls ended",
         _ENDINGS.format(long=long),
         str(Table(("", "parts of calls", "without a fault"), endings)),
@@ -134,7 +185,9 @@ def write_page(result: Result, kills: Mapping[str, Any], problems: Sequence[str]
         ),
         "## Processes that are killed",
         _KILLS,
-        str(Table(("file", "killed", "writes acknowledged", "lost or damaged"), killed)),
+        str(
+            Table(("file", "killed", "writes acknowledged", "lost or damaged"), killed)
+        ),
     )
     return "\n\n".join(parts) + "\n"
 

@@ -13,7 +13,17 @@ from websearch_core.events import CacheHit, Event, Wait
 from websearch_core.layers import Retry
 from websearch_core.settings import Settings
 
-Kind = Literal["search", "html", "chain", "fuse", "cached", "cached page", "together", "read", "read_many"]
+Kind = Literal[
+    "search",
+    "html",
+    "chain",
+    "fuse",
+    "cached",
+    "cached page",
+    "together",
+    "read",
+    "read_many",
+]
 
 _SEED = 20_000
 _FAULTED = 0.3
@@ -23,11 +33,13 @@ _CLOSED = 0.005  # of calls are preceded by closing what others use
 _PAGES = 4  # that are read together
 _MOST = 20_000  # bytes of a page that are read
 _KINDS: Mapping[Kind, int] = {
-    "search": 20, "html": 10, "chain": 20, "fuse": 8, "cached": 7, "cached page": 5, "together": 6, "read": 16,
+    "search": 20, "html": 10, "chain": 20, "fuse": 8, "cached": 7, "cached page": 5,
+    "together": 6, "read": 16,
     "read_many": 6,
 }  # fmt: skip
 _WHERE: Mapping[str, str] = {
-    "html": "html", "chain": "chain", "fuse": "chain", "read": "page", "read_many": "page", "cached page": "page",
+    "html": "html", "chain": "chain", "fuse": "chain", "read": "page",
+    "read_many": "page", "cached page": "page",
 }  # fmt: skip
 
 
@@ -40,7 +52,8 @@ class Plan:
         kind: What it does.
         fault: The number of the case that it meets, or ``ok``.
         limit: Seconds that it may take.
-        give_up: Seconds after which it is cancelled on an event loop; None if it is not.
+        give_up: Seconds after which it is cancelled on an event loop; None if it is
+            not.
         closes: Whether the connections that others use are closed before it.
     """
 
@@ -116,8 +129,14 @@ class Webs:
 
     def _make(self, providers: list[str], limit: float, **more: Any) -> WebSearch:
         options: dict[str, dict[str, Any]] = {
-            "tavily": {"api_key": "tvly-of-a-soak-0123456789", "base_url": f"{self._base}/tavily"},
-            "brave": {"api_key": "BSA-of-a-soak-0123456789", "base_url": f"{self._base}/brave"},
+            "tavily": {
+                "api_key": "tvly-of-a-soak-0123456789",
+                "base_url": f"{self._base}/tavily",
+            },
+            "brave": {
+                "api_key": "BSA-of-a-soak-0123456789",
+                "base_url": f"{self._base}/brave",
+            },
             "duckduckgo": {"base_url": f"{self._base}/duckduckgo", "pause": 0.0},
             "direct": {"max_bytes": _MOST},
         }
@@ -127,22 +146,34 @@ class Webs:
             internal=["127.0.0.0/8", self._base],
             timeout=limit,
             retry=Retry(wait_initial=0.01),
-            settings=Settings(providers={name: options[name] for name in (*providers, "direct")}),
+            settings=Settings(
+                providers={name: options[name] for name in (*providers, "direct")}
+            ),
             **more,
         )
 
     def find(self, plan: Plan) -> WebSearch:
         """Return the one that a call uses."""
         name = plan.kind.partition(" ")[0]
-        return self.all[name if name in {"html", "chain", "fuse", "cached"} else "search", plan.limit]
+        return self.all[
+            name if name in {"html", "chain", "fuse", "cached"} else "search",
+            plan.limit,
+        ]
 
     def steps(self, plan: Plan) -> list[tuple[str, Any]]:
-        """Return the methods that a call calls, one after the other, and what with; the async ones begin with an a."""
+        """Return the methods that a call calls, one after the other, and what with; the
+        async ones begin with an a.
+        """
         match plan.kind:
             case "read":
                 return [("read", plan.url(self._base))]
             case "read_many":
-                return [("read_many", [plan.url(self._base, which) for which in range(_PAGES)])]
+                return [
+                    (
+                        "read_many",
+                        [plan.url(self._base, which) for which in range(_PAGES)],
+                    )
+                ]
             case "cached":
                 return [("search", plan.query)] * 2
             case "cached page":
@@ -153,8 +184,8 @@ class Webs:
 class Sent:
     """How many requests a call may send to each service, from its events and outcomes.
 
-    That is one for each service and page, one more for each retry that is announced, and one for what was asked again
-    although it was to be cached.
+    That is one for each service and page, one more for each retry that is announced,
+    and one for what was asked again although it was to be cached.
     """
 
     def __init__(self, pages: int) -> None:
@@ -176,19 +207,27 @@ class Sent:
         return sum(self._retries.values())
 
     def allowed(self, service: str, again: int) -> int:
-        """Return how many there may be, if as many calls *again* found nothing in the cache."""
+        """Return how many there may be, if as many calls *again* found nothing in the
+        cache.
+        """
         provider = "direct" if service == "page" else service
         return self._first.get(provider, 1) + self._retries.get(provider, 0) + again
 
 
 def check_answer(plan: Plan, answer: Any) -> str:
-    """Return what is wrong with an answer: that of another call, or none where nothing is faulted."""
+    """Return what is wrong with an answer: that of another call, or none where nothing
+    is faulted.
+    """
     if isinstance(answer, list):
         pages = [page for page in answer if isinstance(page, Page)]
         wrong = [page for page in pages if f"/page/{plan.number}/" not in page.url]
         return f"a page of another call: {wrong[0].url}" if wrong else ""
     if plan.fault != "ok":
         return ""
-    text = answer.content if isinstance(answer, Page) else "".join(result.title for result in answer.results)
+    text = (
+        answer.content
+        if isinstance(answer, Page)
+        else "".join(result.title for result in answer.results)
+    )
     named = f"/page/{plan.number}/ok" if isinstance(answer, Page) else plan.query
     return "" if named in text else f"the answer of another call: {text[:80]!r}"

@@ -1,10 +1,12 @@
-"""Kill processes at random moments while they write to the index, the cache and the usage file.
+"""Kill processes at random moments while they write to the index, the cache and the
+usage file.
 
     python -m benchmarks.soak.kills 100
 
-Each round forks two processes that write to one file and acknowledge every write on a pipe, and kills each within a
-few milliseconds after one of its first writes, often while the file is new. Then everything acknowledged has to be
-there, the file has to be whole, and the next process has to be able to write. Prints the findings as JSON.
+Each round forks two processes that write to one file and acknowledge every write on a
+pipe, and kills each within a few milliseconds after one of its first writes, often
+while the file is new. Then everything acknowledged has to be there, the file has to be
+whole, and the next process has to be able to write. Prints the findings as JSON.
 """
 
 from __future__ import annotations
@@ -63,10 +65,17 @@ class IndexWriting:
     @staticmethod
     def _make(number: int) -> Page:
         url = f"https://sea.example/{number // 2}"
-        return Page(url=url, final_url=url, title="Kelp", content=f"word{number} " + "brown algae " * 50)
+        return Page(
+            url=url,
+            final_url=url,
+            title="Kelp",
+            content=f"word{number} " + "brown algae " * 50,
+        )
 
     def find_losses(self, acknowledged: list[int], kills: int) -> list[str]:
-        """Every page has its last content, and is found by it; at most the writes under way were not acknowledged."""
+        """Every page has its last content, and is found by it; at most the writes under
+        way were not acknowledged.
+        """
         last = {number // 2: number for number in acknowledged}
         losses = []
         for number in last.values():
@@ -95,7 +104,11 @@ class CacheWriting:
 
     def find_losses(self, acknowledged: list[int], kills: int) -> list[str]:  # noqa: ARG002 - more may be there
         """Every entry is there."""
-        return [f"{n} is missing" for n in acknowledged if self._backend.get(str(n)) != b"x" * (n % 7000)]
+        return [
+            f"{n} is missing"
+            for n in acknowledged
+            if self._backend.get(str(n)) != b"x" * (n % 7000)
+        ]
 
 
 class UsageWriting:
@@ -112,7 +125,11 @@ class UsageWriting:
         """Every call is counted, and at most those under way besides."""
         counted = sum(row.amount.calls for row in self._file.read()) // MILLION
         least = len(acknowledged)
-        return [] if least <= counted <= least + kills else [f"{counted} calls instead of {least}"]
+        return (
+            []
+            if least <= counted <= least + kills
+            else [f"{counted} calls instead of {least}"]
+        )
 
 
 WRITINGS: dict[str, Callable[[Path], Writing]] = {
@@ -136,16 +153,24 @@ class Findings:
 
 
 def kill(make: Callable[[Path], Writing], rounds: int) -> Findings:
-    """Kill two writing processes in each round. To be called in a process without threads, since it forks."""
+    """Kill two writing processes in each round. To be called in a process without
+    threads, since it forks.
+    """
     findings, dice = Findings(), random.Random(_SEED)
     with tempfile.TemporaryDirectory() as folder:
         for first in range(0, rounds, _PER_FILE):
             path = Path(folder) / f"{first}.db"
             acknowledged: list[int] = []
             here = make(path)  # what this process has open when it forks
-            for kills in range(_AT_ONCE, _AT_ONCE * (min(_PER_FILE, rounds - first) + 1), _AT_ONCE):
-                processes = [_Process(make, path, (kills + n) * 100_000) for n in range(_AT_ONCE)]
-                written = [number for process in processes for number in process.end(dice)]
+            for kills in range(
+                _AT_ONCE, _AT_ONCE * (min(_PER_FILE, rounds - first) + 1), _AT_ONCE
+            ):
+                processes = [
+                    _Process(make, path, (kills + n) * 100_000) for n in range(_AT_ONCE)
+                ]
+                written = [
+                    number for process in processes for number in process.end(dice)
+                ]
                 findings.kills += len(processes)
                 findings.writes += len(written)
                 acknowledged += written
@@ -181,14 +206,17 @@ class _Process:
             os.kill(self._id, signal.SIGKILL)
             lines += pipe.readlines()
         _, status = os.waitpid(self._id, 0)
-        assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL, "the process failed before it was killed"
+        assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL, (
+            "the process failed before it was killed"
+        )
         return [int(line) for line in lines[1:]]
 
 
 def _check(here: Writing, path: Path, acknowledged: list[int], kills: int) -> list[str]:
     if not acknowledged:
         return []
-    problems = here.find_losses(acknowledged, kills)  # before any other process can repair the file
+    # before any other process can repair the file
+    problems = here.find_losses(acknowledged, kills)
     with closing(sqlite3.connect(path)) as db:
         if (found := db.execute("PRAGMA integrity_check").fetchall()) != [("ok",)]:
             problems.append(f"not whole: {found[0][0]}")
@@ -198,7 +226,11 @@ def _check(here: Writing, path: Path, acknowledged: list[int], kills: int) -> li
 def main() -> None:
     """Kill processes that write to each of the files."""
     rounds = int(sys.argv[1])
-    print(json.dumps({name: asdict(kill(make, rounds)) for name, make in WRITINGS.items()}))
+    print(
+        json.dumps(
+            {name: asdict(kill(make, rounds)) for name, make in WRITINGS.items()}
+        )
+    )
 
 
 if __name__ == "__main__":

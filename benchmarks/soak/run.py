@@ -1,4 +1,6 @@
-"""Make the calls of a soak from threads and event loops, and say what was not as it should be."""
+"""Make the calls of a soak from threads and event loops, and say what was not as it
+should be.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -20,7 +22,9 @@ from benchmarks.soak.watch import Holdings, Memory, Use, find_memory, find_tasks
 from websearch_core.errors import WebSearchError
 from websearch_core.events import listen
 
-MARGIN = 3.0  # seconds that a call may end after its deadline, since this machine does other things, too
+# seconds that a call may end after its deadline, since this machine does other things,
+# too
+MARGIN = 3.0
 _SERVICES = ("tavily", "brave", "duckduckgo", "page")
 _RAMP = 2.0  # seconds until all threads and event loops make calls
 _PER_LOOP = 250  # calls; then the event loop ends, and another begins
@@ -35,12 +39,15 @@ class Result:
     Args:
         calls: How many there were.
         seconds: How long all of them took.
-        endings: How many ended in which way: ``ok``, ``cancelled``, or the code of an error.
-        unfaulted: The same of those that met no fault, were not cancelled and had the longer time.
+        endings: How many ended in which way: ``ok``, ``cancelled``, or the code of an
+            error.
+        unfaulted: The same of those that met no fault, were not cancelled and had the
+            longer time.
         latest: Seconds after its deadline that the last one ended.
         retries: Requests that were sent again.
         requests: Requests that the server got.
-        misses: Calls that found nothing in the cache although the same had been answered.
+        misses: Calls that found nothing in the cache although the same had been
+            answered.
         closed: How often connections were closed in the middle.
         memory: What was used.
         leaks: Connections, tasks, threads, processes and descriptors that were left.
@@ -81,7 +88,9 @@ class Soak:
         limits: Seconds that a hurried call may take, and those that any other may take.
     """
 
-    def __init__(self, calls: int, base: str, folder: Path, limits: tuple[float, float]) -> None:
+    def __init__(
+        self, calls: int, base: str, folder: Path, limits: tuple[float, float]
+    ) -> None:
         self.result = Result(calls)
         self.done = 0
         self._planner = Planner(limits)
@@ -91,29 +100,43 @@ class Soak:
         # Made before the first call, so that keeping count takes no more memory later.
         self._allowed = {service: array("H", bytes(2 * calls)) for service in _SERVICES}
 
-    def work(self, threads: int, loops: int, per_loop: int, ramp: float = _RAMP) -> None:
-        """Make all calls, with so many threads and event loops, and so many tasks on each."""
-        works = [self._in_thread] * threads + [partial(self._on_loops, per_loop)] * loops
+    def work(
+        self, threads: int, loops: int, per_loop: int, ramp: float = _RAMP
+    ) -> None:
+        """Make all calls, with so many threads and event loops, and so many tasks on
+        each.
+        """
+        works = [self._in_thread] * threads + [
+            partial(self._on_loops, per_loop)
+        ] * loops
         workers = [
-            threading.Thread(target=self._guard, args=(work,), name=f"caller-{n}") for n, work in enumerate(works)
+            threading.Thread(target=self._guard, args=(work,), name=f"caller-{n}")
+            for n, work in enumerate(works)
         ]
         began = time.monotonic()
         for worker in workers:
             worker.start()
-            time.sleep(ramp / len(workers))  # as load comes: to start a thread takes a turn of all that run
+            # as load comes: to start a thread takes a turn of all that run
+            time.sleep(ramp / len(workers))
         for worker in workers:
             worker.join()
         self.result.seconds = time.monotonic() - began
         for web in self._webs.all.values():
             web.close()
-        self._webs.all.clear()  # with the file of the cache, which is closed when nobody can use it any more
+        # with the file of the cache, which is closed when nobody can use it any more
+        self._webs.all.clear()
 
     def _guard(self, work: Callable[[], None]) -> None:
-        """Do *work*; that it ends with an error, instead of a call, is a violation, too."""
+        """Do *work*; that it ends with an error, instead of a call, is a violation,
+        too.
+        """
         try:
             work()
         except Exception:  # noqa: BLE001 - reported
-            self.result.complain(f"{threading.current_thread().name} ended: {traceback.format_exc()[-1500:]}")
+            self.result.complain(
+                f"{threading.current_thread().name} ended: "
+                f"{traceback.format_exc()[-1500:]}"
+            )
 
     def _take(self) -> Plan | None:
         with self._lock:
@@ -171,7 +194,9 @@ class Soak:
             with record.step(), listen(record.sent.hear):
                 if record.plan.kind == "together":
                     several = [getattr(web, f"a{method}")(argument) for _ in range(3)]
-                    for ending in await asyncio.gather(*several, return_exceptions=True):
+                    for ending in await asyncio.gather(
+                        *several, return_exceptions=True
+                    ):
                         record.ended(ending)
                 else:
                     record.ended(await getattr(web, f"a{method}")(argument))
@@ -181,22 +206,35 @@ class Soak:
         with self._lock:
             self.done += 1
             for service in _SERVICES:
-                self._allowed[service][plan.number] = record.sent.allowed(service, record.misses)
+                self._allowed[service][plan.number] = record.sent.allowed(
+                    service, record.misses
+                )
             result.endings.update(record.endings)
-            if plan.fault == "ok" and plan.give_up is None and plan.limit == self._planner.limits[1]:
+            if (
+                plan.fault == "ok"
+                and plan.give_up is None
+                and plan.limit == self._planner.limits[1]
+            ):
                 result.unfaulted.update(record.endings)
             result.retries += record.sent.retries
             result.misses += record.misses
             result.closed += plan.closes
             result.latest = max(result.latest, record.late)
             for problem in record.problems:
-                result.complain(f"call {plan.number}, {plan.kind}, fault {plan.fault}: {problem}")
+                result.complain(
+                    f"call {plan.number}, {plan.kind}, fault {plan.fault}: {problem}"
+                )
             if record.late > MARGIN:
-                result.complain(f"call {plan.number}, {plan.kind}: it ended {record.late:.1f} s after its deadline")
+                result.complain(
+                    f"call {plan.number}, {plan.kind}: it ended {record.late:.1f} s "
+                    f"after its deadline"
+                )
 
     def check_requests(self, counts: Counts) -> None:
         """Compare the requests that the server got with those that calls may send."""
-        self.result.requests = sum(sum(seen.values()) for seen in counts.requests.values())
+        self.result.requests = sum(
+            sum(seen.values()) for seen in counts.requests.values()
+        )
         if counts.unknown:
             self.result.complain(f"{counts.unknown} requests of no call")
         for service, seen in counts.requests.items():
@@ -225,7 +263,9 @@ class _Record:
             case WebSearchError():
                 self.endings.append(ending.code)
             case BaseException():
-                self.problems.append("".join(traceback.format_exception(ending))[-1500:])
+                self.problems.append(
+                    "".join(traceback.format_exception(ending))[-1500:]
+                )
             case _:
                 self.endings.append("ok")
                 if problem := check_answer(self.plan, ending):
@@ -233,7 +273,9 @@ class _Record:
 
     @property
     def misses(self) -> int:
-        """How often something was asked again: after an error, or because it was not in the cache."""
+        """How often something was asked again: after an error, or because it was not in
+        the cache.
+        """
         return 1 if self.plan.kind.startswith("cached") and not self.sent.hits else 0
 
     def step(self) -> _Step:
@@ -249,9 +291,13 @@ class _Step:
     def __enter__(self) -> None:
         self._began = time.monotonic()
 
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+    def __exit__(
+        self, kind: object, error: BaseException | None, trace: object
+    ) -> bool:
         record = self._record
-        record.late = max(record.late, time.monotonic() - self._began - record.plan.limit)
+        record.late = max(
+            record.late, time.monotonic() - self._began - record.plan.limit
+        )
         if error is None or isinstance(error, asyncio.CancelledError):
             return False
         record.ended(error)
@@ -294,7 +340,9 @@ def soak(
 
 
 def _count_open(server: Other) -> int:
-    """Return how many connections the server still has after some time: it notices an end only when it sends."""
+    """Return how many connections the server still has after some time: it notices an
+    end only when it sends.
+    """
     end = time.monotonic() + 10
     while (connections := server.count().connections) and time.monotonic() < end:
         time.sleep(0.1)
@@ -302,9 +350,13 @@ def _count_open(server: Other) -> int:
 
 
 def warm_up(limits: tuple[float, float]) -> None:
-    """Make a few calls, so that what every program imports and keeps is not taken for a leak."""
+    """Make a few calls, so that what every program imports and keeps is not taken for a
+    leak.
+    """
     with start() as server, tempfile.TemporaryDirectory() as folder:
-        Soak(_WARM_UP, server.url, Path(folder), limits).work(threads=1, loops=1, per_loop=40, ramp=0)
+        Soak(_WARM_UP, server.url, Path(folder), limits).work(
+            threads=1, loops=1, per_loop=40, ramp=0
+        )
 
 
 @contextmanager
@@ -314,7 +366,9 @@ def _reporting(one: Soak, report: Callable[[str], None]) -> Iterator[None]:
 
     def repeat() -> None:
         while not ends.wait(5):
-            report(f"{one.done:,} of {one.result.calls:,} calls, {find_memory():.0f} MiB")
+            report(
+                f"{one.done:,} of {one.result.calls:,} calls, {find_memory():.0f} MiB"
+            )
 
     thread = threading.Thread(target=repeat, daemon=True)
     thread.start()

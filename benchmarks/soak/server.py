@@ -1,8 +1,10 @@
-"""The other side of a soak: services and pages in their own process, which count the requests of each call.
+"""The other side of a soak: services and pages in their own process, which count the
+requests of each call.
 
-A call names itself in what it asks: ``soak CALL FAULT``, or a page at ``/page/CALL/FAULT``. The fault is the number of
-a case of the matrix in `tests.faults`, whose answers this server sends one after the other, or ``ok``. A line on
-standard input asks for the counts; the process ends with it, or after an hour.
+A call names itself in what it asks: ``soak CALL FAULT``, or a page at
+``/page/CALL/FAULT``. The fault is the number of a case of the matrix in `tests.faults`,
+whose answers this server sends one after the other, or ``ok``. A line on standard input
+asks for the counts; the process ends with it, or after an hour.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ _ROOT = Path(__file__).resolve().parents[2]
 _LONGEST = 3600.0  # seconds
 _HTML = "Content-Type: text/html"
 _NAMED = re.compile(r"soak (\d+) (\w+)|/page/(\d+)/(\w+)")
-# What a service says about all further calls would end the others of this run, too; redirects lose the name of a call.
+# What a service says about all further calls would end the others of this run, too;
+# redirects lose the name of a call.
 _LEFT_OUT = ("9 ", "10 ", "13 the quota is used up json 429", "34 ", "36 ")
 
 
@@ -38,7 +41,11 @@ def list_cases() -> list[Case]:
         for name, case in CASES.items()
         if case.base == Case.base
         and case.answers
-        and not (case.certificate or name.startswith(_LEFT_OUT) or any(map(_holds_off, case.answers)))
+        and not (
+            case.certificate
+            or name.startswith(_LEFT_OUT)
+            or any(map(_holds_off, case.answers))
+        )
     ]
 
 
@@ -62,7 +69,9 @@ class Counts:
 
 
 class Services:
-    """Answers as the services and sites would, with the fault that each call asks for."""
+    """Answers as the services and sites would, with the fault that each call asks
+    for.
+    """
 
     def __init__(self) -> None:
         self._cases = list_cases()
@@ -74,7 +83,9 @@ class Services:
     def reply(self, request: Received) -> Answer:
         """Count *request*, and answer it."""
         path, _, body = request
-        found = _NAMED.search(f"{unquote_plus(path)} {unquote_plus(body.decode('utf-8', 'replace'))}")
+        found = _NAMED.search(
+            f"{unquote_plus(path)} {unquote_plus(body.decode('utf-8', 'replace'))}"
+        )
         if found is None:
             self._unknown += 1
             return http(b"nothing here", "404 Not Found")
@@ -84,7 +95,8 @@ class Services:
             self._seen.setdefault(service, Counter())[int(call)] += 1
             attempt = self._attempts[service, path + found[0]]
             self._attempts[service, path + found[0]] += 1
-        if fault == "ok" or service == "brave":  # the service that answers when another has failed
+        # the service that answers when another has failed
+        if fault == "ok" or service == "brave":
             return _answer(service, found[0])
         answers: Sequence[Answer] = self._cases[int(fault)].answers
         return answers[min(attempt, len(answers) - 1)]
@@ -92,21 +104,51 @@ class Services:
     def describe(self, connections: int) -> str:
         """Return the counts as a line of JSON."""
         with self._lock:
-            return json.dumps({"requests": self._seen, "unknown": self._unknown, "connections": connections})
+            return json.dumps(
+                {
+                    "requests": self._seen,
+                    "unknown": self._unknown,
+                    "connections": connections,
+                }
+            )
 
 
 def _answer(service: str, asked: str) -> bytes:
-    """Answer with the name of the call, so that nobody gets the answer of another one."""
+    """Answer with the name of the call, so that nobody gets the answer of another
+    one.
+    """
     place = f"https://kelp.example/{asked.replace(' ', '-')}"
     match service:
         case "tavily":
-            return http({"results": [{"title": asked, "url": place, "content": "Brown algae."}]})
+            return http(
+                {"results": [{"title": asked, "url": place, "content": "Brown algae."}]}
+            )
         case "brave":
-            return http({"web": {"results": [{"title": asked, "url": place, "description": "Brown algae."}]}})
+            return http(
+                {
+                    "web": {
+                        "results": [
+                            {
+                                "title": asked,
+                                "url": place,
+                                "description": "Brown algae.",
+                            }
+                        ]
+                    }
+                }
+            )
         case "duckduckgo":
             link = f'<a class="result__a" href="{place}">{asked}</a>'
-            return http(f'<div class="result results_links"><h2>{link}</h2></div>', "200 OK", _HTML)
-    return http(f"<title>Kelp</title><p>Brown algae of the northern seas: {asked}", "200 OK", _HTML)
+            return http(
+                f'<div class="result results_links"><h2>{link}</h2></div>',
+                "200 OK",
+                _HTML,
+            )
+    return http(
+        f"<title>Kelp</title><p>Brown algae of the northern seas: {asked}",
+        "200 OK",
+        _HTML,
+    )
 
 
 class Other:
@@ -123,7 +165,10 @@ class Other:
         self._process.stdin.write("\n")
         self._process.stdin.flush()
         counts = self._read()
-        requests = {service: {int(call): n for call, n in seen.items()} for service, seen in counts["requests"].items()}
+        requests = {
+            service: {int(call): n for call, n in seen.items()}
+            for service, seen in counts["requests"].items()
+        }
         return Counts(requests, counts["unknown"], counts["connections"])
 
     def _read(self) -> Any:

@@ -1,4 +1,6 @@
-"""What this process holds: memory, file descriptors, connections, threads and processes."""
+"""What this process holds: memory, file descriptors, connections, threads and
+processes.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -30,11 +32,14 @@ def find_memory() -> float:
 
 
 class _Mallinfo(ctypes.Structure):
-    """What glibc says about its heaps; https://man7.org/linux/man-pages/man3/mallinfo.3.html."""
+    """What glibc says about its heaps;
+    https://man7.org/linux/man-pages/man3/mallinfo.3.html.
+    """
 
     _fields_: ClassVar[Any] = [
         (name, ctypes.c_size_t)
-        for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
+        for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks "
+        "fordblks keepcost".split()
     ]
 
 
@@ -79,7 +84,9 @@ def find_children() -> set[int]:
 
 def _count_busy() -> int:
     """Return how many threads that are kept for work are at work."""
-    return sum(one.name == _SPARE for one in threading.enumerate()) - len(_spare._waiting)  # noqa: SLF001
+    return sum(one.name == _SPARE for one in threading.enumerate()) - len(
+        _spare._waiting  # noqa: SLF001
+    )
 
 
 class Holdings:
@@ -105,10 +112,16 @@ class Holdings:
         # Without work, these are kept for a minute.
         kept = {_SPARE} | (set() if _for_work._working else {_for_work._name})  # noqa: SLF001
         kept |= set() if _watch._ends else {"websearch-watch"}  # noqa: SLF001
-        new = [one for one in threading.enumerate() if one not in self._threads and one.name not in kept]
+        new = [
+            one
+            for one in threading.enumerate()
+            if one not in self._threads and one.name not in kept
+        ]
         leaks = [f"the thread {one.name}" for one in new]
         leaks += [f"the thread {_SPARE}"] * (_count_busy() - self._busy)
-        leaks += [f"the process {number}" for number in find_children() - self._children]
+        leaks += [
+            f"the process {number}" for number in find_children() - self._children
+        ]
         for number, place in find_descriptors().items():
             if self._descriptors.get(number) != place:
                 leaks.append(f"the descriptor {number} ({place})")
@@ -120,7 +133,8 @@ class Use:
     """The memory of this process while calls were made, in MiB.
 
     Args:
-        early: What was in use in the second tenth of the calls: resident, less what glibc keeps free; the median.
+        early: What was in use in the second tenth of the calls: resident, less what
+            glibc keeps free; the median.
         late: The same in the last tenth.
         slope: KiB by which what is in use grew with each call after the first tenth.
         peak: The most that was resident.
@@ -176,14 +190,24 @@ class Memory:
         )
 
     def _find_use(self, first: float, last: float) -> float:
-        within = [m - free for n, m, free in self._samples if first <= n / self._calls <= last]
+        within = [
+            m - free for n, m, free in self._samples if first <= n / self._calls <= last
+        ]
         return median(within) if within else find_memory() - find_free()
 
     def _find_slope(self) -> float:
         """Return the slope of a straight line through what was in use, in KiB."""
-        late = [(count, memory - free) for count, memory, free in self._samples if count >= self._calls / 10]
+        late = [
+            (count, memory - free)
+            for count, memory, free in self._samples
+            if count >= self._calls / 10
+        ]
         counts, memory = zip(*late, strict=True) if late else ((), ())
-        return linear_regression(counts, memory).slope * 1024 if len(set(counts)) > 1 else 0.0
+        return (
+            linear_regression(counts, memory).slope * 1024
+            if len(set(counts)) > 1
+            else 0.0
+        )
 
 
 def find_tasks() -> list[str]:

@@ -1,8 +1,10 @@
-"""Measure what a stranger's URL can reach: our guard and the guards found on PyPI, on a corpus of hostile URLs.
+"""Measure what a stranger's URL can reach: our guard and the guards found on PyPI, on a
+corpus of hostile URLs.
 
-Every candidate fetches every row in its own process, on a network that leads nowhere (`benchmarks.ssrf.network`). What
-counts is the addresses it connects to, not what it returns. Writes ``docs/measured/ssrf.md``, and exits with an error
-if our guard misses its goal. ``make bench-ssrf`` installs the other candidates first.
+Every candidate fetches every row in its own process, on a network that leads nowhere
+(`benchmarks.ssrf.network`). What counts is the addresses it connects to, not what it
+returns. Writes ``docs/measured/ssrf.md``, and exits with an error if our guard misses
+its goal. ``make bench-ssrf`` installs the other candidates first.
 """
 
 from __future__ import annotations
@@ -41,7 +43,8 @@ class Place(IntEnum):
 
     PUBLIC = 0
     SPECIAL = 1  # multicast, documentation, deprecated, unallocated: no way in is known
-    TRANSLATED = 2  # inside, where the network has a translator: NAT64, 6to4, Teredo, ISATAP
+    # inside, where the network has a translator: NAT64, 6to4, Teredo, ISATAP
+    TRANSLATED = 2
     INSIDE = 3  # inside, on any host
 
 
@@ -49,17 +52,22 @@ def _parse_networks(*texts: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6N
     return [ipaddress.ip_network(text) for text in texts]
 
 
-# Independent of the guard's tables: from the IANA registries, and RFC 3056, 4380, 5214, 6052 and 8215.
+# Independent of the guard's tables: from the IANA registries, and RFC 3056, 4380, 5214,
+# 6052 and 8215.
 _INSIDE = _parse_networks(
-    "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "168.63.129.16/32", "169.254.0.0/16", "172.16.0.0/12",
+    "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "168.63.129.16/32",
+    "169.254.0.0/16", "172.16.0.0/12",
     "192.0.0.0/24", "192.168.0.0/16", "::/127", "fc00::/7", "fe80::/10",
 )  # fmt: skip
 _SPECIAL = _parse_networks(
-    "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3",
-    "::/3", "2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20", "4000::/2", "8000::/1",
+    "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24",
+    "203.0.113.0/24", "224.0.0.0/3",
+    "::/3", "2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20",
+    "4000::/2", "8000::/1",
 )  # fmt: skip
 _NAT64, _NAT64_LOCAL = _parse_networks("64:ff9b::/96", "64:ff9b:1::/48")
-_LAST_FOUR = _parse_networks("::/96", "::ffff:0:0:0/96")  # IPv4-compatible, IPv4-translated
+# IPv4-compatible, IPv4-translated
+_LAST_FOUR = _parse_networks("::/96", "::ffff:0:0:0/96")
 _6TO4, _TEREDO = _parse_networks("2002::/16", "2001::/32")
 
 
@@ -74,7 +82,9 @@ def place(dialled: str) -> Place:
         return Place.INSIDE
     if isinstance(ip, ipaddress.IPv6Address):
         embedded = _find_embedded(ip)
-        if ip in _NAT64_LOCAL or any(place(str(inner)) is not Place.PUBLIC for inner in embedded):
+        if ip in _NAT64_LOCAL or any(
+            place(str(inner)) is not Place.PUBLIC for inner in embedded
+        ):
             return Place.TRANSLATED
         if ip in _NAT64:
             return Place.PUBLIC
@@ -84,7 +94,11 @@ def place(dialled: str) -> Place:
 def _find_embedded(ip: ipaddress.IPv6Address) -> list[ipaddress.IPv4Address]:
     """Return the IPv4 addresses that a translator would find in *ip*."""
     raw, found = ip.packed, []
-    if ip in _NAT64 or any(ip in network for network in _LAST_FOUR) or raw[8:12] in (b"\0\0^\xfe", b"\2\0^\xfe"):
+    if (
+        ip in _NAT64
+        or any(ip in network for network in _LAST_FOUR)
+        or raw[8:12] in (b"\0\0^\xfe", b"\2\0^\xfe")
+    ):
         found.append(raw[12:])
     if ip in _6TO4:
         found.append(raw[2:6])
@@ -116,34 +130,54 @@ class Tally:
 
     def reached(self, where: Place, why: str = "") -> int:
         """Count the rows whose worst connection was to such a place."""
-        return sum(each.worst is where and each.row.why.startswith(why) for each in self.fetched)
+        return sum(
+            each.worst is where and each.row.why.startswith(why)
+            for each in self.fetched
+        )
 
     @property
     def wrongly_refused(self) -> int:
         """Honest rows without any connection."""
-        return sum(each.row.label == "allow" and not each.dialled for each in self.fetched)
+        return sum(
+            each.row.label == "allow" and not each.dialled for each in self.fetched
+        )
 
     @property
     def tolerated(self) -> int:
-        """Forbidden or ambiguous rows that led to a public address: not a forged request, but a guess."""
+        """Forbidden or ambiguous rows that led to a public address: not a forged
+        request, but a guess.
+        """
         return sum(
-            each.row.label != "allow" and bool(each.dialled) and each.worst is Place.PUBLIC for each in self.fetched
+            each.row.label != "allow"
+            and bool(each.dialled)
+            and each.worst is Place.PUBLIC
+            for each in self.fetched
         )
 
     @property
     def looked_up(self) -> int:
         """Ambiguous rows that were looked up."""
-        return sum(each.row.label == "invalid" and bool(each.looked_up) for each in self.fetched)
+        return sum(
+            each.row.label == "invalid" and bool(each.looked_up)
+            for each in self.fetched
+        )
 
     @property
     def connected(self) -> int:
         """Forbidden or ambiguous rows that led to any connection."""
-        return sum(each.row.label != "allow" and bool(each.dialled) for each in self.fetched)
+        return sum(
+            each.row.label != "allow" and bool(each.dialled) for each in self.fetched
+        )
 
     @property
     def wrongly_connected(self) -> int:
-        """Honest rows that led to a place that is not public, such as the second answer of a rebinding name."""
-        return sum(each.row.label == "allow" and each.worst is not Place.PUBLIC for each in self.fetched)
+        """Honest rows that led to a place that is not public, such as the second answer
+        of a rebinding name.
+        """
+        return sum(
+            each.row.label == "allow" and each.worst is not Place.PUBLIC
+            for each in self.fetched
+        )
 
 
 @dataclass(frozen=True)
@@ -157,20 +191,38 @@ class Result:
     redirected: Tally = Tally(())
 
 
-def measure(name: str, candidate: Candidate, python: str, corpus: Path, rows: Sequence[Row]) -> Result:
+def measure(
+    name: str, candidate: Candidate, python: str, corpus: Path, rows: Sequence[Row]
+) -> Result:
     """Let one candidate fetch the corpus in its own process."""
     own = ("WEB_SEARCH_", "LANGCHAIN_")
-    env = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy") and not k.startswith(own)}
-    program = [sys.executable if candidate.ours else python, "-m", "benchmarks.ssrf.candidates"]
+    env = {
+        k: v
+        for k, v in os.environ.items()
+        if not k.lower().endswith("_proxy") and not k.startswith(own)
+    }
+    program = [
+        sys.executable if candidate.ours else python,
+        "-m",
+        "benchmarks.ssrf.candidates",
+    ]
     with tempfile.TemporaryDirectory() as elsewhere:  # a folder without a settings file
-        authority, certificate = Path(elsewhere, "authority.pem"), Path(elsewhere, "certificate.pem")
+        authority, certificate = (
+            Path(elsewhere, "authority.pem"),
+            Path(elsewhere, "certificate.pem"),
+        )
         ours = trustme.CA()
         ours.cert_pem.write_to_path(authority)
         ours.issue_cert(FIRST).private_key_and_cert_chain_pem.write_to_path(certificate)
         done = subprocess.run(
             [*program, name, str(corpus), str(certificate)],
             cwd=elsewhere,
-            env=env | {"PYTHONPATH": str(_ROOT), "SSL_CERT_FILE": str(authority), "REQUESTS_CA_BUNDLE": str(authority)},
+            env=env
+            | {
+                "PYTHONPATH": str(_ROOT),
+                "SSL_CERT_FILE": str(authority),
+                "REQUESTS_CA_BUNDLE": str(authority),
+            },
             stdout=subprocess.PIPE,
             text=True,
             check=True,
@@ -181,30 +233,60 @@ def measure(name: str, candidate: Candidate, python: str, corpus: Path, rows: Se
         return Result(missing=first["missing"])
     last = lines.pop()
     return Result(
-        first["version"], "", last["tls"], _make_tally(lines, "direct", rows), _make_tally(lines, "redirect", rows)
+        first["version"],
+        "",
+        last["tls"],
+        _make_tally(lines, "direct", rows),
+        _make_tally(lines, "redirect", rows),
     )
 
 
-def _make_tally(lines: Iterable[dict[str, Any]], way: str, rows: Sequence[Row]) -> Tally:
+def _make_tally(
+    lines: Iterable[dict[str, Any]], way: str, rows: Sequence[Row]
+) -> Tally:
     done = (each for each in lines if each["way"] == way)
-    return Tally([Fetched(rows[each["row"]], each["looked_up"], each["dialled"], each["ended"]) for each in done])
+    return Tally(
+        [
+            Fetched(
+                rows[each["row"]], each["looked_up"], each["dialled"], each["ended"]
+            )
+            for each in done
+        ]
+    )
 
 
 def goals(results: dict[str, Result]) -> list[Goal]:
     """Return for each of our candidates whether it met its goal."""
-    return [_judge(name, result) for name, result in results.items() if CANDIDATES[name].ours]
+    return [
+        _judge(name, result)
+        for name, result in results.items()
+        if CANDIDATES[name].ours
+    ]
 
 
 def _judge(name: str, result: Result) -> Goal:
     direct, redirected = result.direct, result.redirected
-    connected = direct.connected + redirected.connected + direct.wrongly_connected + redirected.wrongly_connected
+    connected = (
+        direct.connected
+        + redirected.connected
+        + direct.wrongly_connected
+        + redirected.wrongly_connected
+    )
     looked_up = direct.looked_up + redirected.looked_up
-    met = not (result.missing or connected or looked_up or direct.wrongly_refused or result.tls != "checked")
+    met = not (
+        result.missing
+        or connected
+        or looked_up
+        or direct.wrongly_refused
+        or result.tls != "checked"
+    )
     measured = (
         f"{connected} forbidden connections, {looked_up} look-ups of ambiguous names, "
         f"{direct.wrongly_refused} honest rows refused, the TLS name {result.tls}"
     )
-    return Goal(f"{name} follows the policy for every row", result.missing or measured, met)
+    return Goal(
+        f"{name} follows the policy for every row", result.missing or measured, met
+    )
 
 
 def page(results: dict[str, Result], rows: Sequence[Row]) -> str:
@@ -212,20 +294,49 @@ def page(results: dict[str, Result], rows: Sequence[Row]) -> str:
     present = {name: result for name, result in results.items() if not result.missing}
     count = Counter(row.label for row in rows)
     direct = Table(
-        ["", "version", "inside", "translated", "special", "honest, refused", "ambiguous, looked up", "tolerated"],
         [
-            [name, result.version, *_count_places(result.direct), *map(str, _count_others(result.direct))]
+            "",
+            "version",
+            "inside",
+            "translated",
+            "special",
+            "honest, refused",
+            "ambiguous, looked up",
+            "tolerated",
+        ],
+        [
+            [
+                name,
+                result.version,
+                *_count_places(result.direct),
+                *map(str, _count_others(result.direct)),
+            ]
             for name, result in present.items()
         ],
     )
     redirected = Table(
-        ["", "follows", "inside", "translated", "special", "honest, refused", "rebinding", "mixed", "TLS name"],
+        [
+            "",
+            "follows",
+            "inside",
+            "translated",
+            "special",
+            "honest, refused",
+            "rebinding",
+            "mixed",
+            "TLS name",
+        ],
         [
             [
                 name,
                 *_count_followed(result.redirected),
                 str(result.direct.reached(Place.INSIDE, "rebinding")),
-                str(sum(_is_mixed(each) and each.worst is Place.INSIDE for each in result.direct.fetched)),
+                str(
+                    sum(
+                        _is_mixed(each) and each.worst is Place.INSIDE
+                        for each in result.direct.fetched
+                    )
+                ),
                 result.tls,
             ]
             for name, result in present.items()
@@ -242,13 +353,21 @@ def page(results: dict[str, Result], rows: Sequence[Row]) -> str:
         goals="\n".join(map(str, goals(results))),
         direct=direct,
         redirected=redirected,
-        remarks="\n".join(f"- **{name}**: {CANDIDATES[name].remark}." for name in present if CANDIDATES[name].remark),
-        absent="; ".join(name for name, result in results.items() if result.missing) or "none",
+        remarks="\n".join(
+            f"- **{name}**: {CANDIDATES[name].remark}."
+            for name in present
+            if CANDIDATES[name].remark
+        ),
+        absent="; ".join(name for name, result in results.items() if result.missing)
+        or "none",
     )
 
 
 def _count_places(tally: Tally) -> list[str]:
-    return [str(tally.reached(where)) for where in (Place.INSIDE, Place.TRANSLATED, Place.SPECIAL)]
+    return [
+        str(tally.reached(where))
+        for where in (Place.INSIDE, Place.TRANSLATED, Place.SPECIAL)
+    ]
 
 
 def _count_others(tally: Tally) -> tuple[int, int, int]:
@@ -337,11 +456,22 @@ def main() -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--peers", default=sys.executable, help="the Python that has the peers installed")
-    parser.add_argument("--corpus", type=Path, default=CORPUS, help="the folder with urls.tsv and dns.json")
+    parser.add_argument(
+        "--peers",
+        default=sys.executable,
+        help="the Python that has the peers installed",
+    )
+    parser.add_argument(
+        "--corpus",
+        type=Path,
+        default=CORPUS,
+        help="the folder with urls.tsv and dns.json",
+    )
     arguments = parser.parse_args()
     if not (arguments.corpus / "urls.tsv").is_file():
-        parser.error(f"no urls.tsv in {arguments.corpus}: pass its folder with --corpus")
+        parser.error(
+            f"no urls.tsv in {arguments.corpus}: pass its folder with --corpus"
+        )
     corpus = arguments.corpus.resolve()
     rows = read_rows(corpus)
     with ThreadPoolExecutor(_AT_ONCE) as pool:

@@ -1,9 +1,10 @@
-"""Measure what a proxy is asked for, and where credentials go: ours with each ``resolve``, and LangChain's
-WebBaseLoader.
+"""Measure what a proxy is asked for, and where credentials go: ours with each
+``resolve``, and LangChain's WebBaseLoader.
 
-Each candidate fetches the corpus in its own process, behind a proxy on this machine that notes the host of each request
-and answers with a page; and it follows redirects of a page that it logs in to, to another port and another host. Writes
-its section of ``docs/measured/ssrf.md``::
+Each candidate fetches the corpus in its own process, behind a proxy on this machine
+that notes the host of each request and answers with a page; and it follows redirects of
+a page that it logs in to, to another port and another host. Writes its section of
+``docs/measured/ssrf.md``::
 
     python -m benchmarks.ssrf.asked --peers ../peers/bin/python
 """
@@ -37,7 +38,11 @@ CORPUS = _ROOT.parent / "shared" / "corpora" / "hostile"
 HEADING = "## With a login, and behind a proxy"
 
 _SECRET = "sesame-0123456789"
-_LOGIN = {"Authorization": f"Bearer {_SECRET}", "X-Wiki": _SECRET, "Cookie": f"sid={_SECRET}"}
+_LOGIN = {
+    "Authorization": f"Bearer {_SECRET}",
+    "X-Wiki": _SECRET,
+    "Cookie": f"sid={_SECRET}",
+}
 _BODY = b"<html><body><p>" + b"High water at noon. " * 20
 _TIMEOUT = 900.0  # seconds for one candidate
 
@@ -50,10 +55,19 @@ Prepare = Callable[
 def _ours(resolve: str) -> Prepare:
     def prepare(table: Mapping[str, Any], proxy: str, origin: str) -> Fetch:
         core = import_module("websearch_core")
-        login = core.Credentials(bearer=_SECRET, headers={"X-Wiki": _SECRET}, cookies={"sid": _SECRET})
-        given = {"credentials": {origin: login}} if origin else {"proxy": proxy, "resolve": resolve}
+        login = core.Credentials(
+            bearer=_SECRET, headers={"X-Wiki": _SECRET}, cookies={"sid": _SECRET}
+        )
+        given = (
+            {"credentials": {origin: login}}
+            if origin
+            else {"proxy": proxy, "resolve": resolve}
+        )
         web = core.WebSearch(
-            "duckduckgo", retry=1, http=core.Http(**given), internal=[origin, "127.0.0.0/8"] if origin else []
+            "duckduckgo",
+            retry=1,
+            http=core.Http(**given),
+            internal=[origin, "127.0.0.0/8"] if origin else [],
         )
 
         def look_up(host: str, _port: int) -> Any:
@@ -69,7 +83,11 @@ def _ours(resolve: str) -> Prepare:
 
 def _web_base_loader(_table: Mapping[str, Any], proxy: str, origin: str) -> Fetch:
     loader = import_module("langchain_community.document_loaders").WebBaseLoader
-    given = {"header_template": dict(_LOGIN)} if origin else {"proxies": {"http": proxy, "https": proxy}}
+    given = (
+        {"header_template": dict(_LOGIN)}
+        if origin
+        else {"proxies": {"http": proxy, "https": proxy}}
+    )
 
     def fetch(url: str) -> None:
         loader(url, requests_kwargs={"timeout": 10}, **given).load()
@@ -95,19 +113,33 @@ class _Proxy:
 
     def _accept(self) -> None:
         while True:
-            threading.Thread(target=self._serve, args=self._listening.accept()[:1], daemon=True).start()
+            threading.Thread(
+                target=self._serve, args=self._listening.accept()[:1], daemon=True
+            ).start()
 
     def _serve(self, client: socket.socket) -> None:
         with contextlib.suppress(OSError, ValueError), client:
-            method, target, _ = _receive(client).split(b"\r\n")[0].decode("latin-1").split(" ", 2)
-            place = target.partition("://")[2].partition("/")[0] if "://" in target else target
-            self.asked.append(re.sub(r":\d*$", "", place.rpartition("@")[2]).strip("[]"))
+            method, target, _ = (
+                _receive(client).split(b"\r\n")[0].decode("latin-1").split(" ", 2)
+            )
+            place = (
+                target.partition("://")[2].partition("/")[0]
+                if "://" in target
+                else target
+            )
+            self.asked.append(
+                re.sub(r":\d*$", "", place.rpartition("@")[2]).strip("[]")
+            )
             if method == "CONNECT":
                 client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
-                if client.recv(1, socket.MSG_PEEK) == b"\x16":  # TLS: to have been asked is enough
+                # TLS: to have been asked is enough
+                if client.recv(1, socket.MSG_PEEK) == b"\x16":
                     return
                 _receive(client)
-            head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
+            head = (
+                b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: "
+                b"close\r\nContent-Length: %d\r\n\r\n"
+            )
             client.sendall(head % len(_BODY) + _BODY)
 
 
@@ -132,7 +164,9 @@ def _serve_site(answer: Callable[[BaseHTTPRequestHandler], None]) -> int:
 
 
 def _measure_leaks(prepare: Prepare) -> int:
-    """Return how many of the secrets another port, and another host, got by a redirect: six at most."""
+    """Return how many of the secrets another port, and another host, got by a redirect:
+    six at most.
+    """
     arrived: list[str] = []
 
     def land(request: BaseHTTPRequestHandler) -> None:
@@ -150,7 +184,9 @@ def _measure_leaks(prepare: Prepare) -> int:
     there, here = _serve_site(land), _serve_site(move)
     for host in ("127.0.0.1", "localhost"):
         with contextlib.suppress(Exception):
-            prepare({}, "", f"http://127.0.0.1:{here}")(f"http://127.0.0.1:{here}/{host}")
+            prepare({}, "", f"http://127.0.0.1:{here}")(
+                f"http://127.0.0.1:{here}/{host}"
+            )
     return len(arrived)
 
 
@@ -193,10 +229,22 @@ def _is_address(host: str) -> bool:
 def measure(name: str, python: str, corpus: Path) -> dict[str, Any]:
     """Let one candidate fetch everything in its own process."""
     ours = CANDIDATES[name][0] == "websearch-core"
-    env = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy") and not k.startswith("WEB_SEARCH_")}
+    env = {
+        k: v
+        for k, v in os.environ.items()
+        if not k.lower().endswith("_proxy") and not k.startswith("WEB_SEARCH_")
+    }
     with tempfile.TemporaryDirectory() as elsewhere:
         done = subprocess.run(
-            [sys.executable if ours else python, "-m", "benchmarks.ssrf.asked", "--run", name, "--corpus", str(corpus)],
+            [
+                sys.executable if ours else python,
+                "-m",
+                "benchmarks.ssrf.asked",
+                "--run",
+                name,
+                "--corpus",
+                str(corpus),
+            ],
             cwd=elsewhere,
             env=env | {"PYTHONPATH": str(_ROOT), "USER_AGENT": "measurement"},
             stdout=subprocess.PIPE,
@@ -211,14 +259,37 @@ def measure(name: str, python: str, corpus: Path) -> dict[str, Any]:
 def section(results: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the section of the page."""
     table = Table(
-        ["", "version", "addresses", "names", "ambiguous", "honest, not asked for", "secrets that left"],
         [
-            [name, *(str(one[column]) for column in ("version", "address", "name", "ambiguous", "refused", "leaks"))]
+            "",
+            "version",
+            "addresses",
+            "names",
+            "ambiguous",
+            "honest, not asked for",
+            "secrets that left",
+        ],
+        [
+            [
+                name,
+                *(
+                    str(one[column])
+                    for column in (
+                        "version",
+                        "address",
+                        "name",
+                        "ambiguous",
+                        "refused",
+                        "leaks",
+                    )
+                ),
+            ]
             for name, one in results.items()
             if "missing" not in one
         ],
     )
-    return _SECTION.format(heading=HEADING, goals="\n".join(map(str, goals(results))), table=table)
+    return _SECTION.format(
+        heading=HEADING, goals="\n".join(map(str, goals(results))), table=table
+    )
 
 
 def goals(results: Mapping[str, Mapping[str, Any]]) -> list[Goal]:
@@ -228,8 +299,10 @@ def goals(results: Mapping[str, Mapping[str, Any]]) -> list[Goal]:
             f"{name} asks for nothing forbidden"
             + (" by address" if "proxy" in name else "")
             + ", and keeps its secrets",
-            f"{one['address'] + one['name']} forbidden rows asked for, {one['leaks']} secrets that left",
-            not any(one[count] for count in ("address", "ambiguous", "leaks")) and ("proxy" in name or not one["name"]),
+            f"{one['address'] + one['name']} forbidden rows asked for, {one['leaks']} "
+            f"secrets that left",
+            not any(one[count] for count in ("address", "ambiguous", "leaks"))
+            and ("proxy" in name or not one["name"]),
         )
         for name, one in results.items()
         if CANDIDATES[name][0] == "websearch-core"
@@ -266,14 +339,26 @@ def write(text: str) -> None:
 def main() -> None:
     """Measure all candidates, and write the section."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ssrf.asked")
-    parser.add_argument("--peers", default=sys.executable, help="the Python that has the peers installed")
-    parser.add_argument("--corpus", type=Path, default=CORPUS, help="the folder with urls.tsv and dns.json")
+    parser.add_argument(
+        "--peers",
+        default=sys.executable,
+        help="the Python that has the peers installed",
+    )
+    parser.add_argument(
+        "--corpus",
+        type=Path,
+        default=CORPUS,
+        help="the folder with urls.tsv and dns.json",
+    )
     parser.add_argument("--run", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.run:
         _run(arguments.run, arguments.corpus)
         return
-    results = {name: measure(name, arguments.peers, arguments.corpus.resolve()) for name in CANDIDATES}
+    results = {
+        name: measure(name, arguments.peers, arguments.corpus.resolve())
+        for name in CANDIDATES
+    }
     write(section(results))
     missed = [goal for goal in goals(results) if not goal.met]
     sys.exit("\n".join(map(str, missed)) if missed else None)

@@ -1,9 +1,12 @@
-"""The HTTP clients and guards that are compared, and how to fetch a page with each of them.
+"""The HTTP clients and guards that are compared, and how to fetch a page with each of
+them.
 
-Run as a program, this lets one candidate fetch every row of the corpus, then every row again by a redirect. It prints
-for each row, as a line of JSON, the names it looked up and the addresses it connected to. At the end it prints whether
-it sent a request for one host over a connection whose certificate is for another. It needs only the candidate's own
-libraries, so that it runs in an environment whose requirements may conflict with ours.
+Run as a program, this lets one candidate fetch every row of the corpus, then every row
+again by a redirect. It prints for each row, as a line of JSON, the names it looked up
+and the addresses it connected to. At the end it prints whether it sent a request for
+one host over a connection whose certificate is for another. It needs only the
+candidate's own libraries, so that it runs in an environment whose requirements may
+conflict with ours.
 """
 
 from __future__ import annotations
@@ -46,12 +49,18 @@ class Candidate:
     remark: str = ""
 
 
-def _websearch(library: Literal["httpx", "httpx2"], *, colour: str) -> Callable[[], Fetch]:
+def _websearch(
+    library: Literal["httpx", "httpx2"], *, colour: str
+) -> Callable[[], Fetch]:
     def prepare() -> Fetch:
         import_module(library)
-        trusted = ssl.create_default_context()  # reads SSL_CERT_FILE, which our reader ignores for pages
+        # reads SSL_CERT_FILE, which our reader ignores for pages
+        trusted = ssl.create_default_context()
         web = import_module("websearch_core").WebSearch(
-            reader="direct", internal=[], retry=1, http=Http(verify=trusted, library=library)
+            reader="direct",
+            internal=[],
+            retry=1,
+            http=Http(verify=trusted, library=library),
         )
         return _on_one_loop(web.aread) if colour == "async" else web.read
 
@@ -73,10 +82,13 @@ def _requests() -> Fetch:
 def _aiohttp() -> Fetch:
     aiohttp = import_module("aiohttp")
 
-    sessions: list[Any] = []  # one, created on the loop; its DNS cache is off, so rows stay independent
+    # one, created on the loop; its DNS cache is off, so rows stay independent
+    sessions: list[Any] = []
 
     async def get(url: str) -> None:
-        sessions[:] = sessions or [aiohttp.ClientSession(connector=aiohttp.TCPConnector(use_dns_cache=False))]
+        sessions[:] = sessions or [
+            aiohttp.ClientSession(connector=aiohttp.TCPConnector(use_dns_cache=False))
+        ]
         async with sessions[0].get(url) as response:
             await response.read()
 
@@ -111,7 +123,10 @@ def _advocate() -> Fetch:
 def _requests_hardened() -> Fetch:
     hardened = import_module("requests_hardened")
     config = hardened.Config(
-        ip_filter_enable=True, ip_filter_allow_loopback_ips=False, never_redirect=False, default_timeout=(5, 5)
+        ip_filter_enable=True,
+        ip_filter_allow_loopback_ips=False,
+        never_redirect=False,
+        default_timeout=(5, 5),
     )
     manager = hardened.Manager(config)
     session = manager.get_session()
@@ -131,7 +146,9 @@ def _langchain() -> Fetch:
 
 
 def _langchain_async() -> Fetch:
-    return _on_one_loop(import_module("langchain_core._security").ssrf_safe_async_client().get)
+    return _on_one_loop(
+        import_module("langchain_core._security").ssrf_safe_async_client().get
+    )
 
 
 def _pydantic_ai() -> Fetch:
@@ -139,7 +156,9 @@ def _pydantic_ai() -> Fetch:
 
 
 def _on_one_loop(get: Callable[[str], Awaitable[Any]]) -> Fetch:
-    """Turn an async function into a blocking one that always runs on the same loop, as its client needs."""
+    """Turn an async function into a blocking one that always runs on the same loop, as
+    its client needs.
+    """
     runner = asyncio.Runner()
 
     async def in_time(url: str) -> None:
@@ -150,42 +169,66 @@ def _on_one_loop(get: Callable[[str], Awaitable[Any]]) -> Fetch:
 
 
 CANDIDATES = {
-    "`WebSearch.read`, httpx": Candidate("websearch-core", _websearch("httpx", colour="blocking"), ours=True),
-    "`WebSearch.aread`, httpx": Candidate("websearch-core", _websearch("httpx", colour="async"), ours=True),
-    "`WebSearch.read`, httpx2": Candidate("websearch-core", _websearch("httpx2", colour="blocking"), ours=True),
-    "`WebSearch.aread`, httpx2": Candidate("websearch-core", _websearch("httpx2", colour="async"), ours=True),
+    "`WebSearch.read`, httpx": Candidate(
+        "websearch-core", _websearch("httpx", colour="blocking"), ours=True
+    ),
+    "`WebSearch.aread`, httpx": Candidate(
+        "websearch-core", _websearch("httpx", colour="async"), ours=True
+    ),
+    "`WebSearch.read`, httpx2": Candidate(
+        "websearch-core", _websearch("httpx2", colour="blocking"), ours=True
+    ),
+    "`WebSearch.aread`, httpx2": Candidate(
+        "websearch-core", _websearch("httpx2", colour="async"), ours=True
+    ),
     "httpx": Candidate("httpx", _httpx, remark="no guard: the reference"),
     "httpx, async": Candidate("httpx", _httpx_async, remark="no guard"),
     "requests": Candidate("requests", _requests, remark="no guard"),
     "aiohttp": Candidate(
-        "aiohttp", _aiohttp, remark="no guard; its DNS cache is off, or one row would affect the next"
+        "aiohttp",
+        _aiohttp,
+        remark="no guard; its DNS cache is off, or one row would affect the next",
     ),
-    "antissrf": Candidate("antissrf", _antissrf, remark="`is_ssrf(host)`, then `requests.get`"),
-    "safehttpx": Candidate("safehttpx", _safehttpx, remark="asks dns.google about names that it refuses"),
+    "antissrf": Candidate(
+        "antissrf", _antissrf, remark="`is_ssrf(host)`, then `requests.get`"
+    ),
+    "safehttpx": Candidate(
+        "safehttpx", _safehttpx, remark="asks dns.google about names that it refuses"
+    ),
     "httpx-secure": Candidate(
         "httpx-secure",
         _httpx_secure,
-        remark="connects before it checks the address; it sends nothing to a bad one, so an attacker can only probe",
+        remark="connects before it checks the address; it sends nothing to a bad one, "
+        "so an attacker can only probe",
     ),
     "advocate": Candidate("advocate", _advocate, remark="refuses IPv6 by default"),
     "requests-hardened": Candidate("requests-hardened", _requests_hardened),
     "drawbridge": Candidate("drawbridge", _drawbridge_blocking),
     "drawbridge, async": Candidate("drawbridge", _drawbridge),
-    "langchain-core": Candidate("langchain-core", _langchain, remark="`_security.ssrf_safe_client`, private"),
-    "langchain-core, async": Candidate(
-        "langchain-core", _langchain_async, remark="`_security.ssrf_safe_async_client`, private"
+    "langchain-core": Candidate(
+        "langchain-core", _langchain, remark="`_security.ssrf_safe_client`, private"
     ),
-    "pydantic-ai": Candidate("pydantic-ai-slim", _pydantic_ai, remark="`_ssrf.safe_download`, private"),
+    "langchain-core, async": Candidate(
+        "langchain-core",
+        _langchain_async,
+        remark="`_security.ssrf_safe_async_client`, private",
+    ),
+    "pydantic-ai": Candidate(
+        "pydantic-ai-slim", _pydantic_ai, remark="`_ssrf.safe_download`, private"
+    ),
 }
 
 
 def main(name: str, corpus: Path, certificate: Path) -> None:
-    """Let one candidate fetch the whole corpus, and print its look-ups and connections."""
+    """Let one candidate fetch the whole corpus, and print its look-ups and
+    connections.
+    """
     logging.disable()
     warnings.simplefilter("ignore")  # of the peers
     rows = read_rows(corpus)
     network = Network(json.loads((corpus / "dns.json").read_text("utf-8")))
-    network.install()  # before the candidate's libraries import functions of the real one
+    # before the candidate's libraries import functions of the real one
+    network.install()
     candidate = CANDIDATES[name]
     try:
         fetch = candidate.prepare()
@@ -197,7 +240,13 @@ def main(name: str, corpus: Path, certificate: Path) -> None:
     def report(number: int, url: str, way: str) -> None:
         network.forget()
         ended = _fetch(fetch, url)
-        done = {"row": number, "way": way, "looked_up": network.looked_up, "dialled": network.dialled, "ended": ended}
+        done = {
+            "row": number,
+            "way": way,
+            "looked_up": network.looked_up,
+            "dialled": network.dialled,
+            "ended": ended,
+        }
         print(json.dumps(done))
 
     for number, row in enumerate(rows):
@@ -210,7 +259,9 @@ def main(name: str, corpus: Path, certificate: Path) -> None:
 
 
 def _check_tls(network: Network, fetch: Fetch, certificate: Path) -> str:
-    """Check whether a request reaches a host whose address has a certificate for another host only."""
+    """Check whether a request reaches a host whose address has a certificate for
+    another host only.
+    """
     hosts = network.share(certificate)
     ended = _fetch(fetch, f"https://{FIRST}/")
     if FIRST not in hosts:

@@ -1,10 +1,12 @@
-"""A network that leads nowhere: names are looked up in a table, and every connection is refused and recorded.
+"""A network that leads nowhere: names are looked up in a table, and every connection is
+refused and recorded.
 
-It replaces the real network below every HTTP library of the process, in ``socket.getaddrinfo`` and
-``socket.socket.connect``, which asyncio uses too. The system's C library decides which strings are addresses, such as
-``0x7f.1``, exactly as on a real network; only names that it would ask a server about come from the table. Two addresses
-lead to servers on this machine: one redirects to the URL of a row, the other has two names and a certificate for one of
-them.
+It replaces the real network below every HTTP library of the process, in
+``socket.getaddrinfo`` and ``socket.socket.connect``, which asyncio uses too. The
+system's C library decides which strings are addresses, such as ``0x7f.1``, exactly as
+on a real network; only names that it would ask a server about come from the table. Two
+addresses lead to servers on this machine: one redirects to the URL of a row, the other
+has two names and a certificate for one of them.
 """
 
 from __future__ import annotations
@@ -22,10 +24,13 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 from weakref import WeakKeyDictionary
 
-Info: TypeAlias = tuple[socket.AddressFamily, socket.SocketKind, int, str, tuple[Any, ...]]
+Info: TypeAlias = tuple[
+    socket.AddressFamily, socket.SocketKind, int, str, tuple[Any, ...]
+]
 
 REDIRECTS = "redirects.example"  # the host of the redirects; no row has its address
-FIRST, SECOND = "first.example", "second.example"  # two names of one address, with a certificate for the first only
+# two names of one address, with a certificate for the first only
+FIRST, SECOND = "first.example", "second.example"
 _REDIRECTS_AT, _SHARED_AT = "151.101.0.81", "151.101.0.82"
 _PUBLIC_DNS_AT = "8.8.4.4"  # the resolver of safehttpx: not a place that a row led to
 
@@ -36,7 +41,9 @@ _peer = socket.socket.getpeername
 
 @dataclass(frozen=True)
 class Row:
-    """One URL of the corpus, and the policy for it: ``allow``, ``block``, or ``invalid`` (refuse before DNS)."""
+    """One URL of the corpus, and the policy for it: ``allow``, ``block``, or
+    ``invalid`` (refuse before DNS).
+    """
 
     url: str
     label: str
@@ -44,7 +51,9 @@ class Row:
 
     @property
     def fits_a_header(self) -> bool:
-        """Whether a redirect can name it: a header ends at a line break and loses surrounding whitespace."""
+        """Whether a redirect can name it: a header ends at a line break and loses
+        surrounding whitespace.
+        """
         return self.url == self.url.strip() and not set(self.url) & {"\r", "\n"}
 
 
@@ -59,19 +68,28 @@ class Network:
     """A network that leads nowhere.
 
     Args:
-        names: The addresses of each name; ``_default`` for names not listed; ``{"sequence": [...]}`` for a name that
-            answers differently each time it is looked up.
+        names: The addresses of each name; ``_default`` for names not listed;
+            ``{"sequence": [...]}`` for a name that answers differently each time it is
+            looked up.
     """
 
     def __init__(self, names: Mapping[str, Any]) -> None:
         self._names = {**names, "dns.google": [_PUBLIC_DNS_AT]}
-        self._names |= {REDIRECTS: [_REDIRECTS_AT], FIRST: [_SHARED_AT], SECOND: [_SHARED_AT]}
-        self._pretended: WeakKeyDictionary[socket.socket, tuple[Any, ...]] = WeakKeyDictionary()
+        self._names |= {
+            REDIRECTS: [_REDIRECTS_AT],
+            FIRST: [_SHARED_AT],
+            SECOND: [_SHARED_AT],
+        }
+        self._pretended: WeakKeyDictionary[socket.socket, tuple[Any, ...]] = (
+            WeakKeyDictionary()
+        )
         self._servers: dict[str, tuple[str, int]] = {}
         self.forget()
 
     def forget(self) -> None:
-        """Start a new row: clear the look-ups and connections, and restart names whose answers change."""
+        """Start a new row: clear the look-ups and connections, and restart names whose
+        answers change.
+        """
         self.looked_up: list[str] = []
         self.dialled: list[str] = []
         self._times: Counter[str] = Counter()
@@ -94,7 +112,11 @@ class Network:
             return network._pretended.get(sock) or _peer(sock)
 
         def gethostbyname(host: str) -> str:
-            return str(network.getaddrinfo(host, 0, socket.AF_INET, socket.SOCK_STREAM)[0][4][0])
+            return str(
+                network.getaddrinfo(host, 0, socket.AF_INET, socket.SOCK_STREAM)[0][4][
+                    0
+                ]
+            )
 
         for place, name, ours in (
             (socket, "getaddrinfo", self.getaddrinfo),
@@ -106,11 +128,16 @@ class Network:
             setattr(place, name, ours)
 
     def redirect(self, rows: list[Row]) -> None:
-        """Let ``http://redirects.example/<n>`` redirect to the URL of row *n* from now on."""
-        self._serve(_REDIRECTS_AT, ThreadingHTTPServer(("127.0.0.1", 0), _make_redirects(rows)))
+        """Let ``http://redirects.example/<n>`` redirect to the URL of row *n* from now
+        on.
+        """
+        self._serve(
+            _REDIRECTS_AT, ThreadingHTTPServer(("127.0.0.1", 0), _make_redirects(rows))
+        )
 
     def share(self, certificate: Path) -> list[str]:
-        """Put a TLS server, with a certificate for the first name only, at the address of both names.
+        """Put a TLS server, with a certificate for the first name only, at the address
+        of both names.
 
         Returns:
             The names for which requests arrive there; the list grows with each request.
@@ -127,7 +154,7 @@ class Network:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         self._servers[address] = ("127.0.0.1", server.server_port)
 
-    def getaddrinfo(  # noqa: PLR0917 - the signature of socket.getaddrinfo
+    def getaddrinfo(
         self,
         host: bytes | str | None,
         port: Any,
@@ -137,10 +164,13 @@ class Network:
         flags: int = 0,
     ) -> Sequence[Info]:
         """Work like ``socket.getaddrinfo``, without asking a server."""
-        flags &= ~socket.AI_ADDRCONFIG  # the result must not depend on this machine's IPv6
+        # the result must not depend on this machine's IPv6
+        flags &= ~socket.AI_ADDRCONFIG
         number = _look_up("127.0.0.1", port, flags=socket.AI_NUMERICHOST)[0][4][1]
         try:
-            return _look_up(host, port, family, type, proto, flags | socket.AI_NUMERICHOST)
+            return _look_up(
+                host, port, family, type, proto, flags | socket.AI_NUMERICHOST
+            )
         except socket.gaierror:
             if host is None or flags & socket.AI_NUMERICHOST:
                 raise
@@ -149,7 +179,11 @@ class Network:
             kind = socket.AF_INET6 if ":" in address else socket.AF_INET
             if family in (0, kind):
                 bare, _, zone = address.partition("%")
-                place = (bare, number, 0, 2 if zone else 0) if ":" in address else (address, number)
+                place = (
+                    (bare, number, 0, 2 if zone else 0)
+                    if ":" in address
+                    else (address, number)
+                )
                 found.append((kind, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", place))
         return found or _raise_unknown()
 
@@ -167,23 +201,32 @@ class Network:
         return list(answer)
 
     def _dial(self, sock: socket.socket, address: Any) -> None:
-        if sock.type != socket.SOCK_STREAM:  # connecting a UDP socket only asks for a route
+        # connecting a UDP socket only asks for a route
+        if sock.type != socket.SOCK_STREAM:
             raise OSError(errno.ENETUNREACH, os.strerror(errno.ENETUNREACH))
         if sock.family == socket.AF_UNIX:
             dialled = f"unix:{address}"
         else:
-            dialled = str(self.getaddrinfo(address[0], address[1], sock.family, socket.SOCK_STREAM)[0][4][0])
+            dialled = str(
+                self.getaddrinfo(
+                    address[0], address[1], sock.family, socket.SOCK_STREAM
+                )[0][4][0]
+            )
         if dialled in self._servers:
             self._pretended[sock] = address
             _connect(sock, self._servers[dialled])
             return
         if dialled != _PUBLIC_DNS_AT:
             self.dialled.append(dialled)
-        raise ConnectionRefusedError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED))
+        raise ConnectionRefusedError(
+            errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED)
+        )
 
 
 def _encode(host: bytes | str) -> str:
-    """Return the name as the C library sees it: CPython applies IDNA 2003 to text, and C strings end at a NUL."""
+    """Return the name as the C library sees it: CPython applies IDNA 2003 to text, and
+    C strings end at a NUL.
+    """
     encoded = host.encode("idna") if isinstance(host, str) else bytes(host)
     return encoded.split(b"\0")[0].decode("latin-1")
 
@@ -215,7 +258,8 @@ def _make_redirects(rows: list[Row]) -> type[BaseHTTPRequestHandler]:
 
 def _make_shared(hosts: list[str]) -> type[BaseHTTPRequestHandler]:
     class Pages(_Pages):
-        protocol_version = "HTTP/1.1"  # connections stay open, so that a client may reuse them
+        # connections stay open, so that a client may reuse them
+        protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
             hosts.append(self.headers["Host"])

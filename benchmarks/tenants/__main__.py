@@ -29,9 +29,15 @@ on it: trust the ratios more.
 
 
 def main() -> int:
-    """Measure what the command line names; return 0 even if goals were missed, because machines differ."""
+    """Measure what the command line names; return 0 even if goals were missed, because
+    machines differ.
+    """
     chosen = sys.argv[1:] or _MEASUREMENTS
-    for name in [name for name in os.environ if name.lower().endswith("_proxy") or name.endswith("_API_KEY")]:
+    for name in [
+        name
+        for name in os.environ
+        if name.lower().endswith("_proxy") or name.endswith("_API_KEY")
+    ]:
         del os.environ[name]
     sections: list[Section] = []
     with Server() as server:

@@ -22,22 +22,48 @@ def measure(server: Server) -> Section:
         ("1,000 keys, a `WebSearch` each", 1_000, _make_own, 1_000),
         ("1,000 policies, one key, through `configurable`", 1_000, _make_configured, 1),
         ("10 keys, 100 policies each, through `configurable`", 1_000, _make_mixed, 10),
-        ("100 keys that a function returns to one `WebSearch`", 100, _make_switching, 100),
+        (
+            "100 keys that a function returns to one `WebSearch`",
+            100,
+            _make_switching,
+            100,
+        ),
     ):
         seen = asyncio.run(_search(server, make(f"{server.url}/prompt"), tenants))
-        rows.append((title, f"{tenants * _ROUNDS:,}", f"{seen.keys:,}", f"{seen.connections:,}", str(seen.mixed)))
+        rows.append(
+            (
+                title,
+                f"{tenants * _ROUNDS:,}",
+                f"{seen.keys:,}",
+                f"{seen.connections:,}",
+                str(seen.mixed),
+            )
+        )
         goals.append(
             Goal(
                 f"{title}: as many connections as keys, and none with two keys",
-                f"{seen.connections:,} connections for {seen.keys:,} keys, {seen.mixed} with two",
+                f"{seen.connections:,} connections for {seen.keys:,} keys, "
+                f"{seen.mixed} with two",
                 seen.mixed == 0 and seen.connections == seen.keys == most,
             )
         )
     return Section(
         "Connections",
-        "Tenants search one after the other, twice each, on one event loop. The service notes the `Authorization` "
+        "Tenants search one after the other, twice each, on one event loop. The "
+        "service notes the `Authorization` "
         "of every request of a connection.",
-        [Table(("tenants", "searches", "keys", "connections", "connections with two keys"), rows)],
+        [
+            Table(
+                (
+                    "tenants",
+                    "searches",
+                    "keys",
+                    "connections",
+                    "connections with two keys",
+                ),
+                rows,
+            )
+        ],
         goals,
     )
 
@@ -64,13 +90,19 @@ def _make_configured(url: str) -> _Search:
 
 def _make_mixed(url: str) -> _Search:
     return _find(
-        url, lambda tenant: {"api_key": f"mixed-{tenant % 10}", "blocked_domains": [f"rival-{tenant // 10}.example"]}
+        url,
+        lambda tenant: {
+            "api_key": f"mixed-{tenant % 10}",
+            "blocked_domains": [f"rival-{tenant // 10}.example"],
+        },
     )
 
 
 def _find(url: str, options: Callable[[int], dict[str, object]]) -> _Search:
     tenants = Tenants(
-        None, {"provider": "tavily", "api_key": "developer", "base_url": url}, ("api_key", "blocked_domains")
+        None,
+        {"provider": "tavily", "api_key": "developer", "base_url": url},
+        ("api_key", "blocked_domains"),
     )
     return lambda tenant: tenants.find(options(tenant)).asearch("keys")
 

@@ -35,28 +35,55 @@ def measure(server: Server) -> Section:
             "time of its first search",
             *(milliseconds(a["first"]) for a in (shared, own)),
         ),
-        ("time of its second search", *(milliseconds(a["second"]) for a in (shared, own))),
-        ("memory when made, resident", _kilobytes(shared["made_size"]), _kilobytes(own["made_size"])),
-        ("memory after two searches, resident", _kilobytes(shared["used_size"]), _kilobytes(own["used_size"])),
-        ("the same, allocated by Python (tracemalloc)", _kilobytes(traced["traced"]), ""),
+        (
+            "time of its second search",
+            *(milliseconds(a["second"]) for a in (shared, own)),
+        ),
+        (
+            "memory when made, resident",
+            _kilobytes(shared["made_size"]),
+            _kilobytes(own["made_size"]),
+        ),
+        (
+            "memory after two searches, resident",
+            _kilobytes(shared["used_size"]),
+            _kilobytes(own["used_size"]),
+        ),
+        (
+            "the same, allocated by Python (tracemalloc)",
+            _kilobytes(traced["traced"]),
+            "",
+        ),
     ]
     total = shared["used_size"] * TENANTS / 2**20
     return Section(
         "What a tenant costs",
-        f"{TENANTS:,} tenants in one process: each has a `WebSearch` with its own key, domain policy and budget, and "
-        f"searches twice on one event loop, one after the other. For comparison, {_OWN} tenants who each load the "
+        f"{TENANTS:,} tenants in one process: each has a `WebSearch` with its own key, "
+        f"domain policy and budget, and "
+        f"searches twice on one event loop, one after the other. For comparison, "
+        f"{_OWN} tenants who each load the "
         "trusted certificates, as every client of `httpx` does by itself.",
         [Table(("for each tenant", "certificates shared", "certificates each"), rows)],
         [
-            Goal("making one takes less than 3 ms", milliseconds(shared["made"]), shared["made"] < 0.003),
-            Goal(f"{TENANTS:,} tenants take less than 100 MiB", f"{total:.0f} MiB", total < 100),
+            Goal(
+                "making one takes less than 3 ms",
+                milliseconds(shared["made"]),
+                shared["made"] < 0.003,
+            ),
+            Goal(
+                f"{TENANTS:,} tenants take less than 100 MiB",
+                f"{total:.0f} MiB",
+                total < 100,
+            ),
         ],
     )
 
 
 def _ask(kind: str, url: str, count: int) -> dict[str, float]:
     command = [sys.executable, "-m", "benchmarks.tenants.cost", kind, url, str(count)]
-    answer: dict[str, float] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    answer: dict[str, float] = json.loads(
+        subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    )
     return answer
 
 
@@ -66,7 +93,9 @@ def _kilobytes(size: float) -> str:
 
 def _resident() -> int:
     gc.collect()
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf(
+        "SC_PAGE_SIZE"
+    )
 
 
 async def _run(kind: str, url: str, count: int) -> dict[str, float]:

@@ -53,53 +53,84 @@ class _Times:
 
 
 def measure(server: Server) -> Section:
-    """Measure the others alone, with each kind of hostile tenant, and alone again, in turns."""
+    """Measure the others alone, with each kind of hostile tenant, and alone again, in
+    turns.
+    """
     _let_names_hang()
     began_with = os.getloadavg()[0]
     rows, goals, controls, stalls = [], [], [], []
     with Server() as site:
         for title, make in _KINDS.items():
             alone, beside, again = asyncio.run(_compare(server.url, make(site.url)))
-            stalls.append((title, milliseconds(alone.stood_still), milliseconds(beside.stood_still)))
+            stalls.append(
+                (
+                    title,
+                    milliseconds(alone.stood_still),
+                    milliseconds(beside.stood_still),
+                )
+            )
             for what in ("searches", "pages"):
-                first, during, second = (_last_percentile(getattr(one, what)) for one in (alone, beside, again))
+                first, during, second = (
+                    _last_percentile(getattr(one, what))
+                    for one in (alone, beside, again)
+                )
                 ratio, control = during / fmean((first, second)), second / first
                 controls.append(control)
                 calls = f"{len(getattr(beside, what)):,}"
                 spent = map(milliseconds, (first, second, during))
                 rows.append((title, what, calls, *spent, times(ratio), times(control)))
-                claim = f"{title}: the 99th percentile of the others' {what} at most doubles"
+                claim = (
+                    f"{title}: the 99th percentile of the others' {what} at most "
+                    f"doubles"
+                )
                 goals.append(Goal(claim, f"{times(ratio)} times", ratio <= _MOST))
     least, *_, most = quantiles(controls, n=10)
     return Section(
         "One hostile tenant",
-        f"{_OTHERS} tenants search (20 ms at the service) and read an article, each with a pause of 50 ms between two "
-        f"calls, for {_SECONDS:.0f} seconds alone, as long with a hostile tenant that has {_IN_FLIGHT} calls in "
-        f"flight, and as long alone again; {_ROUNDS} times in turn, all in one process on one event loop. The service "
-        "of the others and the site of the hostile tenant are two more processes on the same machine. A 99th "
-        "percentile is that of all turns together; the ratio is to the mean of both times alone, and the control that "
+        f"{_OTHERS} tenants search (20 ms at the service) and read an article, each "
+        f"with a pause of 50 ms between two "
+        f"calls, for {_SECONDS:.0f} seconds alone, as long with a hostile tenant that "
+        f"has {_IN_FLIGHT} calls in "
+        f"flight, and as long alone again; {_ROUNDS} times in turn, all in one process "
+        f"on one event loop. The service "
+        "of the others and the site of the hostile tenant are two more processes on "
+        "the same machine. A 99th "
+        "percentile is that of all turns together; the ratio is to the mean of both "
+        "times alone, and the control that "
         "of one to the other.",
         [
             Table(_COLUMNS, rows),
-            Table(("the hostile tenant", "the loop was blocked, alone", "with it"), stalls),
+            Table(
+                ("the hostile tenant", "the loop was blocked, alone", "with it"), stalls
+            ),
         ],
         goals,
-        f"Eight of ten controls are between {times(least)} and {times(most)}: a ratio inside that range says nothing. "
-        f"The load of the machine was {began_with:.1f} at the beginning and {os.getloadavg()[0]:.1f} at the end, on "
+        f"Eight of ten controls are between {times(least)} and {times(most)}: a ratio "
+        f"inside that range says nothing. "
+        f"The load of the machine was {began_with:.1f} at the beginning and "
+        f"{os.getloadavg()[0]:.1f} at the end, on "
         f"{os.cpu_count()} cores.",
     )
 
 
 async def _compare(url: str, attack: _Call) -> tuple[_Times, _Times, _Times]:
     others = [
-        WebSearch("tavily", api_key=f"other-{n}", base_url=url, internal=["127.0.0.0/8"], budget="1000000 calls")
+        WebSearch(
+            "tavily",
+            api_key=f"other-{n}",
+            base_url=url,
+            internal=["127.0.0.0/8"],
+            budget="1000000 calls",
+        )
         for n in range(_OTHERS)
     ]
     alone, beside, again = _Times(), _Times(), _Times()
     await _watch(others, url, 0.5, _Times())  # opens connections
     for _ in range(_ROUNDS):
         await _watch(others, url, _SECONDS, alone)
-        attackers = [asyncio.create_task(_repeat(attack, number)) for number in range(_IN_FLIGHT)]
+        attackers = [
+            asyncio.create_task(_repeat(attack, number)) for number in range(_IN_FLIGHT)
+        ]
         await asyncio.sleep(0.2)
         await _watch(others, url, _SECONDS, beside)
         for attacker in attackers:
@@ -116,11 +147,14 @@ async def _repeat(attack: _Call, number: int) -> None:
     while True:
         with suppress(WebSearchError):
             await attack(number)
-        await asyncio.sleep(0.01)  # a refusal costs nothing: without a pause, this would only measure a busy loop
+        # a refusal costs nothing: without a pause, this would only measure a busy loop
+        await asyncio.sleep(0.01)
         number += _IN_FLIGHT
 
 
-async def _watch(others: list[WebSearch], url: str, seconds: float, found: _Times) -> None:
+async def _watch(
+    others: list[WebSearch], url: str, seconds: float, found: _Times
+) -> None:
     end = time.perf_counter() + seconds
 
     async def use(web: WebSearch) -> None:
@@ -137,7 +171,9 @@ async def _watch(others: list[WebSearch], url: str, seconds: float, found: _Time
     async def watch_the_loop() -> None:
         while (start := time.perf_counter()) < end:
             await asyncio.sleep(0.005)
-            found.stood_still = max(found.stood_still, time.perf_counter() - start - 0.005)
+            found.stood_still = max(
+                found.stood_still, time.perf_counter() - start - 0.005
+            )
 
     await asyncio.gather(watch_the_loop(), *map(use, others))
 
@@ -147,7 +183,14 @@ def _last_percentile(spent: list[float]) -> float:
 
 
 def _make(url: str, **options: Any) -> WebSearch:
-    return WebSearch("tavily", api_key="hostile", base_url=url, internal=["127.0.0.0/8"], retry=1, **options)
+    return WebSearch(
+        "tavily",
+        api_key="hostile",
+        base_url=url,
+        internal=["127.0.0.0/8"],
+        retry=1,
+        **options,
+    )
 
 
 def _reading(path: str) -> Callable[[str], _Call]:

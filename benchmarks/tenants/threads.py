@@ -1,4 +1,6 @@
-"""Measure how long an event loop is blocked when it hands work to threads that have to be started first."""
+"""Measure how long an event loop is blocked when it hands work to threads that have to
+be started first.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -28,19 +30,34 @@ def measure(_server: Server) -> Section:
         with _computing(busy):
             for _ in range(_ROUNDS):
                 for name, make in (("theirs", _make_executor), ("ours", _make_threads)):
-                    spent.setdefault((busy, name), []).append(asyncio.run(_hand_over(make())))
-        rows.append((str(busy), *(milliseconds(median(spent[busy, name])) for name in ("theirs", "ours"))))
+                    spent.setdefault((busy, name), []).append(
+                        asyncio.run(_hand_over(make()))
+                    )
+        rows.append(
+            (
+                str(busy),
+                *(
+                    milliseconds(median(spent[busy, name]))
+                    for name in ("theirs", "ours")
+                ),
+            )
+        )
     worst, ours = (median(spent[_BUSY[-1], name]) for name in ("theirs", "ours"))
     return Section(
         "Threads that start cold",
-        f"An event loop hands {_JOBS} pieces of blocking work to a new pool of threads at once, while other threads of "
-        "the process compute in Python. The time is how long it takes the loop to do so, during which it does nothing "
-        f"else; the median of {_ROUNDS} turns. `ThreadPoolExecutor` starts a thread for each piece and waits until it "
-        "runs, each time until every thread that computes has had its 5 ms. Ours are started by one another.",
+        f"An event loop hands {_JOBS} pieces of blocking work to a new pool of threads "
+        f"at once, while other threads of "
+        "the process compute in Python. The time is how long it takes the loop to do "
+        "so, during which it does nothing "
+        f"else; the median of {_ROUNDS} turns. `ThreadPoolExecutor` starts a thread "
+        f"for each piece and waits until it "
+        "runs, each time until every thread that computes has had its 5 ms. Ours are "
+        "started by one another.",
         [Table(("threads that compute", "`ThreadPoolExecutor`", "ours"), rows)],
         [
             Goal(
-                f"with {_BUSY[-1]} threads that compute, the loop is blocked for a fifth of the time of "
+                f"with {_BUSY[-1]} threads that compute, the loop is blocked for a "
+                f"fifth of the time of "
                 "`ThreadPoolExecutor`",
                 f"{milliseconds(ours)} instead of {milliseconds(worst)}",
                 ours * 5 <= worst,

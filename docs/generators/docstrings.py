@@ -13,16 +13,26 @@ from .markdown import as_markdown
 
 
 def read_args(described: object) -> dict[str, str]:
-    """Return what the docstring of a class or function says of each argument, as Markdown."""
-    return {name: as_markdown(meaning) for name, meaning in docstrings.read_args(described).items()}
+    """Return what the docstring of a class or function says of each argument, as
+    Markdown.
+    """
+    return {
+        name: as_markdown(meaning)
+        for name, meaning in docstrings.read_args(described).items()
+    }
 
 
 def read_defaults(cls: type[Any]) -> dict[str, str]:
-    """Return the options of a class with their defaults, as Markdown; of a plain class, what calling it takes."""
+    """Return the options of a class with their defaults, as Markdown; of a plain class,
+    what calling it takes.
+    """
     if is_dataclass(cls):
         return {field.name: _default(field) for field in fields(cls)}
     parameters = inspect.signature(cls).parameters.values()
-    return {one.name: "required" if one.default is one.empty else show(one.default) for one in parameters}
+    return {
+        one.name: "required" if one.default is one.empty else show(one.default)
+        for one in parameters
+    }
 
 
 def show(default: Any) -> str:

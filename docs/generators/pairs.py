@@ -1,8 +1,10 @@
-"""Code for other packages, and what it becomes. `make bench-migration` runs each pair, old and new, against one server.
+"""Code for other packages, and what it becomes. `make bench-migration` runs each pair,
+old and new, against one server.
 
-The last line of either side is the value that a program takes. The tables of docs/migration.md and
-docs/for-coding-agents.md are made of these pairs. This module imports only the standard library, since the old
-packages run in an environment of their own.
+The last line of either side is the value that a program takes. The tables of
+docs/migration.md and docs/for-coding-agents.md are made of these pairs. This module
+imports only the standard library, since the old packages run in an environment of their
+own.
 """
 
 from __future__ import annotations
@@ -96,10 +98,17 @@ OLD_IMPORTS = {
 
 # Where the new names are.
 NEW_IMPORTS = {
-    **dict.fromkeys(("OpenPageTool", "WebPageLoader", "WebSearchTool", "WebSearchToolkit"), "langchain_websearch"),
-    **dict.fromkeys(("WebPageReader", "WebSearchToolSpec", "to_document"), "llamaindex_websearch"),
+    **dict.fromkeys(
+        ("OpenPageTool", "WebPageLoader", "WebSearchTool", "WebSearchToolkit"),
+        "langchain_websearch",
+    ),
+    **dict.fromkeys(
+        ("WebPageReader", "WebSearchToolSpec", "to_document"), "llamaindex_websearch"
+    ),
     **dict.fromkeys(("Credentials", "Http", "WebSearch"), "websearch_core"),
-    **dict.fromkeys(("Exa", "Firecrawl", "SearXNG", "Tavily"), "websearch_core.providers"),
+    **dict.fromkeys(
+        ("Exa", "Firecrawl", "SearXNG", "Tavily"), "websearch_core.providers"
+    ),
     "Throttle": "websearch_core.layers",
 }
 
@@ -109,10 +118,12 @@ class Pair:
     """What one use of another package becomes.
 
     Args:
-        before: The old code, whose last line is an expression. The names ``q``, ``key``, ``url``, ``urls`` and
-            ``searx`` are given.
-        now: The new code. A ``WebSearchRetriever`` stands in the module of its framework.
-        differs: Why the values differ, if they do: a clause for the reader of the table.
+        before: The old code, whose last line is an expression. The names ``q``,
+            ``key``, ``url``, ``urls`` and ``searx`` are given.
+        now: The new code. A ``WebSearchRetriever`` stands in the module of its
+            framework.
+        differs: Why the values differ, if they do: a clause for the reader of the
+            table.
         framework: ``langchain``, ``llamaindex`` or ``clients``.
         kind: ``search`` or ``pages``.
     """
@@ -130,12 +141,19 @@ class Pair:
 
     def imports(self, *, old: bool = False) -> list[str]:
         """Return the lines that import the names of the old or the new code."""
-        homes = OLD_IMPORTS if old else NEW_IMPORTS | {"WebSearchRetriever": f"{self.framework}_websearch"}
+        homes = (
+            OLD_IMPORTS
+            if old
+            else NEW_IMPORTS | {"WebSearchRetriever": f"{self.framework}_websearch"}
+        )
         words = set(re.findall(r"\b[A-Z]\w+(?=[(.])", self.before if old else self.now))
         by_module: dict[str, list[str]] = {}
         for name in sorted(words & set(homes)):
             by_module.setdefault(homes[name], []).append(name)
-        return [f"from {module} import {', '.join(names)}" for module, names in sorted(by_module.items())]
+        return [
+            f"from {module} import {', '.join(names)}"
+            for module, names in sorted(by_module.items())
+        ]
 
 
 _SEARCH = (
@@ -554,8 +572,14 @@ _LLAMAINDEX = (
             kind="pages",
         )
         for old, why in (
-            ("SimpleWebPageReader(html_to_text=True)", "Markdown of the main part, without menus"),
-            ("AsyncWebPageReader(html_to_text=True)", "Markdown of the main part, without menus"),
+            (
+                "SimpleWebPageReader(html_to_text=True)",
+                "Markdown of the main part, without menus",
+            ),
+            (
+                "AsyncWebPageReader(html_to_text=True)",
+                "Markdown of the main part, without menus",
+            ),
             ("BeautifulSoupWebReader()", "Markdown of the main part, without menus"),
             ("TrafilaturaWebReader()", "Markdown of the main part"),
         )

@@ -1,4 +1,6 @@
-"""docs/providers.md, and the table of providers in the README: from the providers themselves."""
+"""docs/providers.md, and the table of providers in the README: from the providers
+themselves.
+"""
 
 from __future__ import annotations
 import inspect
@@ -10,7 +12,14 @@ from typing import Any
 from websearch_core.errors import MissingKey
 from websearch_core.models import SearchQuery
 from websearch_core.provider import Limits, Service
-from websearch_core.provider._declare import Destination, FoundFile, construct, environment, field_notes, is_secret
+from websearch_core.provider._declare import (
+    Destination,
+    FoundFile,
+    construct,
+    environment,
+    field_notes,
+    is_secret,
+)
 from websearch_core.provider._ports import Role, can
 from websearch_core.providers import known, provider_class
 
@@ -18,12 +27,15 @@ from .docstrings import read_args, read_defaults
 from .markdown import as_markdown, make_table
 
 _FOUND = (
-    "*In a found file* says what a settings file may set that was merely [found](settings.md#which-files-are-read); "
+    "*In a found file* says what a settings file may set that was merely "
+    "[found](settings.md#which-files-are-read); "
     "where it is empty, such a file may not set the option."
 )
 _OPTIONS = (
-    "✓ is a parameter of the service. *Emulated* options have none: domains are `site:` in the query, and results "
-    "outside them are left out; a later page takes the requests for the earlier ones. What has no mark is refused."
+    "✓ is a parameter of the service. *Emulated* options have none: domains are "
+    "`site:` in the query, and results "
+    "outside them are left out; a later page takes the requests for the earlier ones. "
+    "What has no mark is refused."
 )
 _PLACES = """\
 ## The three places of an option
@@ -58,16 +70,23 @@ from websearch_core import WebSearch
 WebSearch("tavily").search("tide tables", extra={"max_age_hours": 24})
 
 web = WebSearch(["tavily", "exa"])
-web.search("tide tables", extra={"tavily": {"max_age_hours": 24}, "exa": {"objective": "plan a trip"}})
+web.search(
+    "tide tables",
+    extra={"tavily": {"max_age_hours": 24}, "exa": {"objective": "plan a trip"}},
+)
 ```"""
-_IN_EXTRA = {  # parameters of a service that have no word here, of those that change what a search finds or returns
+# Some parameters of services have no word here. These change what a search returns.
+_IN_EXTRA = {
     "brave": "spellcheck result_filter ui_lang units",
-    "exa": "objective systemPrompt outputSchema additionalQueries includeText excludeText contents.subpages",
+    "exa": "objective systemPrompt outputSchema additionalQueries includeText "
+    "excludeText contents.subpages",
     "firecrawl": "highlights scrapeOptions timeout enterprise",
     "kagi": "lens_id",
     "linkup": "outputType structuredOutputSchema includeSources includeInlineCitations",
-    "parallel": "search_queries session_id advanced_settings.excerpt_settings advanced_settings.fetch_policy",
-    "perplexity": "search_context_size search_type last_updated_after_filter last_updated_before_filter",
+    "parallel": "search_queries session_id advanced_settings.excerpt_settings "
+    "advanced_settings.fetch_policy",
+    "perplexity": "search_context_size search_type last_updated_after_filter "
+    "last_updated_before_filter",
     "searxng": "categories",
     "serpapi": "device",
     "serper": "location autocorrect",
@@ -75,22 +94,39 @@ _IN_EXTRA = {  # parameters of a service that have no word here, of those that c
     "you": "crawl_timeout extraction",
 }
 _EVERY_PROVIDER = {"text", "limit", "extra", "unsupported"}
-_LENGTHS = {"query_length": "characters", "query_words": "words"}  # key of the limits: unit
+# key of the limits: unit
+_LENGTHS = {"query_length": "characters", "query_words": "words"}
 
 
 def write_page() -> str:
     """Return what docs/providers.md should say."""
     classes = {name: provider_class(name) for name in known()}
-    head = ["# Providers", "Written by `make docs` from the providers themselves.", _query_options(classes), _OPTIONS]
-    names = [
-        [f"[`{name}`](#{name})", ", ".join(f"`{one}`" for one in words.split())] for name, words in _IN_EXTRA.items()
+    head = [
+        "# Providers",
+        "Written by `make docs` from the providers themselves.",
+        _query_options(classes),
+        _OPTIONS,
     ]
-    head += [_FOUND, _PLACES, "Among them are:", make_table(["", "in `extra`"], names, "ll")]
-    return "\n\n".join(head + [_section(name, cls) for name, cls in classes.items()]) + "\n"
+    names = [
+        [f"[`{name}`](#{name})", ", ".join(f"`{one}`" for one in words.split())]
+        for name, words in _IN_EXTRA.items()
+    ]
+    head += [
+        _FOUND,
+        _PLACES,
+        "Among them are:",
+        make_table(["", "in `extra`"], names, "ll"),
+    ]
+    return (
+        "\n\n".join(head + [_section(name, cls) for name, cls in classes.items()])
+        + "\n"
+    )
 
 
 def write_table() -> str:
-    """Return the table of the README: what each provider does, what it is, what it needs, and what it costs."""
+    """Return the table of the README: what each provider does, what it is, what it
+    needs, and what it costs.
+    """
     rows = []
     for name in known():
         cls = provider_class(name)
@@ -98,18 +134,37 @@ def write_table() -> str:
         about: Service = getattr(cls, "about", Service())
         needs = _needs(name, cls)
         needs = f"[{needs}]({about.signup_url})" if about.signup_url else needs
-        rows.append([f"`{name}`", *marks, _summary(cls), needs, about.free_allowance or "", about.price or ""])
-    return make_table(["", "search", "read", "", "key", "free", "price"], rows, "lccllll")
+        rows.append(
+            [
+                f"`{name}`",
+                *marks,
+                _summary(cls),
+                needs,
+                about.free_allowance or "",
+                about.price or "",
+            ]
+        )
+    return make_table(
+        ["", "search", "read", "", "key", "free", "price"], rows, "lccllll"
+    )
 
 
 def write_names() -> str:
-    """Return the names of all services, for the pages of the packages that wrap them."""
+    """Return the names of all services, for the pages of the packages that wrap
+    them.
+    """
     roles: dict[str, Role] = {"Searches with": "search", "Reads pages with": "read"}
     able = {
-        verb: [f"{_label(name)} (`{name}`)" for name in known() if can(provider_class(name), role)]
+        verb: [
+            f"{_label(name)} (`{name}`)"
+            for name in known()
+            if can(provider_class(name), role)
+        ]
         for verb, role in roles.items()
     }
-    return "\n\n".join(f"**{verb}** {', '.join(names)}." for verb, names in able.items())
+    return "\n\n".join(
+        f"**{verb}** {', '.join(names)}." for verb, names in able.items()
+    )
 
 
 def _label(name: str) -> str:
@@ -117,31 +172,49 @@ def _label(name: str) -> str:
 
 
 def _summary(cls: type[Any]) -> str:
-    """Return the first paragraph of the provider's file, without the name at its beginning."""
+    """Return the first paragraph of the provider's file, without the name at its
+    beginning.
+    """
     about = as_markdown(_about(cls).partition("\n\n")[0]).removesuffix(".")
     return about.partition(": ")[2] or about
 
 
 def _needs(name: str, cls: type[Any]) -> str:
-    """Return the variable that a provider cannot do without, or that it has a use for."""
+    """Return the variable that a provider cannot do without, or that it has a use
+    for.
+    """
     try:
         construct(cls, name, {})
     except MissingKey as error:
         return f"`{error.variables[0]}`"
     notes, variables = field_notes(cls), environment(cls)
-    keys = [variables[field][0] for field in variables if is_secret(notes.get(field, ()))]
+    keys = [
+        variables[field][0] for field in variables if is_secret(notes.get(field, ()))
+    ]
     return f"no key; `{keys[0]}` for more" if keys else "no key"
 
 
 def _query_options(classes: dict[str, type[Any]]) -> str:
     """Which provider supports which field of a query, and how."""
-    searching: dict[str, Any] = {name: cls for name, cls in classes.items() if can(cls, "search")}
-    options = [option for option in SearchQuery.model_fields if option not in _EVERY_PROVIDER]
+    searching: dict[str, Any] = {
+        name: cls for name, cls in classes.items() if can(cls, "search")
+    }
+    options = [
+        option for option in SearchQuery.model_fields if option not in _EVERY_PROVIDER
+    ]
     rows = [
-        [f"[`{name}`](#{name})", _results(cls), *(_support(cls, option) for option in options)]
+        [
+            f"[`{name}`](#{name})",
+            _results(cls),
+            *(_support(cls, option) for option in options),
+        ]
         for name, cls in searching.items()
     ]
-    return make_table(["", "`limit`", *(f"`{option}`" for option in options)], rows, "ll" + "c" * len(options))
+    return make_table(
+        ["", "`limit`", *(f"`{option}`" for option in options)],
+        rows,
+        "ll" + "c" * len(options),
+    )
 
 
 def _results(cls: type[Any]) -> str:
@@ -152,7 +225,11 @@ def _results(cls: type[Any]) -> str:
         return f"{most:,}, {one} a request"
     if most is not None:
         return f"{most:,}"
-    return f"any, {one} a request" if one is not None else "any" + ", by more requests" * _is_emulated(cls, "limit")
+    return (
+        f"any, {one} a request"
+        if one is not None
+        else "any" + ", by more requests" * _is_emulated(cls, "limit")
+    )
 
 
 def _support(cls: type[Any], option: str) -> str:
@@ -168,13 +245,22 @@ def _is_emulated(cls: type[Any], option: str) -> bool:
 
 
 def _names(cls: type[Any], attribute: str) -> AbstractSet[str]:
-    """The names in an attribute; another author's class may have a property, which only instances know."""
+    """The names in an attribute; another author's class may have a property, which only
+    instances know.
+    """
     names: Any = getattr(cls, attribute, frozenset())
     return names if isinstance(names, AbstractSet) else frozenset()
 
 
 def _section(name: str, cls: type[Any]) -> str:
-    does = " and ".join(verb for verb, able in (("searches", can(cls, "search")), ("reads", can(cls, "read"))) if able)
+    does = " and ".join(
+        verb
+        for verb, able in (
+            ("searches", can(cls, "search")),
+            ("reads", can(cls, "read")),
+        )
+        if able
+    )
     parts = [f"## {name}", f"*{does}*", _about(cls), _facts(cls), _options(cls)]
     return "\n\n".join(filter(None, parts))
 
@@ -184,7 +270,9 @@ def _facts(cls: type[Any]) -> str:
     about: Service = getattr(cls, "about", Service())
     limits: Mapping[str, int] = getattr(cls, "limits", {})
     date = f" (as of {about.as_of})" if about.as_of else ""
-    longest = [f"{limits[key]} {unit}" for key, unit in _LENGTHS.items() if key in limits]
+    longest = [
+        f"{limits[key]} {unit}" for key, unit in _LENGTHS.items() if key in limits
+    ]
     facts = {
         "API": ", ".join(f"<{url}>" for url in about.api_urls),
         "Key": f"<{about.signup_url}>" if about.signup_url else "",
@@ -198,7 +286,9 @@ def _facts(cls: type[Any]) -> str:
 
 
 def _about(cls: type[Any]) -> str:
-    return inspect.cleandoc(sys.modules[cls.__module__].__doc__ or "").replace("``", "`")
+    return inspect.cleandoc(sys.modules[cls.__module__].__doc__ or "").replace(
+        "``", "`"
+    )
 
 
 def _options(cls: type[Any]) -> str:

@@ -1,4 +1,6 @@
-"""Write docs/api.md from the public modules: their ``__all__``, and the first sentence of each docstring."""
+"""Write docs/api.md from the public modules: their ``__all__``, and the first sentence
+of each docstring.
+"""
 
 from __future__ import annotations
 import ast
@@ -14,13 +16,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 MODULES = (
-    "websearch_core", "websearch_core.client", "websearch_core.models", "websearch_core.errors",
-    "websearch_core.providers", "websearch_core.flow", "websearch_core.provider", "websearch_core.provider.google",
+    "websearch_core", "websearch_core.client", "websearch_core.models",
+    "websearch_core.errors",
+    "websearch_core.providers", "websearch_core.flow", "websearch_core.provider",
+    "websearch_core.provider.google",
     "websearch_core.layers",
-    "websearch_core.events", "websearch_core.otel", "websearch_core.mcp", "websearch_core.reading",
+    "websearch_core.events", "websearch_core.otel", "websearch_core.mcp",
+    "websearch_core.reading",
     "websearch_core.index", "websearch_core.citations",
-    "websearch_core.render", "websearch_core.tools", "websearch_core.provenance", "websearch_core.tokens",
-    "websearch_core.settings", "websearch_core.keys", "websearch_core.testing", "langchain_websearch",
+    "websearch_core.render", "websearch_core.tools", "websearch_core.provenance",
+    "websearch_core.tokens",
+    "websearch_core.settings", "websearch_core.keys", "websearch_core.testing",
+    "langchain_websearch",
     "llamaindex_websearch",
 )  # fmt: skip
 _HEAD = """# Reference
@@ -28,28 +35,45 @@ _HEAD = """# Reference
 All that is public, module by module, each name with the first sentence of its documentation; Python's `help` shows the
 rest. What is not listed may change in any release: see [compatibility](compatibility.md). Written by `make docs`."""
 _MODULES = re.compile(r"^kit\.|\berrors\.")  # by which they name what they import
-_MAX_LENGTH = 100  # characters; a longer signature is shown without types, a longer constant not at all
+# characters; a longer signature is shown without types, a longer constant not at all
+_MAX_LENGTH = 100
 
 
 def write_page() -> str:
     """Return what docs/api.md should say."""
     homes = find_homes()
-    sections = [_HEAD, *(_section(name, importlib.import_module(name), homes) for name in MODULES)]
+    sections = [
+        _HEAD,
+        *(_section(name, importlib.import_module(name), homes) for name in MODULES),
+    ]
     return "\n\n".join(sections) + "\n"
 
 
 def find_homes() -> dict[tuple[str, str], str]:
-    """Return which module describes each name that a module lists: the first of the core that has it."""
+    """Return which module describes each name that a module lists: the first of the
+    core that has it.
+    """
     homes: dict[str, str] = {}
-    listed = [(module, name) for module in MODULES for name in importlib.import_module(module).__all__]
+    listed = [
+        (module, name)
+        for module in MODULES
+        for name in importlib.import_module(module).__all__
+    ]
     for module, name in listed:
         if module.startswith("websearch_core"):
             homes.setdefault(name, module)
-    return {(module, name): homes[name] if module.startswith("websearch_core") else module for module, name in listed}
+    return {
+        (module, name): homes[name] if module.startswith("websearch_core") else module
+        for module, name in listed
+    }
 
 
-def _section(name: str, module: types.ModuleType, homes: Mapping[tuple[str, str], str]) -> str:
-    entries = "\n".join(_entry(listed, name, homes[name, listed]) for listed in module.__all__)
+def _section(
+    name: str, module: types.ModuleType, homes: Mapping[tuple[str, str], str]
+) -> str:
+    entries = "\n".join(
+        _entry(listed, name, homes[name, listed]) for listed in module.__all__
+    )
     return f"## {name}\n\n{_first_sentence(module.__doc__)}\n\n{entries}"
 
 
@@ -58,15 +82,22 @@ def _entry(name: str, module: str, home: str) -> str:
         return f"- `{name}`: see [{home}](#{home.replace('.', '')})"
     value = getattr(sys.modules[module], name)
     if inspect.isroutine(value) or isinstance(value, type):
-        return f"- `{name}{_signature(value)}`: {_first_sentence(inspect.getdoc(value))}"
+        return (
+            f"- `{name}{_signature(value)}`: {_first_sentence(inspect.getdoc(value))}"
+        )
     meaning = _source(name, module)
     if len(meaning) <= _MAX_LENGTH:
         return f"- `{name} = {meaning}`"
-    return f"- `{name}`: a {'mapping' if isinstance(value, Mapping) else type(value).__name__}"
+    return (
+        f"- `{name}`: a "
+        f"{'mapping' if isinstance(value, Mapping) else type(value).__name__}"
+    )
 
 
 def _signature(value: Any) -> str:
-    """Return the arguments, except of a class that has none of its own, or whose framework adds its own."""
+    """Return the arguments, except of a class that has none of its own, or whose
+    framework adds its own.
+    """
     if isinstance(value, type):
         base = (BaseException, enum.Enum, typing.Protocol)
         if typing.is_typeddict(value) or any(one in value.__mro__ for one in base):
@@ -74,13 +105,25 @@ def _signature(value: Any) -> str:
         if not value.__module__.startswith("websearch_core"):
             return ""
     signature = inspect.signature(value)
-    parameters = [one for one in signature.parameters.values() if not one.name.startswith("_")]
-    returns = "" if isinstance(value, type) else f" -> {_annotation(signature.return_annotation)}"
+    parameters = [
+        one for one in signature.parameters.values() if not one.name.startswith("_")
+    ]
+    returns = (
+        ""
+        if isinstance(value, type)
+        else f" -> {_annotation(signature.return_annotation)}"
+    )
     full = f"({', '.join(_arguments(parameters, typed=True))}){returns}"
-    return full if len(full) <= _MAX_LENGTH else f"({', '.join(_arguments(parameters, typed=False))}){returns}"
+    return (
+        full
+        if len(full) <= _MAX_LENGTH
+        else f"({', '.join(_arguments(parameters, typed=False))}){returns}"
+    )
 
 
-def _arguments(parameters: Iterable[inspect.Parameter], *, typed: bool) -> Iterator[str]:
+def _arguments(
+    parameters: Iterable[inspect.Parameter], *, typed: bool
+) -> Iterator[str]:
     starred = False
     before = None
     for one in parameters:
@@ -88,32 +131,60 @@ def _arguments(parameters: Iterable[inspect.Parameter], *, typed: bool) -> Itera
             yield "/"
         if one.kind is one.KEYWORD_ONLY and not starred:
             yield "*"
-        before, starred = one.kind, starred or one.kind in {one.KEYWORD_ONLY, one.VAR_POSITIONAL}
-        stars = "*" * ((one.kind is one.VAR_POSITIONAL) + 2 * (one.kind is one.VAR_KEYWORD))
+        before, starred = (
+            one.kind,
+            starred or one.kind in {one.KEYWORD_ONLY, one.VAR_POSITIONAL},
+        )
+        stars = "*" * (
+            (one.kind is one.VAR_POSITIONAL) + 2 * (one.kind is one.VAR_KEYWORD)
+        )
         name = stars + one.name
         if typed and one.annotation is not one.empty:
             name += f": {_annotation(one.annotation)}"
         if one.default is not one.empty:
             shown = repr(one.default)
-            shown = "..." if "<" in shown or "Undefined" in shown else shown  # what has no readable form
+            # what has no readable form
+            shown = "..." if "<" in shown or "Undefined" in shown else shown
             name += f" = {shown}" if typed else f"={shown}"
         yield name
 
 
 def _annotation(annotation: Any) -> str:
-    written = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    written = (
+        annotation
+        if isinstance(annotation, str)
+        else inspect.formatannotation(annotation)
+    )
     return _MODULES.sub("", written)
 
 
 def _source(name: str, module: str) -> str:
-    """Return the right side of the assignment that makes *name*, as it stands in the module it is imported from."""
+    """Return the right side of the assignment that makes *name*, as it stands in the
+    module it is imported from.
+    """
     for statement in ast.walk(ast.parse(inspect.getsource(sys.modules[module]))):
-        if isinstance(statement, ast.ImportFrom) and any(one.name == name for one in statement.names):
+        if isinstance(statement, ast.ImportFrom) and any(
+            one.name == name for one in statement.names
+        ):
             package = sys.modules[module].__package__
-            return _source(name, importlib.util.resolve_name("." * statement.level + (statement.module or ""), package))
-        if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+            return _source(
+                name,
+                importlib.util.resolve_name(
+                    "." * statement.level + (statement.module or ""), package
+                ),
+            )
+        if (
+            isinstance(statement, ast.Assign | ast.AnnAssign)
+            and statement.value is not None
+        ):
+            targets = (
+                statement.targets
+                if isinstance(statement, ast.Assign)
+                else [statement.target]
+            )
+            if any(
+                isinstance(target, ast.Name) and target.id == name for target in targets
+            ):
                 return ast.unparse(statement.value)
     raise LookupError(f"{module} does not define {name}")
 

@@ -1,4 +1,6 @@
-"""The table of docs/settings.md: from `Settings`, and from the arguments of `WebSearch`."""
+"""The table of docs/settings.md: from `Settings`, and from the arguments of
+`WebSearch`.
+"""
 
 from __future__ import annotations
 import inspect
@@ -18,9 +20,14 @@ from websearch_core.settings._values import CONCERNS, IN_ENVIRONMENT, PARTS
 from .docstrings import read_args
 from .markdown import make_table
 
-_ARGUMENTS = {"enabled": "", "providers": "`provider=Brave(...)`", "layers": "`layers=[...]`"}
+_ARGUMENTS = {
+    "enabled": "",
+    "providers": "`provider=Brave(...)`",
+    "layers": "`layers=[...]`",
+}
 _VARIABLES = {
-    "providers": "those of each provider, such as `BRAVE_API_KEY`; all options: `WEB_SEARCH_PROVIDERS`, as JSON",
+    "providers": "those of each provider, such as `BRAVE_API_KEY`; all options: "
+    "`WEB_SEARCH_PROVIDERS`, as JSON",
     "layers": "`WEB_SEARCH_LAYERS`, as JSON",
 }
 _IN_A_FILE = {
@@ -33,76 +40,160 @@ _FOUND = {
     "providers": "as [providers](providers.md) says",
     "retry": "as [below](#layers)",
 }
-_PARTS: dict[str, Any] = {"timeout": Timeout, "search_options": SearchQuery, "read_options": ReadOptions, "http": Http}
+_PARTS: dict[str, Any] = {
+    "timeout": Timeout,
+    "search_options": SearchQuery,
+    "read_options": ReadOptions,
+    "http": Http,
+}
 _DEFAULTS = {"combine": "`first`", "retry": "3"}
 
 
 def write_table() -> str:
-    """Return a row for each setting, or for each part of one, and one for each further argument of `WebSearch`."""
+    """Return a row for each setting, or for each part of one, and one for each further
+    argument of `WebSearch`.
+    """
     arguments = read_args(WebSearch)
     meanings = arguments | read_args(Settings)
-    rows = [row for name, field in Settings.model_fields.items() for row in _rows(name, field, meanings[name])]
-    further = [name for name in inspect.signature(WebSearch).parameters if name not in Settings.model_fields]
+    rows = [
+        row
+        for name, field in Settings.model_fields.items()
+        for row in _rows(name, field, meanings[name])
+    ]
+    further = [
+        name
+        for name in inspect.signature(WebSearch).parameters
+        if name not in Settings.model_fields
+    ]
     rows += [[f"`{name}`", "", "", "", "", arguments[name]] for name in further]
-    head = ["argument of `WebSearch`", "environment", "in a file", "default", "a found file may set", ""]
+    head = [
+        "argument of `WebSearch`",
+        "environment",
+        "in a file",
+        "default",
+        "a found file may set",
+        "",
+    ]
     return make_table(head, rows)
 
 
 def write_sources() -> str:
-    """Return a row for each source of settings, in order of precedence, with what it may set."""
+    """Return a row for each source of settings, in order of precedence, with what it
+    may set.
+    """
     names = ", ".join(f"`{name}`" for name in NAMES)
     named, env_file = f"`{NAMED}=/path/to/{NAMES[0]}`", f"`{ENV_FILE}=/path/to/.env`"
     folders = (
         "`$XDG_CONFIG_HOME/websearch` (`~/.config/websearch`)",
         "`~/Library/Application Support/websearch` (macOS)",
     )
-    closed = [f"`{name}`" for name, field in Settings.model_fields.items() if _is_closed(name, field)]
+    closed = [
+        f"`{name}`"
+        for name, field in Settings.model_fields.items()
+        if _is_closed(name, field)
+    ]
     rows = [
-        ["arguments", "your program: `WebSearch(...)`, `Settings(...)`, `Settings.from_mapping({...})`", "everything"],
+        [
+            "arguments",
+            (
+                "your program: `WebSearch(...)`, `Settings(...)`, "
+                "`Settings.from_mapping({...})`"
+            ),
+            "everything",
+        ],
         ["environment", "the variables above", "everything"],
         ["a `.env` file", f"only the one that you name: {env_file}", "everything"],
-        ["a file that you name", f"{named}, or any other `.toml`, `.json` or `.yaml`", "everything"],
+        [
+            "a file that you name",
+            f"{named}, or any other `.toml`, `.json` or `.yaml`",
+            "everything",
+        ],
         [
             "a *found* file, unless you named one",
-            f"the nearest one, from the working directory up: {names}, or `[tool.websearch]` in `pyproject.toml`",
-            f"what the table above says, so not {', '.join(closed)}; of providers and layers, only harmless options",
+            (
+                f"the nearest one, from the working directory up: {names}, or "
+                f"`[tool.websearch]` in `pyproject.toml`"
+            ),
+            (
+                f"what the table above says, so not {', '.join(closed)}; of providers and "
+                f"layers, only harmless options"
+            ),
         ],
-        ["your own file", f"{names} in {', '.join(folders)} or `%APPDATA%\\websearch`", "everything"],
+        [
+            "your own file",
+            f"{names} in {', '.join(folders)} or `%APPDATA%\\websearch`",
+            "everything",
+        ],
     ]
     return make_table(["source", "where", "may set"], rows)
 
 
 def _is_closed(name: str, field: Any) -> bool:
     if name in PARTS:
-        return not any(isinstance(note, FoundFile) for notes in PARTS[name].values() for note in notes)
-    return name not in _FOUND and not any(isinstance(note, FoundFile) for note in field.metadata)
+        return not any(
+            isinstance(note, FoundFile)
+            for notes in PARTS[name].values()
+            for note in notes
+        )
+    return name not in _FOUND and not any(
+        isinstance(note, FoundFile) for note in field.metadata
+    )
 
 
 def _rows(name: str, field: Any, meaning: str) -> list[list[str]]:
-    """Return the row of a setting, and one for each part of it that has a variable of its own."""
+    """Return the row of a setting, and one for each part of it that has a variable of
+    its own.
+    """
     others = [f"`{other}`" for other, real in OTHER_NAMES.items() if real == name]
     table = f", `[{name}]`" if name in CONCERNS and name not in _IN_A_FILE else ""
-    in_a_file = _IN_A_FILE.get(name, f"`{name}`{table}") + "".join(f", or {other}" for other in others)
+    in_a_file = _IN_A_FILE.get(name, f"`{name}`{table}") + "".join(
+        f", or {other}" for other in others
+    )
     argument = _ARGUMENTS.get(name, f"`{name}`")
     if name not in PARTS:
         variable = _VARIABLES.get(name, f"`{name_variable((name,))}`")
         return [
-            [argument, variable, in_a_file, _default(name, field), _FOUND.get(name) or _found(field.metadata), meaning]
+            [
+                argument,
+                variable,
+                in_a_file,
+                _default(name, field),
+                _FOUND.get(name) or _found(field.metadata),
+                meaning,
+            ]
         ]
     whole = f"`{name_variable((name,))}`" if name == "timeout" else ""
     found = _found(PARTS[name]["read"]) if name == "timeout" else ""
-    rows = [[argument, whole, in_a_file if whole else f"`[{name}]`", "", found, meaning]]
+    rows = [
+        [argument, whole, in_a_file if whole else f"`[{name}]`", "", found, meaning]
+    ]
     default = getattr(Settings(), name)
     for part in IN_ENVIRONMENT[name]:
-        also = "".join(f", or `{other}`" for other, real in OTHER_NAMES.items() if real == f"{name}.{part}")
-        value = default.get(part) if isinstance(default, Mapping) else getattr(default, part)
-        cells = [f"`{name_variable((name, part))}`", f"`{name}.{part}`{also}", _write_value(value)]
-        rows.append(["", *cells, _found(PARTS[name][part]), read_args(_PARTS[name])[part]])
+        also = "".join(
+            f", or `{other}`"
+            for other, real in OTHER_NAMES.items()
+            if real == f"{name}.{part}"
+        )
+        value = (
+            default.get(part)
+            if isinstance(default, Mapping)
+            else getattr(default, part)
+        )
+        cells = [
+            f"`{name_variable((name, part))}`",
+            f"`{name}.{part}`{also}",
+            _write_value(value),
+        ]
+        rows.append(
+            ["", *cells, _found(PARTS[name][part]), read_args(_PARTS[name])[part]]
+        )
     return rows
 
 
 def _default(name: str, field: Any) -> str:
-    return _DEFAULTS.get(name) or _write_value(field.get_default(call_default_factory=True))
+    return _DEFAULTS.get(name) or _write_value(
+        field.get_default(call_default_factory=True)
+    )
 
 
 def _write_value(value: Any) -> str:
@@ -110,7 +201,11 @@ def _write_value(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
-    return f"{value:,}".removesuffix(".0") if isinstance(value, int | float) else f"`{value}`"
+    return (
+        f"{value:,}".removesuffix(".0")
+        if isinstance(value, int | float)
+        else f"`{value}`"
+    )
 
 
 def _found(notes: Any) -> str:
@@ -123,4 +218,6 @@ def _found(notes: Any) -> str:
         return "any"
     if isinstance(note.at_most, bool):
         return "`false`"
-    return f"up to {note.at_most:,}" + (f", unless you set `{note.replaces}`" if note.replaces else "")
+    return f"up to {note.at_most:,}" + (
+        f", unless you set `{note.replaces}`" if note.replaces else ""
+    )

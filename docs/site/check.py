@@ -1,4 +1,6 @@
-"""Check the site as it was built: each link leads somewhere, and each picture has a text."""
+"""Check the site as it was built: each link leads somewhere, and each picture has a
+text.
+"""
 
 from __future__ import annotations
 import os
@@ -29,24 +31,41 @@ def find_problems(site: Path) -> list[str]:
     Args:
         site: The folder with the HTML.
     """
-    read = {path: _Page(path.read_text("utf-8")) for path in sorted(site.rglob("*.html")) if path.name != "404.html"}
+    read = {
+        path: _Page(path.read_text("utf-8"))
+        for path in sorted(site.rglob("*.html"))
+        if path.name != "404.html"
+    }
     problems = []
     for path, page in read.items():
         name = path.relative_to(site)
         if page.images_without_text:
-            problems.append(f"{name} has a picture without a text that says what it shows")
+            problems.append(
+                f"{name} has a picture without a text that says what it shows"
+            )
         for link in sorted(set(page.links)):
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:
                 continue
-            target = Path(os.path.normpath(path.parent / unquote(parts.path))) if parts.path else path
+            target = (
+                Path(os.path.normpath(path.parent / unquote(parts.path)))
+                if parts.path
+                else path
+            )
             target = target / "index.html" if target.is_dir() else target
             if not target.is_file() or site not in target.parents:
                 problems.append(f"{name} links to {link}, which does not exist")
-            elif parts.fragment and target in read and unquote(parts.fragment) not in read[target].ids:
+            elif (
+                parts.fragment
+                and target in read
+                and unquote(parts.fragment) not in read[target].ids
+            ):
                 problems.append(f"{name} links to {link}, which has no such section")
     for path in sorted(site.rglob("llms.txt")):
         links = re.findall(r"\]\((?!https?:)([^)#\s]+)", path.read_text("utf-8"))
         gone = [link for link in links if not (path.parent / link).is_file()]
-        problems += [f"{path.relative_to(site)} links to {link}, which does not exist" for link in gone]
+        problems += [
+            f"{path.relative_to(site)} links to {link}, which does not exist"
+            for link in gone
+        ]
     return problems

@@ -1,4 +1,6 @@
-"""Copy documentation into ``build/site``, with links that lead somewhere from there, and write the reference."""
+"""Copy documentation into ``build/site``, with links that lead somewhere from there,
+and write the reference.
+"""
 
 from __future__ import annotations
 import ast
@@ -26,11 +28,16 @@ BUILT = ROOT / "build" / "site"
 SETTINGS = Path(__file__).with_name("mkdocs.yml")
 SOURCES = ("core/src", "langchain_websearch/src", "llamaindex_websearch/src")
 # Pages that stand elsewhere in the repository, because packages have them too.
-GUESTS = {"langchain.md": "langchain_websearch/README.md", "llamaindex.md": "llamaindex_websearch/README.md"}
+GUESTS = {
+    "langchain.md": "langchain_websearch/README.md",
+    "llamaindex.md": "llamaindex_websearch/README.md",
+}
 REFERENCE = "reference"
 _PUBLISHED = {".md", ".svg", ".txt"}
 _OURS = DOCS / "site"  # the pages' tools: no documentation
-_LINK = re.compile(r"!?\[(?P<text>(?:[^\[\]]|\[[^\[\]]*\])*)\]\((?P<target>[^)\s]+)(?:\s[^)]*)?\)")
+_LINK = re.compile(
+    r"!?\[(?P<text>(?:[^\[\]]|\[[^\[\]]*\])*)\]\((?P<target>[^)\s]+)(?:\s[^)]*)?\)"
+)
 _PACKAGES = {"websearch_core", "langchain_websearch", "llamaindex_websearch"}
 _MAX_DEFAULT = 80  # characters; of a longer one, the reference has only an ellipsis
 _FENCE = re.compile(r"^ *(```+|~~~+)")
@@ -40,7 +47,8 @@ def prepare(repository: str) -> None:
     """Write all that the tool needs into ``build/site``.
 
     Args:
-        repository: The URL of a file in the repository, up to its path. If empty, links there become plain text.
+        repository: The URL of a file in the repository, up to its path. If empty, links
+            there become plain text.
     """
     shutil.rmtree(BUILT, ignore_errors=True)
     sources = find_pages()
@@ -49,55 +57,81 @@ def prepare(repository: str) -> None:
     written: dict[str, str] = {}
     for name, source in sources.items():
         if source.suffix == ".md":
-            written[name] = move_links(source.read_text("utf-8"), source, sources, repository)
+            written[name] = move_links(
+                source.read_text("utf-8"), source, sources, repository
+            )
     written["api.md"] = link_names(written["api.md"])
     written |= write_reference()
-    written |= {f"{folder}/index.md": write_index(folder, written) for folder in folders}
+    written |= {
+        f"{folder}/index.md": write_index(folder, written) for folder in folders
+    }
     settings["nav"] = expand(settings["nav"], written)
-    python = next(one["mkdocstrings"] for one in settings["plugins"] if "mkdocstrings" in one)["handlers"]["python"]
+    python = next(
+        one["mkdocstrings"] for one in settings["plugins"] if "mkdocstrings" in one
+    )["handlers"]["python"]
     python["paths"] = [str(ROOT / one) for one in SOURCES]
-    python["options"]["extensions"] = [{str(_OURS / "docstrings.py"): {"facts": str(BUILT / "facts.json")}}]
+    python["options"]["extensions"] = [
+        {str(_OURS / "docstrings.py"): {"facts": str(BUILT / "facts.json")}}
+    ]
     for name, text in written.items():
         target = BUILT / "pages" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, "utf-8")
-    copied = {name: source for name, source in sources.items() if source.suffix != ".md"}
+    copied = {
+        name: source for name, source in sources.items() if source.suffix != ".md"
+    }
     copied |= {name: _OURS / name for name in ("site.css", "site.js")}
     for name, source in copied.items():
         target = BUILT / "pages" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
     (BUILT / "facts.json").write_text(json.dumps(find_facts()), "utf-8")
-    (BUILT / "mkdocs.yml").write_text(yaml.safe_dump(settings, sort_keys=False), "utf-8")
+    (BUILT / "mkdocs.yml").write_text(
+        yaml.safe_dump(settings, sort_keys=False), "utf-8"
+    )
 
 
 def find_pages() -> dict[str, Path]:
     """Return the files to publish: their names on the site, and where they are."""
     excluded = set(load_settings()["exclude_docs"].split())
-    names = {str(path.relative_to(DOCS)): path for path in sorted(DOCS.rglob("*")) if path.suffix in _PUBLISHED}
-    own = {name: path for name, path in names.items() if _OURS not in path.parents and name not in excluded}
+    names = {
+        str(path.relative_to(DOCS)): path
+        for path in sorted(DOCS.rglob("*"))
+        if path.suffix in _PUBLISHED
+    }
+    own = {
+        name: path
+        for name, path in names.items()
+        if _OURS not in path.parents and name not in excluded
+    }
     return own | {name: ROOT / path for name, path in GUESTS.items()}
 
 
 def publish_markdown() -> None:
-    """Put each page as Markdown beside its HTML, where ``llms.txt`` links to it; not the reference, which has none."""
+    """Put each page as Markdown beside its HTML, where ``llms.txt`` links to it; not
+    the reference, which has none.
+    """
     for name in find_pages():
         if name.endswith(".md"):
             shutil.copyfile(BUILT / "pages" / name, BUILT / "html" / name)
 
 
 def find_repository(given: str = "") -> str:
-    """Return the URL of a file in the repository, up to its path, or nothing if it is unknown.
+    """Return the URL of a file in the repository, up to its path, or nothing if it is
+    unknown.
 
     Args:
-        given: The URL of the repository; by default, what CI says, or the remote ``origin`` of Git.
+        given: The URL of the repository; by default, what CI says, or the remote
+            ``origin`` of Git.
     """
     url = given
     if not url and (name := os.environ.get("GITHUB_REPOSITORY")):
         url = f"{os.environ.get('GITHUB_SERVER_URL', 'https://github.com')}/{name}"
     if not url:
         asked = ["git", "config", "--get", "remote.origin.url"]
-        url = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+        url = subprocess.run(
+            asked, cwd=ROOT, capture_output=True, text=True, check=False
+        ).stdout.strip()
         url = re.sub(r"^(?:ssh://)?git@([^:/]+)[:/]", r"https://\1/", url)
     if not url.startswith("https://"):
         return ""
@@ -121,24 +155,45 @@ def walk(nav: list[Any]) -> Iterator[str]:
 
 
 def expand(nav: list[Any], pages: Mapping[str, str]) -> list[Any]:
-    """Return a navigation in which each folder is a section of its pages, its index first."""
+    """Return a navigation in which each folder is a section of its pages, its index
+    first.
+    """
     done: list[Any] = []
     for entry in nav:
         ((title, value),) = entry.items()
         if isinstance(value, list):
             done.append({title: expand(value, pages)})
         elif value.endswith("/"):
-            inside = [name for name in pages if name.startswith(value) and name != f"{value}index.md"]
+            inside = [
+                name
+                for name in pages
+                if name.startswith(value) and name != f"{value}index.md"
+            ]
             inside.sort(key=lambda name: _order(name, pages))
-            titles = [find_title(pages[name]).removeprefix("websearch_core.") for name in inside]
-            done.append({title: [f"{value}index.md", *({one: name} for one, name in zip(titles, inside, strict=True))]})
+            titles = [
+                find_title(pages[name]).removeprefix("websearch_core.")
+                for name in inside
+            ]
+            done.append(
+                {
+                    title: [
+                        f"{value}index.md",
+                        *(
+                            {one: name}
+                            for one, name in zip(titles, inside, strict=True)
+                        ),
+                    ]
+                }
+            )
         else:
             done.append(entry)
     return done
 
 
 def _order(name: str, pages: Mapping[str, str]) -> tuple[int, str]:
-    """Return where a page stands among those of its folder: modules as in the reference, others by name."""
+    """Return where a page stands among those of its folder: modules as in the
+    reference, others by name.
+    """
     module = name.removeprefix(f"{REFERENCE}/").removesuffix(".md")
     return (MODULES.index(module), "") if module in MODULES else (len(pages), name)
 
@@ -153,13 +208,25 @@ def find_title(page: str) -> str:
 
 def write_index(folder: str, pages: Mapping[str, str]) -> str:
     """Return a page that lists the others of its folder."""
-    title = {"measured": "What was measured", "decisions": "Decisions", REFERENCE: "Modules"}[folder]
-    inside = sorted((name for name in pages if name.startswith(f"{folder}/")), key=lambda name: _order(name, pages))
-    lines = [f"- [{find_title(pages[name])}]({name.removeprefix(f'{folder}/')})" for name in inside]
+    title = {
+        "measured": "What was measured",
+        "decisions": "Decisions",
+        REFERENCE: "Modules",
+    }[folder]
+    inside = sorted(
+        (name for name in pages if name.startswith(f"{folder}/")),
+        key=lambda name: _order(name, pages),
+    )
+    lines = [
+        f"- [{find_title(pages[name])}]({name.removeprefix(f'{folder}/')})"
+        for name in inside
+    ]
     return f"# {title}\n\n" + "\n".join(lines) + "\n"
 
 
-def move_links(text: str, source: Path, pages: Mapping[str, Path], repository: str) -> str:
+def move_links(
+    text: str, source: Path, pages: Mapping[str, Path], repository: str
+) -> str:
     """Return a page whose links lead to another page of the site, or to the repository.
 
     Args:
@@ -177,10 +244,16 @@ def move_links(text: str, source: Path, pages: Mapping[str, Path], repository: s
             return link[0]
         path = Path(os.path.normpath(source.parent / target))
         if not path.exists():
-            raise FileNotFoundError(f"{source.relative_to(ROOT)} links to {target}, which does not exist")
+            raise FileNotFoundError(
+                f"{source.relative_to(ROOT)} links to {target}, which does not exist"
+            )
         if path in names:
             target = os.path.relpath(names[path], here)
-        elif path.is_dir() and path.parent == DOCS and any(path in one.parents for one in names):
+        elif (
+            path.is_dir()
+            and path.parent == DOCS
+            and any(path in one.parents for one in names)
+        ):
             target = os.path.relpath(f"{path.name}/index.md", here)
         elif repository:
             target = f"{repository}{path.relative_to(ROOT)}"
@@ -188,7 +261,9 @@ def move_links(text: str, source: Path, pages: Mapping[str, Path], repository: s
             return link["text"]
         return link[0].replace(f"]({link['target']}", f"]({target}{hash_}{anchor}", 1)
 
-    return "".join(part if is_code else _LINK.sub(move, part) for part, is_code in _split(text))
+    return "".join(
+        part if is_code else _LINK.sub(move, part) for part, is_code in _split(text)
+    )
 
 
 def _split(text: str) -> Iterator[tuple[str, bool]]:
@@ -208,7 +283,9 @@ def _split(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def link_names(page: str) -> str:
-    """Return the list of public names with a link from each to its entry in the reference."""
+    """Return the list of public names with a link from each to its entry in the
+    reference.
+    """
     module = ""
     lines = []
     for line in page.splitlines():
@@ -222,14 +299,22 @@ def link_names(page: str) -> str:
 
 
 def write_reference() -> dict[str, str]:
-    """Return a page for each public module, with its names that no earlier module has."""
+    """Return a page for each public module, with its names that no earlier module
+    has.
+    """
     homes = find_homes()
     pages = {}
     for name in MODULES:
         names = importlib.import_module(name).__all__
         own = [one for one in names if homes[name, one] == name]
-        others = [f"[`{one}`][{homes[name, one]}.{one}]" for one in names if homes[name, one] != name]
-        page = f"# {name}\n\n::: {name}\n    options:\n      members: {json.dumps(own)}\n"
+        others = [
+            f"[`{one}`][{homes[name, one]}.{one}]"
+            for one in names
+            if homes[name, one] != name
+        ]
+        page = (
+            f"# {name}\n\n::: {name}\n    options:\n      members: {json.dumps(own)}\n"
+        )
         if name.endswith(".errors"):
             page += "      show_bases: true\n"
         if others:
@@ -239,10 +324,11 @@ def write_reference() -> dict[str, str]:
 
 
 def find_facts() -> dict[str, Any]:
-    """Return what the sources do not show: the arguments of classes that are made by a decorator or a framework.
+    """Return what the sources do not show: the arguments of classes that are made by a
+    decorator or a framework.
 
-    ``names`` has, for each package, the place of its public names in the reference, and ``classes`` the arguments of
-    each public class: name, kind, annotation and default.
+    ``names`` has, for each package, the place of its public names in the reference, and
+    ``classes`` the arguments of each public class: name, kind, annotation and default.
     """
     classes = {}
     names: dict[str, dict[str, str]] = {}
@@ -250,40 +336,63 @@ def find_facts() -> dict[str, Any]:
         value = getattr(importlib.import_module(module), name)
         names.setdefault(module.partition(".")[0], {})[name] = f"{home}.{name}"
         if home == module and isinstance(value, type):
-            classes[f"{value.__module__}.{value.__qualname__}"] = list(_arguments(value))
+            classes[f"{value.__module__}.{value.__qualname__}"] = list(
+                _arguments(value)
+            )
     return {"names": names, "modules": list(MODULES), "classes": classes}
 
 
 def _arguments(cls: type[Any]) -> Iterator[tuple[str, str, str, str | None]]:
     if typing.is_typeddict(cls):
-        yield from ((name, "KEYWORD_ONLY", _annotation(type_), "...") for name, type_ in cls.__annotations__.items())
+        yield from (
+            (name, "KEYWORD_ONLY", _annotation(type_), "...")
+            for name, type_ in cls.__annotations__.items()
+        )
         return
     try:
         parameters = dict(inspect.signature(cls).parameters)
     except ValueError:  # built into Python, such as an exception
         return
-    if "__init__" in vars(cls) and issubclass(cls, BaseModel):  # pydantic leaves some of its arguments out
+    # pydantic leaves some of its arguments out
+    if "__init__" in vars(cls) and issubclass(cls, BaseModel):
         _, *given = inspect.signature(vars(cls)["__init__"]).parameters.values()
         parameters |= {one.name: one for one in given}
     documented = read_args(cls)
     for one in sorted(parameters.values(), key=lambda one: one.kind):
-        homes = [base for base in cls.__mro__ if one.name in vars(base).get("__annotations__", ())]
+        homes = [
+            base
+            for base in cls.__mro__
+            if one.name in vars(base).get("__annotations__", ())
+        ]
         is_ours = not homes or homes[0].__module__.partition(".")[0] in _PACKAGES
         if one.name.startswith("_") or not (is_ours or one.name in documented):
             continue  # LangChain's and LlamaIndex's own fields
         is_source = isinstance(one.annotation, str) or not homes
         annotation = one.annotation if is_source else homes[0].__annotations__[one.name]
         default = None if one.default is one.empty else repr(one.default)
-        is_readable = default is None or (len(default) < _MAX_DEFAULT and not re.search(r"<|Undefined", default))
-        yield one.name, one.kind.name, _annotation(annotation), default if is_readable else "..."
+        is_readable = default is None or (
+            len(default) < _MAX_DEFAULT and not re.search(r"<|Undefined", default)
+        )
+        yield (
+            one.name,
+            one.kind.name,
+            _annotation(annotation),
+            default if is_readable else "...",
+        )
 
 
 def _annotation(annotation: Any) -> str:
-    """Return a type as in the source, without notes for programs and names of modules."""
+    """Return a type as in the source, without notes for programs and names of
+    modules.
+    """
     if annotation is inspect.Parameter.empty:
         return ""
     annotation = getattr(annotation, "__forward_arg__", annotation)
-    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    text = (
+        annotation
+        if isinstance(annotation, str)
+        else inspect.formatannotation(annotation)
+    )
     try:
         return ast.unparse(_Plain().visit(ast.parse(text, mode="eval")))
     except SyntaxError:
@@ -293,7 +402,11 @@ def _annotation(annotation: Any) -> str:
 class _Plain(ast.NodeTransformer):
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
-        if isinstance(node.value, ast.Name) and node.value.id == "Annotated" and isinstance(node.slice, ast.Tuple):
+        if (
+            isinstance(node.value, ast.Name)
+            and node.value.id == "Annotated"
+            and isinstance(node.slice, ast.Tuple)
+        ):
             return node.slice.elts[0]
         return node
 

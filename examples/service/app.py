@@ -2,8 +2,8 @@
 
 uvicorn --app-dir examples/service app:app
 
-Every path needs the token of a tenant, also those that you add: it is a dependency of the whole app. FastAPI's pages of
-documentation, which need none, are switched off.
+Every path needs the token of a tenant, also those that you add: it is a dependency of
+the whole app. FastAPI's pages of documentation, which need none, are switched off.
 """
 
 import json
@@ -51,10 +51,12 @@ STATUS: tuple[tuple[type[WebSearchError], int], ...] = (
 class Tenant:
     """A customer, and the `WebSearch` that is theirs alone.
 
-    A budget for a day or a month must be *per tenant*, since one file counts those of the whole service.
+    A budget for a day or a month must be *per tenant*, since one file counts those of
+    the whole service.
 
-    Its key is required: otherwise, ``TAVILY_API_KEY`` of the server would pay for a tenant who has none. `Settings`
-    leaves out the settings files and the variables of the server.
+    Its key is required: otherwise, ``TAVILY_API_KEY`` of the server would pay for a
+    tenant who has none. `Settings` leaves out the settings files and the variables of
+    the server.
     """
 
     name: str
@@ -66,7 +68,9 @@ class Tenant:
 
     @cached_property
     def web(self) -> WebSearch:
-        """Made for the first request: it takes about a millisecond, and opens no connection yet."""
+        """Made for the first request: it takes about a millisecond, and opens no
+        connection yet.
+        """
         return WebSearch(
             self.provider,
             api_key=self.api_key,
@@ -77,7 +81,10 @@ class Tenant:
 
 def load_tenants(path: Path) -> dict[str, Tenant]:
     """Return the tenants by the token of their requests."""
-    return {token: Tenant(**row) for token, row in json.loads(path.read_text("utf-8")).items()}
+    return {
+        token: Tenant(**row)
+        for token, row in json.loads(path.read_text("utf-8")).items()
+    }
 
 
 async def find_tenant(request: Request) -> Tenant:
@@ -85,9 +92,14 @@ async def find_tenant(request: Request) -> Tenant:
     scheme, _, sent = request.headers.get("Authorization", "").partition(" ")
     tenants: dict[str, Tenant] = request.app.state.tenants
     for token, tenant in tenants.items():
-        if secrets.compare_digest(token.encode(), sent.encode()) and scheme.lower() == "bearer":
+        if (
+            secrets.compare_digest(token.encode(), sent.encode())
+            and scheme.lower() == "bearer"
+        ):
             return tenant
-    raise HTTPException(401, "a token is needed, and this is none", {"WWW-Authenticate": "Bearer"})
+    raise HTTPException(
+        401, "a token is needed, and this is none", {"WWW-Authenticate": "Bearer"}
+    )
 
 
 def make_app(tenants: dict[str, Tenant]) -> FastAPI:
@@ -111,7 +123,9 @@ def make_app(tenants: dict[str, Tenant]) -> FastAPI:
             if "web" in vars(tenant):
                 await tenant.web.aclose()
 
-    app = FastAPI(lifespan=lifespan, dependencies=[Depends(find_tenant)], openapi_url=None)
+    app = FastAPI(
+        lifespan=lifespan, dependencies=[Depends(find_tenant)], openapi_url=None
+    )
     app.state.tenants = tenants
 
     @app.exception_handler(WebSearchError)
@@ -119,16 +133,24 @@ def make_app(tenants: dict[str, Tenant]) -> FastAPI:
         status = next(status for kind, status in STATUS if isinstance(error, kind))
         wait = getattr(error, "retry_after", None)
         headers = {"Retry-After": str(ceil(wait))} if wait else None
-        return JSONResponse({"error": str(error)}, status, headers)  # no key is ever in a message
+        # no key is ever in a message
+        return JSONResponse({"error": str(error)}, status, headers)
 
     @app.get("/search")
-    async def search(q: str, tenant: Annotated[Tenant, Depends(find_tenant)], limit: int = 5) -> list[dict[str, Any]]:
+    async def search(
+        q: str, tenant: Annotated[Tenant, Depends(find_tenant)], limit: int = 5
+    ) -> list[dict[str, Any]]:
         with charge_to(tenant.name):
             response = await tenant.web.asearch(q, limit=limit)
-        return [result.model_dump(include={"url", "title", "snippet"}) for result in response.results]
+        return [
+            result.model_dump(include={"url", "title", "snippet"})
+            for result in response.results
+        ]
 
     @app.get("/read")
-    async def read(url: str, tenant: Annotated[Tenant, Depends(find_tenant)]) -> dict[str, Any]:
+    async def read(
+        url: str, tenant: Annotated[Tenant, Depends(find_tenant)]
+    ) -> dict[str, Any]:
         with charge_to(tenant.name):
             page = await tenant.web.aread(url)
         return {"url": page.url, "title": page.title, "content": page.content}

@@ -1,7 +1,7 @@
 """Test your LangChain agent without the web: ``pytest examples/testing``.
 
-``fake_web`` comes with websearch-core. Put your own function in the place of `answer`, and your model in the place of
-the scripted one.
+``fake_web`` comes with websearch-core. Put your own function in the place of `answer`,
+and your model in the place of the scripted one.
 """
 
 from __future__ import annotations
@@ -17,9 +17,13 @@ PAGE = "https://keys.example/rotation"
 
 
 def answer(question: str) -> list[str]:
-    """Stand in for your application: it makes its own tools, and returns what its agent said, last."""
+    """Stand in for your application: it makes its own tools, and returns what its agent
+    said, last.
+    """
     tools = WebSearchToolkit(provider="tavily", provenance="seen", retry=2).get_tools()
-    state = create_agent(ScriptedChat(), tools).invoke({"messages": [{"role": "user", "content": question}]})
+    state = create_agent(ScriptedChat(), tools).invoke(
+        {"messages": [{"role": "user", "content": question}]}
+    )
     return [str(message.content) for message in state["messages"] if message.content]
 
 
@@ -28,7 +32,9 @@ def test_the_agent_reads_the_right_page_and_cites_it(fake_web: FakeWeb) -> None:
         {"title": "Prices", "url": "https://keys.example/prices"},
         {"title": "Rotate a key", "url": PAGE, "snippet": "How to rotate a key."},
     ]
-    fake_web.pages[PAGE] = "# Rotation\n\nTo rotate a key, keep two versions valid. Prices are elsewhere."
+    fake_web.pages[PAGE] = (
+        "# Rotation\n\nTo rotate a key, keep two versions valid. Prices are elsewhere."
+    )
 
     said = answer("How do I rotate a key?")
 
@@ -40,7 +46,10 @@ def test_the_agent_reads_the_right_page_and_cites_it(fake_web: FakeWeb) -> None:
 def test_the_agent_survives_a_rate_limit(fake_web: FakeWeb) -> None:
     fake_web.results = [{"title": "Rotate a key", "url": PAGE}]
     fake_web.pages[PAGE] = "To rotate a key, make a new one."
-    fake_web.errors["*"] = [RateLimited("tavily search failed: 429", retry_after=0.01), None]
+    fake_web.errors["*"] = [
+        RateLimited("tavily search failed: 429", retry_after=0.01),
+        None,
+    ]
 
     assert answer("How do I rotate a key?")[-1].endswith("[1]")
     assert len(fake_web.queries) == 2  # the request was sent again
@@ -49,4 +58,7 @@ def test_the_agent_survives_a_rate_limit(fake_web: FakeWeb) -> None:
 def test_the_model_is_told_when_a_page_is_gone(fake_web: FakeWeb) -> None:
     fake_web.results = [{"title": "Rotate a key", "url": PAGE}]
 
-    assert any(text.startswith("ERROR [page_not_found]") for text in answer("How do I rotate a key?"))
+    assert any(
+        text.startswith("ERROR [page_not_found]")
+        for text in answer("How do I rotate a key?")
+    )

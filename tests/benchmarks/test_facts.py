@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.facts.__main__ import Fact, describe, interval, is_alive, load_facts, measure
+from benchmarks.facts.__main__ import (
+    Fact,
+    describe,
+    interval,
+    is_alive,
+    load_facts,
+    measure,
+)
 from benchmarks.reading.candidates import OURS
 from websearch_core.models import Page
 
@@ -36,9 +43,19 @@ def test_a_fact_is_alive_if_the_answer_is_there_as_it_is(answer, text, alive):
 
 def test_the_section_counts_by_half_and_by_kind():
     facts = [
-        Fact(f"wcxb/{n}", "price" if n % 3 else "table", "How much is the lamp?", f"${n}.50") for n in range(1, 21)
+        Fact(
+            f"wcxb/{n}",
+            "price" if n % 3 else "table",
+            "How much is the lamp?",
+            f"${n}.50",
+        )
+        for n in range(1, 21)
     ]
-    alive = {OURS.name: measure(facts, lambda name: Page(url="", content=f"A lamp is ${name[5:]}.50"))}
+    alive = {
+        OURS.name: measure(
+            facts, lambda name: Page(url="", content=f"A lamp is ${name[5:]}.50")
+        )
+    }
     section = str(describe(facts, alive))
 
     assert "**met**" in section

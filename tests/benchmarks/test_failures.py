@@ -1,4 +1,6 @@
-"""Every failure of every provider reaches the model as one, in both frameworks, blocking and async."""
+"""Every failure of every provider reaches the model as one, in both frameworks,
+blocking and async.
+"""
 
 from __future__ import annotations
 import re
@@ -13,7 +15,9 @@ from websearch_core.testing import SECRET
 
 @pytest.fixture(scope="module", autouse=True)
 def _do_not_wait():
-    """Leave out how many requests a second a service takes: every fault would wait for it."""
+    """Leave out how many requests a second a service takes: every fault would wait for
+    it.
+    """
     with pytest.MonkeyPatch.context() as patch:
         for name in player.find_searchers():
             if limits := getattr(provider_class(name), "limits", None):
@@ -31,8 +35,13 @@ def test_a_model_is_told_of_a_failure_with_a_code_and_without_keys(name, fault):
     assert all(failed for failed, _ in outcomes)
     assert not any(SECRET in text or "Sign in" in text for _, text in outcomes)
     if "Retry-After" in fault and code == "rate_limited":
-        assert all(re.search(r"Retry after (60|[1-5]\d(\.\d)?) s\.$", text) for _, text in outcomes)
+        assert all(
+            re.search(r"Retry after (60|[1-5]\d(\.\d)?) s\.$", text)
+            for _, text in outcomes
+        )
 
 
 def test_the_page_is_up_to_date():
-    assert failures.PAGE.read_text("utf-8") == failures.write_page(), "run python -m benchmarks.failures"
+    assert failures.PAGE.read_text("utf-8") == failures.write_page(), (
+        "run python -m benchmarks.failures"
+    )

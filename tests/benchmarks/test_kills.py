@@ -1,4 +1,6 @@
-"""What was acknowledged survives the death of the process that wrote it, and the file stays whole."""
+"""What was acknowledged survives the death of the process that wrote it, and the file
+stays whole.
+"""
 
 from __future__ import annotations
 import json
@@ -16,7 +18,9 @@ _ROUNDS = 10  # for each file; `make soak` has more
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_what_was_acknowledged_is_there_after_a_kill():
     command = [sys.executable, "-m", "benchmarks.soak.kills", str(_ROUNDS)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280)
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=280
+    )
 
     assert done.returncode == 0, done.stderr
     for name, findings in json.loads(done.stdout).items():

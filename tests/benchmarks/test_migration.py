@@ -1,4 +1,6 @@
-"""What code for other packages becomes still gives what the old packages gave, as recorded by `make bench-migration`."""
+"""What code for other packages becomes still gives what the old packages gave, as
+recorded by `make bench-migration`.
+"""
 
 from __future__ import annotations
 import json
@@ -11,7 +13,12 @@ from benchmarks.migration.new import run_pair, send_here
 from benchmarks.migration.outcome import describe, judge
 from benchmarks.migration.server import FACTS, HITS, NOISE, serve
 from docs.generators.pairs import NEW_IMPORTS, OLD_IMPORTS, OUTCOMES, PAIRS, Pair
-from langchain_websearch import OpenPageTool, WebPageLoader, WebSearchRetriever, WebSearchTool
+from langchain_websearch import (
+    OpenPageTool,
+    WebPageLoader,
+    WebSearchRetriever,
+    WebSearchTool,
+)
 from llamaindex_websearch import WebPageReader, WebSearchToolSpec
 from websearch_core import WebSearch
 from websearch_core.errors import ConfigurationError, InvalidOption
@@ -28,7 +35,9 @@ def port():
 
 
 @pytest.mark.enable_socket
-@pytest.mark.parametrize(("framework", "kind"), sorted({(pair.framework, pair.kind) for pair in PAIRS}))
+@pytest.mark.parametrize(
+    ("framework", "kind"), sorted({(pair.framework, pair.kind) for pair in PAIRS})
+)
 def test_the_new_code_gives_what_the_old_one_gave(framework, kind, port):
     with send_here(port):
         judged = {
@@ -47,10 +56,15 @@ def test_each_pair_is_recorded_and_nothing_else():
 
 def test_each_pair_imports_the_names_that_it_uses():
     sides = [(pair, pair.before, OLD_IMPORTS, True) for pair in PAIRS]
-    sides += [(pair, pair.now, NEW_IMPORTS | {"WebSearchRetriever": ""}, False) for pair in PAIRS]
+    sides += [
+        (pair, pair.now, NEW_IMPORTS | {"WebSearchRetriever": ""}, False)
+        for pair in PAIRS
+    ]
     for pair, code, homes, old in sides:
         lines = pair.imports(old=old)
-        named = {word for line in lines for word in line.partition(" import ")[2].split(", ")}
+        named = {
+            word for line in lines for word in line.partition(" import ")[2].split(", ")
+        }
         capitals = set(re.findall(r"\b[A-Z]\w*[a-z]\w*(?=[(.])", code))
         assert capitals <= named | set(homes), code
         assert named <= set(re.findall(r"\w+", code))
@@ -67,9 +81,24 @@ FULL = describe([list(hit.values()) for hit in HITS])
         (PAIR, {"error": "TypeError: no"}, FULL, "the old side failed: TypeError: no"),
         (PAIR, FULL, describe("less"), "the values differ"),
         (Pair("old()", "new()", "as text"), FULL, FULL, "the values agree"),
-        (Pair("old()", "new()", "as text"), FULL, describe(HITS[0]["title"]), "the new side lost"),
-        (Pair("old()", "new()", "as text"), FULL, describe([*FACTS, NOISE[0]]), "the new side has the menu"),
-        (Pair("old()", "new()", "shorter", kind="pages"), describe(HITS[0]["url"]), describe("less"), ""),
+        (
+            Pair("old()", "new()", "as text"),
+            FULL,
+            describe(HITS[0]["title"]),
+            "the new side lost",
+        ),
+        (
+            Pair("old()", "new()", "as text"),
+            FULL,
+            describe([*FACTS, NOISE[0]]),
+            "the new side has the menu",
+        ),
+        (
+            Pair("old()", "new()", "shorter", kind="pages"),
+            describe(HITS[0]["url"]),
+            describe("less"),
+            "",
+        ),
     ],
 )
 def test_a_pair_is_judged_by_its_values_and_by_what_is_lost(pair, old, new, problem):
@@ -80,7 +109,8 @@ def test_a_pair_is_judged_by_its_values_and_by_what_is_lost(pair, old, new, prob
 def _answer(make) -> str:
     try:
         make()
-    except (ConfigurationError, InvalidOption, AttributeError, ValueError) as error:  # the last from pydantic
+    except (ConfigurationError, InvalidOption, AttributeError, ValueError) as error:
+        # the last from pydantic
         return str(error)
     return ""
 
@@ -88,7 +118,9 @@ def _answer(make) -> str:
 def _arguments() -> list[str]:
     table = AGENTS.partition("## 3. ")[2].partition("## 4. ")[0]
     rows = re.findall(r"^\| (.+?) \| .+ \|$", table, re.MULTILINE)
-    return sorted({word for row in rows for word in re.findall(r"`(\w+)(?:=[^`]*)?`", row)})
+    return sorted(
+        {word for row in rows for word in re.findall(r"`(\w+)(?:=[^`]*)?`", row)}
+    )
 
 
 def test_an_old_argument_is_answered_with_the_line_to_write():
@@ -103,8 +135,14 @@ def test_an_old_argument_is_answered_with_the_line_to_write():
 
     assert len(names) > 40
     for name in names:
-        answers = [_answer(lambda make=make, name=name: make(**{name: "x"})) for make in makers]
-        said = [a for a in answers if re.search(r"write |leave it out|did you mean|change the", a)]
+        answers = [
+            _answer(lambda make=make, name=name: make(**{name: "x"})) for make in makers
+        ]
+        said = [
+            a
+            for a in answers
+            if re.search(r"write |leave it out|did you mean|change the", a)
+        ]
         assert said, (name, answers)
         assert all(name in answer for answer in said)
 
@@ -112,7 +150,10 @@ def test_an_old_argument_is_answered_with_the_line_to_write():
 def test_an_option_of_a_service_in_a_search_is_answered_with_the_line_to_write():
     web = WebSearch("wikipedia")
 
-    with pytest.raises(InvalidOption, match=r"give it to WebSearch\(provider=Tavily\(search_depth=\.\.\.\)\)"):
+    with pytest.raises(
+        InvalidOption,
+        match=r"give it to WebSearch\(provider=Tavily\(search_depth=\.\.\.\)\)",
+    ):
         web.search("tides", search_depth="advanced")
     with pytest.raises(InvalidOption, match=r"num_results: write limit=\.\.\."):
         web.search("tides", num_results=3)
@@ -120,25 +161,41 @@ def test_an_option_of_a_service_in_a_search_is_answered_with_the_line_to_write()
 
 def test_the_methods_of_other_specs_are_answered_with_the_line_to_write():
     spec = WebSearchToolSpec(provider="wikipedia")
-    methods = {m for pair in PAIRS for m in re.findall(r"ToolSpec\([^()]*\)\.(\w+)\(", pair.before)}
+    methods = {
+        m
+        for pair in PAIRS
+        for m in re.findall(r"ToolSpec\([^()]*\)\.(\w+)\(", pair.before)
+    }
 
     assert len(methods) > 8
     for name in methods:
-        assert "write documents = spec." in _answer(lambda name=name: getattr(spec, name))
+        assert "write documents = spec." in _answer(
+            lambda name=name: getattr(spec, name)
+        )
 
 
 def test_the_page_for_agents_names_what_can_be_imported():
     names = {}
-    for module, listed in re.findall(r"`(\w+(?:\.\w+)*)`: ((?:`\w+`(?:, )?)+)", AGENTS.partition("## 2. ")[0]):
+    for module, listed in re.findall(
+        r"`(\w+(?:\.\w+)*)`: ((?:`\w+`(?:, )?)+)", AGENTS.partition("## 2. ")[0]
+    ):
         for name in re.findall(r"`(\w+)`", listed):
             exec(f"from {module} import {name}", names)
 
-    assert {"WebSearchTool", "WebPagePostprocessor", "Timeout", "Firecrawl", "WebSearchError"} <= set(names)
+    assert {
+        "WebSearchTool",
+        "WebPagePostprocessor",
+        "Timeout",
+        "Firecrawl",
+        "WebSearchError",
+    } <= set(names)
     assert issubclass(names["OpenPageTool"], OpenPageTool)
 
 
 def test_the_page_for_agents_is_complete_by_itself():
-    assert not re.findall(r"\]\(", AGENTS), "it is given to programs without the other pages"
+    assert not re.findall(r"\]\(", AGENTS), (
+        "it is given to programs without the other pages"
+    )
     for pair in PAIRS:
         assert pair.before in AGENTS
         assert pair.now in AGENTS

@@ -36,12 +36,23 @@ def page(metrics: ModuleType) -> Any:
     return metrics.Page
 
 
-def test_words_are_lowercase_and_every_chinese_character_is_a_word(metrics: ModuleType) -> None:
-    assert metrics.words("Tea, TEA & 茶水 for 2") == ["tea", "tea", "茶", "水", "for", "2"]
+def test_words_are_lowercase_and_every_chinese_character_is_a_word(
+    metrics: ModuleType,
+) -> None:
+    assert metrics.words("Tea, TEA & 茶水 for 2") == [
+        "tea",
+        "tea",
+        "茶",
+        "水",
+        "for",
+        "2",
+    ]
 
 
 def test_agreement_counts_repeated_words(metrics: ModuleType) -> None:
-    precision, recall, f1 = metrics.agreement(["tea", "tea", "cup"], ["tea", "cup", "milk", "milk"])
+    precision, recall, f1 = metrics.agreement(
+        ["tea", "tea", "cup"], ["tea", "cup", "milk", "milk"]
+    )
     assert precision == pytest.approx(2 / 3)
     assert recall == pytest.approx(2 / 4)
     assert f1 == pytest.approx(2 * 2 / 7)
@@ -55,7 +66,12 @@ def test_an_empty_bag_agrees_only_with_an_empty_bag(metrics: ModuleType) -> None
 
 def test_syntax_link_targets_and_images_are_not_words(metrics: ModuleType) -> None:
     markdown = "---\ntitle: x\n---\n## Tea & [cups](/shop)\n\n![a picture](/p.png) is **hot**\n<!-- y -->\n"
-    assert metrics.words(metrics.render(markdown, URL).words) == ["tea", "cups", "is", "hot"]
+    assert metrics.words(metrics.render(markdown, URL).words) == [
+        "tea",
+        "cups",
+        "is",
+        "hot",
+    ]
 
 
 def test_structure_is_found_in_markdown(metrics: ModuleType) -> None:
@@ -78,7 +94,9 @@ def test_the_same_structure_is_found_in_html(metrics: ModuleType) -> None:
         "<li>three</li></ul><table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td></td></tr></table><pre>x = 1\n</pre>"
     )
     found = metrics.extract_structure(html, URL)
-    assert metrics.words(found.words) == "tea see the shop one two three a b 1 x 1".split()
+    assert (
+        metrics.words(found.words) == "tea see the shop one two three a b 1 x 1".split()
+    )
     assert {part: sorted(those) for part, those in found.parts.items()} == {
         "headings": [("tea",)],
         "links": [("https://example.org/shop", ("the", "shop"))],
@@ -88,14 +106,18 @@ def test_the_same_structure_is_found_in_html(metrics: ModuleType) -> None:
     }
 
 
-def test_signs_that_link_to_a_heading_or_back_from_a_note_are_no_structure(metrics: ModuleType) -> None:
+def test_signs_that_link_to_a_heading_or_back_from_a_note_are_no_structure(
+    metrics: ModuleType,
+) -> None:
     html = "<h2>Tea <a href='#tea'>¶</a></h2><ol><li><a href='#ref'>^</a> A note<br>on <p>tea</p></li></ol><li>✓</li>"
     read = metrics.render("## Tea\n\n1. A note\n   on\n\n   tea\n\n- ✓", URL)
     assert metrics.extract_structure(html, URL).parts == read.parts
     assert read.parts["items"] == [("a", "note", "on", "tea"), "✓"]
 
 
-def test_a_page_is_scored_by_its_text_and_its_passages(metrics: ModuleType, page: Any) -> None:
+def test_a_page_is_scored_by_its_text_and_its_passages(
+    metrics: ModuleType, page: Any
+) -> None:
     truth = page(
         "x",
         "article",
@@ -111,21 +133,37 @@ def test_a_page_is_scored_by_its_text_and_its_passages(metrics: ModuleType, page
     assert not metrics.score(truth, truth.text).empty
 
 
-def test_a_page_is_scored_by_the_parts_that_the_truth_has(metrics: ModuleType, page: Any) -> None:
-    truth = page("x", "article", URL, b"", html="<h2>One</h2><h2>Two</h2><p>and <a href=/c>c</a></p>")
-    score = metrics.score(truth, "## One\n\n## Three\n\nand [c](https://example.org/c)\n\n- more")
+def test_a_page_is_scored_by_the_parts_that_the_truth_has(
+    metrics: ModuleType, page: Any
+) -> None:
+    truth = page(
+        "x",
+        "article",
+        URL,
+        b"",
+        html="<h2>One</h2><h2>Two</h2><p>and <a href=/c>c</a></p>",
+    )
+    score = metrics.score(
+        truth, "## One\n\n## Three\n\nand [c](https://example.org/c)\n\n- more"
+    )
     assert score.parts == {"headings": 0.5, "links": 1.0}
 
 
 def test_an_invalid_url_is_compared_unchanged(metrics: ModuleType) -> None:
-    assert metrics.extract_structure("<a href='http://[/'>x</a>", URL).parts["links"] == [("http://[/", ("x",))]
+    assert metrics.extract_structure("<a href='http://[/'>x</a>", URL).parts[
+        "links"
+    ] == [("http://[/", ("x",))]
 
 
-def test_the_share_of_passages_is_taken_over_all_pages_together(metrics: ModuleType) -> None:
+def test_the_share_of_passages_is_taken_over_all_pages_together(
+    metrics: ModuleType,
+) -> None:
     assert metrics.share([(1, 2), (0, 0), (0, 2)]) == pytest.approx(1 / 4)
 
 
-def test_the_interval_contains_the_mean_and_is_reproducible(metrics: ModuleType) -> None:
+def test_the_interval_contains_the_mean_and_is_reproducible(
+    metrics: ModuleType,
+) -> None:
     differences = [0.0, 0.1, 0.2, 0.3] * 10
     low, high = metrics.interval(differences)
     assert 0.1 < low < 0.15 < high < 0.2
@@ -149,7 +187,10 @@ TRUTH = (
         (TRUTH.split("\n\n"), [1, 1, 1, 1]),
         (["Log in", *TRUTH.split("\n\n"), "Write to us"], [0, 1, 1, 1, 1, 0]),
         # A word of the menu that also occurs in the truth is not content.
-        (["Tea", "Coffee", "How tea is made", TRUTH.split("\n\n")[1], "Tea"], [0, 0, 1, 1, 0]),
+        (
+            ["Tea", "Coffee", "How tea is made", TRUTH.split("\n\n")[1], "Tea"],
+            [0, 0, 1, 1, 0],
+        ),
         # A text of the page may be partly content.
         (["Menu " * 10 + TRUTH.replace("\n\n", " ")], [38 / 48]),
         (["HOW TEA is Made!"], [1]),
@@ -172,8 +213,13 @@ def test_content_that_occurs_twice_is_content_both_times(labels: Any) -> None:
     assert labels([TRUTH.split("\n\n")[1]] * 2, TRUTH) == [1, 1]
 
 
-def test_a_short_line_of_the_truth_in_the_wrong_place_is_half_content(labels: Any) -> None:
-    assert labels(["Serve hot", "Buy now", "Roll them by hand until they are bruised all over."], TRUTH) == [0.5, 0, 1]
+def test_a_short_line_of_the_truth_in_the_wrong_place_is_half_content(
+    labels: Any,
+) -> None:
+    assert labels(
+        ["Serve hot", "Buy now", "Roll them by hand until they are bruised all over."],
+        TRUTH,
+    ) == [0.5, 0, 1]
 
 
 def test_without_truth_nothing_is_content(labels: Any) -> None:
@@ -181,24 +227,35 @@ def test_without_truth_nothing_is_content(labels: Any) -> None:
 
 
 @pytest.mark.parametrize(("power", "expected"), [(1, 1.0), (2, 2.0)])
-def test_the_exponent_is_the_power_of_the_size(benchmark_path: None, power: int, expected: float) -> None:
+def test_the_exponent_is_the_power_of_the_size(
+    benchmark_path: None, power: int, expected: float
+) -> None:
     size = import_module("benchmarks.reading.size")
     seconds = {bytes_: 1e-9 * bytes_**power for bytes_ in (10**5, 10**6, 10**7)}
     assert size.exponent(seconds) == pytest.approx(expected)
     assert size.steepest(seconds) == pytest.approx(expected)
 
 
-def test_a_single_steep_step_shows_even_if_the_rest_is_flat(benchmark_path: None) -> None:
+def test_a_single_steep_step_shows_even_if_the_rest_is_flat(
+    benchmark_path: None,
+) -> None:
     size = import_module("benchmarks.reading.size")
     seconds = {10**5: 0.1, 10**6: 10.0, 10**7: 10.0}
     assert size.steepest(seconds) == pytest.approx(2)
     assert size.exponent(seconds) == pytest.approx(1)
 
 
-def test_sections_are_replaced_by_title_and_goals_counted_again(benchmark_path: None) -> None:
+def test_sections_are_replaced_by_title_and_goals_counted_again(
+    benchmark_path: None,
+) -> None:
     report = import_module("benchmarks.report")
     page = "# Benchmarks\n\n**1 of 1 goals were met.**\n\n## A\n\nold\n\n- **met**: x. Measured: y.\n\n## B\n\nstays\n"
-    section = report.Section("A", "new", [], [report.Goal("fast", "slow", met=False), report.Goal("ok", "1", met=True)])
+    section = report.Section(
+        "A",
+        "new",
+        [],
+        [report.Goal("fast", "slow", met=False), report.Goal("ok", "1", met=True)],
+    )
     assert report.put(page, [section]) == (
         "# Benchmarks\n\n**1 of 2 goals were met.**\n\n"
         "## A\n\nnew\n\n- **missed**: fast. Measured: slow.\n- **met**: ok. Measured: 1.\n\n## B\n\nstays\n"
@@ -206,7 +263,9 @@ def test_sections_are_replaced_by_title_and_goals_counted_again(benchmark_path: 
 
 
 @pytest.fixture
-def candidate(benchmark_path: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def candidate(
+    benchmark_path: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Any:
     (tmp_path / "odd.py").write_text(
         "import os, time\n"
         "def read(data, url, content_type):\n"
@@ -220,16 +279,36 @@ def candidate(benchmark_path: None, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_crash_a_hang_or_an_exception_costs_only_that_page(candidate: Any) -> None:
-    with import_module("benchmarks.reading.process").Reader(candidate, sys.executable, timeout=4) as reader:
-        answers = [reader.read(data, URL, None) for data in (b"crash", b"well", b"hang", b"raise", b"well")]
+    with import_module("benchmarks.reading.process").Reader(
+        candidate, sys.executable, timeout=4
+    ) as reader:
+        answers = [
+            reader.read(data, URL, None)
+            for data in (b"crash", b"well", b"hang", b"raise", b"well")
+        ]
         assert reader.memory() > 1
-    assert [answer["error"] for answer in answers] == ["Crashed", "", "TooSlow", "ZeroDivisionError", ""]
-    assert [answer["markdown"] for answer in answers] == ["", f"well {URL} None", "", "", f"well {URL} None"]
+    assert [answer["error"] for answer in answers] == [
+        "Crashed",
+        "",
+        "TooSlow",
+        "ZeroDivisionError",
+        "",
+    ]
+    assert [answer["markdown"] for answer in answers] == [
+        "",
+        f"well {URL} None",
+        "",
+        "",
+        f"well {URL} None",
+    ]
 
 
 def test_a_candidate_that_is_not_installed_is_absent(candidate: Any) -> None:
     process = import_module("benchmarks.reading.process")
-    for missing in (candidate._replace(function="nowhere:read"), candidate._replace(distributions=("not-there",))):
+    for missing in (
+        candidate._replace(function="nowhere:read"),
+        candidate._replace(distributions=("not-there",)),
+    ):
         with pytest.raises(process.Absent):
             process.Reader(missing, sys.executable)
 
@@ -238,22 +317,41 @@ def test_our_reader_reads_every_encoding_correctly(benchmark_path: None) -> None
     encodings = import_module("benchmarks.reading.encodings")
     ours = encodings.OURS
     right = encodings.measure({ours: sys.executable})[ours.name]
-    assert [case.what for case, is_right in zip(encodings.make_cases(), right, strict=True) if not is_right] == []
+    assert [
+        case.what
+        for case, is_right in zip(encodings.make_cases(), right, strict=True)
+        if not is_right
+    ] == []
 
 
-def test_pages_are_loaded_from_every_layout(benchmark_path: None, tmp_path: Path) -> None:
+def test_pages_are_loaded_from_every_layout(
+    benchmark_path: None, tmp_path: Path
+) -> None:
     corpus = import_module("training.corpus")
     mine, wcxb, mozilla = (tmp_path / name for name in ("mine", "wcxb", "mozilla"))
-    for folder in (mine / "html", wcxb / "dev" / "html", wcxb / "dev" / "ground-truth", mozilla / "fox"):
+    for folder in (
+        mine / "html",
+        wcxb / "dev" / "html",
+        wcxb / "dev" / "ground-truth",
+        mozilla / "fox",
+    ):
         folder.mkdir(parents=True)
-    (mine / "truth.json").write_text('{"a": {"url": "https://www.sea.example/a", "text": "Tee für zwei"}}')
-    (mine / "html" / "a.html").write_bytes("<meta charset=latin1><p>Tee für zwei".encode("latin1"))
+    (mine / "truth.json").write_text(
+        '{"a": {"url": "https://www.sea.example/a", "text": "Tee für zwei"}}'
+    )
+    (mine / "html" / "a.html").write_bytes(
+        "<meta charset=latin1><p>Tee für zwei".encode("latin1")
+    )
     (wcxb / "metadata.json").write_text('{"files": {"7": {"page_type": "forum"}}}')
-    (wcxb / "dev" / "ground-truth" / "7.json").write_text('{"url": null, "ground_truth": {"main_content": "Tea"}}')
+    (wcxb / "dev" / "ground-truth" / "7.json").write_text(
+        '{"url": null, "ground_truth": {"main_content": "Tea"}}'
+    )
     (wcxb / "dev" / "html" / "7.html.gz").write_bytes(gzip.compress(b"<p>Tea"))
     (mozilla / "fox" / "source.html").write_bytes(b"<p>Fox")
     (mozilla / "fox" / "expected.html").write_text("<p>Fox")
-    pages = [page for folder in corpus.find_folders(tmp_path) for page in corpus.load(folder)]
+    pages = [
+        page for folder in corpus.find_folders(tmp_path) for page in corpus.load(folder)
+    ]
     assert [(page.kind, page.url, page.text or page.html) for page in pages] == [
         ("news", "https://www.sea.example/a", "Tee für zwei"),
         ("article", "http://fakehost/test/page.html", "<p>Fox"),
@@ -262,7 +360,9 @@ def test_pages_are_loaded_from_every_layout(benchmark_path: None, tmp_path: Path
     assert "für" in pages[0].data.decode()
 
 
-def test_a_folder_without_pages_is_refused(benchmark_path: None, tmp_path: Path) -> None:
+def test_a_folder_without_pages_is_refused(
+    benchmark_path: None, tmp_path: Path
+) -> None:
     corpus = import_module("training.corpus")
     with pytest.raises(ValueError, match=r"neither truth\.json nor metadata\.json"):
         corpus.load(tmp_path)
@@ -277,11 +377,17 @@ def test_a_folder_without_pages_is_refused(benchmark_path: None, tmp_path: Path)
         ("https://blog.kelp.com/", b"", "kelp.com"),
         ("https://news.sea.co.uk/", b"", "sea.co.uk"),
         ("", b'<link href="https://www.kelp.com/a" rel="canonical">', "kelp.com"),
-        ("http://fakehost/test/page.html", b"<link rel=canonical href=https://sea.example/>", "sea.example"),
+        (
+            "http://fakehost/test/page.html",
+            b"<link rel=canonical href=https://sea.example/>",
+            "sea.example",
+        ),
         ("", b"<p>Tea", f"{zlib.crc32(b'<p>Tea'):08x}"),
     ],
 )
-def test_pages_of_a_site_are_known_by_their_address(benchmark_path: None, url: str, source: bytes, site: str) -> None:
+def test_pages_of_a_site_are_known_by_their_address(
+    benchmark_path: None, url: str, source: bytes, site: str
+) -> None:
     assert import_module("training.corpus").find_site(source, url) == site
 
 
@@ -291,16 +397,31 @@ def test_models_of_folds_depend_on_files_that_exist(benchmark_path: None) -> Non
     assert all(source.is_file() for source in train._find_sources())
 
 
-def test_the_features_that_trees_are_trained_on_are_those_of_the_reader(benchmark_path: None, page: Any) -> None:
+def test_the_features_that_trees_are_trained_on_are_those_of_the_reader(
+    benchmark_path: None, page: Any
+) -> None:
     pytest.importorskip("lightgbm")
     train = import_module("training.train")
-    sample = train.make_sample(page("x", "article", URL, b"<main><p>Tea is hot.</p></main><p>Us", text="Tea is hot."))
+    sample = train.make_sample(
+        page(
+            "x",
+            "article",
+            URL,
+            b"<main><p>Tea is hot.</p></main><p>Us",
+            text="Tea is hot.",
+        )
+    )
     names, values = train.compute_features(sample, {"<p>": 1.5})
     assert sample.labels == [1.0, 0.0]
-    assert [value > 0 for value in values[:, names.index(("block", "in main", 0))]] == [True, False]
+    assert [value > 0 for value in values[:, names.index(("block", "in main", 0))]] == [
+        True,
+        False,
+    ]
 
 
-def test_metadata_of_news_is_judged_by_words_names_and_days(metrics: ModuleType, page: Any) -> None:
+def test_metadata_of_news_is_judged_by_words_names_and_days(
+    metrics: ModuleType, page: Any
+) -> None:
     news = import_module("benchmarks.reading.news")
     truth = page(
         "x",
@@ -312,21 +433,43 @@ def test_metadata_of_news_is_judged_by_words_names_and_days(metrics: ModuleType,
         published="2026-05-04T23:30+02:00",
     )
     found = [
-        {"title": "Tea - HOT", "author": "Mary S, Ada Lovelace", "date": "2026-05-04T21:30+00:00"},
+        {
+            "title": "Tea - HOT",
+            "author": "Mary S, Ada Lovelace",
+            "date": "2026-05-04T21:30+00:00",
+        },
         {"title": "Tea", "author": "Ada Lovelace", "date": "2026-05-05"},
         {},
     ]
     facts = news._judge_facts(found, [truth] * 3)
-    assert facts == news.Facts(title=1 / 3, an_author=2 / 3, all_authors=1 / 3, date=1 / 3)
+    assert facts == news.Facts(
+        title=1 / 3, an_author=2 / 3, all_authors=1 / 3, date=1 / 3
+    )
 
 
-def test_news_are_reported_by_language_and_publisher(metrics: ModuleType, page: Any) -> None:
-    news, quality = import_module("benchmarks.reading.news"), import_module("benchmarks.reading.quality")
-    pages = [page(str(n), "news", URL, b"", text="tea is hot", publisher=f"p{n % 3}") for n in range(12)]
-    ours = quality.Scores(["news"] * 12, [metrics.score(one, "tea is hot") for one in pages], {})
-    theirs = quality.Scores(["news"] * 12, [metrics.score(one, "tea is cold and old") for one in pages], {})
+def test_news_are_reported_by_language_and_publisher(
+    metrics: ModuleType, page: Any
+) -> None:
+    news, quality = (
+        import_module("benchmarks.reading.news"),
+        import_module("benchmarks.reading.quality"),
+    )
+    pages = [
+        page(str(n), "news", URL, b"", text="tea is hot", publisher=f"p{n % 3}")
+        for n in range(12)
+    ]
+    ours = quality.Scores(
+        ["news"] * 12, [metrics.score(one, "tea is hot") for one in pages], {}
+    )
+    theirs = quality.Scores(
+        ["news"] * 12, [metrics.score(one, "tea is cold and old") for one in pages], {}
+    )
     section = news.section(
-        {"websearch-core": ours, "trafilatura": theirs}, {}, pages, ["en"] * 7 + ["other"] * 5, measured="Now."
+        {"websearch-core": ours, "trafilatura": theirs},
+        {},
+        pages,
+        ["en"] * 7 + ["other"] * 5,
+        measured="Now.",
     )
     assert [goal.met for goal in section.goals] == [True, True, True]
     assert section.tables[1].head == ("F1 by language", "en (7)", "other (5)")

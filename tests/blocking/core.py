@@ -16,7 +16,8 @@ async def main() -> None:
     (page,) = await web.aread_many([f"{url}/kelp"], query="how fast does kelp grow?")
     assert "half a metre" in page.content
     await web.aclose()
-    assert (await WebSearch(**arguments).asearch("kelp")).results  # the second loop client
+    # the second loop client
+    assert (await WebSearch(**arguments).asearch("kelp")).results
 
 
 with blockbuster_ctx():

@@ -9,8 +9,12 @@ from llamaindex_websearch import WebPageReader, WebSearchRetriever, WebSearchToo
 
 
 async def main() -> None:
-    search, read = WebSearchToolSpec(**arguments, search_options={"read_top": 1}).to_tool_list()
-    assert "half a metre" in (await search.acall(query="how fast does kelp grow?")).content
+    search, read = WebSearchToolSpec(
+        **arguments, search_options={"read_top": 1}
+    ).to_tool_list()
+    assert (
+        "half a metre" in (await search.acall(query="how fast does kelp grow?")).content
+    )
     assert "half a metre" in (await read.acall(url=f"{url}/kelp")).content
     for content in ("snippet", "passages", "page"):
         assert await WebSearchRetriever(**arguments, content=content).aretrieve("kelp")

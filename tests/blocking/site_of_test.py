@@ -1,4 +1,6 @@
-"""A search service and its one page, on this machine, for programs that run in a new interpreter."""
+"""A search service and its one page, on this machine, for programs that run in a new
+interpreter.
+"""
 
 from __future__ import annotations
 import json
@@ -29,4 +31,9 @@ _server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
 threading.Thread(target=_server.serve_forever, daemon=True).start()
 
 url = f"http://127.0.0.1:{_server.server_port}"
-arguments = {"provider": "brave", "api_key": "SECRET-of-a-test", "base_url": url, "internal": [url]}
+arguments = {
+    "provider": "brave",
+    "api_key": "SECRET-of-a-test",
+    "base_url": url,
+    "internal": [url],
+}

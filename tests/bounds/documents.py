@@ -1,4 +1,6 @@
-"""What the worker does with documents: it puts a text into a place of one, and times how long reading it takes."""
+"""What the worker does with documents: it puts a text into a place of one, and times
+how long reading it takes.
+"""
 
 from __future__ import annotations
 import io
@@ -57,13 +59,23 @@ _MARKDOWN = {"text": "# Kelp\n\n{}", "front matter": "---\ntitle: {}\nauthor: {}
 
 
 def _html(form: str) -> Callable[[str], Document]:
-    return lambda text: (URL, "text/html; charset=utf-8", f"<!doctype html><body>{form.replace('{}', text)}")
+    return lambda text: (
+        URL,
+        "text/html; charset=utf-8",
+        f"<!doctype html><body>{form.replace('{}', text)}",
+    )
 
 
 def _json_ld(field: str) -> Callable[[str], Document]:
     def make(text: str) -> Document:
-        data = json.dumps({"@type": "Article", "headline": "Kelp", field: text}).replace("</", "<\\/")
-        return URL, "text/html", f"<script type='application/ld+json'>{data}</script><p>Kelp"
+        data = json.dumps(
+            {"@type": "Article", "headline": "Kelp", field: text}
+        ).replace("</", "<\\/")
+        return (
+            URL,
+            "text/html",
+            f"<script type='application/ld+json'>{data}</script><p>Kelp",
+        )
 
     return make
 
@@ -86,7 +98,11 @@ def _atom(field: str) -> Callable[[str], Document]:
     def make(text: str) -> Document:
         outer, _, inner = field.partition("/")
         inside = f"<{inner}>{text}</{inner}>" if inner else text
-        entry = f'<link href="{text[:80000]}"/>' if field == "link" else f"<{outer} type='html'>{inside}</{outer}>"
+        entry = (
+            f'<link href="{text[:80000]}"/>'
+            if field == "link"
+            else f"<{outer} type='html'>{inside}</{outer}>"
+        )
         source = f'<feed xmlns="http://www.w3.org/2005/Atom"><title>Kelp</title><entry>{entry}</entry></feed>'
         return URL, "application/atom+xml", source
 
@@ -94,9 +110,18 @@ def _atom(field: str) -> Callable[[str], Document]:
 
 
 def _pdf(text: str) -> Document:
-    shown = text.encode("latin-1", "replace").replace(b"\\", b"\\\\").replace(b"(", b"\\(").replace(b")", b"\\)")
+    shown = (
+        text.encode("latin-1", "replace")
+        .replace(b"\\", b"\\\\")
+        .replace(b"(", b"\\(")
+        .replace(b")", b"\\)")
+    )
     lines = [shown[n : n + 4_000] for n in range(0, len(shown), 4_000)]
-    stream = b"BT /F1 9 Tf 20 700 Td " + b"".join(b"(" + line + b") Tj 0 -10 Td " for line in lines) + b"ET"
+    stream = (
+        b"BT /F1 9 Tf 20 700 Td "
+        + b"".join(b"(" + line + b") Tj 0 -10 Td " for line in lines)
+        + b"ET"
+    )
     objects = [
         b"<</Type/Catalog/Pages 2 0 R>>",
         b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
@@ -109,7 +134,10 @@ def _pdf(text: str) -> Document:
         places.append(len(out))
         out += b"%d 0 obj%s endobj\n" % (number, each)
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    end = b"xref\n0 6\n0000000000 65535 f \n%strailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % (table, len(out))
+    end = (
+        b"xref\n0 6\n0000000000 65535 f \n%strailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF"
+        % (table, len(out))
+    )
     return URL, "application/pdf", out + end
 
 
@@ -123,7 +151,11 @@ def _sheet(text: str) -> Document:
         sheet.append(["'" + text[n : n + 32_000]])
     out = io.BytesIO()
     book.save(out)
-    return URL, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", out.getvalue()
+    return (
+        URL,
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        out.getvalue(),
+    )
 
 
 def _whole(kind: str, form: str = "{}", url: str = URL) -> Callable[[str], Document]:
@@ -166,7 +198,15 @@ READ: dict[str, Callable[[str], Document]] = {
 }  # fmt: skip
 """Documents with a place for a text."""
 
-OTHERS = ("tracks", "episodes", "robots.txt", "robots.txt rule", "find", "find it", "query")
+OTHERS = (
+    "tracks",
+    "episodes",
+    "robots.txt",
+    "robots.txt rule",
+    "find",
+    "find it",
+    "query",
+)
 """What else is done with a text."""
 
 CITED = ("cited source", "cited source, many claims")
@@ -174,7 +214,9 @@ CITED = ("cited source", "cited source, many claims")
 
 
 def seconds(place: str, unit: str, size: int) -> float:
-    """Return how long it takes to read a document with a text in *place*: *size* characters of *unit*."""
+    """Return how long it takes to read a document with a text in *place*: *size*
+    characters of *unit*.
+    """
     text = repeat(unit, size)
     _do(place, "Kelp")  # imports
     work = _prepare(place, text)
@@ -196,24 +238,33 @@ def _prepare(place: str, text: str) -> Callable[[], object]:
             return lambda: find_transcripts(film, URL, "text/html", is_feed=False)
         case "episodes":
             feed = f"<rss><item>{text}</item><item><podcast:transcript {text}><title>{text}</title></rss>".encode()
-            return lambda: find_transcripts(feed, URL, "application/rss+xml", is_feed=True)
+            return lambda: find_transcripts(
+                feed, URL, "application/rss+xml", is_feed=True
+            )
         case "robots.txt":
             return lambda: Rules(text).allows(f"{URL}{'a' * 100}")
         case "robots.txt rule":
             rule = text.replace("\n", "/")[:2_000]
             while len(quote(rule)) > 8_000:  # a longer URL is refused
                 rule = rule[: len(rule) // 2]
-            return lambda: Rules(f"User-agent: *\nDisallow: /{rule}*{rule}*x$\n").allows(URL + quote(rule))
+            return lambda: Rules(
+                f"User-agent: *\nDisallow: /{rule}*{rule}*x$\n"
+            ).allows(URL + quote(rule))
         case "find" | "find it" | "query":
             long = text * (1_000_000 // 80_000)  # a megabyte, if the text is of 80 kB
             page = Page(url=URL, final_url=URL, title="Kelp", content=long)
             what = {"find": "brown algae", "find it": "a"}
-            options = {"query": "kelp of the brown sea 1"} if place == "query" else {"find": what[place]}
+            options = (
+                {"query": "kelp of the brown sea 1"}
+                if place == "query"
+                else {"find": what[place]}
+            )
             return lambda: Excerpt(max_length=15_000, **options).of(page)  # type: ignore[arg-type]
         case _:
             claims = 40 if "many" in place else 1
             answer = " ".join(
-                f"Brown algae of the northern seas number {n} [1](https://page.example/)." for n in range(claims)
+                f"Brown algae of the northern seas number {n} [1](https://page.example/)."
+                for n in range(claims)
             )
             source = {"id": 1, "url": URL, "title": "Kelp", "text": text}
             return lambda: check_citations(answer, [source])
@@ -225,7 +276,9 @@ def _reading(url: str, kind: str, content: str | bytes) -> Callable[[], object]:
 
     def read() -> object:
         try:
-            return play(Direct(isolate=False, prefer_markdown=False).read(url), answer).result
+            return play(
+                Direct(isolate=False, prefer_markdown=False).read(url), answer
+            ).result
         except WebSearchError as error:
             return error
 

@@ -1,8 +1,9 @@
-"""
-Find every regular expression of the packages, and of the parsers that get text from them.
+"""Find every regular expression of the packages, and of the parsers that get text from
+them.
 
-Two ways lead to the same patterns, and the test compares them: the source, where each call of `re` is read as a tree,
-and the modules, whose attributes are walked. What only the first finds and cannot evaluate has a name in `INSIDE`.
+Two ways lead to the same patterns, and the test compares them: the source, where each
+call of `re` is read as a tree, and the modules, whose attributes are walked. What only
+the first finds and cannot evaluate has a name in `INSIDE`.
 """
 
 from __future__ import annotations
@@ -37,12 +38,25 @@ PARSERS = (
     "tomllib",
     "json",
 )
-_CALLS = {"compile", "search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
-_FLAGS = {"compile": 1, "sub": 4, "subn": 4, "split": 3}  # which argument they are; else the third
+_CALLS = {
+    "compile",
+    "search",
+    "match",
+    "fullmatch",
+    "sub",
+    "subn",
+    "split",
+    "findall",
+    "finditer",
+}
+# which argument they are; else the third
+_FLAGS = {"compile": 1, "sub": 4, "subn": 4, "split": 3}
 
 
 class Found(NamedTuple):
-    """A pattern: the module it is in, its name there or the line of the call, and itself."""
+    """A pattern: the module it is in, its name there or the line of the call, and
+    itself.
+    """
 
     module: str
     name: str
@@ -74,13 +88,20 @@ def modules(package: str) -> Iterator[ModuleType]:
 
 
 def held(module: ModuleType) -> Iterator[Found]:
-    """Yield the patterns that the attributes of *module* hold, also inside containers and classes."""
+    """Yield the patterns that the attributes of *module* hold, also inside containers
+    and classes.
+    """
     for name, value in vars(module).items():
         if not name.startswith("__"):
-            yield from (Found(module.__name__, path, each) for path, each in _patterns(value, name, module, 0))
+            yield from (
+                Found(module.__name__, path, each)
+                for path, each in _patterns(value, name, module, 0)
+            )
 
 
-def _patterns(value: object, path: str, module: ModuleType, depth: int) -> Iterator[tuple[str, re.Pattern[Any]]]:
+def _patterns(
+    value: object, path: str, module: ModuleType, depth: int
+) -> Iterator[tuple[str, re.Pattern[Any]]]:
     if isinstance(value, re.Pattern):
         yield path, value
     elif depth > 4:
@@ -106,10 +127,14 @@ def _patterns(value: object, path: str, module: ModuleType, depth: int) -> Itera
 
 @cache
 def _read(path: Path) -> list[tuple[ast.AST, bool]]:
-    """Return all nodes of a source, in the order of `ast.walk`, and whether each is in a function."""
+    """Return all nodes of a source, in the order of `ast.walk`, and whether each is in
+    a function.
+    """
     nodes: list[tuple[ast.AST, bool]] = [(ast.parse(path.read_text("utf-8")), False)]
     for node, inside in nodes:  # which grows
-        within = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        within = inside or isinstance(
+            node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+        )
         nodes += [(child, within) for child in ast.iter_child_nodes(node)]
     return nodes
 
@@ -137,7 +162,11 @@ def calls(module: ModuleType) -> Iterator[Call]:
         if not isinstance(node, ast.Call) or not node.args:
             continue
         called = node.func
-        if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id in names:
+        if (
+            isinstance(called, ast.Attribute)
+            and isinstance(called.value, ast.Name)
+            and called.value.id in names
+        ):
             what = called.attr
         elif isinstance(called, ast.Name) and called.id in direct:
             what = direct[called.id]
@@ -145,17 +174,30 @@ def calls(module: ModuleType) -> Iterator[Call]:
             continue
         if what in _CALLS:
             made = _evaluate(node, what, module)
-            yield Call(module.__name__, node.lineno, what, ast.unparse(node.args[0]), inside, made)
+            yield Call(
+                module.__name__,
+                node.lineno,
+                what,
+                ast.unparse(node.args[0]),
+                inside,
+                made,
+            )
 
 
 def _evaluate(node: ast.Call, what: str, module: ModuleType) -> re.Pattern[Any] | None:
-    """Compile the pattern of a call, if it is made of nothing but literals and what the module has."""
+    """Compile the pattern of a call, if it is made of nothing but literals and what the
+    module has.
+    """
     place = _FLAGS.get(what, 2)
     flags = next((word.value for word in node.keywords if word.arg == "flags"), None)
     flags = node.args[place] if flags is None and len(node.args) > place else flags
     try:
         source = eval(compile(ast.Expression(node.args[0]), "", "eval"), vars(module))
-        value = eval(compile(ast.Expression(flags), "", "eval"), vars(module)) if flags is not None else 0
+        value = (
+            eval(compile(ast.Expression(flags), "", "eval"), vars(module))
+            if flags is not None
+            else 0
+        )
     except NameError:
         return None
     if isinstance(source, re.Pattern):
@@ -164,8 +206,8 @@ def _evaluate(node: ast.Call, what: str, module: ModuleType) -> re.Pattern[Any] 
 
 
 def methods(every: Iterable[ModuleType]) -> dict[tuple[str, str], frozenset[str]]:
-    """
-    Return which attributes a name has where it is used, such as ``search`` of ``_LINK``.
+    """Return which attributes a name has where it is used, such as ``search`` of
+    ``_LINK``.
 
     A private name is that of its module, any other one may be used in all modules.
     """
@@ -174,9 +216,17 @@ def methods(every: Iterable[ModuleType]) -> dict[tuple[str, str], frozenset[str]
         path = Path(module.__file__ or "")
         if path.suffix == ".py":
             for node, _ in _read(path):
-                if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name | ast.Attribute):
-                    name = node.value.id if isinstance(node.value, ast.Name) else node.value.attr
-                    used[module.__name__ if name.startswith("_") else "", name].add(node.attr)
+                if isinstance(node, ast.Attribute) and isinstance(
+                    node.value, ast.Name | ast.Attribute
+                ):
+                    name = (
+                        node.value.id
+                        if isinstance(node.value, ast.Name)
+                        else node.value.attr
+                    )
+                    used[module.__name__ if name.startswith("_") else "", name].add(
+                        node.attr
+                    )
     return {name: frozenset(attributes) for name, attributes in used.items()}
 
 
@@ -187,10 +237,17 @@ def main() -> None:
     print(len(ours), "modules", len(found), "held")
     made = [c for m in ours for c in calls(m)]
     print(
-        len(made), "calls", sum(c.inside for c in made), "inside", sum(c.pattern is None for c in made), "not evaluated"
+        len(made),
+        "calls",
+        sum(c.inside for c in made),
+        "inside",
+        sum(c.pattern is None for c in made),
+        "not evaluated",
     )
     for c in made:
-        if c.pattern is None or (not c.inside and (c.pattern.pattern, c.pattern.flags) not in found):
+        if c.pattern is None or (
+            not c.inside and (c.pattern.pattern, c.pattern.flags) not in found
+        ):
             print(c)
 
 

@@ -19,17 +19,24 @@ Pattern = tuple[re.Pattern[Any], frozenset[str]]  # and the methods that are cal
 
 @cache
 def all_patterns(package: str) -> dict[str, Pattern]:
-    """Return the patterns of a package, by a name that stays the same when lines move: its module and its source."""
+    """Return the patterns of a package, by a name that stays the same when lines move:
+    its module and its source.
+    """
     found: dict[str, Pattern] = {}
     every = list(modules(package))
     used = methods(every)
     for module in every:
         for one in held(module):
-            found.setdefault(name_of(one.module, one.pattern), (one.pattern, used.get(place(one), frozenset())))
+            found.setdefault(
+                name_of(one.module, one.pattern),
+                (one.pattern, used.get(place(one), frozenset())),
+            )
         for call in calls(module):
             if call.pattern is not None:
                 what = frozenset() if call.what == "compile" else frozenset({call.what})
-                found.setdefault(name_of(call.module, call.pattern), (call.pattern, what))
+                found.setdefault(
+                    name_of(call.module, call.pattern), (call.pattern, what)
+                )
     return found
 
 
@@ -49,7 +56,9 @@ def names(package: str) -> list[str]:
 
 
 def screen(package: str, name: str) -> list[int]:
-    """Return the numbers of the attacks that a pattern seems to be slow on, the slowest first."""
+    """Return the numbers of the attacks that a pattern seems to be slow on, the slowest
+    first.
+    """
     return _screen(all_patterns(package)[name])
 
 
@@ -89,10 +98,15 @@ def longest(package: str, name: str, size: int) -> float:
 
 def _time(pattern: Pattern, text: str) -> float:
     expression, used = pattern
-    given: Any = text.encode("utf-8", "replace") if isinstance(expression.pattern, bytes) else text
+    given: Any = (
+        text.encode("utf-8", "replace")
+        if isinstance(expression.pattern, bytes)
+        else text
+    )
     begin = time.thread_time()  # exact, also while the time of the process is limited
     for anchored in _ANCHORED & used:
         getattr(expression, anchored)(given)
     if not used or used - _ANCHORED:
-        expression.sub(given[:0], given)  # from every place, without making objects for what is found
+        # from every place, without making objects for what is found
+        expression.sub(given[:0], given)
     return time.thread_time() - begin

@@ -1,9 +1,10 @@
-"""
-What a hostile text costs, wherever it stands in a document: as much as an honest one of its length, or nearly.
+"""What a hostile text costs, wherever it stands in a document: as much as an honest
+one of its length, or nearly.
 
-Every case runs once, in a process that is killed after 20 seconds of processor time. Only one that takes longer than a
-second is compared with a quarter of its size, up to three times in new processes, so a busy machine cannot fail it.
-`make test` runs a part of the table, which is the same each time; `make test-whole` runs all of it.
+Every case runs once, in a process that is killed after 20 seconds of processor time.
+Only one that takes longer than a second is compared with a quarter of its size, up to
+three times in new processes, so a busy machine cannot fail it. `make test` runs a part
+of the table, which is the same each time; `make test-whole` runs all of it.
 """
 
 from __future__ import annotations
@@ -31,8 +32,15 @@ def worker():
 
 
 def units(place):
-    """Return the units that are tried in a place: all of them, or a part that differs between places."""
-    return UNITS if WHOLE else [u for u in UNITS if zlib.crc32(f"{place} {u}".encode()) % _PART == 0] or UNITS[:1]
+    """Return the units that are tried in a place: all of them, or a part that differs
+    between places.
+    """
+    return (
+        UNITS
+        if WHOLE
+        else [u for u in UNITS if zlib.crc32(f"{place} {u}".encode()) % _PART == 0]
+        or UNITS[:1]
+    )
 
 
 def find_slow(worker, place, tried):
@@ -41,7 +49,10 @@ def find_slow(worker, place, tried):
         seconds = worker.ask(_TASK, place, unit, _LARGE)
         if seconds is not None and seconds <= _LONG:
             continue
-        large, small = partial(cost, _TASK, place, unit, _LARGE), partial(cost, _TASK, place, unit, _SMALL)
+        large, small = (
+            partial(cost, _TASK, place, unit, _LARGE),
+            partial(cost, _TASK, place, unit, _SMALL),
+        )
         if times := find_times(seconds, large, small, _LONG, _WORSE_THAN_LINEAR):
             long, short = map(min, zip(*times, strict=True))
             yield f"{place}: {_LARGE} characters of {unit!r} take {long:.1f} s, {_SMALL} take {short:.2f} s"
@@ -50,19 +61,25 @@ def find_slow(worker, place, tried):
 @pytest.mark.parametrize("place", [*READ, *OTHERS, *CITED])
 def test_a_text_costs_what_its_length_costs(worker, place):
     slow = list(find_slow(worker, place, units(place)))
-    assert not slow, "\n".join([*slow, "Make what reads it linear, or cut what it gets to a named length."])
+    assert not slow, "\n".join(
+        [*slow, "Make what reads it linear, or cut what it gets to a named length."]
+    )
 
 
 def test_the_worst_that_was_ever_found_stays_cheap(worker):
     worst = [("HTML body", "["), ("HTML body", "[a "), ("HTML shell", "["), ("HTML code", "["), ("RSS item author", "1"),
              ("RSS channel webMaster", "-"), ("RSS item dc:creator", "a."), ("RSS item itunes:author", "_")]  # fmt: skip
-    assert not [slow for place, unit in worst for slow in find_slow(worker, place, [unit])]
+    assert not [
+        slow for place, unit in worst for slow in find_slow(worker, place, [unit])
+    ]
 
 
 def test_the_test_notices_what_is_slow():
     with Worker(most_seconds=1) as worker:
         assert worker.ask("tests.bounds.test_documents:square", "a", "a", 1_000) < _LONG
-        assert worker.ask("tests.bounds.test_documents:endless", "a", "a", 1_000) is None
+        assert (
+            worker.ask("tests.bounds.test_documents:endless", "a", "a", 1_000) is None
+        )
         assert worker.ask("tests.bounds.test_documents:square", "a", "a", 1_000) < _LONG
 
 

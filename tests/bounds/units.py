@@ -9,7 +9,9 @@ try:
     from re import _constants as codes  # type: ignore[attr-defined]
     from re import _parser as parser  # type: ignore[attr-defined]
 except ImportError as error:  # private, so it may go
-    raise ImportError("re has no parser any more: find another one, or derive no units") from error
+    raise ImportError(
+        "re has no parser any more: find another one, or derive no units"
+    ) from error
 
 UNITS = (
     "[", "[a ", "](", "[a](", "[](", "<", "<a ", "<a>", "<!--", "(", "&", "&a", "-", "1", "a", "a.", "Ab. ", " ", "\n",
@@ -21,11 +23,11 @@ _MOST_STEMS = 8
 
 
 def attacks(pattern: re.Pattern[Any], size: int) -> Iterator[str]:
-    """
-    Yield texts of about *size* characters that *pattern* may be slow on: the units, and what the pattern looks for.
+    """Yield texts of about *size* characters that *pattern* may be slow on: the units,
+    and what the pattern looks for.
 
-    A sample that the pattern matches is cut after each of its parts. Each stem is repeated, and its last character, which
-    something else may follow.
+    A sample that the pattern matches is cut after each of its parts. Each stem is
+    repeated, and its last character, which something else may follow.
     """
     yield from (repeat(unit, size) for unit in UNITS)
     stems = list(dict.fromkeys(_stems(pattern)))
@@ -33,7 +35,8 @@ def attacks(pattern: re.Pattern[Any], size: int) -> Iterator[str]:
     for stem in stems[-1::-step]:
         yield repeat(stem, size)
         yield stem + stem[-1] * size
-        yield stem + stem[-1] * size + "\x01"  # what fails only at the end is tried again from each place
+        # what fails only at the end is tried again from each place
+        yield stem + stem[-1] * size + "\x01"
         if len(stem) > 1:
             yield stem[0] + repeat(stem[1:], size)
 
@@ -48,7 +51,12 @@ def _stems(pattern: re.Pattern[Any]) -> Iterator[str]:
     text = source.decode("latin-1") if isinstance(source, bytes) else source
     sample = ""
     for piece in _pieces(
-        parser.parse(text, pattern.flags & ~re.DEBUG & ~(re.UNICODE if isinstance(source, bytes) else 0))
+        parser.parse(
+            text,
+            pattern.flags
+            & ~re.DEBUG
+            & ~(re.UNICODE if isinstance(source, bytes) else 0),
+        )
     ):
         if piece:
             sample += piece
@@ -56,7 +64,9 @@ def _stems(pattern: re.Pattern[Any]) -> Iterator[str]:
 
 
 def _pieces(parsed: Any) -> Iterator[str]:
-    """Yield a text for each part of a parsed pattern that together match it, or nearly."""
+    """Yield a text for each part of a parsed pattern that together match it, or
+    nearly.
+    """
     for code, argument in parsed:
         match code:
             case codes.LITERAL:
@@ -83,13 +93,24 @@ def _pieces(parsed: Any) -> Iterator[str]:
 
 def _member(ranges: list[tuple[Any, Any]]) -> str:
     if ranges[0][0] is codes.NEGATE:
-        return next((each for each in "a1 -\n" if not any(_has(one, each) for one in ranges[1:])), "\u4e2d")
+        return next(
+            (
+                each
+                for each in "a1 -\n"
+                if not any(_has(one, each) for one in ranges[1:])
+            ),
+            "\u4e2d",
+        )
     code, argument = ranges[0]
     if code is codes.LITERAL:
         return chr(argument)
     if code is codes.RANGE:
         return chr(argument[0])
-    kinds = {codes.CATEGORY_SPACE: " ", codes.CATEGORY_DIGIT: "1", codes.CATEGORY_WORD: "a"}
+    kinds = {
+        codes.CATEGORY_SPACE: " ",
+        codes.CATEGORY_DIGIT: "1",
+        codes.CATEGORY_WORD: "a",
+    }
     return kinds.get(argument, "-")
 
 

@@ -1,4 +1,6 @@
-"""A process for work that may never end: each task is timed there, and a task that takes too long costs the process."""
+"""A process for work that may never end: each task is timed there, and a task that
+takes too long costs the process.
+"""
 
 from __future__ import annotations
 import importlib
@@ -18,10 +20,11 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 
 class Worker:
-    """
-    A process that does tasks, one after another, and is started again when a task has cost it its life.
+    """A process that does tasks, one after another, and is started again when a task
+    has cost it its life.
 
-    A task is the name of a function, as ``module:name``, and arguments that JSON can express. So is its answer.
+    A task is the name of a function, as ``module:name``, and arguments that JSON can
+    express. So is its answer.
     """
 
     def __init__(self, most_seconds: int = MOST_SECONDS) -> None:
@@ -46,11 +49,18 @@ class Worker:
         if self._process is None:
             command = [sys.executable, "-W", "ignore", "-m", __name__]
             self._process = subprocess.Popen(
-                command, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+                command,
+                cwd=_ROOT,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                bufsize=1,
             )
         assert self._process.stdin
         assert self._process.stdout
-        self._process.stdin.write(json.dumps([self._most_seconds, task, *arguments]) + "\n")
+        self._process.stdin.write(
+            json.dumps([self._most_seconds, task, *arguments]) + "\n"
+        )
         if line := self._process.stdout.readline():
             return json.loads(line)
         self.end()
@@ -58,20 +68,27 @@ class Worker:
 
 
 def cost(task: str, *arguments: Any) -> float:
-    """Return the seconds that a task answers, in a process of its own; infinity if it was killed."""
+    """Return the seconds that a task answers, in a process of its own; infinity if it
+    was killed.
+    """
     with Worker() as worker:
         answer = worker.ask(task, *arguments)
         return inf if answer is None else float(answer)
 
 
 def find_times(
-    first: float | None, large: Callable[[], float], small: Callable[[], float], least: float, ratio: float
+    first: float | None,
+    large: Callable[[], float],
+    small: Callable[[], float],
+    least: float,
+    ratio: float,
 ) -> list[tuple[float, float]]:
-    """
-    Measure a task at two sizes up to three times, and return the times of all three if it is slow in each.
+    """Measure a task at two sizes up to three times, and return the times of all three
+    if it is slow in each.
 
-    Return nothing as soon as one of them, with *first* as the first time of the large size, takes no more than *least*
-    seconds, or no more than *ratio* times as long as the small size.
+    Return nothing as soon as one of them, with *first* as the first time of the large
+    size, takes no more than *least* seconds, or no more than *ratio* times as long as
+    the small size.
     """
     times = []
     for number in range(3):
@@ -93,7 +110,9 @@ def _serve() -> None:
         module, _, name = task.partition(":")
         function = getattr(importlib.import_module(module), name)
         used = int(time.process_time()) + 1
-        resource.setrlimit(resource.RLIMIT_CPU, (used + most_seconds, resource.RLIM_INFINITY))
+        resource.setrlimit(
+            resource.RLIMIT_CPU, (used + most_seconds, resource.RLIM_INFINITY)
+        )
         answers.write(json.dumps(function(*arguments)) + "\n")
 
 

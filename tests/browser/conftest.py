@@ -42,13 +42,19 @@ def chromium():
 
 @pytest.fixture(scope="session")
 def certificates():
-    """Two certificates; and the flag with which the browser of these tests accepts the key of the first."""
+    """Two certificates; and the flag with which the browser of these tests accepts the
+    key of the first.
+    """
     made = [trustme.CA().issue_cert("shop.example") for _ in range(2)]
     contexts = [ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER) for _ in made]
     for one, context in zip(made, contexts, strict=True):
         one.configure_cert(context)
-    key = x509.load_pem_x509_certificate(made[0].cert_chain_pems[0].bytes()).public_key()
-    der = key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+    key = x509.load_pem_x509_certificate(
+        made[0].cert_chain_pems[0].bytes()
+    ).public_key()
+    der = key.public_bytes(
+        serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
     digest = base64.b64encode(hashlib.sha256(der).digest()).decode()
     return contexts, f"--ignore-certificate-errors-spki-list={digest}"
 
@@ -89,6 +95,7 @@ def web(launch, guard, monkeypatch):
     from websearch_core.providers import Browser
 
     monkeypatch.setattr(Browser, "_make_launch", lambda self: launch)
-    made = WebSearch(reader=Browser(), internal=[f"{PUBLIC}/32"], retry=1, timeout=90)  # a machine may be busy
+    # a machine may be busy
+    made = WebSearch(reader=Browser(), internal=[f"{PUBLIC}/32"], retry=1, timeout=90)
     made._sender.guard = guard
     return made

@@ -1,4 +1,6 @@
-"""Pages that do harm without going anywhere cost themselves only: each ends in time, and the next page is read."""
+"""Pages that do harm without going anywhere cost themselves only: each ends in time,
+and the next page is read.
+"""
 
 from __future__ import annotations
 import time
@@ -30,7 +32,12 @@ def suffer(render, site, harmed):
         began = time.monotonic()
         try:
             with time_limit(LIMIT):
-                outcome = render(site.url(name), launch=harmed, max_requests=100, max_traffic=4 * MEBI)
+                outcome = render(
+                    site.url(name),
+                    launch=harmed,
+                    max_requests=100,
+                    max_traffic=4 * MEBI,
+                )
         except WebSearchError as error:
             outcome = error
         assert time.monotonic() - began < LIMIT + 15, name
@@ -40,13 +47,26 @@ def suffer(render, site, harmed):
 
 
 READ = (
-    *("an endless loop at once", "endless popups", "endless requests", "prompt, confirm, print"),
+    *(
+        "an endless loop at once",
+        "endless popups",
+        "endless requests",
+        "prompt, confirm, print",
+    ),
     *("functions replaced", "a crash", "a question at leaving", "full storage"),
 )
 REFUSED = {"a deep document tree": BadResponse, "one huge text": BadResponse}
 EITHER = (
-    *("endless HTML", "endless navigation", "memory: WebAssembly", "an endless download", "endless downloads"),
-    "endless dialogs",  # some 470 come before the engine ends the loop; the whole Chromium takes 20 ms for each
+    *(
+        "endless HTML",
+        "endless navigation",
+        "memory: WebAssembly",
+        "an endless download",
+        "endless downloads",
+    ),
+    # some 470 come before the engine ends the loop; the whole Chromium takes 20 ms for
+    # each
+    "endless dialogs",
 )
 
 
@@ -71,7 +91,10 @@ def test_a_harmful_page_ends_and_the_next_one_is_read(suffer, render, site, harm
     assert "a popup was closed" in outcomes["endless popups"].notes
     assert "a dialog was dismissed" in outcomes["prompt, confirm, print"].notes
     download = outcomes["an endless download"]
-    assert isinstance(download, TooLarge) or download.headers["content-type"] == "application/octet-stream"
+    assert (
+        isinstance(download, TooLarge)
+        or download.headers["content-type"] == "application/octet-stream"
+    )
 
 
 def test_a_page_that_takes_all_memory_is_ended(render, site, harmed):

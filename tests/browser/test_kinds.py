@@ -1,4 +1,6 @@
-"""Twenty ways in which scripts make a page: right with the browser, and never a shell as a success where it may help."""
+"""Twenty ways in which scripts make a page: right with the browser, and never a shell
+as a success where it may help.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -22,8 +24,12 @@ STOPPED = "the page asks for consent and offers no way to decline: it was not an
 
 def read(origin, reader, paths):
     async def read_all():
-        web = WebSearch("duckduckgo", reader=reader, internal=["127.0.0.0/8"], timeout=120)
-        return await web.aread_many([origin + path for path in paths], max_length=100_000)
+        web = WebSearch(
+            "duckduckgo", reader=reader, internal=["127.0.0.0/8"], timeout=120
+        )
+        return await web.aread_many(
+            [origin + path for path in paths], max_length=100_000
+        )
 
     return asyncio.run(read_all())
 
@@ -31,7 +37,9 @@ def read(origin, reader, paths):
 def is_right(page, kind):
     if isinstance(page, WebSearchError):
         return not kind.says
-    found = all(text in page.content for text in kind.says) and not any(text in page.content for text in kind.never)
+    found = all(text in page.content for text in kind.says) and not any(
+        text in page.content for text in kind.never
+    )
     return bool(kind.says) and found
 
 
@@ -50,7 +58,14 @@ def rendered(origin):
         pytest.skip(str(error))
     kinds = [f"/kinds/{name}{kind.route}" for name, kind in KINDS.items()]
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("_ANSWER", "_GRANT", "_BUSY", "_STILL", "_STILL_WAITING", "_PATIENT"):
+        for name in (
+            "_ANSWER",
+            "_GRANT",
+            "_BUSY",
+            "_STILL",
+            "_STILL_WAITING",
+            "_PATIENT",
+        ):
             patch.setattr(settle, name, 4 * getattr(settle, name))
         patch.setattr(snapshot, "_MAX_SECONDS", 20.0)
         pages = read(origin, "browser", [*kinds, *(f"/walls/{name}" for name in WALLS)])
@@ -62,7 +77,15 @@ def rendered(origin):
 def plain(origin):
     """What the reader ``direct`` makes of the same pages."""
     return dict(
-        zip(KINDS, read(origin, "direct", [f"/kinds/{name}{kind.route}" for name, kind in KINDS.items()]), strict=True)
+        zip(
+            KINDS,
+            read(
+                origin,
+                "direct",
+                [f"/kinds/{name}{kind.route}" for name, kind in KINDS.items()],
+            ),
+            strict=True,
+        )
     )
 
 
@@ -75,7 +98,8 @@ def test_the_browser_reads_what_a_script_makes_of_a_page(rendered, name):
 def test_no_shell_is_a_success(plain, name):
     page = plain[name]
 
-    assert isinstance(page, NeedsBrowser) or is_right(page, KINDS[name]), page  # `auto` asks the browser then
+    # `auto` asks the browser then
+    assert isinstance(page, NeedsBrowser) or is_right(page, KINDS[name]), page
 
 
 def test_a_list_that_goes_on_for_ever_has_a_note(rendered):
@@ -99,7 +123,12 @@ def test_a_wall_without_that_is_left_as_it_is_and_a_note_says_so(rendered):
 
 
 def test_two_routes_of_a_page_are_two_pages(rendered, origin):
-    first, second = read(origin, "browser", ["/kinds/hash-route#/", "/kinds/hash-route#/b"])
+    first, second = read(
+        origin, "browser", ["/kinds/hash-route#/", "/kinds/hash-route#/b"]
+    )
 
-    assert ("This is the first page" in first.content, "This is the first page" in second.content) == (True, False)
+    assert (
+        "This is the first page" in first.content,
+        "This is the first page" in second.content,
+    ) == (True, False)
     assert second.url == second.final_url == f"{origin}/kinds/hash-route#/b"

@@ -1,4 +1,6 @@
-"""Credentials in a real browser: to their origin, when its own pages ask for something, and nowhere else."""
+"""Credentials in a real browser: to their origin, when its own pages ask for something,
+and nowhere else.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,12 @@ TEXT = "<p>" + "High water at noon. " * 20 + "</p>"
 
 
 def page(html, *headers):
-    return http(f"<!doctype html><html><body><h1>Tides</h1>{TEXT}{html}", "200 OK", "Content-Type: text/html", *headers)
+    return http(
+        f"<!doctype html><html><body><h1>Tides</h1>{TEXT}{html}",
+        "200 OK",
+        "Content-Type: text/html",
+        *headers,
+    )
 
 
 def move(location, status="302 Found"):
@@ -37,22 +44,45 @@ class Web:
     def __init__(self, launch):
         script = http("console.log(1)", "200 OK", "Content-Type: text/javascript")
         self.wiki = Server([http("<p>none", "200 OK", "Content-Type: text/html")])
-        self.evil = Server([http("<p>none", "200 OK", "Content-Type: text/html", "Access-Control-Allow-Origin: *")])
+        self.evil = Server(
+            [
+                http(
+                    "<p>none",
+                    "200 OK",
+                    "Content-Type: text/html",
+                    "Access-Control-Allow-Origin: *",
+                )
+            ]
+        )
         self.wiki.answers["/own.js"] = script
         self._launch = launch
 
     def render(self, url, credentials=None, **options):
-        login = {"bearer": SECRET, "headers": {"X-Wiki": SECRET}, "cookies": {"sid": SECRET}}
-        given = {self.wiki.url: Credentials(**login)} if credentials is None else credentials
+        login = {
+            "bearer": SECRET,
+            "headers": {"X-Wiki": SECRET},
+            "cookies": {"sid": SECRET},
+        }
+        given = (
+            {self.wiki.url: Credentials(**login)}
+            if credentials is None
+            else credentials
+        )
         sender = Sender(OPEN, credentials=OriginCredentials(given, OPEN), **options)
         captures: tuple[Capture, ...] = ("dom.html",)
         with time_limit(60):
             return sender.send(
-                Request(url=url, guarded=True, transport=Renderer(launch=self._launch, captures=captures))
+                Request(
+                    url=url,
+                    guarded=True,
+                    transport=Renderer(launch=self._launch, captures=captures),
+                )
             )
 
     def logged_in(self):
-        """The paths at the wiki that came with the credentials, and those that came without."""
+        """The paths at the wiki that came with the credentials, and those that came
+        without.
+        """
         with_, without = set(), set()
         for path, headers, _ in self.wiki.requests:
             count = repr(headers).count(SECRET)
@@ -61,7 +91,11 @@ class Web:
         return with_, without
 
     def strayed(self):
-        return [path for path, headers, body in self.evil.requests if SECRET in f"{path} {headers} {body!r}"]
+        return [
+            path
+            for path, headers, body in self.evil.requests
+            if SECRET in f"{path} {headers} {body!r}"
+        ]
 
     def close(self):
         self.wiki.close()
@@ -85,28 +119,51 @@ def test_a_page_of_the_origin_and_what_it_loads_get_them_and_others_do_not(web):
         fetch("{evil}/post-back", {{method: "POST", mode: "no-cors"}})</script>"""
     web.wiki.answers["/"] = page(html, "Set-Cookie: own=1")
     web.wiki.answers["/worker.js"] = http(
-        f'fetch("/of-worker"); fetch("{evil}/of-worker")', "200 OK", "Content-Type: text/javascript"
+        f'fetch("/of-worker"); fetch("{evil}/of-worker")',
+        "200 OK",
+        "Content-Type: text/javascript",
     )
     web.wiki.answers["/moved.css"] = move(f"{evil}/moved.css")
     web.wiki.answers["/moved"] = move(f"{evil}/moved")
-    web.wiki.answers["/moved-no-cors"] = move(f"{evil}/moved-no-cors", "307 Temporary Redirect")
+    web.wiki.answers["/moved-no-cors"] = move(
+        f"{evil}/moved-no-cors", "307 Temporary Redirect"
+    )
     web.evil.answers["/back"] = move(f"{web.wiki.url}/delete?from=evil")
-    web.evil.answers["/post-back"] = move(f"{web.wiki.url}/delete?posted=1", "307 Temporary Redirect")
+    web.evil.answers["/post-back"] = move(
+        f"{web.wiki.url}/delete?posted=1", "307 Temporary Redirect"
+    )
 
     response = web.render(f"{web.wiki.url}/")
     with_, without = web.logged_in()
 
     assert response.status == 200
-    assert {"/", "/own.js", "/api", "/posted", "/moved", "/moved-no-cors", "/moved.css"} <= with_
+    assert {
+        "/",
+        "/own.js",
+        "/api",
+        "/posted",
+        "/moved",
+        "/moved-no-cors",
+        "/moved.css",
+    } <= with_
     assert {"/frame", "/delete?from=evil", "/delete?posted=1"} <= without
     assert not with_ & without
-    assert {"/moved", "/moved.css", "/moved-no-cors", "/frame", "/script.js", "/fetched", "/back"} <= set(
-        web.evil.paths
-    )
+    assert {
+        "/moved",
+        "/moved.css",
+        "/moved-no-cors",
+        "/frame",
+        "/script.js",
+        "/fetched",
+        "/back",
+    } <= set(web.evil.paths)
     assert web.strayed() == []
 
 
-@pytest.mark.parametrize("status", ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"])
+@pytest.mark.parametrize(
+    "status",
+    ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"],
+)
 def test_a_redirect_of_the_page_takes_them_nowhere_else(web, status):
     web.wiki.answers["/go"] = move(f"{web.evil.url}/landing", status)
     web.evil.answers["/landing"] = page("")
@@ -118,7 +175,9 @@ def test_a_redirect_of_the_page_takes_them_nowhere_else(web, status):
 
 
 def test_another_site_cannot_use_them(web):
-    """Forms, images, frames, scripts; and requests in the moment in which the page gives way to one of the origin."""
+    """Forms, images, frames, scripts; and requests in the moment in which the page
+    gives way to one of the origin.
+    """
     wiki = web.wiki.url
     web.wiki.answers["/slow"] = page("")
     html = f"""<iframe src="{wiki}/framed"></iframe><script src="{wiki}/script"></script>
@@ -165,7 +224,9 @@ def test_a_missing_secret_is_named(web, monkeypatch):
     monkeypatch.delenv("WIKI_TOKEN", raising=False)
 
     with pytest.raises(MissingKey, match="WIKI_TOKEN"):
-        web.render(f"{web.wiki.url}/", {web.wiki.url: Credentials(bearer="env:WIKI_TOKEN")})
+        web.render(
+            f"{web.wiki.url}/", {web.wiki.url: Credentials(bearer="env:WIKI_TOKEN")}
+        )
     assert web.wiki.requests == []
 
 

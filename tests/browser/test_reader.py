@@ -43,7 +43,11 @@ def test_a_page_is_read_as_its_scripts_show_it(web, site):
     page = web.read(f"{site.origin}/cookie")
 
     assert page.content.startswith("visible text: found &lt;")
-    assert (page.provider, page.rendered, page.final_url) == ("browser", True, f"{site.origin}/cookie")
+    assert (page.provider, page.rendered, page.final_url) == (
+        "browser",
+        True,
+        f"{site.origin}/cookie",
+    )
 
 
 @pytest.mark.parametrize(
@@ -59,7 +63,9 @@ def test_a_page_is_read_as_its_scripts_show_it(web, site):
         ("redirect/http://nowhere.test/", errors.Unavailable),
     ],
 )
-def test_what_keeps_a_page_from_being_read_is_the_error_that_direct_raises(web, site, path, error):
+def test_what_keeps_a_page_from_being_read_is_the_error_that_direct_raises(
+    web, site, path, error
+):
     with pytest.raises(error) as caught:
         web.read(f"{site.origin}/{path}")
 
@@ -67,7 +73,13 @@ def test_what_keeps_a_page_from_being_read_is_the_error_that_direct_raises(web, 
 
 
 @pytest.mark.parametrize(
-    "url", ["http://127.0.0.1/", "http://169.254.169.254/latest/", "http://inside.example/", "ftp://a.example/"]
+    "url",
+    [
+        "http://127.0.0.1/",
+        "http://169.254.169.254/latest/",
+        "http://inside.example/",
+        "ftp://a.example/",
+    ],
 )
 def test_what_direct_may_not_open_this_may_not_either(web, url):
     with pytest.raises(errors.UnsafeURL):
@@ -77,14 +89,19 @@ def test_what_direct_may_not_open_this_may_not_either(web, url):
 def test_a_redirect_is_followed(web, site):
     page = web.read(f"{site.origin}/redirect/{site.origin}/ok")
 
-    assert (page.url, page.final_url) == (f"{site.origin}/redirect/{site.origin}/ok", f"{site.origin}/ok")
+    assert (page.url, page.final_url) == (
+        f"{site.origin}/redirect/{site.origin}/ok",
+        f"{site.origin}/ok",
+    )
 
 
 def test_https_is_read_and_a_wrong_certificate_is_refused(web, site):
     good, bad = site.secure
 
     assert "all is well" in web.read(f"{good}/ok").content
-    with pytest.raises(errors.Unavailable, match="ERR_CERT_AUTHORITY_INVALID") as caught:
+    with pytest.raises(
+        errors.Unavailable, match="ERR_CERT_AUTHORITY_INVALID"
+    ) as caught:
         web.read(f"{bad}/ok")
     assert not caught.value.temporary
 
@@ -100,7 +117,10 @@ def test_nothing_is_kept_between_pages(web, site):
     assert not any("cookie" in fields for fields in visits)
 
 
-@pytest.mark.parametrize(("path", "text"), [("text/plain", "Plain text, all is well."), ("csv/a.csv", "giant")])
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [("text/plain", "Plain text, all is well."), ("csv/a.csv", "giant")],
+)
 def test_what_is_not_html_is_read_too(web, site, path, text):
     page = web.read(f"{site.origin}/{path}")
 
@@ -108,10 +128,19 @@ def test_what_is_not_html_is_read_too(web, site, path, text):
     assert not page.rendered
 
 
-def test_the_domain_policy_holds_for_everything_a_page_loads(launch, guard, site, monkeypatch):
+def test_the_domain_policy_holds_for_everything_a_page_loads(
+    launch, guard, site, monkeypatch
+):
     monkeypatch.setattr(Browser, "_make_launch", lambda self: launch)
-    web = WebSearch(reader=Browser(), internal=[f"{PUBLIC}/32"], allowed_domains=["shop.example"], retry=1)
-    web._sender.guard = type(guard)(guard.networks, domains=web._sender.guard.domains, resolve=guard.resolve)
+    web = WebSearch(
+        reader=Browser(),
+        internal=[f"{PUBLIC}/32"],
+        allowed_domains=["shop.example"],
+        retry=1,
+    )
+    web._sender.guard = type(guard)(
+        guard.networks, domains=web._sender.guard.domains, resolve=guard.resolve
+    )
     shop = f"http://shop.example:{site.port}"
     site.seen.clear()
 
@@ -176,16 +205,31 @@ def test_a_browser_that_dies_is_replaced(web, site):
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_pages_run_in_the_sandbox_and_not_as_root(web, site):
     def find_facts():
-        """Return what the system says about the processes of pages, by line: once each has shut itself in."""
-        pids = [pid for parent in browser_pids() for pid in find_descendants(parent) if is_renderer(pid)]
+        """Return what the system says about the processes of pages, by line: once each
+        has shut itself in.
+        """
+        pids = [
+            pid
+            for parent in browser_pids()
+            for pid in find_descendants(parent)
+            if is_renderer(pid)
+        ]
         found = [Path(f"/proc/{pid}/status").read_text() for pid in pids]
-        return [dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line) for status in found]
+        return [
+            dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
+            for status in found
+        ]
 
     async def look():
         site.seen.clear()
         reading = asyncio.create_task(web.aread(f"{site.origin}/page/dripping-html"))
         await await_until(lambda: site.seen)
-        await await_until(lambda: (found := find_facts()) and all(facts["Seccomp"] != "0" for facts in found))
+        await await_until(
+            lambda: (
+                (found := find_facts())
+                and all(facts["Seccomp"] != "0" for facts in found)
+            )
+        )
         found = await asyncio.to_thread(find_facts)
         reading.cancel()
         return found
@@ -245,7 +289,11 @@ def test_a_forked_child_starts_a_browser_of_its_own(site, chromium):
         f"{site.origin}/ok",
     )
 
-    assert [line for line in done.stdout.splitlines() if "/" not in line] == ["ok", "ok 1", "ok"], done.stderr
+    assert [line for line in done.stdout.splitlines() if "/" not in line] == [
+        "ok",
+        "ok 1",
+        "ok",
+    ], done.stderr
 
 
 def test_pages_wait_for_their_turn(render, site, launch):
@@ -257,7 +305,10 @@ def test_pages_wait_for_their_turn(render, site, launch):
         from websearch_core._browser.render import Renderer
 
         assert Renderer(launch=narrow).launch.pages_at_once == 1
-        started = [asyncio.to_thread(render, f"{site.origin}/ok", launch=narrow) for _ in range(3)]
+        started = [
+            asyncio.to_thread(render, f"{site.origin}/ok", launch=narrow)
+            for _ in range(3)
+        ]
         return await asyncio.gather(*started)
 
     assert [answer.status for answer in asyncio.run(both())] == [200, 200, 200]
@@ -274,9 +325,15 @@ def test_a_browser_without_pages_ends(render, site, launch, monkeypatch):
     wait_until(lambda: not host._browsers[short].is_usable)
 
 
-def test_a_screenshot_a_pdf_and_the_dom_come_with_the_page_if_they_are_asked_for(launch, guard, site, monkeypatch):
+def test_a_screenshot_a_pdf_and_the_dom_come_with_the_page_if_they_are_asked_for(
+    launch, guard, site, monkeypatch
+):
     monkeypatch.setattr(Browser, "_make_launch", lambda self: launch)
-    web = WebSearch(reader=Browser(screenshot=True, pdf=True, dom=True), internal=[f"{PUBLIC}/32"], retry=1)
+    web = WebSearch(
+        reader=Browser(screenshot=True, pdf=True, dom=True),
+        internal=[f"{PUBLIC}/32"],
+        retry=1,
+    )
 
     files = web.read(f"{site.origin}/ok").files
 
@@ -294,25 +351,49 @@ def test_a_flow_may_render_beside_other_effects(web, site):
     assert web.run(flow()).title == "ok"
 
 
-HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+HELLO = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"},
+}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_an_mcp_server_that_a_signal_ends_leaves_nothing_behind(site, chromium):
     pytest.importorskip("mcp", reason="the extra mcp is not installed")
-    settings = {"WEB_SEARCH_READER": "browser", "WEB_SEARCH_INTERNAL": f"{PUBLIC}/32", "WEB_SEARCH_TIMEOUT": "90"}
-    command = [sys.executable, "-m", "websearch_core", "mcp", "--provider", "duckduckgo"]
+    settings = {
+        "WEB_SEARCH_READER": "browser",
+        "WEB_SEARCH_INTERNAL": f"{PUBLIC}/32",
+        "WEB_SEARCH_TIMEOUT": "90",
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "websearch_core",
+        "mcp",
+        "--provider",
+        "duckduckgo",
+    ]
     with subprocess.Popen(
-        command, env={**os.environ, **settings}, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        command,
+        env={**os.environ, **settings},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     ) as child:
 
         def send(**message):
-            child.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+            child.stdin.write(
+                json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
+            )
             child.stdin.flush()
 
         def open_page(number, path):
             arguments = {"url": f"{site.origin}/{path}"}
-            send(id=number, method="tools/call", params={"name": "open_page", "arguments": arguments})
+            send(
+                id=number,
+                method="tools/call",
+                params={"name": "open_page", "arguments": arguments},
+            )
 
         send(id=1, method="initialize", params=HELLO)
         child.stdout.readline()

@@ -1,4 +1,6 @@
-"""What a browser shows is read, what it hides is not, and a page cannot make the browser say otherwise."""
+"""What a browser shows is read, what it hides is not, and a page cannot make the
+browser say otherwise.
+"""
 
 from __future__ import annotations
 import re
@@ -22,7 +24,11 @@ from websearch_core.reading._html.parse import parse
 pytestmark = [pytest.mark.e2e, pytest.mark.enable_socket]
 
 LIMIT = "MOST_ELEMENTS: 101_000"  # in the script
-SEEN = "<p>" + "Every reader can see this sentence, and that is the point of it. " * 8 + "</p>"
+SEEN = (
+    "<p>"
+    + "Every reader can see this sentence, and that is the point of it. " * 8
+    + "</p>"
+)
 
 # Style sheets that hide, in the ways that pages write them.
 HIDING_SHEETS = {
@@ -37,22 +43,46 @@ HIDING_SHEETS = {
     "an invisible box": (".x{visibility:hidden}", "<p class=x>{}</p>"),
     "no opacity": (".x{opacity:.01}", "<p class=x>{}</p>"),
     "far away": (".x{position:absolute;left:-9999px}", "<p class=x>{}</p>"),
-    "for screen readers": (".x{clip:rect(0,0,0,0);position:absolute}", "<p class=x>{}</p>"),
+    "for screen readers": (
+        ".x{clip:rect(0,0,0,0);position:absolute}",
+        "<p class=x>{}</p>",
+    ),
     "clear": (".x{color:transparent}", "<p class=x>{}</p>"),
     "an escaped name": (r".md\:x{display:none}", "<p class=md:x>{}</p>"),
     "an escaped property": (r".x{d\69splay:none}", "<p class=x>{}</p>"),
     "an escaped value": (r".x{display:n\6f ne}", "<p class=x>{}</p>"),
-    "comments": ("/* } */ .x/* { */{/**/display/**/:/**/none/**/}", "<p class=x>{}</p>"),
+    "comments": (
+        "/* } */ .x/* { */{/**/display/**/:/**/none/**/}",
+        "<p class=x>{}</p>",
+    ),
     "a name in an old comment": ("<!-- .x{display:none} -->", "<p class=x>{}</p>"),
     "capitals": (".X{DISPLAY:NONE}", "<p class=X>{}</p>"),
-    "a brace in a string": ('.a:before{content:"}"} .x{display:none}', "<p class=x>{}</p>"),
-    "a brace in an address": (".a{background:url(}.x{)} .x{display:none}", "<p class=x>{}</p>"),
-    "a quote in an address": ('.a{background:url(a")} .x{display:none} .b{content:"a"}', "<p class=x>{}</p>"),
-    "a comment in an address": (".a{background:url(/*)} .x{display:none}", "<p class=x>{}</p>"),
+    "a brace in a string": (
+        '.a:before{content:"}"} .x{display:none}',
+        "<p class=x>{}</p>",
+    ),
+    "a brace in an address": (
+        ".a{background:url(}.x{)} .x{display:none}",
+        "<p class=x>{}</p>",
+    ),
+    "a quote in an address": (
+        '.a{background:url(a")} .x{display:none} .b{content:"a"}',
+        "<p class=x>{}</p>",
+    ),
+    "a comment in an address": (
+        ".a{background:url(/*)} .x{display:none}",
+        "<p class=x>{}</p>",
+    ),
     "never closed": (".x{display:none", "<p class=x>{}</p>"),
     "after a bad rule": ("!!{} .a{;;} .x{display:none}", "<p class=x>{}</p>"),
-    "after an import": ("@import url(a.css); @charset 'x'; .x{display:none}", "<p class=x>{}</p>"),
-    "after keyframes": ("@keyframes a{from{top:0}to{top:1px}} .x{display:none}", "<p class=x>{}</p>"),
+    "after an import": (
+        "@import url(a.css); @charset 'x'; .x{display:none}",
+        "<p class=x>{}</p>",
+    ),
+    "after keyframes": (
+        "@keyframes a{from{top:0}to{top:1px}} .x{display:none}",
+        "<p class=x>{}</p>",
+    ),
     "on screens": ("@media screen{.x{display:none}}", "<p class=x>{}</p>"),
     "on wide and on narrow screens": (
         "@media (min-width:1px) and (max-width:9000px){.x{display:none}}",
@@ -62,23 +92,48 @@ HIDING_SHEETS = {
         "@media (min-width:900px){.x{display:none}} @media (max-width:899px){.x{opacity:0}}",
         "<p class=x>{}</p>",
     ),
-    "where it is supported": ("@supports (display:grid){.x{display:none}}", "<p class=x>{}</p>"),
+    "where it is supported": (
+        "@supports (display:grid){.x{display:none}}",
+        "<p class=x>{}</p>",
+    ),
     "in a layer": ("@layer a, b; @layer a{.x{display:none}}", "<p class=x>{}</p>"),
     "around a nested rule": (".x{display:none; .y{color:red}}", "<p class=x>{}</p>"),
     "after a nested rule": (".x{.y{color:red} display:none}", "<p class=x>{}</p>"),
-    "a nested rule for another": (".x{display:none; .y{display:block}}", "<p class=x>{}</p>"),
-    "important": (".x{display:none!important} .x{display:block}", "<p class=x style='display:block'>{}</p>"),
+    "a nested rule for another": (
+        ".x{display:none; .y{display:block}}",
+        "<p class=x>{}</p>",
+    ),
+    "important": (
+        ".x{display:none!important} .x{display:block}",
+        "<p class=x style='display:block'>{}</p>",
+    ),
     "more specific": ("p.x{display:none} .x{display:block}", "<p class=x>{}</p>"),
     "later": (".x{display:block} .y{display:none}", "<p class='y x'>{}</p>"),
     "after what is not valid": (".x{display:none;display:shown}", "<p class=x>{}</p>"),
-    "before what is for something else": (".x{display:none} .y{display:block} p b{display:block}", "<p class=x>{}</p>"),
-    "before what is for its first letter": (".x{display:none} .x::before{display:block}", "<p class=x>{}</p>"),
-    "before what is elsewhere": (".x{display:none} .elsewhere .x{display:block}", "<p class=x>{}</p>"),
-    "before what is printed": (".x{display:none} @media print{.x{display:block}}", "<p class=x>{}</p>"),
-    "together with its style": (".x{display:block;height:0}.x{overflow:hidden;height:0}", "<p class=x>{}</p>"),
+    "before what is for something else": (
+        ".x{display:none} .y{display:block} p b{display:block}",
+        "<p class=x>{}</p>",
+    ),
+    "before what is for its first letter": (
+        ".x{display:none} .x::before{display:block}",
+        "<p class=x>{}</p>",
+    ),
+    "before what is elsewhere": (
+        ".x{display:none} .elsewhere .x{display:block}",
+        "<p class=x>{}</p>",
+    ),
+    "before what is printed": (
+        ".x{display:none} @media print{.x{display:block}}",
+        "<p class=x>{}</p>",
+    ),
+    "together with its style": (
+        ".x{display:block;height:0}.x{overflow:hidden;height:0}",
+        "<p class=x>{}</p>",
+    ),
 }
 
-# Each hides its text: by style sheets with what the style of an element can say, and in other ways.
+# Each hides its text: by style sheets with what the style of an element can say, and in
+# other ways.
 ONLY_BROWSERS_KNOW = {
     "a sheet of another element": ("#a ~ .x{display:none}", "<p id=a>a</p><p class=x>{}</p>"),
     "a selector that we do not read": (":is(p:nth-last-child(1)){display:none}", "<p>{}</p>"),
@@ -116,8 +171,13 @@ SHOWN = {
     "a gradient": (".x{color:transparent;background:linear-gradient(red,blue);background-clip:text}", "<p class=x>{}</p>"),
     "a document in capitals": ("", "<P CLASS=X>{}</P>"),
 }  # fmt: skip
-# Without a browser these are taken for hiding, but a browser shows the text: there is no box to clip, or it can be scrolled to.
-REACHED = {"clip:rect(0 0 0 0)", "clip:rect(1px,1px,1px,1px)", "transform:translate3d(0,9999px,0)"}
+# Without a browser these are taken for hiding, but a browser shows the text: there is
+# no box to clip, or it can be scrolled to.
+REACHED = {
+    "clip:rect(0 0 0 0)",
+    "clip:rect(1px,1px,1px,1px)",
+    "transform:translate3d(0,9999px,0)",
+}
 CLOBBERED = """
 <form id=f><input name=firstChild><input name=childNodes><input name=attributes><input name=shadowRoot><input name=nodeType>
 <p>{}</p></form><img name=body><img name=documentElement><form name=getAnimations></form><a id=websearch></a><a id=websearch name=dom></a>
@@ -135,7 +195,9 @@ JSON.stringify = () => "a lie";
 
 @pytest.fixture(scope="module")
 def show():
-    """``show({name: html})`` returns the visible text of each page, as the reader gets it from the browser."""
+    """``show({name: html})`` returns the visible text of each page, as the reader gets
+    it from the browser.
+    """
     try:
         find_browser()
     except ConfigurationError as error:
@@ -143,7 +205,12 @@ def show():
 
     def show(body):
         with serve(more={"/page": body}) as origin:
-            request = Request(url=f"{origin}/page", guarded=True, max_bytes=5_000_000, transport=Renderer())
+            request = Request(
+                url=f"{origin}/page",
+                guarded=True,
+                max_bytes=5_000_000,
+                transport=Renderer(),
+            )
             response = Sender(Guard.allowing(["127.0.0.0/8"])).send(request)
         shown = find_blocks(parse(harden(response.content).source).body, rendered=True)
         return "\n".join(shown.block_texts), response
@@ -189,28 +256,39 @@ def test_what_style_sheets_hide_is_left_out(show):
 
 
 def test_every_spelling_of_a_style_that_hides_is_left_out(show):
-    pages = {style: (f".x{{{style}}}", "<p class=x>{}</p>") for style in SPELLED if style not in REACHED}
+    pages = {
+        style: (f".x{{{style}}}", "<p class=x>{}</p>")
+        for style in SPELLED
+        if style not in REACHED
+    }
     text, _ = show(in_frames(pages))
 
     assert find_seen(pages, text) == set()
 
 
 def test_controls_open_what_they_would_open_without_a_browser(show):
-    pages = {name: ("", body) for name, body in OPENED.items() if "React" not in name and "piece" not in name}
+    pages = {
+        name: ("", body)
+        for name, body in OPENED.items()
+        if "React" not in name and "piece" not in name
+    }
     text, _ = show(in_frames(pages))
 
     assert set(pages) - find_seen(pages, text) == set()
 
 
 def test_other_hidden_text_stays_hidden(show):
-    pages = {name: ("", body) for name, body in KEPT_SHUT.items() if name != "clipped"}  # it has no box to clip
+    # it has no box to clip
+    pages = {name: ("", body) for name, body in KEPT_SHUT.items() if name != "clipped"}
     text, _ = show(in_frames(pages))
 
     assert find_seen(pages, text) == set()
 
 
 def test_a_page_cannot_stand_between_the_browser_and_its_elements(show):
-    text, response = show(f"<!DOCTYPE html><body>{SEEN}{CLOBBERED.format('Words in a form')}<p hidden>Secret</p>")
+    text, response = show(
+        f"<!DOCTYPE html><body>{SEEN}{CLOBBERED.format('Words in a form')}<p hidden>Secret</p>"
+    )
 
     assert "Words in a form" in text
     assert "Every reader can see" in text
@@ -221,9 +299,9 @@ def test_a_page_cannot_stand_between_the_browser_and_its_elements(show):
 
 def test_scripts_handlers_and_form_values_are_not_in_the_html(show):
     body = f"{SEEN}<p onclick='evil()' style='color:red'>a</p><input value=secret><textarea>secret</textarea><script>evil()</script>"
-    html = show(f"<body>{body}<p>&lt;script>quoted()&lt;/script> <b title='\"><script>x</script>'>b</b>")[
-        1
-    ].content.decode()
+    html = show(
+        f"<body>{body}<p>&lt;script>quoted()&lt;/script> <b title='\"><script>x</script>'>b</b>"
+    )[1].content.decode()
 
     assert "evil" not in html
     assert "secret" not in html
@@ -260,7 +338,10 @@ def test_links_and_forms_are_not_followed(show):
 )
 def test_a_huge_page_is_cut(show, script, monkeypatch):
     source = scripts._source()
-    monkeypatch.setattr(scripts, "_source", lambda: source.replace(LIMIT, "MOST_ELEMENTS: 10_000"))  # a slow machine
+    # a slow machine
+    monkeypatch.setattr(
+        scripts, "_source", lambda: source.replace(LIMIT, "MOST_ELEMENTS: 10_000")
+    )
     assert LIMIT in source
     text, response = show(f"<!DOCTYPE html><body>{SEEN}<script>{script}</script>")
 

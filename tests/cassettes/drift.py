@@ -1,11 +1,13 @@
-"""
-Compare the answers of the services with those on the cassettes: ``make drift``, or ``make drift PROVIDER=tavily``.
+"""Compare the answers of the services with those on the cassettes: ``make drift``, or
+``make drift PROVIDER=tavily``.
 
-What we send is compared with the services' SDKs first, which needs no key: see ``vocabulary.py``.
+What we send is compared with the services' SDKs first, which needs no key: see
+``vocabulary.py``.
 
-Of answers, only the shape counts: fields and types. Each provider that has a key in the environment, or needs none, makes the call
-of ``search.yaml`` or ``read.yaml`` once, for real; nothing is kept. Ends with 1 if a call fails or finds nothing, or if
-a field has another type. Fields that are missing or new are listed: most are optional.
+Of answers, only the shape counts: fields and types. Each provider that has a key in the
+environment, or needs none, makes the call of ``search.yaml`` or ``read.yaml`` once, for
+real; nothing is kept. Ends with 1 if a call fails or finds nothing, or if a field has
+another type. Fields that are missing or new are listed: most are optional.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ from websearch_core.providers import get_configured, provider_class
 
 
 def check(path: Path) -> Differences:
-    """Make the call of the cassette at *path*, and compare the answer with the one on it."""
+    """Make the call of the cassette at *path*, and compare the answer with the one on
+    it.
+    """
     tape = tapes.load(path)
     outcome, exchanges = make_call(tape)
     if isinstance(outcome, WebSearchError):
@@ -34,14 +38,24 @@ def check(path: Path) -> Differences:
 
 
 def main() -> int:
-    """Check the providers that the command line names, or all services that are ready to use."""
+    """Check the providers that the command line names, or all services that are ready
+    to use.
+    """
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
-    parser.add_argument("providers", nargs="*", help="default: all that have a key or need none")
+    parser.add_argument(
+        "providers", nargs="*", help="default: all that have a key or need none"
+    )
     chosen = parser.parse_args().providers
-    names = chosen or [info.name for info in get_configured() if hasattr(provider_class(info.name), "base_url")]
+    names = chosen or [
+        info.name
+        for info in get_configured()
+        if hasattr(provider_class(info.name), "base_url")
+    ]
     failed = False
     for name in (
-        [name for name in vocabulary.PLACES if not chosen or name in chosen] if vocabulary.SDKS.is_dir() else []
+        [name for name in vocabulary.PLACES if not chosen or name in chosen]
+        if vocabulary.SDKS.is_dir()
+        else []
     ):
         failed = (
             _report(
@@ -52,9 +66,14 @@ def main() -> int:
             or failed
         )
     for name in names:
-        for path in (tapes.FOLDER / name / f"{scenario}.yaml" for scenario in ("search", "read")):
+        for path in (
+            tapes.FOLDER / name / f"{scenario}.yaml" for scenario in ("search", "read")
+        ):
             if path.exists():
-                failed = _report(tapes.name_of(path), check(path), "as on the cassette") or failed
+                failed = (
+                    _report(tapes.name_of(path), check(path), "as on the cassette")
+                    or failed
+                )
     return int(failed)
 
 

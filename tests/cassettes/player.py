@@ -1,4 +1,6 @@
-"""Let a provider search with the responses of its cassette, or with any response, without a network."""
+"""Let a provider search with the responses of its cassette, or with any response,
+without a network.
+"""
 
 from __future__ import annotations
 from collections.abc import Callable
@@ -12,11 +14,15 @@ from websearch_core.providers import known
 
 
 def find_searchers() -> list[str]:
-    """Return the names of all providers with a cassette of a search; a new one needs no line anywhere."""
+    """Return the names of all providers with a cassette of a search; a new one needs no
+    line anywhere.
+    """
     return [name for name in known() if (tapes.FOLDER / name / "search.yaml").exists()]
 
 
-def arguments(tape: tapes.Tape, reply: Callable[[httpx.Request], httpx.Response] | None = None) -> dict[str, Any]:
+def arguments(
+    tape: tapes.Tape, reply: Callable[[httpx.Request], httpx.Response] | None = None
+) -> dict[str, Any]:
     """
     Return the arguments of a `WebSearch` that gets its responses from *tape*.
 
@@ -39,11 +45,17 @@ def arguments(tape: tapes.Tape, reply: Callable[[httpx.Request], httpx.Response]
 def query(tape: tapes.Tape) -> tuple[str, dict[str, Any], int]:
     """Return the query of *tape*, its other options, and its limit."""
     text, options = tape["search"]
-    return text, {name: value for name, value in options.items() if name != "limit"}, options.get("limit", 5)
+    return (
+        text,
+        {name: value for name, value in options.items() if name != "limit"},
+        options.get("limit", 5),
+    )
 
 
 def _respond(tape: tapes.Tape, request: httpx.Request) -> httpx.Response:
-    """Return the response to the same request, or else (other limits make other requests) the first one."""
+    """Return the response to the same request, or else (other limits make other
+    requests) the first one.
+    """
     sent = request.content.decode("utf-8", "replace")
     exchanges = tape["interactions"]
     same = [
@@ -51,5 +63,9 @@ def _respond(tape: tapes.Tape, request: httpx.Request) -> httpx.Response:
         and (one["request"]["body"] or "") == sent
     ]  # fmt: skip
     response = tapes.responses({**tape, "interactions": same or exchanges})[0]
-    headers = {name: value for name, value in response.headers.items() if name != "content-encoding"}
+    headers = {
+        name: value
+        for name, value in response.headers.items()
+        if name != "content-encoding"
+    }
     return httpx.Response(response.status, headers=headers, content=response.content)

@@ -1,9 +1,9 @@
-"""
-Record the cassettes of a provider again: ``make record PROVIDER=searxng``.
+"""Record the cassettes of a provider again: ``make record PROVIDER=searxng``.
 
-Keys come from the environment, as in normal use. Each cassette of the provider names its call. The call is made for
-real; if it ends as the cassette expects (with success or the same error), the new exchanges replace the old ones, and
-the fields that the service has added, left out or changed are listed. Only the headers that we read are kept, and a
+Keys come from the environment, as in normal use. Each cassette of the provider names
+its call. The call is made for real; if it ends as the cassette expects (with success or
+the same error), the new exchanges replace the old ones, and the fields that the service
+has added, left out or changed are listed. Only the headers that we read are kept, and a
 cassette that would contain a key is not written.
 """
 
@@ -45,20 +45,30 @@ yaml.SafeDumper.add_representer(Text, _block)
 
 
 def make_call(tape: tapes.Tape) -> tuple[tapes.Outcome, Exchanges]:
-    """Make the call of *tape* for real, with the key from the environment; return what came of it, without any key."""
+    """Make the call of *tape* for real, with the key from the environment; return what
+    came of it, without any key.
+    """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "tape.yaml"
         recorder = vcr.VCR(
-            record_mode="all", decode_compressed_response=True, filter_query_parameters=tapes.SECRET_PARAMETERS
+            record_mode="all",
+            decode_compressed_response=True,
+            filter_query_parameters=tapes.SECRET_PARAMETERS,
         )
         with recorder.use_cassette(str(file)):
             outcome = tapes.call(tape, keyless=True)
-        raw = yaml.load(file.read_text("utf-8"), yaml.CSafeLoader) if file.exists() else {"interactions": []}
+        raw = (
+            yaml.load(file.read_text("utf-8"), yaml.CSafeLoader)
+            if file.exists()
+            else {"interactions": []}
+        )
     return outcome, [_scrub(exchange) for exchange in raw["interactions"]]
 
 
 def record(path: Path, source: str) -> str:
-    """Record one cassette, and return the outcome in words, with the fields that have changed."""
+    """Record one cassette, and return the outcome in words, with the fields that have
+    changed.
+    """
     old = tapes.load(path)
     outcome, exchanges = make_call(old)
     expected, found = old["expect"].get("error"), getattr(outcome, "code", None)
@@ -67,7 +77,11 @@ def record(path: Path, source: str) -> str:
     if not exchanges:
         return "unchanged: nothing was sent"
     host = urlsplit(exchanges[0]["request"]["uri"]).netloc
-    call = {name: value for name, value in old.items() if name not in {"expect", "version", "interactions"}}
+    call = {
+        name: value
+        for name, value in old.items()
+        if name not in {"expect", "version", "interactions"}
+    }
     tape = {**call, "expect": _facts(outcome), "version": 1, "interactions": exchanges}
     made = f"# recorded {datetime.now(UTC):%Y-%m-%d} from {source or host}\n"
     text = made + yaml.safe_dump(tape, allow_unicode=True, sort_keys=False, width=110)
@@ -75,7 +89,9 @@ def record(path: Path, source: str) -> str:
         return "unchanged: the exchange contains a key"
     path.write_text(text, "utf-8")
     differences = compare(first_shape(old["interactions"]), first_shape(exchanges))
-    return "".join(["recorded", *(f"\n  {line}" for lines in differences for line in lines)])
+    return "".join(
+        ["recorded", *(f"\n  {line}" for lines in differences for line in lines)]
+    )
 
 
 def first_shape(exchanges: Exchanges) -> Shape:
@@ -90,7 +106,11 @@ def _facts(outcome: tapes.Outcome) -> dict[str, Any]:
         return data
     if "results" in data:
         results = [
-            {name: result[name] for name in ("title", "url", "snippet", _date_of(result))} for result in data["results"]
+            {
+                name: result[name]
+                for name in ("title", "url", "snippet", _date_of(result))
+            }
+            for result in data["results"]
         ]
         return {
             "provider": data["provider"],
@@ -98,12 +118,22 @@ def _facts(outcome: tapes.Outcome) -> dict[str, Any]:
             "answer": data["answer"],
             "notes": list(data["notes"]),
         }
-    names = ("provider", "final_url", "title", "language", "media_type", "content_length", "truncated")
+    names = (
+        "provider",
+        "final_url",
+        "title",
+        "language",
+        "media_type",
+        "content_length",
+        "truncated",
+    )
     return {**{name: data[name] for name in names}, "content": Text(data["content"])}
 
 
 def _date_of(result: dict[str, Any]) -> str:
-    """Return where the date is: the day that ``2 hours ago`` means differs with each replay."""
+    """Return where the date is: the day that ``2 hours ago`` means differs with each
+    replay.
+    """
     return "published_text" if result["published_text"] else "published"
 
 
@@ -136,22 +166,40 @@ def _keys() -> list[str]:
         for several in environment(provider_class(path.name)).values()
         for name in several
     ]
-    return [value for name in names if re.search("KEY|TOKEN", name) and (value := os.environ.get(name, ""))]
+    return [
+        value
+        for name in names
+        if re.search("KEY|TOKEN", name) and (value := os.environ.get(name, ""))
+    ]
 
 
 def main() -> int:
     """Record the cassettes that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
-    parser.add_argument("provider", help="a folder of cassettes: tavily, or searxng/searx")
-    parser.add_argument("scenarios", nargs="*", help="names of cassettes (default: all of the provider)")
-    parser.add_argument("--source", default="", help="a name for the service, if its host name is not enough")
     parser.add_argument(
-        "--folder", type=Path, default=tapes.FOLDER, help="where the cassettes are (default: %(default)s)"
+        "provider", help="a folder of cassettes: tavily, or searxng/searx"
+    )
+    parser.add_argument(
+        "scenarios", nargs="*", help="names of cassettes (default: all of the provider)"
+    )
+    parser.add_argument(
+        "--source",
+        default="",
+        help="a name for the service, if its host name is not enough",
+    )
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=tapes.FOLDER,
+        help="where the cassettes are (default: %(default)s)",
     )
     arguments = parser.parse_args()
     tapes.FOLDER = arguments.folder.resolve()
     if why := tapes.why_not_recorded(arguments.provider):
-        print(f"{arguments.provider}: {why}; write its cassettes from the documentation", file=sys.stderr)
+        print(
+            f"{arguments.provider}: {why}; write its cassettes from the documentation",
+            file=sys.stderr,
+        )
         return 2
     for path in tapes.find_tapes(arguments.provider.rstrip("/")):
         if not arguments.scenarios or path.stem in arguments.scenarios:

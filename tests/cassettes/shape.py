@@ -1,4 +1,6 @@
-"""The shape of a service's answer: which fields it has, and the types of their values. The values do not matter."""
+"""The shape of a service's answer: which fields it has, and the types of their values.
+The values do not matter.
+"""
 
 from __future__ import annotations
 import json
@@ -9,14 +11,20 @@ from typing import Any, NamedTuple
 
 Shape = Mapping[str, frozenset[str]]
 
-_TYPES = {bool: "boolean", int: "number", float: "number", str: "text", type(None): "null"}
+_TYPES = {
+    bool: "boolean",
+    int: "number",
+    float: "number",
+    str: "text",
+    type(None): "null",
+}
 _TAG = re.compile(r"<([A-Za-z][\w:-]*)([^<>]*)>")
 _CLASS = re.compile(r"""\bclass\s*=\s*["']([^"']*)["']""")
 
 
 def shape_of(body: str) -> Shape:
-    """
-    Return the shape of a body: the paths of JSON (``results[].title``), or the elements of HTML and XML (``a.title``).
+    """Return the shape of a body: the paths of JSON (``results[].title``), or the
+    elements of HTML and XML (``a.title``).
 
     Each has the types of the values found there; an element has the type ``element``.
     """
@@ -44,11 +52,21 @@ class Differences(NamedTuple):
 
 def compare(old: Shape, new: Shape) -> Differences:
     """Compare two shapes, each difference in words."""
-    types = {path: (new[path] - old[path] - {"null"}, old[path]) for path in sorted(old.keys() & new.keys())}
+    types = {
+        path: (new[path] - old[path] - {"null"}, old[path])
+        for path in sorted(old.keys() & new.keys())
+    }
     return Differences(
-        [f"{path} is {_join(now)}, not {_join(before)}" for path, (now, before) in types.items() if now],
+        [
+            f"{path} is {_join(now)}, not {_join(before)}"
+            for path, (now, before) in types.items()
+            if now
+        ],
         [f"{path} is missing" for path in sorted(old.keys() - new.keys())],
-        [f"{path} is new ({_join(new[path])})" for path in sorted(new.keys() - old.keys())],
+        [
+            f"{path} is new ({_join(new[path])})"
+            for path in sorted(new.keys() - old.keys())
+        ],
     )
 
 

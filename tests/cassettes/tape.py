@@ -1,12 +1,13 @@
-"""
-Cassettes: ``cassettes/PROVIDER/SCENARIO.yaml``.
+"""Cassettes: ``cassettes/PROVIDER/SCENARIO.yaml``.
 
-A provider that searches has ``search.yaml``, with results, and ``nothing.yaml``, without; one that reads has
-``read.yaml``. The contract takes the replies of the service from these. Names of other scenarios are free. Another
-server that speaks the same protocol has a folder of its own: ``cassettes/searxng/searx/``.
+A provider that searches has ``search.yaml``, with results, and ``nothing.yaml``,
+without; one that reads has ``read.yaml``. The contract takes the replies of the service
+from these. Names of other scenarios are free. Another server that speaks the same
+protocol has a folder of its own: ``cassettes/searxng/searx/``.
 
-The first line says how a cassette was made. Then come the call (``web``, ``search`` or ``read``), what has to come of it
-(``expect``) and the exchanges, in the format of vcrpy (``interactions``).
+The first line says how a cassette was made. Then come the call (``web``, ``search`` or
+``read``), what has to come of it (``expect``) and the exchanges, in the format of vcrpy
+(``interactions``).
 """
 
 from __future__ import annotations
@@ -22,10 +23,15 @@ from websearch_core.providers import provider_class
 from websearch_core.settings import Settings
 
 FOLDER = Path(__file__).resolve().parents[2] / "cassettes"
-SECRET_PARAMETERS = ["api_key", "key"]  # where services take the key in the URL; no cassette has them
+# where services take the key in the URL; no cassette has them
+SECRET_PARAMETERS = ["api_key", "key"]
 
 SCENARIOS = {"search": ("search", "nothing"), "read": ("read",)}
-_CALLS = {"search": "a search that finds something", "nothing": "a search that finds nothing", "read": "a page read"}
+_CALLS = {
+    "search": "a search that finds something",
+    "nothing": "a search that finds nothing",
+    "read": "a page read",
+}
 
 Tape = dict[str, Any]
 Outcome = SearchResponse | Page | WebSearchError
@@ -36,7 +42,9 @@ class MissingTape(LookupError):
 
 
 def find_tapes(folder: str = "*") -> list[Path]:
-    """Return the paths of all cassettes, or of those in *folder*: ``searxng``, or ``searxng/searx``."""
+    """Return the paths of all cassettes, or of those in *folder*: ``searxng``, or
+    ``searxng/searx``.
+    """
     return sorted(FOLDER.glob("**/*.yaml" if folder == "*" else f"{folder}/*.yaml"))
 
 
@@ -69,12 +77,18 @@ def load(path: Path) -> Tape:
 
 
 def why_not_recorded(folder: str) -> str:
-    """Return why the service of the cassettes in *folder* may not be recorded; empty if it may."""
-    return str(getattr(provider_class(folder.partition("/")[0]), "terms_forbid_recording", ""))
+    """Return why the service of the cassettes in *folder* may not be recorded; empty if
+    it may.
+    """
+    return str(
+        getattr(provider_class(folder.partition("/")[0]), "terms_forbid_recording", "")
+    )
 
 
 def options(tape: Tape, provider: str) -> dict[str, Any]:
-    """Return the options that *tape* has for the constructor of *provider*, without its key."""
+    """Return the options that *tape* has for the constructor of *provider*, without its
+    key.
+    """
     web = tape["web"]
     at = {"base_url": web["base_url"]} if "base_url" in web else {}
     return {**at, **web.get("providers", {}).get(provider, {})}
@@ -92,8 +106,12 @@ def responses(tape: Tape) -> list[Response]:
     return [
         Response(
             status=response["status"]["code"],
-            headers={name.lower(): values[0] for name, values in response["headers"].items()},
-            content=body.encode() if isinstance(body := response["body"]["string"], str) else body,
+            headers={
+                name.lower(): values[0] for name, values in response["headers"].items()
+            },
+            content=body.encode()
+            if isinstance(body := response["body"]["string"], str)
+            else body,
         )
         for response in (exchange["response"] for exchange in tape["interactions"])
     ]
@@ -105,16 +123,20 @@ def role(tape: Tape) -> str:
 
 
 def call(tape: Tape, *, keyless: bool = False, concurrent: bool = False) -> Outcome:
-    """
-    Make the call of *tape*.
+    """Make the call of *tape*.
 
     Args:
         tape: The cassette.
-        keyless: Leave out the key on the cassette, which is not a real one: the environment has that.
+        keyless: Leave out the key on the cassette, which is not a real one: the
+            environment has that.
         concurrent: Use the asynchronous method.
 
     """
-    options = {name: value for name, value in read_arguments(tape).items() if not (keyless and name == "api_key")}
+    options = {
+        name: value
+        for name, value in read_arguments(tape).items()
+        if not (keyless and name == "api_key")
+    }
     verb = role(tape)
     argument, more = tape[verb]
     web = WebSearch(**options, retry=1)
@@ -132,7 +154,9 @@ def call(tape: Tape, *, keyless: bool = False, concurrent: bool = False) -> Outc
 def facts(outcome: Outcome) -> dict[str, Any]:
     """Return what a cassette can expect of *outcome*."""
     if isinstance(outcome, WebSearchError):
-        more = {name: getattr(outcome, name, None) for name in ("detail", "retry_after")}
+        more = {
+            name: getattr(outcome, name, None) for name in ("detail", "retry_after")
+        }
         known = {name: value for name, value in more.items() if value is not None}
         return {"error": outcome.code, "message": str(outcome), **known}
     return outcome.model_dump(mode="json")

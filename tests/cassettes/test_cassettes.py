@@ -20,7 +20,11 @@ from tests.cassettes import record
 from tests.cassettes import tape as tapes
 from websearch_core._net.sender import Sender
 from websearch_core.testing import stop_clock
-from websearch_core.testing._cassettes import MATCH_ON, REQUEST_HEADERS, RESPONSE_HEADERS
+from websearch_core.testing._cassettes import (
+    MATCH_ON,
+    REQUEST_HEADERS,
+    RESPONSE_HEADERS,
+)
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 CASSETTES = tapes.find_tapes()
@@ -37,19 +41,28 @@ def replay(path: Path, *, concurrent: bool) -> tapes.Outcome:
         filter_query_parameters=tapes.SECRET_PARAMETERS,
     )
     # The name of a page that your own server is to open would be looked up first.
-    with patch.object(Sender, "_check_targets", return_value=[]), recorder.use_cassette(str(path)) as cassette:
+    with (
+        patch.object(Sender, "_check_targets", return_value=[]),
+        recorder.use_cassette(str(path)) as cassette,
+    ):
         outcome = tapes.call(tapes.load(path), concurrent=concurrent)
-    assert cassette.all_played, f"{cassette.play_count} of {len(cassette)} exchanges were played"
+    assert cassette.all_played, (
+        f"{cassette.play_count} of {len(cassette)} exchanges were played"
+    )
     return outcome
 
 
 def check(expected: Any, found: Any, where: str = "") -> None:
-    """Compare the expected facts with those found; an expected text only has to be a part of the text found."""
+    """Compare the expected facts with those found; an expected text only has to be a
+    part of the text found.
+    """
     if isinstance(expected, dict):
         for name, value in expected.items():
             check(value, found[name], f"{where}.{name}")
     elif isinstance(expected, list):
-        assert len(expected) == len(found), f"{where}: {len(found)} instead of {len(expected)}"
+        assert len(expected) == len(found), (
+            f"{where}: {len(found)} instead of {len(expected)}"
+        )
         for n, value in enumerate(expected):
             check(value, found[n], f"{where}[{n}]")
     elif isinstance(expected, str) and isinstance(found, str):
@@ -62,7 +75,9 @@ def check(expected: Any, found: Any, where: str = "") -> None:
 def test_a_recorded_exchange_gives_the_expected_result_in_both_modes(path):
     expected = tapes.load(path)["expect"]
     with stop_clock(NOW):
-        blocking, concurrent = (tapes.facts(replay(path, concurrent=colour)) for colour in (False, True))
+        blocking, concurrent = (
+            tapes.facts(replay(path, concurrent=colour)) for colour in (False, True)
+        )
     for one in (blocking, concurrent):
         one.pop("elapsed", None)
         for asked in one.get("outcomes", ()):
@@ -76,7 +91,11 @@ def test_a_recorded_exchange_gives_the_expected_result_in_both_modes(path):
 def test_a_cassette_says_in_its_first_line_how_it_was_made(path):
     first = path.read_text("utf-8").splitlines()[0]
 
-    made = r"recorded \d{4}-\d\d-\d\d from .+|written from the documentation: https://.+|" + SHAPED + r": \w+/.+"
+    made = (
+        r"recorded \d{4}-\d\d-\d\d from .+|written from the documentation: https://.+|"
+        + SHAPED
+        + r": \w+/.+"
+    )
     assert re.match(f"# (?:{made})", first), first
 
 
@@ -84,25 +103,38 @@ def test_a_cassette_says_in_its_first_line_how_it_was_made(path):
 def test_a_cassette_contains_no_key_and_only_the_headers_we_read(path):
     tape = tapes.load(path)
 
-    assert not re.search(r"(?i)\b(tvly-|pplx-|jina_|sk-|BSA)[A-Za-z0-9_-]{8,}|bearer ", path.read_text("utf-8"))
+    assert not re.search(
+        r"(?i)\b(tvly-|pplx-|jina_|sk-|BSA)[A-Za-z0-9_-]{8,}|bearer ",
+        path.read_text("utf-8"),
+    )
     for exchange in tape["interactions"]:
-        assert not re.search(rf"[?&](?:{'|'.join(tapes.SECRET_PARAMETERS)})=", exchange["request"]["uri"])
-        assert {name.lower() for name in exchange["request"]["headers"]} <= REQUEST_HEADERS
-        assert {name.lower() for name in exchange["response"]["headers"]} <= RESPONSE_HEADERS
+        assert not re.search(
+            rf"[?&](?:{'|'.join(tapes.SECRET_PARAMETERS)})=", exchange["request"]["uri"]
+        )
+        assert {
+            name.lower() for name in exchange["request"]["headers"]
+        } <= REQUEST_HEADERS
+        assert {
+            name.lower() for name in exchange["response"]["headers"]
+        } <= RESPONSE_HEADERS
 
 
 @each
 def test_what_the_terms_forbid_is_not_recorded(path):
     forbidden = tapes.why_not_recorded(tapes.name_of(path))
 
-    assert not forbidden or re.match(f"# (?:written from|{SHAPED})", path.read_text("utf-8"))
+    assert not forbidden or re.match(
+        f"# (?:written from|{SHAPED})", path.read_text("utf-8")
+    )
 
 
 def test_the_recorder_refuses_a_service_whose_terms_forbid_it(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["record", "brave"])
 
     assert record.main() == 2
-    assert "brave: its terms do not allow keeping its results" in capsys.readouterr().err
+    assert (
+        "brave: its terms do not allow keeping its results" in capsys.readouterr().err
+    )
 
 
 @each

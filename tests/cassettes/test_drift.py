@@ -1,4 +1,6 @@
-"""The tools that record cassettes and compare services with them, against a server that runs."""
+"""The tools that record cassettes and compare services with them, against a server that
+runs.
+"""
 
 from __future__ import annotations
 import json
@@ -13,7 +15,12 @@ from tests.cassettes import drift, record
 from tests.cassettes import tape as tapes
 from tests.cassettes.shape import compare, shape_of
 
-HIT = {"title": "Kelp", "url": "https://kelp.example/", "content": "Brown algae", "score": 0.9}
+HIT = {
+    "title": "Kelp",
+    "url": "https://kelp.example/",
+    "content": "Brown algae",
+    "score": 0.9,
+}
 
 
 def test_the_shape_of_json_is_its_fields_and_types():
@@ -28,13 +35,24 @@ def test_the_shape_of_json_is_its_fields_and_types():
 
 
 def test_the_shape_of_html_is_its_elements_and_classes():
-    assert shape_of('<p>x</p><a class="title big">y</a>').keys() == {"p", "a.title", "a.big"}
+    assert shape_of('<p>x</p><a class="title big">y</a>').keys() == {
+        "p",
+        "a.title",
+        "a.big",
+    }
 
 
 def test_differences_are_fields_of_another_type_missing_fields_and_new_ones():
-    old, new = (shape_of(json.dumps(value)) for value in ({"a": 1, "b": 2, "c": 3}, {"a": "x", "c": None, "d": []}))
+    old, new = (
+        shape_of(json.dumps(value))
+        for value in ({"a": 1, "b": 2, "c": 3}, {"a": "x", "c": None, "d": []})
+    )
 
-    assert compare(old, new) == (["a is text, not number"], ["b is missing"], ["d is new (list)"])
+    assert compare(old, new) == (
+        ["a is text, not number"],
+        ["b is missing"],
+        ["d is new (list)"],
+    )
 
 
 @pytest.fixture
@@ -61,7 +79,13 @@ def service(monkeypatch, tmp_path):
     monkeypatch.setenv("TAVILY_API_KEY", "tvly-of-a-test-that-must-not-show")
     monkeypatch.setenv("TAVILY_BASE_URL", f"http://127.0.0.1:{server.server_port}")
     (tmp_path / "tavily").mkdir()
-    tape = {"web": {"provider": "tavily"}, "search": ["kelp", {}], "expect": {}, "version": 1, "interactions": []}
+    tape = {
+        "web": {"provider": "tavily"},
+        "search": ["kelp", {}],
+        "expect": {},
+        "version": 1,
+        "interactions": [],
+    }
     (tmp_path / "tavily" / "search.yaml").write_text(yaml.safe_dump(tape))
     monkeypatch.setattr(sys, "argv", ["record", "tavily"])
     yield answers
@@ -70,7 +94,9 @@ def service(monkeypatch, tmp_path):
 
 
 @pytest.mark.enable_socket
-def test_recording_shows_what_the_service_has_changed_and_writes_no_key(service, capsys, tmp_path):
+def test_recording_shows_what_the_service_has_changed_and_writes_no_key(
+    service, capsys, tmp_path
+):
     record.main()
     service.append({"results": [{**HIT, "score": "high", "favicon": "x"}]})
     capsys.readouterr()
@@ -91,12 +117,22 @@ def test_recording_shows_what_the_service_has_changed_and_writes_no_key(service,
     [
         ({"results": [HIT], "request_id": "2"}, 0, "tavily/search: as on the cassette"),
         ({"results": [{**HIT, "extra": 1}]}, 0, "  results[].extra is new (number)"),
-        ({"results": [{**HIT, "score": "high"}]}, 1, "  results[].score is text, not number"),
+        (
+            {"results": [{**HIT, "score": "high"}]},
+            1,
+            "  results[].score is text, not number",
+        ),
         ({"results": []}, 1, "  nothing is found"),
-        ({"results": 3}, 1, "  the call fails: tavily search failed: the answer has changed its format"),
+        (
+            {"results": 3},
+            1,
+            "  the call fails: tavily search failed: the answer has changed its format",
+        ),
     ],
 )
-def test_drift_fails_if_a_service_answers_in_another_shape(service, capsys, answer, status, line):
+def test_drift_fails_if_a_service_answers_in_another_shape(
+    service, capsys, answer, status, line
+):
     record.main()
     service.append(answer)
     capsys.readouterr()

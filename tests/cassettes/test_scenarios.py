@@ -11,7 +11,9 @@ from websearch_core.providers import known, provider_class
 
 # What a service does not do, and why.
 NEVER = {
-    "wrong_key": {"searxng": "it has no accounts: a proxy in front of it may ask for a key"},
+    "wrong_key": {
+        "searxng": "it has no accounts: a proxy in front of it may ask for a key"
+    },
     "quota": {
         "crawl4ai": "it sells nothing: you run it",
         "crossref": "it sells nothing",
@@ -26,7 +28,8 @@ NEVER = {
 SERVICES = [
     name
     for name in known()
-    if hasattr(cls := provider_class(name), "base_url") or any(field == "base_url" for field in field_notes(cls))
+    if hasattr(cls := provider_class(name), "base_url")
+    or any(field == "base_url" for field in field_notes(cls))
 ]
 
 
@@ -44,8 +47,13 @@ def scenarios(name):
         yield from ("wrong_key", "quota")
 
 
-@pytest.mark.parametrize(("name", "scenario"), [(name, scenario) for name in SERVICES for scenario in scenarios(name)])
+@pytest.mark.parametrize(
+    ("name", "scenario"),
+    [(name, scenario) for name in SERVICES for scenario in scenarios(name)],
+)
 def test_a_service_has_a_cassette_of(name, scenario):
     exists = (tapes.FOLDER / name / f"{scenario}.yaml").exists()
 
-    assert exists is (name not in NEVER.get(scenario, {})), NEVER.get(scenario, {}).get(name, "write it")
+    assert exists is (name not in NEVER.get(scenario, {})), NEVER.get(scenario, {}).get(
+        name, "write it"
+    )

@@ -1,4 +1,6 @@
-"""The comparison of what adapters send with what the services' SDKs accept, against SDKs of our own."""
+"""The comparison of what adapters send with what the services' SDKs accept, against
+SDKs of our own.
+"""
 
 from __future__ import annotations
 import re
@@ -35,11 +37,16 @@ def sdk(tmp_path):
 def test_words_that_the_sdk_does_not_accept_and_words_that_are_new_are_found(sdk):
     found = vocabulary.check("exa", sdk(TYPES.replace("{more}", '"paper", "people"')))
 
-    assert {"category: 'publication' is not accepted", "type: 'deep' is not accepted"} <= set(found.changed)
+    assert {
+        "category: 'publication' is not accepted",
+        "type: 'deep' is not accepted",
+    } <= set(found.changed)
     assert "category: 'news' is not accepted" not in found.changed
     assert found.new == ["category: 'paper' is new, or never sent"]
     assert "includeDomains is not in the SDK" in found.missing
-    assert not {"numResults is not in the SDK", "query is not in the SDK"} & set(found.missing)
+    assert not {"numResults is not in the SDK", "query is not in the SDK"} & set(
+        found.missing
+    )
 
 
 def test_a_place_that_an_sdk_no_longer_has_is_a_change(sdk):
@@ -78,7 +85,9 @@ def test_each_adapter_that_names_an_sdk_says_where_that_has_its_words():
 
 
 def test_it_is_compared_every_week():
-    workflow = (vocabulary.SDKS.parents[1] / ".github" / "workflows" / "drift.yml").read_text("utf-8")
+    workflow = (
+        vocabulary.SDKS.parents[1] / ".github" / "workflows" / "drift.yml"
+    ).read_text("utf-8")
 
     assert re.search(r'cron: "\d+ \d+ \* \* [0-6]"', workflow)
     assert "- run: make drift\n" in workflow
@@ -87,7 +96,9 @@ def test_it_is_compared_every_week():
 def test_make_drift_fails_if_a_word_is_gone(sdk, monkeypatch, capsys):
     folder = sdk(TYPES.replace("{more}", '"paper"'))
     (folder / "exa_py-9.0.dist-info").mkdir()
-    (folder / "exa_py-9.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: exa-py\nVersion: 9.0\n")
+    (folder / "exa_py-9.0.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: exa-py\nVersion: 9.0\n"
+    )
     monkeypatch.setattr(vocabulary, "SDKS", folder)
     monkeypatch.setattr(sys, "argv", ["drift", "exa"])
     monkeypatch.setattr(drift.tapes, "FOLDER", folder)  # without cassettes

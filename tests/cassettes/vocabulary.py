@@ -1,8 +1,9 @@
-"""
-Compare the words that adapters send with those that the services' own SDKs accept; a part of ``make drift``.
+"""Compare the words that adapters send with those that the services' own SDKs accept;
+a part of ``make drift``.
 
-A service may drop a word without an error: it then ignores the parameter, and the results look as usual. Its SDK knows.
-The SDKs are only parsed, never imported. ``python -m tests.cassettes.vocabulary`` prints their names for pip.
+A service may drop a word without an error: it then ignores the parameter, and the
+results look as usual. Its SDK knows. The SDKs are only parsed, never imported. ``python
+-m tests.cassettes.vocabulary`` prints their names for pip.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from websearch_core.providers import known, provider_class
 from websearch_core.testing import SECRET
 
 SDKS = Path(__file__).parents[2] / "build" / "sdks"
-_SDK = re.compile(r"(\S+ \d+\.\d+\.\d+), ")  # otherwise it was compared with the pages of the API
+# otherwise it was compared with the pages of the API
+_SDK = re.compile(r"(\S+ \d+\.\d+\.\d+), ")
 _URL = "https://kelp.example/"
 _QUERIES: tuple[dict[str, Any], ...] = (
     *({"time_range": period} for period in ("day", "week", "month", "year")),
@@ -36,7 +38,9 @@ _QUERIES: tuple[dict[str, Any], ...] = (
 
 
 class Sdk(NamedTuple):
-    """Where an SDK says what its service accepts: ``module:Class``, ``module:function.argument``, ``module:NAME``."""
+    """Where an SDK says what its service accepts: ``module:Class``,
+    ``module:function.argument``, ``module:NAME``.
+    """
 
     parameters: str
     words: dict[str, str]
@@ -87,16 +91,31 @@ PLACES = {
 
 
 def packages() -> dict[str, str]:
-    """Return the SDK that each adapter names, with its version, by the name of the provider."""
-    compared = {name: getattr(getattr(provider_class(name), "about", None), "compared", "") for name in known()}
-    return {name: found[1] for name, words in compared.items() if (found := _SDK.match(words))}
+    """Return the SDK that each adapter names, with its version, by the name of the
+    provider.
+    """
+    compared = {
+        name: getattr(getattr(provider_class(name), "about", None), "compared", "")
+        for name in known()
+    }
+    return {
+        name: found[1]
+        for name, words in compared.items()
+        if (found := _SDK.match(words))
+    }
 
 
 def sent(name: str) -> dict[str, set[str]]:
-    """Return the words that a provider can send, by parameter; a parameter without words has none."""
+    """Return the words that a provider can send, by parameter; a parameter without
+    words has none.
+    """
     words: defaultdict[str, set[str]] = defaultdict(set)
     cls = provider_class(name)
-    options = [{"api_key": SECRET, field.name: value} for field in fields(cls) for value in _values(cls, field.name)]
+    options = [
+        {"api_key": SECRET, field.name: value}
+        for field in fields(cls)
+        for value in _values(cls, field.name)
+    ]
     for option in [{"api_key": SECRET}, *options]:
         for query in _QUERIES:
             with suppress(UnsupportedOption):
@@ -104,7 +123,9 @@ def sent(name: str) -> dict[str, set[str]]:
                 for key, value in (request.json or {}).items():
                     several = value if isinstance(value, list) else [value]
                     words[key] |= {
-                        one for one in several if isinstance(one, str) and one not in {"kelp", "kelp.example"}
+                        one
+                        for one in several
+                        if isinstance(one, str) and one not in {"kelp", "kelp.example"}
                     }
     for key, codes in (("country", "countries"), ("language", "languages")):
         if key in words:
@@ -122,8 +143,8 @@ def _values(cls: Any, field: str) -> Iterator[Any]:
 
 
 def accepted(folder: Path, place: str) -> set[str]:
-    """
-    Return what the SDK in *folder* accepts at a place: the words of a type, or the parameters of a class or function.
+    """Return what the SDK in *folder* accepts at a place: the words of a type, or the
+    parameters of a class or function.
 
     Raises:
         LookupError: There is no such place any more.
@@ -135,7 +156,12 @@ def accepted(folder: Path, place: str) -> set[str]:
     except OSError as error:
         raise LookupError(place) from error
     for name in path.split("."):  # a function with overloads is there several times
-        found = [one for node in found for one in ast.walk(node) if one is not node and _name(one) == name]
+        found = [
+            one
+            for node in found
+            for one in ast.walk(node)
+            if one is not node and _name(one) == name
+        ]
     if not found:
         raise LookupError(place)
     return set().union(*map(_contents, found))
@@ -146,43 +172,72 @@ def _name(node: ast.AST) -> str | None:
         node = node.targets[0]
     elif isinstance(node, ast.AnnAssign):
         node = node.target
-    return getattr(node, "name", None) or getattr(node, "arg", None) or getattr(node, "id", None)
+    return (
+        getattr(node, "name", None)
+        or getattr(node, "arg", None)
+        or getattr(node, "id", None)
+    )
 
 
 def _contents(node: ast.AST) -> set[str]:
-    """Return the parameters of a class or function, the values of an enumeration, or the words of a type."""
+    """Return the parameters of a class or function, the values of an enumeration, or
+    the words of a type.
+    """
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         return {argument.arg for argument in [*node.args.args, *node.args.kwonlyargs]}
     if isinstance(node, ast.ClassDef):
         if any("Enum" in ast.unparse(base) for base in node.bases):
-            return _strings(*(part.value for part in node.body if isinstance(part, ast.Assign)))
-        return {str(_name(part)) for part in node.body if isinstance(part, ast.AnnAssign)}
+            return _strings(
+                *(part.value for part in node.body if isinstance(part, ast.Assign))
+            )
+        return {
+            str(_name(part)) for part in node.body if isinstance(part, ast.AnnAssign)
+        }
     return _strings(node)
 
 
 def _strings(*nodes: ast.AST) -> set[str]:
     parts = [part for node in nodes for part in ast.walk(node)]
-    return {part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)}
+    return {
+        part.value
+        for part in parts
+        if isinstance(part, ast.Constant) and isinstance(part.value, str)
+    }
 
 
 def check(name: str, folder: Path) -> Differences:
-    """Return which words and parameters of a provider its service's SDK does not know, and which words are new."""
+    """Return which words and parameters of a provider its service's SDK does not know,
+    and which words are new.
+    """
     differences = Differences([], [], [])
     ours = sent(name)
     for key, place in PLACES[name].words.items():
         try:
             theirs = accepted(folder, place)
         except LookupError:
-            differences.changed.append(f"{key}: the SDK no longer says at {place} what it accepts")
+            differences.changed.append(
+                f"{key}: the SDK no longer says at {place} what it accepts"
+            )
             continue
-        differences.changed.extend(f"{key}: {word!r} is not accepted" for word in sorted(ours[key] - theirs))
-        differences.new.extend(f"{key}: {word!r} is new, or never sent" for word in sorted(theirs - ours[key]))
+        differences.changed.extend(
+            f"{key}: {word!r} is not accepted" for word in sorted(ours[key] - theirs)
+        )
+        differences.new.extend(
+            f"{key}: {word!r} is new, or never sent"
+            for word in sorted(theirs - ours[key])
+        )
     try:
-        parameters = {_plain(name) for name in accepted(folder, PLACES[name].parameters)}
+        parameters = {
+            _plain(name) for name in accepted(folder, PLACES[name].parameters)
+        }
     except LookupError as error:
         differences.changed.append(f"the SDK has no {error} any more")
     else:
-        differences.missing.extend(f"{key} is not in the SDK" for key in sorted(ours) if _plain(key) not in parameters)
+        differences.missing.extend(
+            f"{key} is not in the SDK"
+            for key in sorted(ours)
+            if _plain(key) not in parameters
+        )
     return differences
 
 
@@ -191,10 +246,21 @@ def _plain(name: str) -> str:
 
 
 def describe(name: str, folder: Path) -> str:
-    """Return which SDK a provider was compared with, now and when its adapter was written."""
+    """Return which SDK a provider was compared with, now and when its adapter was
+    written.
+    """
     package, _, version = packages()[name].partition(" ")
-    now = next((one.version for one in distributions(path=[str(folder)]) if one.name == package), "nothing")
-    return f"{name}: {package} {now}" + (f" (its adapter was compared with {version})" if now != version else "")
+    now = next(
+        (
+            one.version
+            for one in distributions(path=[str(folder)])
+            if one.name == package
+        ),
+        "nothing",
+    )
+    return f"{name}: {package} {now}" + (
+        f" (its adapter was compared with {version})" if now != version else ""
+    )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
-"""A job of Ray Data that reads a loopback web of 200 hosts, while one of its workers is killed; prints what happened.
+"""A job of Ray Data that reads a loopback web of 200 hosts, while one of its workers is
+killed; prints what happened.
 
     python tests/cluster/job.py PAGES REDIS-PORT
 
-Each host is an address of 127.0.0.0/8. Some are slow, fail, redirect, refuse robots, never answer, or mean harm: markup
-without end, redirects in a circle, bytes that are not a page, and a few that unpack to 256 MiB.
+Each host is an address of 127.0.0.0/8. Some are slow, fail, redirect, refuse robots,
+never answer, or mean harm: markup without end, redirects in a circle, bytes that are
+not a page, and a few that unpack to 256 MiB.
 """
 
 from __future__ import annotations
@@ -32,7 +34,17 @@ HOSTS = 200
 PER_SECOND = 5.0
 AT_ONCE = 2
 BURST = 10  # requests before the pace begins, and after a rest
-_NAMED = ("redirects", "slow", "fails", "robots", "hangs", "endless", "circles", "binary", "bomb")
+_NAMED = (
+    "redirects",
+    "slow",
+    "fails",
+    "robots",
+    "hangs",
+    "endless",
+    "circles",
+    "binary",
+    "bomb",
+)
 _HEAVY = {"endless", "circles", "bomb"}
 KINDS = dict(enumerate(_NAMED))  # of every twentieth host
 BOMB = gzip.compress(bytes(2**28), 9)
@@ -47,7 +59,9 @@ class Web:
         self.most_open: Counter[str] = Counter()
         self.port = 0
         ready = threading.Event()
-        threading.Thread(target=lambda: asyncio.run(self._serve(ready)), daemon=True).start()
+        threading.Thread(
+            target=lambda: asyncio.run(self._serve(ready)), daemon=True
+        ).start()
         ready.wait()
 
     async def _serve(self, ready: threading.Event) -> None:
@@ -59,13 +73,20 @@ class Web:
     def _kind(self, host: str) -> str | None:
         return KINDS.get(int(host.split(":", maxsplit=1)[0].split(".")[3]) % 20)
 
-    async def _visit(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _visit(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         with suppress(OSError, asyncio.IncompleteReadError):
             while head := (await reader.readuntil(b"\r\n\r\n")).decode():
                 path = head.split(" ", 2)[1]
-                host = next(line[6:] for line in head.split("\r\n") if line.lower().startswith("host: "))
+                host = next(
+                    line[6:]
+                    for line in head.split("\r\n")
+                    if line.lower().startswith("host: ")
+                )
                 self.starts[host].append(time.monotonic())
-                self.open[host] += self._kind(host) != "hangs"  # a client may be long gone
+                # a client may be long gone
+                self.open[host] += self._kind(host) != "hangs"
                 self.most_open[host] = max(self.most_open[host], self.open[host])
                 try:
                     writer.write(await self._answer(host, path))
@@ -77,8 +98,12 @@ class Web:
     async def _answer(self, host: str, path: str) -> bytes:
         kind = self._kind(host)
         if path == "/robots.txt":
-            return reply(f"User-agent: *\nDisallow: {'/' if kind == 'robots' else ''}\n", kind="text/plain")
-        if kind in _HEAVY and int(path[1:]) // HOSTS % 10:  # one page in ten, since each takes seconds
+            return reply(
+                f"User-agent: *\nDisallow: {'/' if kind == 'robots' else ''}\n",
+                kind="text/plain",
+            )
+        # one page in ten, since each takes seconds
+        if kind in _HEAVY and int(path[1:]) // HOSTS % 10:
             kind = None
         if kind == "slow":
             await asyncio.sleep(0.3)
@@ -96,12 +121,18 @@ class Web:
             return reply(bytes(range(256)) * 400, kind="application/octet-stream")
         if kind == "bomb":
             return reply(BOMB, "200 OK\r\nContent-Encoding: gzip")
-        return reply(f"<title>{host}{path}</title>" + "<p>Kelp grows in cold seas, and needs light.</p>" * 20)
+        return reply(
+            f"<title>{host}{path}</title>"
+            + "<p>Kelp grows in cold seas, and needs light.</p>" * 20
+        )
 
 
 def reply(body: str | bytes, status: str = "200 OK", kind: str = "text/html") -> bytes:
     data = body.encode() if isinstance(body, str) else body
-    return f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(data)}\r\n\r\n".encode() + data
+    return (
+        f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(data)}\r\n\r\n".encode()
+        + data
+    )
 
 
 class NamedReadPages(ReadPages):
@@ -125,10 +156,14 @@ def main(pages: int, redis_port: int) -> None:
     web, killed = Web(), list[int]()
     hosts = [f"127.0.{1 + n // 100}.{1 + n % 100}:{web.port}" for n in range(HOSTS)]
     urls = [{"url": f"http://{hosts[n % HOSTS]}/{n}"} for n in range(pages)]
-    ray.init(num_cpus=4, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
+    ray.init(
+        num_cpus=4, include_dashboard=False, logging_level="ERROR", log_to_driver=False
+    )
     DataContext.get_current().enable_progress_bars = False
     shared = f"redis://127.0.0.1:{redis_port}/0"
-    throttle = Throttle(shared=shared, host_requests_per_second=PER_SECOND, host_concurrent=AT_ONCE)
+    throttle = Throttle(
+        shared=shared, host_requests_per_second=PER_SECOND, host_concurrent=AT_ONCE
+    )
     with tempfile.TemporaryDirectory() as folder:
         options = {
             "folder": folder,
@@ -139,7 +174,9 @@ def main(pages: int, redis_port: int) -> None:
             "timeout": 20,  # a busy machine answers late
             "internal": ["127.0.0.0/8"],
         }
-        threading.Thread(target=kill_one, args=(Path(folder), web, pages, killed), daemon=True).start()
+        threading.Thread(
+            target=kill_one, args=(Path(folder), web, pages, killed), daemon=True
+        ).start()
         began = time.monotonic()
         read = partition_by_host(from_items(urls), 32).map_batches(
             NamedReadPages,
@@ -162,7 +199,9 @@ def main(pages: int, redis_port: int) -> None:
 
 
 def count_beyond_pace(times: list[float]) -> float:
-    """Return how many requests a host got at most beyond `PER_SECOND`, in any time; `BURST` are allowed."""
+    """Return how many requests a host got at most beyond `PER_SECOND`, in any time;
+    `BURST` are allowed.
+    """
     return max(
         (last - first + 1 - PER_SECOND * (times[last] - times[first])
          for first in range(len(times)) for last in range(first, len(times))),

@@ -1,19 +1,37 @@
-"""The acceptance criteria of the designs that concern all adapters and the registry, by their numbers."""
+"""The acceptance criteria of the designs that concern all adapters and the registry, by
+their numbers.
+"""
 
 from __future__ import annotations
 
 import pytest
 
 from websearch_core import SearchQuery, register
-from websearch_core.errors import BadResponse, ConfigurationError, ServiceError, TimedOut
-from websearch_core.providers import Brave, DuckDuckGo, SearXNG, Tavily, get, get_all, get_configured, get_default
+from websearch_core.errors import (
+    BadResponse,
+    ConfigurationError,
+    ServiceError,
+    TimedOut,
+)
+from websearch_core.providers import (
+    Brave,
+    DuckDuckGo,
+    SearXNG,
+    Tavily,
+    get,
+    get_all,
+    get_configured,
+    get_default,
+)
 from websearch_core.settings import Settings
 from websearch_core.testing import SECRET, play, reply
 
 URL = "https://sea.example/kelp"
 BRAVE, TAVILY = Brave(api_key=SECRET), Tavily(api_key=SECRET)
 SEARXNG, DDG = SearXNG(base_url="https://searx.example"), DuckDuckGo(pause=0)
-ALL = pytest.mark.parametrize("adapter", [BRAVE, TAVILY, SEARXNG, DDG], ids=lambda adapter: adapter.name)
+ALL = pytest.mark.parametrize(
+    "adapter", [BRAVE, TAVILY, SEARXNG, DDG], ids=lambda adapter: adapter.name
+)
 
 
 def ddg_page(count):
@@ -28,11 +46,15 @@ def answer(adapter, count):
     hits = [{"title": "Kelp", "url": f"{URL}{n}"} for n in range(count)]
     match adapter:
         case Brave():
-            return reply({"web": {"results": [{**hit, "description": "Alga"} for hit in hits]}})
+            return reply(
+                {"web": {"results": [{**hit, "description": "Alga"} for hit in hits]}}
+            )
         case DuckDuckGo():
             return ddg_page(count)
         case _:
-            return reply({"results": [{**hit, "content": "Alga", "score": 0.5} for hit in hits]})
+            return reply(
+                {"results": [{**hit, "content": "Alga", "score": 0.5} for hit in hits]}
+            )
 
 
 def search(adapter, *answers, limit=1):
@@ -86,12 +108,16 @@ def test_ac1_7_a_timeout_propagates(adapter):
 
 @ALL
 @pytest.mark.parametrize(("sent", "limit"), [(20, 5), (10, 3)])
-def test_the_limit_is_enforced_however_many_the_service_sends(adapter, sent, limit, monkeypatch):
+def test_the_limit_is_enforced_however_many_the_service_sends(
+    adapter, sent, limit, monkeypatch
+):
     from websearch_core import WebSearch
     from websearch_core.flow import run
 
     web = WebSearch(adapter)
-    monkeypatch.setattr(web, "run", lambda flow: run(flow, lambda request: answer(adapter, sent)))
+    monkeypatch.setattr(
+        web, "run", lambda flow: run(flow, lambda request: answer(adapter, sent))
+    )
     assert len(web.search("kelp", limit=limit).results) == limit
 
 
@@ -117,7 +143,9 @@ def test_registry_registers_and_gets():
 
 def test_registry_refuses_a_duplicate_in_the_words_of_the_design():
     register("ebb", Ebb)
-    with pytest.raises(ConfigurationError, match="^Web search provider 'ebb' is already registered$"):
+    with pytest.raises(
+        ConfigurationError, match="^Web search provider 'ebb' is already registered$"
+    ):
         register("ebb", Ebb)
 
 

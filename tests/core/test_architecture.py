@@ -22,21 +22,40 @@ CORE = Path(websearch_core.__file__).parent
 
 
 def test_the_table_has_every_room_in_the_order_of_the_floors():
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"][
+        "importlinter"
+    ]["contracts"]
     (floors,) = [one["layers"] for one in contracts if one["type"] == "layers"]
-    floor_of = {room: n for n, floor in enumerate(floors) for room in floor.split(" | ")}
+    floor_of = {
+        room: n for n, floor in enumerate(floors) for room in floor.split(" | ")
+    }
     rooms = re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)
 
     assert sorted(rooms) == sorted(floor_of)
-    assert [floor_of[room] for room in rooms] == sorted(floor_of[room] for room in rooms)
+    assert [floor_of[room] for room in rooms] == sorted(
+        floor_of[room] for room in rooms
+    )
     assert f"the order in {len(floors)} floors" in DECISION
-    modules = {path.stem for path in CORE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    modules = {
+        path.stem
+        for path in CORE.iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
     assert modules - {"__init__"} == set(rooms)
 
 
 @pytest.mark.enable_socket
 def test_a_call_passes_the_steps_in_order():
-    server = Server([http({"query": "kelp", "results": [{"url": "https://a.example/", "title": "Kelp"}]})])
+    server = Server(
+        [
+            http(
+                {
+                    "query": "kelp",
+                    "results": [{"url": "https://a.example/", "title": "Kelp"}],
+                }
+            )
+        ]
+    )
     tool = WebSearchTool(provider=SearXNG(base_url=server.url))
     steps = re.findall(r"^\d+\. `([\w/.]+)`, `([\w.]+)`", PAGE, re.MULTILINE)
     entered = record_calls(lambda: tool.invoke("kelp"))
@@ -53,7 +72,9 @@ def record_calls(call: Callable[[], object]) -> list[tuple[str, str]]:
     def note(frame: FrameType, event: str, _: object) -> None:
         path = frame.f_code.co_filename
         if event == "call" and (
-            found := re.search(r".*(?:websearch_core/|/(?=langchain_websearch/))([\w/]+\.py)$", path)
+            found := re.search(
+                r".*(?:websearch_core/|/(?=langchain_websearch/))([\w/]+\.py)$", path
+            )
         ):
             entered.append((found[1], frame.f_code.co_qualname))
 

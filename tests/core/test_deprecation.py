@@ -12,12 +12,17 @@ from websearch_core._deprecation import renamed
 @pytest.fixture
 def module():
     old = types.ModuleType("old_home")
-    old.__getattr__ = renamed("old_home", {"Search": "websearch_core:WebSearch"}, removal="0.3")
+    old.__getattr__ = renamed(
+        "old_home", {"Search": "websearch_core:WebSearch"}, removal="0.3"
+    )
     return old
 
 
 def test_an_old_name_is_the_new_object_and_warns_where_it_is_used(module):
-    with pytest.warns(DeprecationWarning, match=r"old_home\.Search .* 0\.3; use websearch_core\.WebSearch") as caught:
+    with pytest.warns(
+        DeprecationWarning,
+        match=r"old_home\.Search .* 0\.3; use websearch_core\.WebSearch",
+    ) as caught:
         found = module.Search
 
     assert found is WebSearch

@@ -33,25 +33,36 @@ PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md
 
 
 def examples(page: Path) -> list[str]:
-    return re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    return re.findall(
+        r"^```python\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_example_is_python_and_imports_what_exists(page):
     for example in examples(page):
-        compile(example, str(page), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        compile(
+            example,
+            str(page),
+            "exec",
+            flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT,
+            dont_inherit=True,
+        )
         for statement in re.findall(
             r"^from (?:websearch_core|langchain_websearch|llamaindex_websearch)[\w.]* import (?:\([^)]*\)|.*)",
             example,
             re.MULTILINE,
         ):
-            if ".lighthouse" not in statement:  # the example that `make provider` writes
+            # the example that `make provider` writes
+            if ".lighthouse" not in statement:
                 exec(statement, {})
 
 
 def test_every_example_of_a_settings_file_is_toml():
     for page in PAGES:
-        for example in re.findall(r"^```toml\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL):
+        for example in re.findall(
+            r"^```toml\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL
+        ):
             try:
                 tomllib.loads(example)
             except tomllib.TOMLDecodeError as error:
@@ -66,14 +77,24 @@ def test_every_link_between_pages_leads_somewhere(page):
 
 def anchors(page: Path) -> set[str]:
     """Return the anchors that GitHub gives the headings of *page*."""
-    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
-    headings = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", one) for one in re.findall(r"^#+ (.*)$", text, re.MULTILINE)]
-    return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+    text = re.sub(
+        r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+    headings = [
+        re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", one)
+        for one in re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    ]
+    return {
+        re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+        for heading in headings
+    }
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_into_a_page_leads_to_one_of_its_headings(page):
-    for target, anchor in re.findall(r"\]\((?!https?://)([^)#\s]*)#([^)\s]+)\)", page.read_text("utf-8")):
+    for target, anchor in re.findall(
+        r"\]\((?!https?://)([^)#\s]*)#([^)\s]+)\)", page.read_text("utf-8")
+    ):
         other = page.parent / target if target else page
         assert other.suffix != ".md" or anchor in anchors(other), f"{target}#{anchor}"
 
@@ -81,18 +102,28 @@ def test_every_link_into_a_page_leads_to_one_of_its_headings(page):
 def recipe():
     """The provider that CONTRIBUTING.md shows: its first Python block with a class."""
     return next(
-        example for example in examples(ROOT / "CONTRIBUTING.md") if re.search("^class ", example, re.MULTILINE)
+        example
+        for example in examples(ROOT / "CONTRIBUTING.md")
+        if re.search("^class ", example, re.MULTILINE)
     )
 
 
 def in_package_of_its_own(folder, monkeypatch):
-    """Install the recipe, word for word, as the package websearch_lighthouse that registers it by an entry point."""
+    """Install the recipe, word for word, as the package websearch_lighthouse that
+    registers it by an entry point.
+    """
     (folder / "websearch_lighthouse").mkdir()
     (folder / "websearch_lighthouse" / "__init__.py").write_text(recipe())
     info = folder / "websearch_lighthouse-1.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: websearch-lighthouse\nVersion: 1\n")
-    group = re.search(r"```toml\n(\[project.entry-points.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL)
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: websearch-lighthouse\nVersion: 1\n"
+    )
+    group = re.search(
+        r"```toml\n(\[project.entry-points.*?)```",
+        (ROOT / "CONTRIBUTING.md").read_text(),
+        re.DOTALL,
+    )
     (points,) = tomllib.loads(group[1])["project"]["entry-points"].items()
     lines = [f"{name} = {place}" for name, place in points[1].items()]
     (info / "entry_points.txt").write_text("\n".join([f"[{points[0]}]", *lines, ""]))
@@ -110,9 +141,17 @@ def plugged_in(tmp_path, monkeypatch):
 
 
 def test_the_recipe_imports_what_it_needs_from_one_place():
-    modules = [node for node in ast.walk(ast.parse(recipe())) if isinstance(node, ast.ImportFrom)]
+    modules = [
+        node
+        for node in ast.walk(ast.parse(recipe()))
+        if isinstance(node, ast.ImportFrom)
+    ]
 
-    assert {node.module for node in modules} == {"__future__", "typing", "websearch_core"}
+    assert {node.module for node in modules} == {
+        "__future__",
+        "typing",
+        "websearch_core",
+    }
 
 
 def test_the_recipe_works_in_a_package_of_your_own(plugged_in):
@@ -124,7 +163,11 @@ def test_the_recipe_works_in_a_package_of_your_own(plugged_in):
 
 
 def test_the_test_of_the_recipe_passes_in_a_package_of_your_own(plugged_in):
-    source = next(example for example in examples(ROOT / "CONTRIBUTING.md") if "search_checks" in example)
+    source = next(
+        example
+        for example in examples(ROOT / "CONTRIBUTING.md")
+        if "search_checks" in example
+    )
     module: dict[str, object] = {}
     exec(source, module)
 
@@ -145,7 +188,9 @@ def test_the_recipe_can_be_registered_for_one_process(monkeypatch):
 
 @pytest.fixture
 def offline(monkeypatch):
-    """Instead of the web: one DuckDuckGo, one service of JSON, and one page for every other address."""
+    """Instead of the web: one DuckDuckGo, one service of JSON, and one page for every
+    other address.
+    """
     link = '<div class="web-result"><a class="result__a" href="https://docs.python.org/3/">Python</a></div>'
     hit = {"title": "Kelp", "url": "https://sea.example/kelp"}
 
@@ -154,7 +199,9 @@ def offline(monkeypatch):
             return reply(link)
         if request.url.startswith("https://api.example/"):
             return reply({"results": [hit]})
-        return reply("<title>Keys</title><h1>Keys</h1><p>To rotate a key, make a new one. Mind the grace period.")
+        return reply(
+            "<title>Keys</title><h1>Keys</h1><p>To rotate a key, make a new one. Mind the grace period."
+        )
 
     async def asend(self, request):
         return send(self, request)
@@ -192,9 +239,20 @@ def test_the_readme_begins_with_the_idea():
     page = (ROOT / "README.md").read_text("utf-8")
     first_screen = "".join(page.splitlines(keepends=True)[:38])
 
-    for shown in ("pip install", "create_agent(", "docs/migration.md", "make demo", "make test", "TavilySearch"):
+    for shown in (
+        "pip install",
+        "create_agent(",
+        "docs/migration.md",
+        "make demo",
+        "make test",
+        "TavilySearch",
+    ):
         assert shown in first_screen
-    assert page.index("\n## Services") < page.index("\n## Write a provider") < page.index("A **provider** is")
+    assert (
+        page.index("\n## Services")
+        < page.index("\n## Write a provider")
+        < page.index("A **provider** is")
+    )
 
 
 @pytest.mark.parametrize("package", ["langchain_websearch", "llamaindex_websearch"])
@@ -215,21 +273,35 @@ def test_the_checks_of_a_new_installation_end_as_the_page_says(monkeypatch):
         asked.append(request.url)
         if "tavily" in request.url:
             return reply({"detail": "no"}, 401)
-        return reply(link if "duckduckgo" in request.url else "<title>Keys</title><p>To rotate a key, make a new one.")
+        return reply(
+            link
+            if "duckduckgo" in request.url
+            else "<title>Keys</title><p>To rotate a key, make a new one."
+        )
 
     monkeypatch.setattr("websearch_core._net.sender.Sender.send", send)
     done = []
-    for command in re.findall(r"^```console\n(.*?)\n```", page, re.MULTILINE | re.DOTALL):
+    for command in re.findall(
+        r"^```console\n(.*?)\n```", page, re.MULTILINE | re.DOTALL
+    ):
         *variables, _, words = re.split(r"(?:^| )(websearch) ", command)
         env = dict([variables[0].split("=")]) if variables[0] else {}
         done.append(typer.testing.CliRunner().invoke(app, shlex.split(words), env=env))
 
     search, read, refuse, fall_back, _ = done
-    assert [search.exit_code, read.exit_code, refuse.exit_code, fall_back.exit_code] == [0, 0, 3, 0]
+    assert [
+        search.exit_code,
+        read.exit_code,
+        refuse.exit_code,
+        fall_back.exit_code,
+    ] == [0, 0, 3, 0]
     assert "https://docs.python.org/3/" in search.stdout
     assert "make a new one" in read.stdout
     assert "ERROR [unsafe_url] the address is not a public one." in refuse.stderr
-    assert "tavily failed (authentication_failed); answered by duckduckgo" in fall_back.stdout
+    assert (
+        "tavily failed (authentication_failed); answered by duckduckgo"
+        in fall_back.stdout
+    )
     assert "wikipedia.org" in asked[-1]
     assert not [url for url in asked if "169.254" in url]
 
@@ -244,11 +316,18 @@ def test_the_examples_of_extending_work(monkeypatch, capsys):
 
     assert capsys.readouterr().out == "https://ships.example/fram\n"
     hit = {"title": "Kelp", "url": "https://sea.example/kelp"}
-    outcome = play(made["Harbour"]().search(SearchQuery.of("kelp")), reply({"results": [hit]}))
+    outcome = play(
+        made["Harbour"]().search(SearchQuery.of("kelp")), reply({"results": [hit]})
+    )
     assert outcome.result.results[0].url == hit["url"]
 
     limit = made["CallLimit"](most=2)
-    web, other = (WebSearch(from_function("ships", search=made["search"], read=str), layers=[limit]) for _ in range(2))
+    web, other = (
+        WebSearch(
+            from_function("ships", search=made["search"], read=str), layers=[limit]
+        )
+        for _ in range(2)
+    )
     web.search("Fram")
     web.search("Gjøa")
     with pytest.raises(errors.BudgetExceeded, match="2 calls have been made"):
@@ -257,21 +336,35 @@ def test_the_examples_of_extending_work(monkeypatch, capsys):
 
 
 def test_the_ranks_are_listed_as_they_are():
-    listed = re.findall(r"^\| `([A-Z_]+)` \|", (ROOT / "docs" / "extending.md").read_text("utf-8"), re.MULTILINE)
+    listed = re.findall(
+        r"^\| `([A-Z_]+)` \|",
+        (ROOT / "docs" / "extending.md").read_text("utf-8"),
+        re.MULTILINE,
+    )
 
     assert listed == [rank.name for rank in sorted(Rank)]
 
 
 def test_the_tables_of_layers_are_options_of_theirs():
-    table = re.search(r"```toml\n(\[retry.*?)```", (ROOT / "docs" / "settings.md").read_text("utf-8"), re.DOTALL)
+    table = re.search(
+        r"```toml\n(\[retry.*?)```",
+        (ROOT / "docs" / "settings.md").read_text("utf-8"),
+        re.DOTALL,
+    )
     tables = tomllib.loads(table[1])
     for name, options in (tables | tables.pop("layers")).items():
         layer = layer_class(name)(**options)
-        assert {field.name for field in dataclasses.fields(layer) if field.init} - {"rate_limiter"} == set(options)
+        assert {field.name for field in dataclasses.fields(layer) if field.init} - {
+            "rate_limiter"
+        } == set(options)
 
 
 def test_the_tree_of_errors_is_drawn_as_it_is():
-    names = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)}
+    names = {
+        name
+        for name, value in vars(errors).items()
+        if isinstance(value, type) and issubclass(value, Exception)
+    }
     text = (ROOT / "docs" / "errors.md").read_text("utf-8")
     assert set(re.findall(r"[├└]── (\w+)", text)) | {"WebSearchError"} == names
 
@@ -282,7 +375,9 @@ def test_generated_documentation_is_up_to_date(page):
 
 
 def test_every_setting_and_every_argument_has_a_row_with_a_meaning():
-    rows = re.findall(r"^\| (.+) \|$", generate.settings.write_table(), re.MULTILINE)[1:]
+    rows = re.findall(r"^\| (.+) \|$", generate.settings.write_table(), re.MULTILINE)[
+        1:
+    ]
     names = {name for row in rows for name in re.findall(r"^`(\w+)", row)}
 
     assert {*inspect.signature(WebSearch).parameters} == names
@@ -291,15 +386,23 @@ def test_every_setting_and_every_argument_has_a_row_with_a_meaning():
 
 def test_every_option_of_the_command_line_has_a_meaning():
     for part in generate.commands.write_tables().values():
-        assert all(row.rpartition(" | ")[2].strip() for row in re.findall(r"^\| (`.+) \|$", part, re.MULTILINE))
+        assert all(
+            row.rpartition(" | ")[2].strip()
+            for row in re.findall(r"^\| (`.+) \|$", part, re.MULTILINE)
+        )
 
 
 def test_a_page_without_its_marks_is_an_error():
     marks = "<!-- begin x: written by make docs -->\n<!-- end x -->\n"
 
-    with pytest.raises(ValueError, match=r"cli\.md has the part 'x' 0 times: write .*\n<!-- begin x.*\n<!-- end x -->"):
+    with pytest.raises(
+        ValueError,
+        match=r"cli\.md has the part 'x' 0 times: write .*\n<!-- begin x.*\n<!-- end x -->",
+    ):
         replace_part("# Title", "x", "new", "docs/cli.md")
-    with pytest.raises(ValueError, match=r"cli\.md has the part 'x' 2 times: keep one pair"):
+    with pytest.raises(
+        ValueError, match=r"cli\.md has the part 'x' 2 times: keep one pair"
+    ):
         replace_part(marks * 2, "x", "new", "docs/cli.md")
 
 
@@ -318,29 +421,46 @@ def names_in(value):
     """Return the names of all objects in *value*, which is JSON."""
     if isinstance(value, list):
         return set().union(*map(names_in, value))
-    return set(value).union(*map(names_in, value.values())) if isinstance(value, dict) else set()
+    return (
+        set(value).union(*map(names_in, value.values()))
+        if isinstance(value, dict)
+        else set()
+    )
 
 
 def test_the_json_of_the_command_line_is_shown_with_all_its_fields():
     result = SearchResult(url="https://a.example/", title="a", citation_id=1)
-    found = SearchResponse(query="a", results=(result,), images=(Image(url="https://a.example/a.png"),))
-    page = Page(url="https://a.example/", passages=(Passage(offset=0, length=1, headings=()),))
+    found = SearchResponse(
+        query="a", results=(result,), images=(Image(url="https://a.example/a.png"),)
+    )
+    page = Page(
+        url="https://a.example/", passages=(Passage(offset=0, length=1, headings=()),)
+    )
     made = {
         "search": search_as_json(found),
         "read": page_as_json(page),
-        "providers": json.loads(CliRunner().invoke(app, ["providers", "brave", "--format", "json"]).stdout),
+        "providers": json.loads(
+            CliRunner().invoke(app, ["providers", "brave", "--format", "json"]).stdout
+        ),
     }
 
     for command, data in made.items():
         (shown,) = re.findall(
-            rf"^`{command}`:\n\n```\n(.*?)^```", (ROOT / "docs/cli.md").read_text("utf-8"), re.MULTILINE | re.DOTALL
+            rf"^`{command}`:\n\n```\n(.*?)^```",
+            (ROOT / "docs/cli.md").read_text("utf-8"),
+            re.MULTILINE | re.DOTALL,
         )
         assert names_in(json.loads(shown)) == names_in(data), command
 
 
 def test_every_page_can_be_found_from_the_index():
     docs = ROOT / "docs"
-    pages = {str(page.relative_to(docs)) for page in [*docs.glob("*.md"), *docs.glob("measured/*.md")]} - {"index.md"}
-    listed = set(re.findall(r"\]\(([\w./-]+)\)", (docs / "index.md").read_text("utf-8")))
+    pages = {
+        str(page.relative_to(docs))
+        for page in [*docs.glob("*.md"), *docs.glob("measured/*.md")]
+    } - {"index.md"}
+    listed = set(
+        re.findall(r"\]\(([\w./-]+)\)", (docs / "index.md").read_text("utf-8"))
+    )
 
     assert pages | {"decisions"} <= listed

@@ -6,9 +6,19 @@ import pickle
 import pytest
 
 from websearch_core import errors
-from websearch_core.errors import AllProvidersFailed, RateLimited, ServiceError, Unavailable, WebSearchError
+from websearch_core.errors import (
+    AllProvidersFailed,
+    RateLimited,
+    ServiceError,
+    Unavailable,
+    WebSearchError,
+)
 
-ALL = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, WebSearchError)]
+ALL = [
+    value
+    for value in vars(errors).values()
+    if isinstance(value, type) and issubclass(value, WebSearchError)
+]
 SINGLE = [kind for kind in ALL if kind is not AllProvidersFailed]
 
 
@@ -29,13 +39,22 @@ def test_every_error_survives_pickling(kind):
 
 
 def test_a_service_error_keeps_its_facts_when_pickled():
-    copy = pickle.loads(pickle.dumps(RateLimited("slow", provider="brave", status=429, retry_after=3)))
+    copy = pickle.loads(
+        pickle.dumps(RateLimited("slow", provider="brave", status=429, retry_after=3))
+    )
 
-    assert (copy.provider, copy.status, copy.retry_after, copy.temporary) == ("brave", 429, 3, True)
+    assert (copy.provider, copy.status, copy.retry_after, copy.temporary) == (
+        "brave",
+        429,
+        3,
+        True,
+    )
 
 
 def test_a_group_keeps_its_causes_when_pickled_and_when_split():
-    group = AllProvidersFailed("all failed", [RateLimited("slow", retry_after=3), Unavailable("down")])
+    group = AllProvidersFailed(
+        "all failed", [RateLimited("slow", retry_after=3), Unavailable("down")]
+    )
     copy = pickle.loads(pickle.dumps(group))
 
     assert [str(cause) for cause in copy.exceptions] == ["slow", "down"]
@@ -67,6 +86,8 @@ def test_each_is_also_the_builtin_that_people_catch(kind, builtin):
 
 
 def test_only_what_may_recover_is_temporary():
-    temporary = {kind for kind in ALL if issubclass(kind, ServiceError) and kind.temporary}
+    temporary = {
+        kind for kind in ALL if issubclass(kind, ServiceError) and kind.temporary
+    }
 
     assert temporary == {errors.RateLimited, errors.Unavailable, errors.TimedOut}

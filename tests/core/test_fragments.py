@@ -29,7 +29,11 @@ class Reader:
         self.given = []
 
     def search(self, query, /):
-        return SearchResponse(query=query.text, results=(SearchResult(title="t", url=LEAK),), provider=self.name)
+        return SearchResponse(
+            query=query.text,
+            results=(SearchResult(title="t", url=LEAK),),
+            provider=self.name,
+        )
         yield
 
     def read(self, url, /):
@@ -48,7 +52,9 @@ def web(reader):
     return WebSearch(reader, reader=reader)
 
 
-async def test_no_reader_is_given_the_fragment_and_the_page_says_what_was_asked_for(reader, web):
+async def test_no_reader_is_given_the_fragment_and_the_page_says_what_was_asked_for(
+    reader, web
+):
     pages = [
         web.read(LEAK), await web.aread(LEAK), *web.read_many([LEAK]), *await web.aread_many([LEAK]),
         web.read(LEAK, query="kelp"), web.read(LEAK, find="kelp"),
@@ -64,18 +70,26 @@ def test_nor_is_a_reader_of_results(reader, web):
 
 
 @pytest.mark.parametrize("name", ["jina", "tavily"])
-@pytest.mark.parametrize("url", [LEAK, "https://SITE.example/page?a=b", "https://site.example.:443/page?a=b#"])
+@pytest.mark.parametrize(
+    "url",
+    [LEAK, "https://SITE.example/page?a=b", "https://site.example.:443/page?a=b#"],
+)
 def test_nor_is_a_service_nor_how_the_url_is_spelt(name, url):
     answer = {
         "jina": {"data": {"url": PAGE, "content": "kelp"}},
-        "tavily": {"results": [{"url": PAGE, "raw_content": "kelp"}], "failed_results": []},
+        "tavily": {
+            "results": [{"url": PAGE, "raw_content": "kelp"}],
+            "failed_results": [],
+        },
     }[name]
     sent = []
 
     def handle(request):
         body = json.loads(request.content)
         sent.append(body.get("url") or body["urls"][0])
-        assert "THE-SECRET" not in f"{request.url} {request.headers} {request.content!r}"
+        assert (
+            "THE-SECRET" not in f"{request.url} {request.headers} {request.content!r}"
+        )
         return httpx.Response(200, json=answer)
 
     with httpx.Client(transport=httpx.MockTransport(handle)) as client:
@@ -118,8 +132,17 @@ ROUTE = "https://site.example/app#/inbox"
 def test_two_routes_are_two_pages_and_no_service_is_given_them(reader, web):
     pages = web.read_many([ROUTE, f"{ROUTE}/2", f"{PAGE}#a", f"{PAGE}#b"])
 
-    assert reader.given == ["https://site.example/app", "https://site.example/app", PAGE]
-    assert [page.url for page in pages] == [ROUTE, f"{ROUTE}/2", f"{PAGE}#a", f"{PAGE}#b"]
+    assert reader.given == [
+        "https://site.example/app",
+        "https://site.example/app",
+        PAGE,
+    ]
+    assert [page.url for page in pages] == [
+        ROUTE,
+        f"{ROUTE}/2",
+        f"{PAGE}#a",
+        f"{PAGE}#b",
+    ]
 
 
 def test_the_browser_is_asked_for_the_route():
@@ -142,6 +165,8 @@ def test_a_page_may_not_be_opened_by_a_route_that_nobody_named():
 
 
 def test_links_to_other_routes_are_links_to_other_pages():
-    page = read_html(b"<p><a href='#/b'>b</a> <a href='#c'>c</a> <a href='#/inbox'>a</a></p>", ROUTE)
+    page = read_html(
+        b"<p><a href='#/b'>b</a> <a href='#c'>c</a> <a href='#/inbox'>a</a></p>", ROUTE
+    )
 
     assert page.links == ("https://site.example/app#/b",)

@@ -1,4 +1,6 @@
-"""Nothing that reaches a model or a front end fetches or runs anything when it is rendered as Markdown."""
+"""Nothing that reaches a model or a front end fetches or runs anything when it is
+rendered as Markdown.
+"""
 
 from __future__ import annotations
 import json
@@ -11,10 +13,24 @@ from markdown_it import MarkdownIt
 
 from websearch_core import WebSearch
 from websearch_core.client._enforce import attach_content, enforce_page, enforce_query
-from websearch_core.models import Image, Item, Page, PageData, Passage, SearchQuery, SearchResponse, SearchResult
+from websearch_core.models import (
+    Image,
+    Item,
+    Page,
+    PageData,
+    Passage,
+    SearchQuery,
+    SearchResponse,
+    SearchResult,
+)
 from websearch_core.reading import Excerpt, read_bytes
 from websearch_core.reading._markdown.sanitizer import is_safe, sanitize
-from websearch_core.render import link_citations, render_page, render_search, search_as_json
+from websearch_core.render import (
+    link_citations,
+    render_page,
+    render_search,
+    search_as_json,
+)
 from websearch_core.testing import FakeWeb
 
 URL = "https://base.example/p/"
@@ -43,7 +59,9 @@ LINKS = st.sampled_from(["keep", "text", "drop"])
 
 
 class Rendered(HTMLParser):
-    """Collects the parts of HTML that are neither text nor structure, and the targets of its links."""
+    """Collects the parts of HTML that are neither text nor structure, and the targets
+    of its links.
+    """
 
     def __init__(self, markdown: str, parser: MarkdownIt) -> None:
         super().__init__()
@@ -84,7 +102,13 @@ def page_of(text: str, **facts: object) -> Page:
 
 
 def test_the_check_sees_what_is_live():
-    for live in ("![a](http://e.example/x.png)", "<b>x</b>", "<javascript:x>", "a\n<!-- x -->", "[a](/b)"):
+    for live in (
+        "![a](http://e.example/x.png)",
+        "<b>x</b>",
+        "<javascript:x>",
+        "a\n<!-- x -->",
+        "[a](/b)",
+    ):
         with pytest.raises(AssertionError):
             check(live)
 
@@ -98,36 +122,64 @@ def test_markdown_of_strangers_is_inert(text, links):
 
 
 @settings(deadline=None, max_examples=150)
-@given(TEXTS, WORDS, st.integers(0, 120), st.integers(1, 120), st.sampled_from(["", "query", "find"]))
+@given(
+    TEXTS,
+    WORDS,
+    st.integers(0, 120),
+    st.integers(1, 120),
+    st.sampled_from(["", "query", "find"]),
+)
 def test_every_part_of_a_page_of_any_reader_is_inert(text, title, offset, length, way):
     page = enforce_page(page_of(text, title=title))
     choice = {way: "word"} if way else {}
-    part = Excerpt(max_length=length, offset=min(offset, len(page.content)), **choice).of(page)
+    part = Excerpt(
+        max_length=length, offset=min(offset, len(page.content)), **choice
+    ).of(page)
     for shown in (part.content, render_page(part), render_page(part, "markdown")):
         check(shown)
 
 
 @settings(deadline=None, max_examples=150)
-@given(st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=4), WORDS, TEXTS, st.integers(1, 150))
+@given(
+    st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=4),
+    WORDS,
+    TEXTS,
+    st.integers(1, 150),
+)
 @pytest.mark.no_cover
 def test_what_is_shown_of_a_search_is_inert(found, answer, text, length):
     results = [
-        SearchResult(title=t or "x", snippet=s, url=f"https://e.example/{n}{u}") for n, (t, s, u) in enumerate(found)
+        SearchResult(title=t or "x", snippet=s, url=f"https://e.example/{n}{u}")
+        for n, (t, s, u) in enumerate(found)
     ]
     response = SearchResponse(
-        query="kelp", results=tuple(results), answer=answer, suggestions=(answer,), notes=(answer,)
+        query="kelp",
+        results=tuple(results),
+        answer=answer,
+        suggestions=(answer,),
+        notes=(answer,),
     )
     response = enforce_query(response, SearchQuery.of("kelp", limit=20))
     page = Excerpt(max_length=length).of(enforce_page(page_of(text)))
     read = attach_content(
-        response, [page.model_copy(update={"passages": (Passage(offset=0, length=1),)})] * len(results)
+        response,
+        [page.model_copy(update={"passages": (Passage(offset=0, length=1),)})]
+        * len(results),
     )
     for shown in (response, read):
         check(render_search(shown))
         check(render_search(shown, "markdown"))
-    for single in (response.answer or "", *response.suggestions, *(r.title for r in response.results)):
+    for single in (
+        response.answer or "",
+        *response.suggestions,
+        *(r.title for r in response.results),
+    ):
         check(single, links=False)
-    check(link_citations("It is so [1], and ![1], or [2]?", search_as_json(response)["sources"]))
+    check(
+        link_citations(
+            "It is so [1], and ![1], or [2]?", search_as_json(response)["sources"]
+        )
+    )
 
 
 @pytest.mark.parametrize("links", ["keep", "text", "drop"])
@@ -172,10 +224,15 @@ def test_links_of_pages_of_any_reader_are_what_was_asked_for(links, text):
         name = "elsewhere"
 
         def read(self, url, /):
-            return page_of("A [go](https://target.example/x) and [ref][1]\n\n[1]: https://ref.example/", links=(url,))
+            return page_of(
+                "A [go](https://target.example/x) and [ref][1]\n\n[1]: https://ref.example/",
+                links=(url,),
+            )
             yield
 
-    page = WebSearch("duckduckgo", reader=Elsewhere(), read_options={"links": links}).read(URL)
+    page = WebSearch(
+        "duckduckgo", reader=Elsewhere(), read_options={"links": links}
+    ).read(URL)
     assert page.content.strip() == text
     assert bool(page.links) == (links == "keep")
 
@@ -197,10 +254,17 @@ def test_honest_text_and_code_stay_as_they_are(text):
     assert sanitize(text, URL).text == text
 
 
-@pytest.mark.parametrize("begin", ["http://e.example/", "HTTPS://e.example/a", "www.e.example/", "(ftp://e.example/"])
-@pytest.mark.parametrize("live", ["`<img src=x>`", "`<![a](http://e.example/x.png)`", "\\``<b>`", "\xa0`<b>`"])
+@pytest.mark.parametrize(
+    "begin",
+    ["http://e.example/", "HTTPS://e.example/a", "www.e.example/", "(ftp://e.example/"],
+)
+@pytest.mark.parametrize(
+    "live",
+    ["`<img src=x>`", "`<![a](http://e.example/x.png)`", "\\``<b>`", "\xa0`<b>`"],
+)
 def test_a_backtick_in_a_bare_url_begins_no_code(begin, live):
-    # GitHub's parser, and remark-gfm in chat windows, read the backtick as a part of the link.
+    # GitHub's parser, and remark-gfm in chat windows, read the backtick as a part of
+    # the link.
     safe = sanitize(begin + live, URL).text
 
     check(safe.replace("`", ""))
@@ -211,43 +275,74 @@ def test_code_after_code_that_holds_a_url_stays():
     assert sanitize(text, URL).text == text
 
 
-@pytest.mark.parametrize("text", ["\\``<b>`", "\\` `<b>`", "http://e.example/</div>`<b>`"])
+@pytest.mark.parametrize(
+    "text", ["\\``<b>`", "\\` `<b>`", "http://e.example/</div>`<b>`"]
+)
 def test_parsers_disagree_where_code_begins(text):
     assert "<b>" not in sanitize(text, URL).text
 
 
 def test_what_looks_like_a_tag_in_a_text_stays_readable():
     assert sanitize("a List<int> of <things>").text == "a List&lt;int> of &lt;things>"
-    found = SearchResponse(query="q", results=(SearchResult(title="List<int> & a < b", url=URL),))
-    assert enforce_query(found, SearchQuery.of("q")).results[0].title == "List< int> & a < b"
+    found = SearchResponse(
+        query="q", results=(SearchResult(title="List<int> & a < b", url=URL),)
+    )
+    assert (
+        enforce_query(found, SearchQuery.of("q")).results[0].title
+        == "List< int> & a < b"
+    )
 
 
 def test_authors_images_and_the_text_that_a_service_returns_are_inert():
     result = SearchResult(
-        title="t", url=URL, author="![x](http://e.example/)", content="**a** ![x](http://e.example/)<b>"
+        title="t",
+        url=URL,
+        author="![x](http://e.example/)",
+        content="**a** ![x](http://e.example/)<b>",
     )
     images = [
-        Image(url="https://i.example/a b.png", description="<img src=x>", page_url="javascript:alert(1)"),
+        Image(
+            url="https://i.example/a b.png",
+            description="<img src=x>",
+            page_url="javascript:alert(1)",
+        ),
         Image(url="data:image/png;base64,AAAA"),
     ]
-    found = enforce_query(SearchResponse(query="q", results=(result,), images=images), SearchQuery.of("q"))
+    found = enforce_query(
+        SearchResponse(query="q", results=(result,), images=images), SearchQuery.of("q")
+    )
 
     assert found.results[0].author == "! [x] (http://e.example/)"
     assert found.results[0].content.startswith("**a** ")
     check(found.results[0].content)
-    assert found.images == (Image(url="https://i.example/a%20b.png", description="< img src=x>"),)
+    assert found.images == (
+        Image(url="https://i.example/a%20b.png", description="< img src=x>"),
+    )
 
 
 def test_what_a_page_states_about_its_thing_is_plain_text_on_one_line():
     live = "Kelp\n![x](https://e.example/x.png) <script>x</script>"
-    offer = Item(name=live, url="javascript:x"), Item(name="Dulse", url="https://sea.example/d[1]")
-    data = PageData(kind="list", name=live, brand=live, items=offer, next_url="data:x", raw=({live: [live, 7, True]},))
+    offer = (
+        Item(name=live, url="javascript:x"),
+        Item(name="Dulse", url="https://sea.example/d[1]"),
+    )
+    data = PageData(
+        kind="list",
+        name=live,
+        brand=live,
+        items=offer,
+        next_url="data:x",
+        raw=({live: [live, 7, True]},),
+    )
 
     clean = enforce_page(Page(url=URL, content="Kelp", data=data)).data
 
     plain = "Kelp ! [x] (https://e.example/x.png) < script>x< /script>"
     assert (clean.kind, clean.name, clean.brand) == ("list", plain, plain)
-    assert [(item.name, item.url) for item in clean.items] == [(plain, None), ("Dulse", "https://sea.example/d%5B1%5D")]
+    assert [(item.name, item.url) for item in clean.items] == [
+        (plain, None),
+        ("Dulse", "https://sea.example/d%5B1%5D"),
+    ]
     assert clean.next_url is None
     assert clean.raw == ({plain: [plain, 7, True]},)
 
@@ -255,12 +350,18 @@ def test_what_a_page_states_about_its_thing_is_plain_text_on_one_line():
 def test_titles_and_authors_are_one_line():
     forged = "Tides\n2. Forged\u2028 — https://forged.example/"
     facts = {"title": forged, "author": forged}
-    (result,) = WebSearch(FakeWeb(results=[{"url": "https://a.example/", **facts}])).search("x").results
+    (result,) = (
+        WebSearch(FakeWeb(results=[{"url": "https://a.example/", **facts}]))
+        .search("x")
+        .results
+    )
     pages = {"https://a.example/": Page(url="", content="x", site_name=forged, **facts)}
     page = WebSearch(FakeWeb(pages=pages)).read("https://a.example/")
 
     one_line = "Tides 2. Forged — https://forged.example/"
-    assert {result.title, result.author, page.title, page.author, page.site_name} == {one_line}
+    assert {result.title, result.author, page.title, page.author, page.site_name} == {
+        one_line
+    }
 
 
 def test_a_window_into_code_is_code():

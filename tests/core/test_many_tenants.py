@@ -1,4 +1,6 @@
-"""Many tenants in one process: what those with the same key share, and what nobody shares."""
+"""Many tenants in one process: what those with the same key share, and what nobody
+shares.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -17,7 +19,15 @@ from websearch_core._net import clients, pool
 from websearch_core._net.clients import MAX_CONCURRENT
 from websearch_core._net.lookup import MAX_RUNNING, MAX_WAITING
 from websearch_core.errors import AuthenticationError, BudgetExceeded, Unavailable
-from websearch_core.layers import Breaker, Budget, Cache, Robots, SingleFlight, Throttle, charge_to
+from websearch_core.layers import (
+    Breaker,
+    Budget,
+    Cache,
+    Robots,
+    SingleFlight,
+    Throttle,
+    charge_to,
+)
 from websearch_core.layers._layer import parts
 from websearch_core.provider._declare import environment, field_notes
 from websearch_core.providers.brave import Brave
@@ -28,7 +38,9 @@ pytestmark = pytest.mark.enable_socket
 
 
 class Service:
-    """A service that speaks Tavily's JSON and keeps, for each connection, the keys that it was sent."""
+    """A service that speaks Tavily's JSON and keeps, for each connection, the keys that
+    it was sent.
+    """
 
     def __init__(self):
         self.connections = []
@@ -51,17 +63,32 @@ class Service:
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode()
                 fields = {
-                    name.lower(): value for name, _, value in (line.partition(": ") for line in head.split("\r\n"))
+                    name.lower(): value
+                    for name, _, value in (
+                        line.partition(": ") for line in head.split("\r\n")
+                    )
                 }
                 await reader.readexactly(int(fields.get("content-length", 0)))
                 key = fields.get("authorization", "").removeprefix("Bearer ")
                 seen.append(key)
                 while self.held.is_set():
                     await asyncio.sleep(0.005)
-                results = [{"url": "https://sea.example/", "title": f"for {key}", "content": "tides", "score": 1}]
+                results = [
+                    {
+                        "url": "https://sea.example/",
+                        "title": f"for {key}",
+                        "content": "tides",
+                        "score": 1,
+                    }
+                ]
                 body = json.dumps({"results": results}).encode()
-                status = b"401 Unauthorized" if key and key == self.refused else b"200 OK"
-                writer.write(b"HTTP/1.1 %b\r\nContent-Length: %d\r\n\r\n" % (status, len(body)) + body)
+                status = (
+                    b"401 Unauthorized" if key and key == self.refused else b"200 OK"
+                )
+                writer.write(
+                    b"HTTP/1.1 %b\r\nContent-Length: %d\r\n\r\n" % (status, len(body))
+                    + body
+                )
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
@@ -73,7 +100,9 @@ def serving(service):
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
-    server = asyncio.run_coroutine_threadsafe(asyncio.start_server(service.answer, "127.0.0.1", 0), loop).result(60)
+    server = asyncio.run_coroutine_threadsafe(
+        asyncio.start_server(service.answer, "127.0.0.1", 0), loop
+    ).result(60)
     service.port = server.sockets[0].getsockname()[1]
 
     async def stop():
@@ -101,7 +130,9 @@ def service():
 
 @pytest.fixture(params=["blocking", "async"])
 def search(request):
-    """Search with each `WebSearch` in turn, on one event loop if the calls are async; return the titles."""
+    """Search with each `WebSearch` in turn, on one event loop if the calls are async;
+    return the titles.
+    """
 
     def blocking(*webs, query="tides"):
         return [web.search(query).results[0].title for web in webs]
@@ -120,14 +151,23 @@ def make(service, key, **options):
 
 
 def make_tenants(service, *configurable, **options):
-    return Tenants(None, {"provider": "tavily", "api_key": "ours", "base_url": service.url, **options}, configurable)
+    return Tenants(
+        None,
+        {"provider": "tavily", "api_key": "ours", "base_url": service.url, **options},
+        configurable,
+    )
 
 
 def find_state(web):
     """Return what the layers of *web* remember, by name."""
     names = ("_circuit", "_pace", "_hosts", "_flights", "files")
     layers = [*parts(web.provider), *parts(web.reader)]
-    return {name: getattr(layer, name) for layer in layers for name in names if hasattr(layer, name)}
+    return {
+        name: getattr(layer, name)
+        for layer in layers
+        for name in names
+        if hasattr(layer, name)
+    }
 
 
 def settings_file(content):
@@ -144,10 +184,15 @@ class TestConnections:
         own = [tenants.find(policy) for policy in policies]
         theirs = [tenants.find({"api_key": "ann", **policy}) for policy in policies]
 
-        assert search(*own, *theirs, *own, *theirs) == [*["for ours"] * 3, *["for ann"] * 3] * 2
+        assert (
+            search(*own, *theirs, *own, *theirs)
+            == [*["for ours"] * 3, *["for ann"] * 3] * 2
+        )
         assert sorted(map(set, service.connections), key=str) == [{"ann"}, {"ours"}]
 
-    def test_the_key_of_one_tenant_never_travels_on_the_connection_of_another(self, service, search):
+    def test_the_key_of_one_tenant_never_travels_on_the_connection_of_another(
+        self, service, search
+    ):
         tenants = make_tenants(service, "api_key")
         webs = [tenants.find({"api_key": key}) for key in ("ann", "bob", "eve")]
 
@@ -173,7 +218,9 @@ class TestConnections:
             whose.set(f"key-{number % 3}")
             return (await web.asearch(f"tides {number}")).results[0].title
 
-        assert await asyncio.gather(*map(call, range(60))) == [f"for key-{number % 3}" for number in range(60)]
+        assert await asyncio.gather(*map(call, range(60))) == [
+            f"for key-{number % 3}" for number in range(60)
+        ]
         assert all(len(set(seen)) == 1 for seen in service.connections)
         await web.aclose()
 
@@ -193,10 +240,16 @@ class TestConnections:
         other.search("tides")
         assert service.connections == [["ann", "ann"]]
 
-    async def test_a_tenant_who_searches_no_more_holds_no_connection(self, service, monkeypatch):
+    async def test_a_tenant_who_searches_no_more_holds_no_connection(
+        self, service, monkeypatch
+    ):
         monkeypatch.setattr(pool, "KEPT", 0.1)
         made, make_pool = [], pool.AsyncPool.__init__
-        monkeypatch.setattr(pool.AsyncPool, "__init__", lambda one, *args: (made.append(one), make_pool(one, *args))[1])
+        monkeypatch.setattr(
+            pool.AsyncPool,
+            "__init__",
+            lambda one, *args: (made.append(one), make_pool(one, *args))[1],
+        )
         web = make(service, "ann")
         await web.asearch("tides")
         (own,) = made
@@ -216,7 +269,9 @@ class TestConnections:
 
 
 class TestLayers:
-    def test_tenants_with_the_same_key_share_the_cache_and_others_do_not(self, service, search, tmp_path):
+    def test_tenants_with_the_same_key_share_the_cache_and_others_do_not(
+        self, service, search, tmp_path
+    ):
         cached = partial(make, service, cache=Cache(tmp_path / "cache.db"))
         titles = search(cached("ann"), cached("ann"), cached("bob"), cached("bob"))
         assert titles == ["for ann", "for ann", "for bob", "for bob"]
@@ -235,12 +290,23 @@ class TestLayers:
         while len(service.keys) < 2:
             await asyncio.sleep(0.005)
         service.held.clear()
-        assert await asyncio.gather(*calls) == ["for ann", "for bob", "for ann", "for bob"]
+        assert await asyncio.gather(*calls) == [
+            "for ann",
+            "for bob",
+            "for ann",
+            "for bob",
+        ]
         assert sorted(service.keys) == ["ann", "bob"]
         await web.aclose()
 
     def test_one_budget_has_an_account_for_each_tenant(self, service, tmp_path):
-        web = make(service, "ours", budget=Budget(limit="1 call/day per tenant", usage_file=tmp_path / "usage.db"))
+        web = make(
+            service,
+            "ours",
+            budget=Budget(
+                limit="1 call/day per tenant", usage_file=tmp_path / "usage.db"
+            ),
+        )
         for tenant in ("ann", "bob"):
             with charge_to(tenant):
                 web.search("tides")
@@ -250,7 +316,9 @@ class TestLayers:
             web.search("tides")
         assert len(service.keys) == 3
 
-    def test_limits_for_a_day_are_apart_for_tenants_with_a_web_search_each(self, service, tmp_path):
+    def test_limits_for_a_day_are_apart_for_tenants_with_a_web_search_each(
+        self, service, tmp_path
+    ):
         layer = Budget(limit="1 call/day per tenant", usage_file=tmp_path / "usage.db")
         webs = {name: make(service, name, budget=layer) for name in ("ann", "bob")}
         for name, web in webs.items():
@@ -264,23 +332,39 @@ class TestLayers:
             [Breaker(failures=1), SingleFlight()],
             {"throttle": Throttle(0.1), "robots": Robots(), "cache": Cache()},
         )
-        ann, bob = (find_state(make(service, key, layers=layers, **own)) for key in ("ann", "bob"))
-        assert ann.keys() == bob.keys() == {"_circuit", "_pace", "_hosts", "_flights", "files"}
+        ann, bob = (
+            find_state(make(service, key, layers=layers, **own))
+            for key in ("ann", "bob")
+        )
+        assert (
+            ann.keys()
+            == bob.keys()
+            == {"_circuit", "_pace", "_hosts", "_flights", "files"}
+        )
         assert not any(ann[name] is bob[name] for name in ann)
 
     def test_a_key_that_a_service_refuses_opens_no_breaker(self, service):
         service.refused = "ann"
-        ann, bob = (make(service, key, layers=[Breaker(failures=1)]) for key in ("ann", "bob"))
+        ann, bob = (
+            make(service, key, layers=[Breaker(failures=1)]) for key in ("ann", "bob")
+        )
         for _ in range(3):
             with pytest.raises(AuthenticationError):
                 ann.search("tides")
         assert service.keys == ["ann"] * 3
         assert bob.search("tides").results
 
-    def test_a_page_that_one_policy_allows_is_not_given_under_another(self, service, tmp_path):
-        policies = [{"internal": ["127.0.0.0/8"]}, {"internal": ["127.0.0.0/8"], "blocked_domains": ["sea.example"]}]
+    def test_a_page_that_one_policy_allows_is_not_given_under_another(
+        self, service, tmp_path
+    ):
+        policies = [
+            {"internal": ["127.0.0.0/8"]},
+            {"internal": ["127.0.0.0/8"], "blocked_domains": ["sea.example"]},
+        ]
         for policy in policies:
-            make(service, "ann", cache=Cache(location=tmp_path / "cache.db"), **policy).read(service.url + "/page")
+            make(
+                service, "ann", cache=Cache(location=tmp_path / "cache.db"), **policy
+            ).read(service.url + "/page")
         assert service.keys == ["", ""]
 
     def test_a_budget_that_is_used_up_stops_one_tenant_only(self, service):
@@ -293,13 +377,23 @@ class TestLayers:
     def test_a_service_that_asks_one_tenant_to_wait_holds_up_no_other(self, service):
         tenants = make_tenants(service, "api_key")
         ann, bob = (tenants.find({"api_key": key}) for key in ("ann", "bob"))
-        queues = [part._pace for web in (ann, bob) for part in parts(web.provider) if hasattr(part, "_pace")]
+        queues = [
+            part._pace
+            for web in (ann, bob)
+            for part in parts(web.provider)
+            if hasattr(part, "_pace")
+        ]
         assert len(queues) == len({id(queue) for queue in queues}) == 2
 
     def test_hosts_of_pages_have_other_queues_for_each_tenant(self, service):
         tenants = make_tenants(service, "timeout", robots=Robots())
         readers = [web.reader for web in (tenants.web, tenants.find({"timeout": 9}))]
-        hosts = [part._hosts for reader in readers for part in parts(reader) if hasattr(part, "_hosts")]
+        hosts = [
+            part._hosts
+            for reader in readers
+            for part in parts(reader)
+            if hasattr(part, "_hosts")
+        ]
         assert len(hosts) == len({id(one) for one in hosts}) == 2
 
 
@@ -329,10 +423,15 @@ class TestIsolation:
 
     def test_names_that_hang_hold_up_their_own_tenant_only(self, service):
         tenants = make_tenants(service, "timeout")
-        slow, quick = tenants.web._sender._lines[True], tenants.find({"timeout": 9})._sender._lines[True]
+        slow, quick = (
+            tenants.web._sender._lines[True],
+            tenants.find({"timeout": 9})._sender._lines[True],
+        )
         ended = threading.Event()
         try:
-            hanging = [slow.look_up(lambda: ended.wait(60) and []) for _ in range(MAX_RUNNING)]
+            hanging = [
+                slow.look_up(lambda: ended.wait(60) and []) for _ in range(MAX_RUNNING)
+            ]
             behind: Future = slow.look_up(lambda: ["192.0.2.1"])
             assert quick.look_up(lambda: ["192.0.2.2"]).result(60) == ["192.0.2.2"]
             assert not behind.done()
@@ -342,7 +441,10 @@ class TestIsolation:
 
     def test_a_tenant_with_too_many_names_is_refused_alone(self, service):
         tenants = make_tenants(service, "timeout")
-        slow, quick = tenants.web._sender._lines[True], tenants.find({"timeout": 9})._sender._lines[True]
+        slow, quick = (
+            tenants.web._sender._lines[True],
+            tenants.find({"timeout": 9})._sender._lines[True],
+        )
         ended = threading.Event()
         try:
             with pytest.raises(Unavailable, match="too many host names"):
@@ -360,7 +462,9 @@ class TestWhatIsConstant:
                 declared["api_key"] = ()
 
     @pytest.mark.parametrize("library", ["httpx", "httpx2"])
-    def test_clients_share_their_certificates_until_those_change(self, library, tmp_path, monkeypatch):
+    def test_clients_share_their_certificates_until_those_change(
+        self, library, tmp_path, monkeypatch
+    ):
         monkeypatch.delenv("SSL_CERT_FILE", raising=False)
         pages = partial(clients.trusted, library, trust_env=False)
         services = partial(clients.trusted, library, trust_env=True)
@@ -368,7 +472,10 @@ class TestWhatIsConstant:
         assert pages() is first
         assert services() is others is not first
 
-        own, some = tmp_path / "own.pem", [trustme.CA().cert_pem.bytes() for _ in range(2)]
+        own, some = (
+            tmp_path / "own.pem",
+            [trustme.CA().cert_pem.bytes() for _ in range(2)],
+        )
         own.write_bytes(some[0])
         monkeypatch.setenv("SSL_CERT_FILE", str(own))
         assert len(services().get_ca_certs()) == 1

@@ -1,4 +1,6 @@
-"""The MCP server, through the clients of the SDK that is installed: `make test-mcp` has the other line of it."""
+"""The MCP server, through the clients of the SDK that is installed: `make test-mcp` has
+the other line of it.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -27,10 +29,14 @@ from tests.core.net.test_guard_corpus import CORPUS, AsyncWire, Names, rows
 from tests.waiting import await_until
 from websearch_core.mcp import make_server
 
-ERAS = ["legacy", "auto"] if hasattr(sdk, "Client") else ["legacy"]  # 2.x also speaks the stateless specification
+# 2.x also speaks the stateless specification
+ERAS = ["legacy", "auto"] if hasattr(sdk, "Client") else ["legacy"]
 KELP = {"title": "Kelp", "url": "https://sea.example/kelp", "snippet": "A brown alga."}
 TIDES = {"title": "Tides", "url": "https://sea.example/tides", "snippet": "High water."}
-PAGES = {"https://sea.example/kelp": "# Kelp\n\nKelp is a brown alga.", "https://else.example/": "Else."}
+PAGES = {
+    "https://sea.example/kelp": "# Kelp\n\nKelp is a brown alga.",
+    "https://else.example/": "Else.",
+}
 LITERALS = [
     "127.0.0.1", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254",
     "100.64.0.1", "0.0.0.0", "[::1]", "[::]", "[fe80::1]", "[fc00::1]", "[::ffff:127.0.0.1]", "[::ffff:a9fe:a9fe]",
@@ -51,7 +57,9 @@ async def wire(server):
     from mcp.shared.memory import create_client_server_memory_streams
 
     async with create_client_server_memory_streams() as (ours, its):
-        task = asyncio.create_task(server.run(*its, server.create_initialization_options()))
+        task = asyncio.create_task(
+            server.run(*its, server.create_initialization_options())
+        )
         yield ours
         task.cancel()
         await asyncio.wait([task])
@@ -60,7 +68,8 @@ async def wire(server):
 @asynccontextmanager
 async def connect(server, era="legacy"):
     if hasattr(sdk, "Client"):
-        async with sdk.Client(wire(server), mode=era) as client:  # without the wire, it speaks no JSON-RPC
+        # without the wire, it speaks no JSON-RPC
+        async with sdk.Client(wire(server), mode=era) as client:
             yield client
     else:
         from mcp.shared.memory import create_connected_server_and_client_session
@@ -71,7 +80,9 @@ async def connect(server, era="legacy"):
 
 async def call(client, name, /, **arguments):
     progress = arguments.pop("progress", None)
-    result = await client.call_tool(name, arguments, **({"progress_callback": progress} if progress else {}))
+    result = await client.call_tool(
+        name, arguments, **({"progress_callback": progress} if progress else {})
+    )
     return result.model_dump(by_alias=True, mode="json")
 
 
@@ -117,14 +128,18 @@ async def test_a_model_is_shown_what_the_tools_show_everywhere(era):
         result = await call(client, "web_search", query="kelp")
         text, begun = texts(result)
         handle = result["structuredContent"]["conversation"]
-        page = await call(client, "open_page", url="[1]", find="alga", conversation=handle)
+        page = await call(
+            client, "open_page", url="[1]", find="alga", conversation=handle
+        )
 
     assert without_mark(text) == without_mark(searched.content)
     assert handle in begun
     assert not result["isError"]
     assert result["structuredContent"]["text"] == text
     assert result["structuredContent"]["sources"] == searched.artifact["sources"]
-    assert [without_mark(each) for each in texts(page)] == [without_mark(opened.content)]
+    assert [without_mark(each) for each in texts(page)] == [
+        without_mark(opened.content)
+    ]
     assert page["structuredContent"]["sources"][0]["id"] == 1
 
 
@@ -132,7 +147,9 @@ async def test_numbers_continue_with_the_handle_and_start_again_without_it():
     provider = web(results={"kelp": [KELP], "tides": [TIDES]})
     async with connect(serve(provider)) as client:
         first = (await call(client, "web_search", query="kelp"))["structuredContent"]
-        second = await call(client, "web_search", query="tides", conversation=first["conversation"])
+        second = await call(
+            client, "web_search", query="tides", conversation=first["conversation"]
+        )
         other = (await call(client, "web_search", query="tides"))["structuredContent"]
 
     assert [source["id"] for source in second["structuredContent"]["sources"]] == [2]
@@ -143,10 +160,14 @@ async def test_numbers_continue_with_the_handle_and_start_again_without_it():
 
 async def test_with_provenance_only_pages_of_the_conversation_open():
     async with connect(serve(provenance="seen")) as client:
-        handle = (await call(client, "web_search", query="kelp"))["structuredContent"]["conversation"]
+        handle = (await call(client, "web_search", query="kelp"))["structuredContent"][
+            "conversation"
+        ]
         seen = await call(client, "open_page", url=KELP["url"], conversation=handle)
         elsewhere = await call(client, "open_page", url=KELP["url"])
-        unseen = await call(client, "open_page", url="https://else.example/", conversation=handle)
+        unseen = await call(
+            client, "open_page", url="https://else.example/", conversation=handle
+        )
 
     assert not seen["isError"]
     for refused in (elsewhere, unseen):
@@ -154,7 +175,10 @@ async def test_with_provenance_only_pages_of_the_conversation_open():
         assert refused["structuredContent"]["code"] == "unsafe_url"
 
 
-@pytest.mark.parametrize("handle", ["1", "0" * 28, "x" * 100_000, "\ud800", "é" * 28, ["a"], {"a": 1}, 7, True])
+@pytest.mark.parametrize(
+    "handle",
+    ["1", "0" * 28, "x" * 100_000, "\ud800", "é" * 28, ["a"], {"a": 1}, 7, True],
+)
 async def test_a_handle_that_nobody_got_is_refused(handle):
     calls = calls_of(serve())
     answer = await calls("web_search", {"query": "kelp", "conversation": handle})
@@ -164,8 +188,12 @@ async def test_a_handle_that_nobody_got_is_refused(handle):
 
 
 def calls_of(server, user=None, session=None, token=None):
-    """Return a function that answers calls of a user, as the transport has authenticated them."""
-    login = user and SimpleNamespace(access_token=SimpleNamespace(**{"claims": None, "subject": None, **user}))
+    """Return a function that answers calls of a user, as the transport has
+    authenticated them.
+    """
+    login = user and SimpleNamespace(
+        access_token=SimpleNamespace(**{"claims": None, "subject": None, **user})
+    )
     request = login and SimpleNamespace(scope={"user": login})
     meta = token and SimpleNamespace(progressToken=token)
     context = SimpleNamespace(meta=meta, request=request, session=session, request_id=1)
@@ -176,12 +204,16 @@ def calls_of(server, user=None, session=None, token=None):
             from mcp.types import CallToolRequest, CallToolRequestParams
 
             request_ctx.set(context)
-            params = CallToolRequestParams.model_construct(name=name, arguments=arguments)
+            params = CallToolRequestParams.model_construct(
+                name=name, arguments=arguments
+            )
             asked = CallToolRequest.model_construct(method="tools/call", params=params)
             result = (await server.request_handlers[CallToolRequest](asked)).root
         else:
             handler = server.get_request_handler("tools/call").handler
-            result = await handler(context, SimpleNamespace(name=name, arguments=arguments))
+            result = await handler(
+                context, SimpleNamespace(name=name, arguments=arguments)
+            )
         return result.model_dump(by_alias=True, mode="json")
 
     return answer
@@ -191,15 +223,23 @@ def calls_of(server, user=None, session=None, token=None):
     ("one", "other"),
     [
         ({"client_id": "ann"}, {"client_id": "bob"}),
-        ({"client_id": "app", "subject": "ann"}, {"client_id": "app", "subject": "bob"}),
-        ({"client_id": "app", "claims": {"iss": "a"}}, {"client_id": "app", "claims": {"iss": "b"}}),
+        (
+            {"client_id": "app", "subject": "ann"},
+            {"client_id": "app", "subject": "bob"},
+        ),
+        (
+            {"client_id": "app", "claims": {"iss": "a"}},
+            {"client_id": "app", "claims": {"iss": "b"}},
+        ),
         ({"client_id": "ann"}, None),
     ],
 )
 async def test_nobody_continues_the_conversation_of_another_user(one, other):
     server = serve(provenance="seen")
     ann, bob = calls_of(server, one), calls_of(server, other)
-    handle = (await ann("web_search", {"query": "kelp"}))["structuredContent"]["conversation"]
+    handle = (await ann("web_search", {"query": "kelp"}))["structuredContent"][
+        "conversation"
+    ]
     mine = await ann("open_page", {"url": "[1]", "conversation": handle})
     stolen = await bob("open_page", {"url": "[1]", "conversation": handle})
 
@@ -211,9 +251,15 @@ async def test_each_user_is_charged_as_a_tenant():
     server, charged = serve(budget="100 calls/day"), []
     with listen(lambda event: charged.append(getattr(event, "tenant", None))):
         await calls_of(server, {"client_id": "ann"})("web_search", {"query": "kelp"})
-        await calls_of(server, {"client_id": "app", "subject": "bob"})("web_search", {"query": "kelp"})
+        await calls_of(server, {"client_id": "app", "subject": "bob"})(
+            "web_search", {"query": "kelp"}
+        )
         await calls_of(server)("web_search", {"query": "kelp"})
-    assert [tenant for tenant in charged if tenant is not None] == ["ann", "['app', None, 'bob']", ""]
+    assert [tenant for tenant in charged if tenant is not None] == [
+        "ann",
+        "['app', None, 'bob']",
+        "",
+    ]
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -284,7 +330,9 @@ async def test_a_client_that_cannot_be_reached_fails_no_call(caplog):
         raise ConnectionError("gone")
 
     session = SimpleNamespace(send_progress_notification=send)
-    result = await calls_of(serve(), session=session, token=1)("web_search", {"query": "kelp"})
+    result = await calls_of(serve(), session=session, token=1)(
+        "web_search", {"query": "kelp"}
+    )
     assert not result["isError"]
     assert not caplog.records
 
@@ -294,7 +342,11 @@ async def test_a_cancelled_call_is_cancelled_at_the_service(era):
     ends = []
     provider = web(delay=600)
     tools = WebTools(
-        WebSearch(provider, timeout=900, on_event=lambda event: ends.append(getattr(event, "error", None)))
+        WebSearch(
+            provider,
+            timeout=900,
+            on_event=lambda event: ends.append(getattr(event, "error", None)),
+        )
     )
     async with connect(make_server(tools), era) as client:
         task = asyncio.create_task(call(client, "web_search", query="kelp"))
@@ -302,44 +354,69 @@ async def test_a_cancelled_call_is_cancelled_at_the_service(era):
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        if not any(ends) and not hasattr(sdk, "Client"):  # the client of 1.x leaves it to its user
+        # the client of 1.x leaves it to its user
+        if not any(ends) and not hasattr(sdk, "Client"):
             await cancel_first(client)
-        await await_until(lambda: any(isinstance(error, GeneratorExit | asyncio.CancelledError) for error in ends))
+        await await_until(
+            lambda: any(
+                isinstance(error, GeneratorExit | asyncio.CancelledError)
+                for error in ends
+            )
+        )
 
 
 async def cancel_first(session):
-    from mcp.types import CancelledNotification, CancelledNotificationParams, ClientNotification
+    from mcp.types import (
+        CancelledNotification,
+        CancelledNotificationParams,
+        ClientNotification,
+    )
 
     number = session._request_id - 1
     params = CancelledNotificationParams(requestId=number, reason="test")
     await session.send_notification(
-        ClientNotification(CancelledNotification(method="notifications/cancelled", params=params))
+        ClientNotification(
+            CancelledNotification(method="notifications/cancelled", params=params)
+        )
     )
 
 
 async def test_200_calls_in_flight_all_end():
     async with connect(serve(web(delay=0.05), max_uses=1)) as client:
-        results = await asyncio.gather(*(call(client, "web_search", query=f"kelp {n}") for n in range(200)))
+        results = await asyncio.gather(
+            *(call(client, "web_search", query=f"kelp {n}") for n in range(200))
+        )
     assert Counter(result["isError"] for result in results) == {False: 200}
-    assert len({result["structuredContent"]["conversation"] for result in results}) == 200
+    assert (
+        len({result["structuredContent"]["conversation"] for result in results}) == 200
+    )
 
 
 async def test_huge_arguments_are_answered():
     async with connect(serve()) as client:
-        for arguments in ({"query": "k" * 3_000_000}, {"query": "kelp", "allowed_domains": ["a.example"] * 100_000}):
+        for arguments in (
+            {"query": "k" * 3_000_000},
+            {"query": "kelp", "allowed_domains": ["a.example"] * 100_000},
+        ):
             result = await call(client, "web_search", **arguments)
             assert sum(map(len, texts(result))) < 20_000
-        result = await call(client, "open_page", url="https://sea.example/" + "k" * 3_000_000)
+        result = await call(
+            client, "open_page", url="https://sea.example/" + "k" * 3_000_000
+        )
     assert result["isError"]
 
 
 @pytest.mark.parametrize("host", LITERALS)
 async def test_a_hostile_url_is_refused_through_the_server_too(host):
-    answer = await calls_of(make_server(WebTools(WebSearch(reader="direct"))))("open_page", {"url": f"http://{host}/"})
+    answer = await calls_of(make_server(WebTools(WebSearch(reader="direct"))))(
+        "open_page", {"url": f"http://{host}/"}
+    )
     assert answer["structuredContent"]["code"] == "unsafe_url"
 
 
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus of hostile URLs is not on this machine")
+@pytest.mark.skipif(
+    not CORPUS.is_dir(), reason="the corpus of hostile URLs is not on this machine"
+)
 @pytest.mark.no_cover
 async def test_no_url_of_the_corpus_leads_a_client_where_the_guard_forbids(monkeypatch):
     httpcore = pytest.importorskip("httpcore")
@@ -348,7 +425,10 @@ async def test_no_url_of_the_corpus_leads_a_client_where_the_guard_forbids(monke
     names, wire = Names(), AsyncWire(httpcore.AsyncMockStream)
     object.__setattr__(web._sender.guard, "resolve", names)
     loop_client = await web._sender._get_loop_clients().client(guarded=True)
-    for transport in (loop_client._client._transport, *loop_client._client._mounts.values()):
+    for transport in (
+        loop_client._client._transport,
+        *loop_client._client._mounts.values(),
+    ):
         transport._pool.inner._network_backend._inner = wire
     wrong, tried = [], Counter()
     async with connect(make_server(WebTools(web)), ERAS[-1]) as client:
@@ -358,10 +438,20 @@ async def test_no_url_of_the_corpus_leads_a_client_where_the_guard_forbids(monke
                 wire.dialled.clear()
                 result = await call(client, "open_page", url=url)
                 code = result["structuredContent"].get("code")
-                expected = "invalid_option" if not url else "unsafe_url" if label != "allow" else None
+                expected = (
+                    "invalid_option"
+                    if not url
+                    else "unsafe_url"
+                    if label != "allow"
+                    else None
+                )
                 looked_up = label == "invalid" and names.asked
                 tried[label] += 1
-                if code != expected or bool(wire.dialled) != (label == "allow") or looked_up:
+                if (
+                    code != expected
+                    or bool(wire.dialled) != (label == "allow")
+                    or looked_up
+                ):
                     wrong.append((url, code))
     await web.aclose()
 
@@ -388,19 +478,28 @@ def test_without_the_package_the_error_names_it(monkeypatch):
 
 def test_the_core_does_not_import_the_sdk():
     code = "import sys, websearch_core.tools, websearch_core.mcp; print('mcp' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True
+        ).stdout
+        == "False\n"
+    )
 
 
 async def test_spans_are_those_of_the_call_and_nest_in_the_sdks():
     trace = pytest.importorskip("opentelemetry.sdk.trace")
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import (
+        InMemorySpanExporter,
+    )
 
     from websearch_core.otel import OpenTelemetry
 
     exporter, provider = InMemorySpanExporter(), trace.TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    server = make_server(WebTools(WebSearch(web(), on_event=OpenTelemetry(tracer_provider=provider))))
+    server = make_server(
+        WebTools(WebSearch(web(), on_event=OpenTelemetry(tracer_provider=provider)))
+    )
     with provider.get_tracer("host").start_as_current_span("tools/call"):
         await calls_of(server)("web_search", {"query": "kelp"})
     retrieval, host = exporter.get_finished_spans()

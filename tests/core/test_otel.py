@@ -31,11 +31,15 @@ class Sea:
 
     def search(self, query, /):
         response = yield Request(
-            url="https://api.example/search?q=hush", secret_params={"key": SECRET}, headers={"X-Api-Key": SECRET}
+            url="https://api.example/search?q=hush",
+            secret_params={"key": SECRET},
+            headers={"X-Api-Key": SECRET},
         )
         if response.status == 429:
             raise RateLimited("sea search failed", provider="sea", retry_after=0)
-        return SearchResponse(query=query.text, provider=self.name, cost=0.005, usage={"credits": 2.0})
+        return SearchResponse(
+            query=query.text, provider=self.name, cost=0.005, usage={"credits": 2.0}
+        )
 
     def read(self, url, /):
         yield Request(url="https://api.example:8443/read")
@@ -48,8 +52,12 @@ class Watched:
         self.tracers = TracerProvider()
         self.tracers.add_span_processor(SimpleSpanProcessor(self.exporter))
         meters = MeterProvider(metric_readers=[self.reader])
-        self.hook = OpenTelemetry(tracer_provider=self.tracers, meter_provider=meters, **options)
-        self.web = WebSearch(Sea(), on_event=self.hook, retry=Retry(wait_initial=0), throttle=math.inf)
+        self.hook = OpenTelemetry(
+            tracer_provider=self.tracers, meter_provider=meters, **options
+        )
+        self.web = WebSearch(
+            Sea(), on_event=self.hook, retry=Retry(wait_initial=0), throttle=math.inf
+        )
 
     @property
     def spans(self):
@@ -58,8 +66,16 @@ class Watched:
     @property
     def metrics(self):
         data = self.reader.get_metrics_data()
-        scopes = [scope for resource in data.resource_metrics for scope in resource.scope_metrics]
-        return {one.name: list(one.data.data_points) for scope in scopes for one in scope.metrics}
+        scopes = [
+            scope
+            for resource in data.resource_metrics
+            for scope in resource.scope_metrics
+        ]
+        return {
+            one.name: list(one.data.data_points)
+            for scope in scopes
+            for one in scope.metrics
+        }
 
 
 @pytest.fixture
@@ -87,7 +103,9 @@ def test_a_search_is_a_retrieval_with_its_requests_inside(statuses, is_async):
         else:
             watched.web.search("kelp", limit=3)
 
-    turn, search, request = (watched.spans[name] for name in ("turn", "retrieval sea", "GET"))
+    turn, search, request = (
+        watched.spans[name] for name in ("turn", "retrieval sea", "GET")
+    )
     assert search.parent.span_id == turn.context.span_id
     assert request.parent.span_id == search.context.span_id
     assert dict(search.attributes) == {
@@ -117,7 +135,10 @@ def test_what_is_measured(statuses):
     (operations,) = watched.metrics["websearch.operation.duration"]
     (cost,) = watched.metrics["websearch.cost"]
     assert (requests.count, requests.attributes["server.address"]) == (2, "api.example")
-    assert (operations.count, operations.attributes["websearch.operation"]) == (2, "search")
+    assert (operations.count, operations.attributes["websearch.operation"]) == (
+        2,
+        "search",
+    )
     assert cost.value == pytest.approx(0.01)
 
 
@@ -130,7 +151,10 @@ def test_a_failure_has_its_code_and_a_retry_is_an_event(statuses):
     search = watched.spans["retrieval sea"]
     assert search.status.status_code is StatusCode.ERROR
     assert search.attributes["error.type"] == "rate_limited"
-    assert [event.name for event in search.events] == ["websearch.wait", "websearch.wait"]
+    assert [event.name for event in search.events] == [
+        "websearch.wait",
+        "websearch.wait",
+    ]
     assert watched.spans["GET"].attributes["error.type"] == "429"
 
 
@@ -142,7 +166,9 @@ def test_pages_that_are_read_at_once_keep_their_requests_apart(statuses):
     reads = {span.context.span_id for span in spans if span.name == "read sea"}
     assert len(reads) == 2
     assert {span.parent.span_id for span in spans if span.name == "GET"} == reads
-    assert {span.attributes["server.port"] for span in spans if span.name == "GET"} == {8443}
+    assert {span.attributes["server.port"] for span in spans if span.name == "GET"} == {
+        8443
+    }
 
 
 @pytest.mark.parametrize("record_query", [False, True])
@@ -151,8 +177,17 @@ def test_words_are_recorded_only_on_request_and_secrets_never(statuses, record_q
     watched.web.search("bull kelp")
     watched.web.read("https://sea.example/kelp?session=hush#top")
 
-    recorded = repr([(span.name, dict(span.attributes), span.events) for span in watched.spans.values()])
-    assert ("bull kelp" in recorded) is ("https://sea.example/kelp" in recorded) is record_query
+    recorded = repr(
+        [
+            (span.name, dict(span.attributes), span.events)
+            for span in watched.spans.values()
+        ]
+    )
+    assert (
+        ("bull kelp" in recorded)
+        is ("https://sea.example/kelp" in recorded)
+        is record_query
+    )
     assert SECRET not in recorded
     assert "hush" not in recorded
 

@@ -1,4 +1,6 @@
-"""The callables for Ray Data. Ray gives them batches, and takes what they return; tests/cluster has a cluster do so."""
+"""The callables for Ray Data. Ray gives them batches, and takes what they return;
+tests/cluster has a cluster do so.
+"""
 
 from __future__ import annotations
 import json
@@ -27,7 +29,10 @@ def web():
 
 
 def test_each_url_is_a_row_with_its_page_or_its_error(web):
-    batch = {"url": [KELP, "https://sea.example/none", "nonsense", None], "id": [1, 2, 3, 4]}
+    batch = {
+        "url": [KELP, "https://sea.example/none", "nonsense", None],
+        "id": [1, 2, 3, 4],
+    }
     pages = ReadPages(reader=web)(batch)
 
     assert pages["id"] == [1, 2, 3, 4]
@@ -54,14 +59,18 @@ def test_the_hash_is_that_of_the_content(web):
 def test_pages_are_whole_unless_options_say_otherwise(web):
     web.pages[KELP] = "Kelp grows in cold seas. " * 4_000
     (whole,) = ReadPages(reader=web)({"url": [KELP]})["content"]
-    (part,) = ReadPages(reader=web, read_options={"max_length": 100})({"url": [KELP]})["content"]
+    (part,) = ReadPages(reader=web, read_options={"max_length": 100})({"url": [KELP]})[
+        "content"
+    ]
 
     assert len(whole) > 90_000
     assert len(part) <= 100
 
 
 def test_each_query_is_a_row_with_what_was_found(web):
-    found = SearchQueries("q", provider=web, retry=False)({"q": ["kelp", "storm", "nothing"]})
+    found = SearchQueries("q", provider=web, retry=False)(
+        {"q": ["kelp", "storm", "nothing"]}
+    )
 
     assert found["urls"] == [[KELP], None, []]
     assert [row["title"] for row in json.loads(found["results"][0])] == ["Kelp"]
@@ -71,7 +80,9 @@ def test_each_query_is_a_row_with_what_was_found(web):
 
 
 def test_options_are_those_of_websearch(web):
-    pages = ReadPages(reader=web, blocked_domains=["sea.example"], concurrency=1, give_up_after=None)({"url": [KELP]})
+    pages = ReadPages(
+        reader=web, blocked_domains=["sea.example"], concurrency=1, give_up_after=None
+    )({"url": [KELP]})
 
     assert pages["code"] == ["domain_not_allowed"]
     with pytest.raises(ConfigurationError, match="tavly"):
@@ -79,7 +90,9 @@ def test_options_are_those_of_websearch(web):
 
 
 def test_a_missing_column_is_named(web):
-    with pytest.raises(ConfigurationError, match="'url' is not in the batch, which has text"):
+    with pytest.raises(
+        ConfigurationError, match="'url' is not in the batch, which has text"
+    ):
         ReadPages(reader=web)({"text": [KELP]})
 
 
@@ -92,7 +105,11 @@ def test_urls_of_a_host_come_into_one_block():
         def repartition(self, blocks, *, keys):
             return blocks, keys, self.batch["host"]
 
-    assert partition_by_host(Dataset(), 64, column="text") == (64, ["host"], ["sea.example", "sea.example:8080", ""])
+    assert partition_by_host(Dataset(), 64, column="text") == (
+        64,
+        ["host"],
+        ["sea.example", "sea.example:8080", ""],
+    )
 
 
 def test_the_job_that_the_page_shows_has_arguments_that_exist(monkeypatch):
@@ -110,10 +127,15 @@ def test_the_job_that_the_page_shows_has_arguments_that_exist(monkeypatch):
         def write_parquet(self, path):
             made.append(path)
 
-    data = SimpleNamespace(read_text=lambda _: Dataset(), ActorPoolStrategy=lambda *, min_size, max_size: None)
+    data = SimpleNamespace(
+        read_text=lambda _: Dataset(),
+        ActorPoolStrategy=lambda *, min_size, max_size: None,
+    )
     monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(data=data))
     page = Path(__file__).resolve().parents[2] / "docs" / "bulk.md"
-    (block,) = re.findall(r"^```py\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    (block,) = re.findall(
+        r"^```py\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
     exec(block, {})
 
     (reader, how), path = made
@@ -123,4 +145,7 @@ def test_the_job_that_the_page_shows_has_arguments_that_exist(monkeypatch):
 
 
 def test_what_ray_sends_to_a_worker_can_be_pickled():
-    assert pickle.loads(pickle.dumps((ReadPages, SearchQueries))) == (ReadPages, SearchQueries)
+    assert pickle.loads(pickle.dumps((ReadPages, SearchQueries))) == (
+        ReadPages,
+        SearchQueries,
+    )

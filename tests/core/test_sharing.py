@@ -1,4 +1,6 @@
-"""What calls share, by who makes them: each cell of the table in docs/tenants.md, in the worst case that can be built."""
+"""What calls share, by who makes them: each cell of the table in docs/tenants.md, in
+the worst case that can be built.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -29,7 +31,14 @@ from websearch_core.errors import (
 )
 from websearch_core.flow import Request, Response, Sleep, arun
 from websearch_core.flow._flights import Flights
-from websearch_core.layers import Budget, Cache, Robots, SingleFlight, Throttle, charge_to
+from websearch_core.layers import (
+    Budget,
+    Cache,
+    Robots,
+    SingleFlight,
+    Throttle,
+    charge_to,
+)
 from websearch_core.layers._identity import _locate
 from websearch_core.layers._layer import parts
 from websearch_core.models import Page
@@ -52,7 +61,11 @@ class Sea:
     depth: str = "fast"
 
     def read(self, url, /):
-        response = yield Request(url=url, headers={"Authorization": self.api_key.get_secret_value()}, guarded=True)
+        response = yield Request(
+            url=url,
+            headers={"Authorization": self.api_key.get_secret_value()},
+            guarded=True,
+        )
         return Page(url=url, content=response.content.decode(), provider=self.name)
 
 
@@ -137,22 +150,42 @@ def own_client():
 CASES = {
     "of one `WebSearch`": Case,
     "of one, with different keys": lambda: Case(context=another_key),
-    "of two tenants of one (`charge_to`)": lambda: Case(context=lambda: charge_to("bob")),
-    "of two tenants of one, where a budget counts": lambda: Case(context=lambda: charge_to("bob"), budget=True),
+    "of two tenants of one (`charge_to`)": lambda: Case(
+        context=lambda: charge_to("bob")
+    ),
+    "of two tenants of one, where a budget counts": lambda: Case(
+        context=lambda: charge_to("bob"), budget=True
+    ),
     "of two that are alike": lambda: Case(other={}),
     "with another `internal`": lambda: Case(other={"internal": ["10.0.0.0/8"]}),
-    "with another domain policy": lambda: Case(other={"blocked_domains": ["land.example"]}),
-    "with `robots=True` and without": lambda: Case(other={}, readers=(sea, lambda: Robots()(sea()))),
-    "with other `credentials`": lambda: Case(other={"http": Http(credentials={SITE: Credentials(bearer="bob's")})}),
-    "with its own `verify`": lambda: Case(other={"http": Http(verify=ssl.create_default_context())}),
-    "with its own HTTP client": lambda: Case(other={"http": Http(async_client=own_client())}),
-    "with its own HTTP client, and both with the same `tenant` of the cache": lambda: Case(
-        mine={"http": Http(async_client=own_client())},
-        other={"http": Http(async_client=own_client())},
-        cache={"tenant": "ann"},
+    "with another domain policy": lambda: Case(
+        other={"blocked_domains": ["land.example"]}
     ),
-    "with another `tenant` of the cache": lambda: Case(other={}, other_cache={"tenant": "bob"}),
-    "with other options of the provider": lambda: Case(other={}, readers=(sea, lambda: sea(depth="deep"))),
+    "with `robots=True` and without": lambda: Case(
+        other={}, readers=(sea, lambda: Robots()(sea()))
+    ),
+    "with other `credentials`": lambda: Case(
+        other={"http": Http(credentials={SITE: Credentials(bearer="bob's")})}
+    ),
+    "with its own `verify`": lambda: Case(
+        other={"http": Http(verify=ssl.create_default_context())}
+    ),
+    "with its own HTTP client": lambda: Case(
+        other={"http": Http(async_client=own_client())}
+    ),
+    "with its own HTTP client, and both with the same `tenant` of the cache": lambda: (
+        Case(
+            mine={"http": Http(async_client=own_client())},
+            other={"http": Http(async_client=own_client())},
+            cache={"tenant": "ann"},
+        )
+    ),
+    "with another `tenant` of the cache": lambda: Case(
+        other={}, other_cache={"tenant": "bob"}
+    ),
+    "with other options of the provider": lambda: Case(
+        other={}, readers=(sea, lambda: sea(depth="deep"))
+    ),
     "with a provider whose class a function made": lambda: Case(
         other={}, readers=(lambda: make_sea("ann's"), lambda: make_sea("bob's"))
     ),
@@ -160,42 +193,64 @@ CASES = {
 
 
 def read_table():
-    """Return the cells of the table in the docs: for two callers and a kind of thing, what it says."""
-    (table,) = re.findall(r"\| Two calls for the same thing.*?\n\n", DOCS.read_text(), re.DOTALL)
-    head, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.strip().splitlines()]
-    return {(row[0], kind): said for row in rows for kind, said in zip(head[1:], row[1:], strict=True)}
+    """Return the cells of the table in the docs: for two callers and a kind of thing,
+    what it says.
+    """
+    (table,) = re.findall(
+        r"\| Two calls for the same thing.*?\n\n", DOCS.read_text(), re.DOTALL
+    )
+    head, _, *rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in table.strip().splitlines()
+    ]
+    return {
+        (row[0], kind): said
+        for row in rows
+        for kind, said in zip(head[1:], row[1:], strict=True)
+    }
 
 
 def make_webs(case, wrap, *shared):
-    """
-    Return the WebSearch of both callers.
+    """Return the WebSearch of both callers.
 
     Args:
         case: The callers.
-        wrap: Puts the layer of interest around what reads, for the first caller (0) or the second (1).
-        shared: The fields of that layer which both are given: as if one could hold the readers of both.
+        wrap: Puts the layer of interest around what reads, for the first caller (0) or
+            the second (1).
+        shared: The fields of that layer which both are given: as if one could hold the
+            readers of both.
 
     """
     readers = [
-        wrap(Budget(limit="9 calls")(make()) if case.budget else make(), at) for at, make in enumerate(case.readers)
+        wrap(Budget(limit="9 calls")(make()) if case.budget else make(), at)
+        for at, make in enumerate(case.readers)
     ]
     for name in shared:
         setattr(readers[1], name, getattr(readers[0], name))
     mine = WebSearch(FakeWeb(), reader=readers[0], **case.mine)
-    return mine, mine if case.other is None else WebSearch(FakeWeb(), reader=readers[1], **case.other)
+    return mine, mine if case.other is None else WebSearch(
+        FakeWeb(), reader=readers[1], **case.other
+    )
 
 
 async def shares_a_request(case, net, path):
     mine, other = make_webs(case, lambda inner, _: SingleFlight()(inner), "_flights")
     (flights,) = [
-        part._flights for part in parts(mine.reader) if isinstance(getattr(part, "layer", None), SingleFlight)
+        part._flights
+        for part in parts(mine.reader)
+        if isinstance(getattr(part, "layer", None), SingleFlight)
     ]
     first = asyncio.create_task(mine.aread(URL))
     await await_until(lambda: net.count("kelp") == 1)
     with case.context():
         second = asyncio.create_task(other.aread(URL))
     under_way = flights._get_flights_here()
-    await await_until(lambda: net.count("kelp") == 2 or any(len(one.waiting) == 2 for one in under_way.values()))
+    await await_until(
+        lambda: (
+            net.count("kelp") == 2
+            or any(len(one.waiting) == 2 for one in under_way.values())
+        )
+    )
     net.is_open.set()
     await asyncio.gather(first, second)
     return net.count("kelp") == 1
@@ -203,7 +258,9 @@ async def shares_a_request(case, net, path):
 
 async def shares_the_cache(case, net, path):
     def wrap(inner, at):
-        return Cache(location=path, **case.cache, **case.other_cache if at else {})(inner)
+        return Cache(location=path, **case.cache, **case.other_cache if at else {})(
+            inner
+        )
 
     net.is_open.set()
     mine, other = make_webs(case, wrap)
@@ -236,8 +293,12 @@ def test_the_table_in_the_docs_has_a_row_for_each_case_and_says_yes_or_no():
     assert set(TABLE.values()) == {"yes", "no"}
 
 
-@pytest.mark.parametrize(("callers", "kind"), [(callers, kind) for callers in CASES for kind in KINDS])
-async def test_calls_share_what_the_table_in_the_docs_says(callers, kind, net, tmp_path):
+@pytest.mark.parametrize(
+    ("callers", "kind"), [(callers, kind) for callers in CASES for kind in KINDS]
+)
+async def test_calls_share_what_the_table_in_the_docs_says(
+    callers, kind, net, tmp_path
+):
     shares = await KINDS[kind](CASES[callers](), net, tmp_path / "answers.db")
 
     assert ("yes" if shares else "no") == TABLE[callers, kind]
@@ -257,7 +318,9 @@ ABOUT_CALLERS = [
     lambda: UnsafeURL("not from here"),
     lambda: DomainNotAllowed("outside the policy"),
     make_late,
-    lambda: AllProvidersFailed("all failed", [Unavailable("down"), BudgetExceeded("used up")]),
+    lambda: AllProvidersFailed(
+        "all failed", [Unavailable("down"), BudgetExceeded("used up")]
+    ),
 ]
 
 
@@ -286,13 +349,16 @@ def test_a_thread_that_waited_begins_again_after_an_error_about_another_caller(m
         assert type(first.exception()) is type(make())
         answers = [other.result() for other in others]
 
-    assert asked == ["ann", "bob"]  # the others of the same wait joined the first of them
+    # the others of the same wait joined the first of them
+    assert asked == ["ann", "bob"]
     assert [answer.value for answer in answers] == ["kelp"] * 3
     assert sum(answer.is_first for answer in answers) == 1
 
 
 @pytest.mark.parametrize("make", ABOUT_CALLERS)
-async def test_a_task_that_waited_begins_again_after_an_error_about_another_caller(make):
+async def test_a_task_that_waited_begins_again_after_an_error_about_another_caller(
+    make,
+):
     flights, asked = Flights(), []
 
     async def fail():
@@ -308,7 +374,9 @@ async def test_a_task_that_waited_begins_again_after_an_error_about_another_call
             return await flights.ashare("kelp", succeed)
 
     error, *answers = await asyncio.gather(
-        flights.ashare("kelp", fail), *(follow() for _ in range(3)), return_exceptions=True
+        flights.ashare("kelp", fail),
+        *(follow() for _ in range(3)),
+        return_exceptions=True,
     )
 
     assert type(error) is type(make())
@@ -323,7 +391,9 @@ async def test_many_callers_who_may_not_ask_each_hear_it_from_their_own_attempt(
         asked.append(None)
         raise BudgetExceeded("used up")
 
-    errors = await asyncio.gather(*(flights.ashare("kelp", fail) for _ in range(500)), return_exceptions=True)
+    errors = await asyncio.gather(
+        *(flights.ashare("kelp", fail) for _ in range(500)), return_exceptions=True
+    )
 
     assert {type(error) for error in errors} == {BudgetExceeded}
     assert len(asked) == 500  # each says for itself that it may not
@@ -346,7 +416,9 @@ def test_a_run_whose_budget_is_used_up_fails_no_other_run_that_asks_the_same(is_
             return await web.asearch("kelp")
 
     async def main():
-        return await asyncio.gather(aask("ann"), aask("bob"), aask("cat"), return_exceptions=True)
+        return await asyncio.gather(
+            aask("ann"), aask("bob"), aask("cat"), return_exceptions=True
+        )
 
     if is_async:
         ann, *others = asyncio.run(main())
@@ -368,7 +440,12 @@ async def test_a_page_of_a_batch_that_failed_because_of_another_caller_is_read_a
         def read_many(self, urls):
             asked.append(list(urls))
             yield Sleep(0)
-            return [DomainNotAllowed("outside") if len(asked) == 1 and "b" in url else Page(url=url) for url in urls]
+            return [
+                DomainNotAllowed("outside")
+                if len(asked) == 1 and "b" in url
+                else Page(url=url)
+                for url in urls
+            ]
 
         def read(self, url):
             raise AssertionError("not one by one")
@@ -376,7 +453,9 @@ async def test_a_page_of_a_batch_that_failed_because_of_another_caller_is_read_a
 
     layer = SingleFlight()(Reader())
     urls = ["https://a.example/", "https://b.example/"]
-    first, second = await asyncio.gather(*(arun(layer.read_many(urls), None) for _ in range(2)))
+    first, second = await asyncio.gather(
+        *(arun(layer.read_many(urls), None) for _ in range(2))
+    )
 
     assert [type(one) for one in first] == [Page, DomainNotAllowed]
     assert [type(one) for one in second] == [Page, Page]
@@ -394,7 +473,9 @@ def test_a_wait_that_is_longer_than_the_time_of_a_caller_is_an_error_about_that_
     assert not RateLimited("by the service").concerns_caller
 
 
-def test_what_a_program_defines_itself_is_not_taken_for_that_of_another_program(monkeypatch):
+def test_what_a_program_defines_itself_is_not_taken_for_that_of_another_program(
+    monkeypatch,
+):
     one = type("Sea", (), {"__module__": "__main__"})
     monkeypatch.setattr(sys.modules["__main__"], "__file__", "/one.py", raising=False)
     first = _locate(one)

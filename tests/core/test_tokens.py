@@ -1,4 +1,6 @@
-"""Budgets in tokens: the estimate, and parts of pages that respect a budget with any counter."""
+"""Budgets in tokens: the estimate, and parts of pages that respect a budget with any
+counter.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,18 @@ from websearch_core.reading import Excerpt
 from websearch_core.tokens import estimate_tokens
 
 TEXT = "\n\n".join(
-    f"## Part {n}\n\nThe grace period of part {n} is {n} days. {'Filler words. ' * 40}" for n in range(60)
+    f"## Part {n}\n\nThe grace period of part {n} is {n} days. {'Filler words. ' * 40}"
+    for n in range(60)
 )
 
 
 def whole(text: str) -> Page:
-    return Page(url="https://example.org/", content=text, content_length=len(text), original_length=len(text))
+    return Page(
+        url="https://example.org/",
+        content=text,
+        content_length=len(text),
+        original_length=len(text),
+    )
 
 
 COUNTERS = {
@@ -35,7 +43,10 @@ WAYS = [{}, {"query": "grace period"}, {"find": "grace period"}]
 @settings(max_examples=150, deadline=None)
 @given(
     st.lists(
-        st.sampled_from(["Kelp. ", "grace period. ", "\n\n", "# A\n\n", "字", "```\nx\n```\n\n"]), max_size=80
+        st.sampled_from(
+            ["Kelp. ", "grace period. ", "\n\n", "# A\n\n", "字", "```\nx\n```\n\n"]
+        ),
+        max_size=80,
     ).map("".join),
     st.integers(10, 400),
     st.sampled_from(list(COUNTERS.values())),
@@ -65,11 +76,17 @@ def test_a_budget_is_used_up_with_few_calls_of_the_counter(count, way):
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.text(max_size=300), st.integers(1, 40), st.sampled_from(["characters", "words", "a third"]))
+@given(
+    st.text(max_size=300),
+    st.integers(1, 40),
+    st.sampled_from(["characters", "words", "a third"]),
+)
 def test_windows_of_tokens_join_to_the_text(text, max_tokens, counter):
     page, joined, offset = whole(text), "", 0
     while True:
-        part = Excerpt(max_tokens=max_tokens, offset=offset, count=COUNTERS[counter]).of(page)
+        part = Excerpt(
+            max_tokens=max_tokens, offset=offset, count=COUNTERS[counter]
+        ).of(page)
         joined += part.content
         if part.next_offset is None:
             break
@@ -81,8 +98,14 @@ def test_windows_of_tokens_join_to_the_text(text, max_tokens, counter):
 def test_both_budgets_hold_together():
     page = whole(TEXT)
 
-    assert len(Excerpt(max_tokens=10_000, max_length=500, count=len).of(page).content) <= 500
-    assert len(Excerpt(max_tokens=500, max_length=10_000, count=len).of(page).content) <= 500
+    assert (
+        len(Excerpt(max_tokens=10_000, max_length=500, count=len).of(page).content)
+        <= 500
+    )
+    assert (
+        len(Excerpt(max_tokens=500, max_length=10_000, count=len).of(page).content)
+        <= 500
+    )
 
 
 def test_a_budget_without_room_for_a_character_is_refused():
@@ -91,14 +114,23 @@ def test_a_budget_without_room_for_a_character_is_refused():
 
 
 @pytest.mark.parametrize(
-    "options", [{"max_tokens": 0}, {"max_length": 0}, {"offset": -1}, {"query": "kelp", "find": "kelp"}], ids=str
+    "options",
+    [
+        {"max_tokens": 0},
+        {"max_length": 0},
+        {"offset": -1},
+        {"query": "kelp", "find": "kelp"},
+    ],
+    ids=str,
 )
 def test_invalid_options_are_refused_at_once(options):
     with pytest.raises(InvalidOption):
         Excerpt(**options)
 
 
-@pytest.mark.parametrize("options", [{}, {"query": ""}, {"find": " "}, {"query": " ", "find": ""}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"query": ""}, {"find": " "}, {"query": " ", "find": ""}], ids=str
+)
 def test_an_empty_query_or_phrase_counts_as_none(options):
     part = Excerpt(max_length=100, **options)
 
@@ -110,8 +142,16 @@ def test_an_empty_query_or_phrase_counts_as_none(options):
 @pytest.mark.parametrize(
     ("text", "cl100k", "o200k"),
     [
-        ("The quick brown fox jumps over the lazy dog, and nobody knows why it does so.", 18, 18),
-        ("Die Geschwindigkeitsbegrenzung auf Autobahnen ist seit Jahrzehnten umstritten.", 24, 19),
+        (
+            "The quick brown fox jumps over the lazy dog, and nobody knows why it does so.",
+            18,
+            18,
+        ),
+        (
+            "Die Geschwindigkeitsbegrenzung auf Autobahnen ist seit Jahrzehnten umstritten.",
+            24,
+            19,
+        ),
         ("快速的棕色狐狸跳过了懒狗，没有人知道它为什么这样做。", 39, 20),
         ("Быстрая коричневая лиса прыгает через ленивую собаку.", 28, 20),
         ("الثعلب البني السريع يقفز فوق الكلب الكسول.", 30, 16),
@@ -120,7 +160,9 @@ def test_an_empty_query_or_phrase_counts_as_none(options):
     ],
 )
 def test_the_estimate_is_near_and_rarely_too_low(text, cl100k, o200k):
-    assert 0.85 * max(cl100k, o200k) <= estimate_tokens(text) <= 2.2 * max(cl100k, o200k)
+    assert (
+        0.85 * max(cl100k, o200k) <= estimate_tokens(text) <= 2.2 * max(cl100k, o200k)
+    )
 
 
 def test_empty_text_has_no_tokens():

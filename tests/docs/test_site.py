@@ -1,4 +1,6 @@
-"""The site: the navigation, the pictures, and the links of the pages that `make docs-site` gives to its tool."""
+"""The site: the navigation, the pictures, and the links of the pages that `make
+docs-site` gives to its tool.
+"""
 
 from __future__ import annotations
 import re
@@ -26,46 +28,71 @@ def published():
 
 def test_the_navigation_has_each_page_once(published):
     folders = tuple(one for one in NAMED if one.endswith("/"))
-    expected = {name for name in published if name.endswith(".md") and not name.startswith(folders)}
-    cure = (
-        "In docs/site/mkdocs.yml, write a line below nav for a page that is missing there, or name it in exclude_docs"
-    )
+    expected = {
+        name
+        for name in published
+        if name.endswith(".md") and not name.startswith(folders)
+    }
+    cure = "In docs/site/mkdocs.yml, write a line below nav for a page that is missing there, or name it in exclude_docs"
 
     assert expected - set(NAMED) == set(), cure
-    assert set(NAMED) - expected - set(folders) == set(), "The navigation names pages that do not exist"
+    assert set(NAMED) - expected - set(folders) == set(), (
+        "The navigation names pages that do not exist"
+    )
     assert [name for name, count in Counter(NAMED).items() if count > 1] == []
 
 
 def test_a_page_that_is_excluded_exists_and_is_not_published(monkeypatch):
     settings = pages.load_settings()
-    assert [name for name in settings["exclude_docs"].split() if not (pages.DOCS / name).exists()] == []
+    assert [
+        name
+        for name in settings["exclude_docs"].split()
+        if not (pages.DOCS / name).exists()
+    ] == []
 
-    monkeypatch.setattr(pages, "load_settings", lambda: {**settings, "exclude_docs": "arguments.md\n"})
+    monkeypatch.setattr(
+        pages, "load_settings", lambda: {**settings, "exclude_docs": "arguments.md\n"}
+    )
     assert "arguments.md" not in pages.find_pages()
 
 
 def test_only_documentation_is_published(published):
     assert {path.suffix for path in published.values()} <= {".md", ".svg", ".txt"}
     assert not [name for name in published if name.startswith(("site/", "generators/"))]
-    assert {"index.md", "decisions/0001-a-provider-is-a-conversation.md", "langchain.md"} <= published.keys()
+    assert {
+        "index.md",
+        "decisions/0001-a-provider-is-a-conversation.md",
+        "langchain.md",
+    } <= published.keys()
 
 
-def test_the_tool_gets_every_page_with_links_that_it_can_follow(published, tmp_path, monkeypatch):
+def test_the_tool_gets_every_page_with_links_that_it_can_follow(
+    published, tmp_path, monkeypatch
+):
     monkeypatch.setattr(pages, "BUILT", tmp_path / "site")
     pages.prepare("https://code.example/blob/HEAD/")
     root = tmp_path / "site" / "pages"
-    written = {str(path.relative_to(root)): path for path in root.rglob("*") if path.is_file()}
+    written = {
+        str(path.relative_to(root)): path for path in root.rglob("*") if path.is_file()
+    }
 
     assert published.keys() <= written.keys()
     for name, path in written.items():
         text = path.read_text("utf-8") if name.endswith(".md") else ""
-        text = re.sub(r"^ *```.*?^ *```|`[^`\n]*`", "", text, flags=re.MULTILINE | re.DOTALL)
+        text = re.sub(
+            r"^ *```.*?^ *```|`[^`\n]*`", "", text, flags=re.MULTILINE | re.DOTALL
+        )
         for target in re.findall(r"\]\((?!https?:|mailto:|#)([^)#\s]+)", text):
             assert (path.parent / target).is_file(), f"{name} links to {target}"
-    assert "](https://code.example/blob/HEAD/CONTRIBUTING.md#adding-a-provider)" in (root / "extending.md").read_text()
+    assert (
+        "](https://code.example/blob/HEAD/CONTRIBUTING.md#adding-a-provider)"
+        in (root / "extending.md").read_text()
+    )
     assert "](decisions/index.md)" in (root / "index.md").read_text()
     assert "[`WebSearch(" in (root / "api.md").read_text()
-    for entry in pages.walk(pages.yaml.safe_load((tmp_path / "site" / "mkdocs.yml").read_text())["nav"]):
+    for entry in pages.walk(
+        pages.yaml.safe_load((tmp_path / "site" / "mkdocs.yml").read_text())["nav"]
+    ):
         assert entry in written
 
 
@@ -89,11 +116,20 @@ def source(tmp_path, monkeypatch):
         ("[a](../LICENSE#b)", "https://c/", "[a](https://c/LICENSE#b)"),
         ("[the `a[0]`](../LICENSE)", "", "the `a[0]`"),
         ("[a](#b) [c](https://d/e)", "", "[a](#b) [c](https://d/e)"),
-        ("```\n[a](../LICENSE)\n```\n[a](../LICENSE)\n", "", "```\n[a](../LICENSE)\n```\na\n"),
+        (
+            "```\n[a](../LICENSE)\n```\n[a](../LICENSE)\n",
+            "",
+            "```\n[a](../LICENSE)\n```\na\n",
+        ),
     ],
 )
-def test_a_link_that_leaves_the_site_leads_to_the_repository(source, written, repository, expected):
-    published = {"page.md": source, "measured/time.md": source.parent / "measured" / "time.md"}
+def test_a_link_that_leaves_the_site_leads_to_the_repository(
+    source, written, repository, expected
+):
+    published = {
+        "page.md": source,
+        "measured/time.md": source.parent / "measured" / "time.md",
+    }
 
     assert pages.move_links(written, source, published, repository) == expected
 
@@ -108,14 +144,22 @@ def test_a_link_to_nothing_names_its_page(source):
     [
         ("https://code.example/one/", "", "https://code.example/one/blob/HEAD/"),
         ("", "git@code.example:one/two.git", "https://code.example/one/two/blob/HEAD/"),
-        ("", "ssh://git@code.example/one/two", "https://code.example/one/two/blob/HEAD/"),
+        (
+            "",
+            "ssh://git@code.example/one/two",
+            "https://code.example/one/two/blob/HEAD/",
+        ),
         ("", "/srv/one", ""),
         ("", "", ""),
     ],
 )
-def test_the_repository_is_the_one_given_or_the_remote(given, remote, expected, monkeypatch):
+def test_the_repository_is_the_one_given_or_the_remote(
+    given, remote, expected, monkeypatch
+):
     monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
-    monkeypatch.setattr(pages.subprocess, "run", lambda *_, **__: SimpleNamespace(stdout=f"{remote}\n"))
+    monkeypatch.setattr(
+        pages.subprocess, "run", lambda *_, **__: SimpleNamespace(stdout=f"{remote}\n")
+    )
 
     assert pages.find_repository(given) == expected
 
@@ -131,7 +175,11 @@ def test_the_repository_is_the_one_that_ci_names(monkeypatch):
 def test_a_picture_is_shown_described_small_and_readable_in_the_dark(picture):
     text = picture.read_text("utf-8")
     root = ET.fromstring(text)
-    shown = [page for page in pages.DOCS.glob("*.md") if f"](pictures/{picture.name})" in page.read_text("utf-8")]
+    shown = [
+        page
+        for page in pages.DOCS.glob("*.md")
+        if f"](pictures/{picture.name})" in page.read_text("utf-8")
+    ]
 
     assert shown
     assert root.find(f"{SVG}title").text
@@ -139,7 +187,9 @@ def test_a_picture_is_shown_described_small_and_readable_in_the_dark(picture):
     assert "prefers-color-scheme: dark" in text
     assert len(text) < 10_000
     assert not re.search(r"<script|<image|href=|url\((?!#)|@import|\bon\w+=", text)
-    assert set(re.findall(r"var\((--\w+)\)", text)) <= set(re.findall(r"(--\w+): #", text))
+    assert set(re.findall(r"var\((--\w+)\)", text)) <= set(
+        re.findall(r"(--\w+): #", text)
+    )
 
 
 def test_there_is_a_picture_of_a_call_of_the_layers_and_of_the_guard():
@@ -157,7 +207,11 @@ def classes():
 
 
 def find(classes, cls, name):
-    return next(one[1:] for one in classes[f"{cls.__module__}.{cls.__qualname__}"] if one[0] == name)
+    return next(
+        one[1:]
+        for one in classes[f"{cls.__module__}.{cls.__qualname__}"]
+        if one[0] == name
+    )
 
 
 def test_the_reference_has_the_arguments_that_a_decorator_or_a_framework_makes(classes):
@@ -167,13 +221,24 @@ def test_the_reference_has_the_arguments_that_a_decorator_or_a_framework_makes(c
     from websearch_core.errors import WebSearchError
     from websearch_core.providers import Tavily
 
-    assert find(classes, SearchQuery, "time_range") == ("KEYWORD_ONLY", "TimeRange | None", "None")
+    assert find(classes, SearchQuery, "time_range") == (
+        "KEYWORD_ONLY",
+        "TimeRange | None",
+        "None",
+    )
     assert find(classes, Tavily, "api_key") == ("KEYWORD_ONLY", "Key | None", "None")
-    assert find(classes, WebSearch, "timeout") == ("KEYWORD_ONLY", "float | Timeout | None", "None")
+    assert find(classes, WebSearch, "timeout") == (
+        "KEYWORD_ONLY",
+        "float | Timeout | None",
+        "None",
+    )
     assert find(classes, Limits, "results") == ("KEYWORD_ONLY", "int", "...")
     assert find(classes, WebSearchTool, "limit")[1] == "int | None"
-    assert find(classes, WebSearchTool, "handle_tool_error")[2] == "True"  # LangChain's, but we document it
-    assert "tags" not in [one[0] for one in classes["langchain_websearch.tools.WebSearchTool"]]
+    # LangChain's, but we document it
+    assert find(classes, WebSearchTool, "handle_tool_error")[2] == "True"
+    assert "tags" not in [
+        one[0] for one in classes["langchain_websearch.tools.WebSearchTool"]
+    ]
     assert find(classes, WebPagePostprocessor, "arguments")[0] == "VAR_KEYWORD"
     assert f"{WebSearchError.__module__}.WebSearchError" in classes
 
@@ -181,7 +246,9 @@ def test_the_reference_has_the_arguments_that_a_decorator_or_a_framework_makes(c
 def test_the_reference_has_each_public_name_on_one_page():
     written = pages.write_reference()
     entries = [
-        (name, one) for name, page in written.items() for one in re.search(r"members: (.*)", page)[1][1:-1].split(", ")
+        (name, one)
+        for name, page in written.items()
+        for one in re.search(r"members: (.*)", page)[1][1:-1].split(", ")
     ]
 
     core = [one for name, one in entries if "websearch_core" in name]
@@ -190,18 +257,33 @@ def test_the_reference_has_each_public_name_on_one_page():
     assert "show_bases: true" in written["reference/websearch_core.errors.md"]
 
 
-PLACES = {"WebSearch": "websearch_core.WebSearch", "websearch_core.errors": "websearch_core.errors.md"}
+PLACES = {
+    "WebSearch": "websearch_core.WebSearch",
+    "websearch_core.errors": "websearch_core.errors.md",
+}
 
 
 @pytest.mark.parametrize(
     ("written", "expected"),
     [
         ("Make a `WebSearch`.", "Make a [`WebSearch`][websearch_core.WebSearch]."),
-        ("`WebSearch()` or ``WebSearch``", "[`WebSearch()`][websearch_core.WebSearch] or ``WebSearch``"),
-        ("See `websearch_core.errors`, `else`", "See [`websearch_core.errors`](websearch_core.errors.md), `else`"),
-        ("One.\n\n::\n\n    x = `1`\n\n    y = 2\n\nTwo.", "One.\n\n```text\nx = `1`\n\ny = 2\n```\n\nTwo."),
+        (
+            "`WebSearch()` or ``WebSearch``",
+            "[`WebSearch()`][websearch_core.WebSearch] or ``WebSearch``",
+        ),
+        (
+            "See `websearch_core.errors`, `else`",
+            "See [`websearch_core.errors`](websearch_core.errors.md), `else`",
+        ),
+        (
+            "One.\n\n::\n\n    x = `1`\n\n    y = 2\n\nTwo.",
+            "One.\n\n```text\nx = `1`\n\ny = 2\n```\n\nTwo.",
+        ),
         ("So::\n\n    await a()\n", "So:\n\n```python\nawait a()\n```\n"),
-        ("A:\n    Such as::\n\n        x = 1\n", "A:\n    Such as:\n\n    ```python\n    x = 1\n    ```\n"),
+        (
+            "A:\n    Such as::\n\n        x = 1\n",
+            "A:\n    Such as:\n\n    ```python\n    x = 1\n    ```\n",
+        ),
         ("::\n\n    `WebSearch`\n", "```text\n`WebSearch`\n```\n"),
     ],
 )
@@ -218,10 +300,19 @@ def test_a_docstring_becomes_markdown(written, expected):
         ('<a href="https://else.example/">', None),
         ('<img src="two/index.html" alt="two">', None),
         ('<a href="three/">', "index.html links to three/, which does not exist"),
-        ('<a href="../outside.html">', "index.html links to ../outside.html, which does not exist"),
-        ('<a href="two/#gone">', "index.html links to two/#gone, which has no such section"),
+        (
+            '<a href="../outside.html">',
+            "index.html links to ../outside.html, which does not exist",
+        ),
+        (
+            '<a href="two/#gone">',
+            "index.html links to two/#gone, which has no such section",
+        ),
         ('<a href="#gone">', "index.html links to #gone, which has no such section"),
-        ('<img src="two/index.html">', "index.html has a picture without a text that says what it shows"),
+        (
+            '<img src="two/index.html">',
+            "index.html has a picture without a text that says what it shows",
+        ),
     ],
 )
 def test_a_link_of_the_site_that_leads_nowhere_is_a_problem(page, problem, tmp_path):
@@ -236,7 +327,11 @@ def test_a_link_of_the_site_that_leads_nowhere_is_a_problem(page, problem, tmp_p
 
 def test_llms_txt_links_to_markdown_that_is_beside_it(tmp_path, monkeypatch):
     monkeypatch.setattr(pages, "BUILT", tmp_path)
-    monkeypatch.setattr(pages, "find_pages", lambda: {"one.md": None, "start/two.md": None, "llms.txt": None})
+    monkeypatch.setattr(
+        pages,
+        "find_pages",
+        lambda: {"one.md": None, "start/two.md": None, "llms.txt": None},
+    )
     for folder in ("pages/start", "html/start"):
         (tmp_path / folder).mkdir(parents=True)
     for name in ("one.md", "start/two.md"):
@@ -247,11 +342,18 @@ def test_llms_txt_links_to_markdown_that_is_beside_it(tmp_path, monkeypatch):
     pages.publish_markdown()
 
     assert (tmp_path / "html" / "start" / "two.md").read_text() == "start/two.md"
-    assert check.find_problems(tmp_path / "html") == ["llms.txt links to three.md, which does not exist"]
+    assert check.find_problems(tmp_path / "html") == [
+        "llms.txt links to three.md, which does not exist"
+    ]
 
 
 def test_the_command_says_what_it_needs():
-    done = subprocess.run([sys.executable, "-m", "docs.site"], cwd=pages.ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "docs.site"],
+        cwd=pages.ROOT,
+        capture_output=True,
+        text=True,
+    )
 
     assert done.returncode == 2
     assert "--tools" in done.stderr

@@ -1,4 +1,6 @@
-"""The pages in docs/start: their commands work, and what a host is told to start is a server."""
+"""The pages in docs/start: their commands work, and what a host is told to start is a
+server.
+"""
 
 from __future__ import annotations
 import json
@@ -27,8 +29,15 @@ def test_the_commands_of_a_shell_end_as_the_page_says(monkeypatch):
         "websearch_core._net.sender.Sender.send",
         lambda _, request: reply(LINK if "duckduckgo" in request.url else PAGE),
     )
-    commands = [line for block in find_blocks("shell.md", "console") for line in block.splitlines()]
-    done = [CliRunner().invoke(app, shlex.split(command.removeprefix("websearch "))) for command in commands]
+    commands = [
+        line
+        for block in find_blocks("shell.md", "console")
+        for line in block.splitlines()
+    ]
+    done = [
+        CliRunner().invoke(app, shlex.split(command.removeprefix("websearch ")))
+        for command in commands
+    ]
 
     assert [one.exit_code for one in done] == [0] * 4
     search, page, passages, data = (one.stdout for one in done)
@@ -43,7 +52,10 @@ def test_what_a_host_starts_is_the_server(language):
     blocks = find_blocks("mcp.md", language)
     if language == "json":
         servers, env = map(json.loads, blocks)
-        words = [servers["mcpServers"]["websearch"]["command"], *servers["mcpServers"]["websearch"]["args"]]
+        words = [
+            servers["mcpServers"]["websearch"]["command"],
+            *servers["mcpServers"]["websearch"]["args"],
+        ]
         assert env["env"].keys() == {"TAVILY_API_KEY", "WEB_SEARCH_BUDGET"}
     else:
         claude, code = (shlex.split(line) for line in blocks[0].splitlines())
@@ -59,7 +71,8 @@ def test_what_a_host_starts_is_the_server(language):
 def test_each_line_for_a_host_starts_the_same_server():
     page = (START.parent / "mcp.md").read_text("utf-8")
     claude, codex, code = (
-        shlex.split(line) for line in re.findall(r"^\| [\w ]+ \| `(\w+ .+)` \|$", page, re.MULTILINE)
+        shlex.split(line)
+        for line in re.findall(r"^\| [\w ]+ \| `(\w+ .+)` \|$", page, re.MULTILINE)
     )
     (block,) = re.findall(r"^```json\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     listed, added = json.loads(block)["mcpServers"]["websearch"], json.loads(code[2])
@@ -71,9 +84,15 @@ def test_each_line_for_a_host_starts_the_same_server():
 
 
 @pytest.mark.parametrize(
-    ("page", "package"), [("langchain.md", "langchain_websearch"), ("llamaindex.md", "llamaindex_websearch")]
+    ("page", "package"),
+    [
+        ("langchain.md", "langchain_websearch"),
+        ("llamaindex.md", "llamaindex_websearch"),
+    ],
 )
 def test_a_page_installs_what_the_readme_of_its_package_installs(page, package):
-    (command,) = re.findall("^pip install .*", (START / page).read_text("utf-8"), re.MULTILINE)
+    (command,) = re.findall(
+        "^pip install .*", (START / page).read_text("utf-8"), re.MULTILINE
+    )
 
     assert command in (START.parents[1] / package / "README.md").read_text("utf-8")

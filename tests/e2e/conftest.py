@@ -1,20 +1,22 @@
-"""
-A real SearX, searching invented services on 127.0.0.1, and a real Redis.
+"""A real SearX, searching invented services on 127.0.0.1, and a real Redis.
 
-SearX comes from the Debian package ``searx``; tests that need it are skipped if it is not installed. The services
-behind it are defined here, so that every answer is known in advance:
+SearX comes from the Debian package ``searx``; tests that need it are skipped if it is
+not installed. The services behind it are defined here, so that every answer is known in
+advance:
 
-=========== ======== ====================================== =======================================================
-engine      category format                                 peculiarity
-=========== ======== ====================================== =======================================================
-``garden``  general  JSON, five results a page              markup and entities in a title
-``library`` general  JSON, one page, suggestions            shares results with ``garden``; knows time ranges
+=========== ======== ======================================
+======================================================= engine      category format
+peculiarity =========== ======== ======================================
+======================================================= ``garden``  general  JSON, five
+results a page              markup and entities in a title ``library`` general  JSON,
+one page, suggestions            shares results with ``garden``; knows time ranges
 ``almanac`` news     the JSON of YaCy                       results have dates
 ``lexicon`` words    an SQLite file, without HTTP           results have no URL
-=========== ======== ====================================== =======================================================
+=========== ======== ======================================
+=======================================================
 
-A query finds the topics it names (``kelp``, ``sourdough``); other words are ignored. ``boom`` makes every service answer
-HTTP 500, ``boom-library`` only that one.
+A query finds the topics it names (``kelp``, ``sourdough``); other words are ignored.
+``boom`` makes every service answer HTTP 500, ``boom-library`` only that one.
 """
 
 from __future__ import annotations
@@ -116,30 +118,56 @@ TOPICS = {
 def find(query: str) -> list[Entry]:
     """Return the pages of the invented web about the topics that the query names."""
     words = query.lower().split()
-    return [entry for topic, entries in TOPICS.items() if topic in words for entry in entries]
+    return [
+        entry
+        for topic, entries in TOPICS.items()
+        if topic in words
+        for entry in entries
+    ]
 
 
 def garden(parameters: dict[str, str]) -> object:
     first = (int(parameters["page"]) - 1) * PAGE_SIZE
-    return {"hits": [entry._asdict() for entry in find(parameters["q"])[first : first + PAGE_SIZE]]}
+    return {
+        "hits": [
+            entry._asdict()
+            for entry in find(parameters["q"])[first : first + PAGE_SIZE]
+        ]
+    }
 
 
 def library(parameters: dict[str, str]) -> object:
     found = find(parameters["q"])[:2]
-    related = [f"{topic} recipes" for topic in TOPICS if topic in parameters["q"].lower().split()]
-    return {"hits": [entry._asdict() for entry in found], "related": [{"query": phrase} for phrase in related]}
+    related = [
+        f"{topic} recipes"
+        for topic in TOPICS
+        if topic in parameters["q"].lower().split()
+    ]
+    return {
+        "hits": [entry._asdict() for entry in found],
+        "related": [{"query": phrase} for phrase in related],
+    }
 
 
 def almanac(parameters: dict[str, str]) -> object:
     first, count = int(parameters["startRecord"]), int(parameters["maximumRecords"])
     items = [
-        {"link": entry.url, "title": entry.title, "description": entry.content, "pubDate": entry.date}
+        {
+            "link": entry.url,
+            "title": entry.title,
+            "description": entry.content,
+            "pubDate": entry.date,
+        }
         for entry in find(parameters["query"])[first : first + count]
     ]
     return {"channels": [{"items": items}]}
 
 
-SERVICES: dict[str, Callable[[dict[str, str]], object]] = {"garden": garden, "library": library, "almanac": almanac}
+SERVICES: dict[str, Callable[[dict[str, str]], object]] = {
+    "garden": garden,
+    "library": library,
+    "almanac": almanac,
+}
 
 
 class Exchange(BaseHTTPRequestHandler):
@@ -167,8 +195,8 @@ class Exchange(BaseHTTPRequestHandler):
 
 
 def settings(upstream: str, lexicon: Path, formats: Sequence[str]) -> dict[str, Any]:
-    """
-    Return the minimal settings with which SearX 1.1 serves searches and ``/config``, with the four engines.
+    """Return the minimal settings with which SearX 1.1 serves searches and
+    ``/config``, with the four engines.
 
     Args:
         upstream: Base URL of the invented services.
@@ -176,7 +204,8 @@ def settings(upstream: str, lexicon: Path, formats: Sequence[str]) -> dict[str, 
         formats: The value of ``search.formats``.
 
     """
-    engine = {"timeout": 5.0, "enable_http": True}  # without enable_http, http:// is refused
+    # without enable_http, http:// is refused
+    engine = {"timeout": 5.0, "enable_http": True}
     hits = {
         "engine": "json_engine",
         "results_query": "hits",
@@ -195,7 +224,12 @@ def settings(upstream: str, lexicon: Path, formats: Sequence[str]) -> dict[str, 
             "ban_time_on_fail": 0,
             "max_ban_time_on_fail": 0,
         },
-        "server": {"port": 0, "bind_address": "127.0.0.1", "base_url": False, "secret_key": secrets.token_hex()},
+        "server": {
+            "port": 0,
+            "bind_address": "127.0.0.1",
+            "base_url": False,
+            "secret_key": secrets.token_hex(),
+        },
         "ui": {
             "static_path": "/usr/share/python3-searx/static",
             "templates_path": "/usr/share/python3-searx/templates",
@@ -209,16 +243,35 @@ def settings(upstream: str, lexicon: Path, formats: Sequence[str]) -> dict[str, 
         "engines": [
             engine
             | hits
-            | {"name": "garden", "shortcut": "ga", "search_url": f"{upstream}/garden?q={{query}}&page={{pageno}}"}
+            | {
+                "name": "garden",
+                "shortcut": "ga",
+                "search_url": f"{upstream}/garden?q={{query}}&page={{pageno}}",
+            }
             | {"paging": True},
             engine
             | hits
-            | {"name": "library", "shortcut": "li", "search_url": f"{upstream}/library?q={{query}}"}
+            | {
+                "name": "library",
+                "shortcut": "li",
+                "search_url": f"{upstream}/library?q={{query}}",
+            }
             | {"suggestion_query": "related/query", "time_range_support": True},
             engine
-            | {"name": "almanac", "shortcut": "al", "engine": "yacy", "base_url": f"{upstream}/almanac"}
+            | {
+                "name": "almanac",
+                "shortcut": "al",
+                "engine": "yacy",
+                "base_url": f"{upstream}/almanac",
+            }
             | {"categories": "news"},
-            {"name": "lexicon", "shortcut": "le", "engine": "sqlite", "database": str(lexicon), "categories": "words"}
+            {
+                "name": "lexicon",
+                "shortcut": "le",
+                "engine": "sqlite",
+                "database": str(lexicon),
+                "categories": "words",
+            }
             | {"query_str": "SELECT title, content FROM words WHERE title = :query"},
         ],
     }
@@ -234,10 +287,14 @@ def address(process: subprocess.Popen[bytes], log: Path) -> str:
     """
     deadline = time.monotonic() + STARTUP_SECONDS
     while process.poll() is None and time.monotonic() < deadline:
-        if listening := re.search(r"Running on (http://127\.0\.0\.1:\d+)", log.read_text()):
+        if listening := re.search(
+            r"Running on (http://127\.0\.0\.1:\d+)", log.read_text()
+        ):
             return listening[1]
         time.sleep(0.05)
-    raise RuntimeError(f"SearX does not listen (exit status {process.poll()}):\n{log.read_text()}")
+    raise RuntimeError(
+        f"SearX does not listen (exit status {process.poll()}):\n{log.read_text()}"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -248,7 +305,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def upstream() -> Iterator[str]:
     """Base URL of the invented services."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Exchange) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread = threading.Thread(
+            target=server.serve_forever, kwargs={"poll_interval": 0.05}
+        )
         thread.start()
         try:
             yield f"http://127.0.0.1:{server.server_port}"
@@ -262,7 +321,9 @@ def start_searx(upstream: str, tmp_path_factory: pytest.TempPathFactory) -> Star
     """``with start_searx(formats=[...]) as base_url`` runs a separate SearX."""
     executable = shutil.which("searx-run")
     if executable is None:
-        pytest.skip("SearX is not installed: apt-get install --no-install-recommends searx")
+        pytest.skip(
+            "SearX is not installed: apt-get install --no-install-recommends searx"
+        )
 
     @contextmanager
     def start(*, formats: Sequence[str]) -> Iterator[str]:
@@ -271,13 +332,22 @@ def start_searx(upstream: str, tmp_path_factory: pytest.TempPathFactory) -> Star
             words.execute("CREATE TABLE words (title, content)")
             words.execute("INSERT INTO words VALUES ('kelp', 'A large brown seaweed.')")
         settings_file = folder / "settings.yml"
-        settings_file.write_text(json.dumps(settings(upstream, folder / "lexicon.db", formats)))  # JSON is YAML
+        # JSON is YAML
+        settings_file.write_text(
+            json.dumps(settings(upstream, folder / "lexicon.db", formats))
+        )
         log = folder / "searx.log"
-        # A clean environment: SearX runs outside our virtual environment, and would use HTTP_PROXY.
-        environment = {"PATH": "/usr/bin:/bin", "SEARX_SETTINGS_PATH": str(settings_file)}
+        # A clean environment: SearX runs outside our virtual environment, and would use
+        # HTTP_PROXY.
+        environment = {
+            "PATH": "/usr/bin:/bin",
+            "SEARX_SETTINGS_PATH": str(settings_file),
+        }
         with (
             log.open("wb") as output,
-            subprocess.Popen([executable], env=environment, stdout=output, stderr=output, cwd=folder) as process,
+            subprocess.Popen(
+                [executable], env=environment, stdout=output, stderr=output, cwd=folder
+            ) as process,
         ):
             try:
                 yield address(process, log)
@@ -299,14 +369,29 @@ def start_redis(tmp_path_factory) -> Callable[[int], object]:
     """``with start_redis(port)`` runs a Redis without a file of its own."""
     executable = shutil.which("redis-server")
     if executable is None:
-        pytest.skip("Redis is not installed: apt-get install --no-install-recommends redis-server")
-    redis = pytest.importorskip("redis", reason="redis-py is not installed: pip install 'websearch-core[redis]'")
+        pytest.skip(
+            "Redis is not installed: apt-get install --no-install-recommends redis-server"
+        )
+    redis = pytest.importorskip(
+        "redis", reason="redis-py is not installed: pip install 'websearch-core[redis]'"
+    )
 
     @contextmanager
     def start(port: int) -> Iterator[None]:
         folder = tmp_path_factory.mktemp("redis")
-        options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
-        with subprocess.Popen([executable, *options], stdout=subprocess.DEVNULL) as process:
+        options = [
+            "--port",
+            str(port),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--dir",
+            str(folder),
+        ]
+        with subprocess.Popen(
+            [executable, *options], stdout=subprocess.DEVNULL
+        ) as process:
             try:
                 _wait(redis, port, process)
                 yield

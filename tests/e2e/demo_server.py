@@ -1,4 +1,6 @@
-"""``websearch mcp`` with an invented web, for clients: ``python demo_server.py [OPTION]...``."""
+"""``websearch mcp`` with an invented web, for clients: ``python demo_server.py
+[OPTION]...``.
+"""
 
 from __future__ import annotations
 import sys
@@ -10,5 +12,7 @@ KELP = {"title": "Kelp", "url": "https://sea.example/kelp", "snippet": "A brown 
 
 if __name__ == "__main__":
     sys.argv = ["websearch", "mcp", "--provider", "tavily", *sys.argv[1:]]
-    with FakeWeb(results=[KELP], pages={KELP["url"]: "# Kelp\n\nKelp is a brown alga."}).replace_providers():
+    with FakeWeb(
+        results=[KELP], pages={KELP["url"]: "# Kelp\n\nKelp is a brown alga."}
+    ).replace_providers():
         _cli.main()

@@ -1,4 +1,6 @@
-"""Other packages' clients with our MCP server, each with the SDK that it needs: `make test-mcp` has LangChain's."""
+"""Other packages' clients with our MCP server, each with the SDK that it needs: `make
+test-mcp` has LangChain's.
+"""
 
 from __future__ import annotations
 import ast
@@ -23,7 +25,9 @@ pytestmark = pytest.mark.enable_socket  # the event loop of a subprocess
 
 @pytest.fixture
 def run_block(tmp_path, monkeypatch):
-    """Run the block of the page that imports a module, with a ``uvx`` that starts the demo server."""
+    """Run the block of the page that imports a module, with a ``uvx`` that starts the
+    demo server.
+    """
     if sys.platform == "win32":
         pytest.skip("Windows starts no script by its first line")
 
@@ -32,9 +36,17 @@ def run_block(tmp_path, monkeypatch):
         uvx.write_text(UVX, "ascii")
         uvx.chmod(0o755)
         monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-        blocks = re.findall(r"^```python\n(.*?)^```", START.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+        blocks = re.findall(
+            r"^```python\n(.*?)^```", START.read_text("utf-8"), re.MULTILINE | re.DOTALL
+        )
         (block,) = [block for block in blocks if f"from {module}" in block]
-        code = compile(block, str(START), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        code = compile(
+            block,
+            str(START),
+            "exec",
+            flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT,
+            dont_inherit=True,
+        )
         await eval(code, given)
         return given
 
@@ -42,18 +54,34 @@ def run_block(tmp_path, monkeypatch):
 
 
 async def test_langchains_adapter_gets_texts_artifacts_and_errors():
-    adapters = pytest.importorskip("langchain_mcp_adapters.client", reason="needs mcp below 2: make test-mcp")
+    adapters = pytest.importorskip(
+        "langchain_mcp_adapters.client", reason="needs mcp below 2: make test-mcp"
+    )
     from langchain_mcp_adapters.tools import load_mcp_tools
 
     place = {"transport": "stdio", "command": sys.executable, "args": [SERVER]}
-    async with adapters.MultiServerMCPClient({"websearch": place}).session("websearch") as session:
+    async with adapters.MultiServerMCPClient({"websearch": place}).session(
+        "websearch"
+    ) as session:
         search, page = await load_mcp_tools(session)
-        found = await search.ainvoke({"type": "tool_call", "id": "1", "name": "web_search", "args": {"query": "kelp"}})
+        found = await search.ainvoke(
+            {
+                "type": "tool_call",
+                "id": "1",
+                "name": "web_search",
+                "args": {"query": "kelp"},
+            }
+        )
         facts = found.artifact["structured_content"]
         conversation = {"conversation": facts["conversation"]}
         opened = await page.ainvoke({"url": "[1]", **conversation})
         failed = await page.ainvoke(
-            {"type": "tool_call", "id": "2", "name": "open_page", "args": {"url": "http://10.0.0.1/"}}
+            {
+                "type": "tool_call",
+                "id": "2",
+                "name": "open_page",
+                "args": {"url": "http://10.0.0.1/"},
+            }
         )
 
     assert (search.name, page.name) == ("web_search", "open_page")
@@ -65,7 +93,9 @@ async def test_langchains_adapter_gets_texts_artifacts_and_errors():
 
 
 async def test_an_agent_of_langchain_is_made_as_the_page_says(run_block):
-    pytest.importorskip("langchain_mcp_adapters", reason="needs mcp below 2: make test-mcp")
+    pytest.importorskip(
+        "langchain_mcp_adapters", reason="needs mcp below 2: make test-mcp"
+    )
     from langchain_core.language_models import GenericFakeChatModel
     from langchain_core.messages import AIMessage
 
@@ -75,15 +105,23 @@ async def test_an_agent_of_langchain_is_made_as_the_page_says(run_block):
             return self
 
     call = {"name": "web_search", "args": {"query": "kelp"}, "id": "1"}
-    model = Model(messages=iter([AIMessage("", tool_calls=[call]), AIMessage("A brown alga [1].")]))
-    done = await run_block("langchain_mcp_adapters", model=model, question="What is kelp?")
+    model = Model(
+        messages=iter(
+            [AIMessage("", tool_calls=[call]), AIMessage("A brown alga [1].")]
+        )
+    )
+    done = await run_block(
+        "langchain_mcp_adapters", model=model, question="What is kelp?"
+    )
 
     _, _, found, answer = done["answer"]["messages"]
     assert "1. Kelp" in str(found.content)
     assert answer.content == "A brown alga [1]."
 
 
-async def test_tools_of_llamaindex_are_made_as_the_page_says_and_get_texts_and_errors(run_block):
+async def test_tools_of_llamaindex_are_made_as_the_page_says_and_get_texts_and_errors(
+    run_block,
+):
     pytest.importorskip("llama_index.tools.mcp", reason="needs mcp 2")
     search, page = (await run_block("llama_index"))["tools"]
     found = await search.acall(query="kelp")

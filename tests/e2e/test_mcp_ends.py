@@ -21,7 +21,11 @@ pytestmark = [
     pytest.mark.enable_socket,
     pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals"),
 ]
-_HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+_HELLO = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"},
+}
 _SETTINGS = """
 provider = "searxng"
 timeout = 600
@@ -49,16 +53,21 @@ def count_leases(redis):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_places_and_what_is_reserved_are_given_back(start_redis, port, tmp_path, number):
+def test_places_and_what_is_reserved_are_given_back(
+    start_redis, port, tmp_path, number
+):
     redis = pytest.importorskip("redis")
     with ExitStack() as stack:
         stack.enter_context(start_redis(port))
         client = stack.enter_context(redis.Redis(port=port))
-        silent = stack.enter_context(socket.create_server(("127.0.0.1", 0)))  # it accepts, and never answers
+        # it accepts, and never answers
+        silent = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         usage, settings = tmp_path / "usage.db", tmp_path / "websearch.toml"
         home = f"http://127.0.0.1:{silent.getsockname()[1]}"
         address = f"redis://127.0.0.1:{port}/0?socket_timeout=30"
-        settings.write_text(_SETTINGS.format(redis=address, usage=usage, searxng=home), "utf-8")
+        settings.write_text(
+            _SETTINGS.format(redis=address, usage=usage, searxng=home), "utf-8"
+        )
         child = stack.enter_context(
             subprocess.Popen(
                 [sys.executable, "-m", "websearch_core", "mcp"],
@@ -68,14 +77,20 @@ def test_places_and_what_is_reserved_are_given_back(start_redis, port, tmp_path,
         )  # fmt: skip
 
         def send(**message):
-            child.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+            child.stdin.write(
+                json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
+            )
             child.stdin.flush()
 
         send(id=1, method="initialize", params=_HELLO)
         child.stdout.readline()
         send(method="notifications/initialized")
         for one in (2, 3):
-            send(id=one, method="tools/call", params={"name": "web_search", "arguments": {"query": f"kelp {one}"}})
+            send(
+                id=one,
+                method="tools/call",
+                params={"name": "web_search", "arguments": {"query": f"kelp {one}"}},
+            )
         stack.enter_context(silent.accept()[0])
         wait_until(lambda: count_leases(client) == 1 and count_calls(usage) == 2)
         child.send_signal(number)

@@ -105,7 +105,9 @@ def test_something_else_there_is_counted_without_a_size_and_cleared(start_redis,
 @pytest.mark.usefixtures("_patient")
 def test_an_answer_may_be_kept_for_ever(start_redis, port, fake):
     with start_redis(port):
-        web = WebSearch(fake, cache=Cache(location=f"redis://127.0.0.1:{port}", max_age=math.inf))
+        web = WebSearch(
+            fake, cache=Cache(location=f"redis://127.0.0.1:{port}", max_age=math.inf)
+        )
         assert web.read(URL).content == web.read(URL).content
         assert len(fake.urls) == 1
 
@@ -122,7 +124,9 @@ def test_no_key_and_no_address_is_in_a_name(start_redis, port, fake):
 
 
 @pytest.mark.usefixtures("_patient")
-def test_calls_go_on_while_it_is_down_and_use_it_when_it_is_back(start_redis, port, fake, caplog, monkeypatch):
+def test_calls_go_on_while_it_is_down_and_use_it_when_it_is_back(
+    start_redis, port, fake, caplog, monkeypatch
+):
     monkeypatch.setattr(store, "_RETRY_AFTER", 0.2)
     web = WebSearch(fake, cache=f"redis://127.0.0.1:{port}")
     with start_redis(port):
@@ -132,7 +136,16 @@ def test_calls_go_on_while_it_is_down_and_use_it_when_it_is_back(start_redis, po
     for _ in range(3):
         assert web.read(URL).content
     assert len(fake.urls) == 4
-    assert len([record for record in caplog.records if "cache does not work" in record.message]) == 1
+    assert (
+        len(
+            [
+                record
+                for record in caplog.records
+                if "cache does not work" in record.message
+            ]
+        )
+        == 1
+    )
     with start_redis(port):
         time.sleep(0.25)
         web.read(URL)
@@ -141,8 +154,12 @@ def test_calls_go_on_while_it_is_down_and_use_it_when_it_is_back(start_redis, po
 
 
 @pytest.mark.usefixtures("_patient")
-def test_it_stops_and_comes_back_while_calls_go_on(start_redis, port, monkeypatch, caplog):
-    """Threads and an event loop read all the time; Redis is killed under them, and starts again."""
+def test_it_stops_and_comes_back_while_calls_go_on(
+    start_redis, port, monkeypatch, caplog
+):
+    """Threads and an event loop read all the time; Redis is killed under them, and
+    starts again.
+    """
     monkeypatch.setattr(store, "_RETRY_AFTER", 0.1)
     pages = {f"{URL}/{n}": f"# Kelp {n}" for n in range(20)}
     fake = FakeWeb(pages=pages)
@@ -179,7 +196,16 @@ def test_it_stops_and_comes_back_while_calls_go_on(start_redis, port, monkeypatc
             ended.set()
         for done in work:
             done.result(60)
-    assert len([record for record in caplog.records if "cache does not work" in record.message]) == 1
+    assert (
+        len(
+            [
+                record
+                for record in caplog.records
+                if "cache does not work" in record.message
+            ]
+        )
+        == 1
+    )
 
 
 def test_a_redis_that_does_not_answer_is_not_waited_for_long(port, fake):
@@ -190,18 +216,26 @@ def test_a_redis_that_does_not_answer_is_not_waited_for_long(port, fake):
         assert time.monotonic() - started < 20
 
 
-def test_a_wrong_password_fails_no_call_and_is_not_logged(start_redis, port, fake, caplog):
+def test_a_wrong_password_fails_no_call_and_is_not_logged(
+    start_redis, port, fake, caplog
+):
     with start_redis(port):
         web = WebSearch(fake, cache=f"redis://:letmein@127.0.0.1:{port}")
         assert web.read(URL).content
     assert "letmein" not in caplog.text
-    assert "letmein" not in repr(Cache(location=f"redis://:letmein@127.0.0.1:{port}").backend.__dict__ and web)
+    assert "letmein" not in repr(
+        Cache(location=f"redis://:letmein@127.0.0.1:{port}").backend.__dict__ and web
+    )
 
 
 def test_without_the_package_the_error_says_what_to_install(monkeypatch):
     import importlib.util
 
     find = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "redis" else find(name, *rest))
+    monkeypatch.setattr(
+        importlib.util,
+        "find_spec",
+        lambda name, *rest: None if name == "redis" else find(name, *rest),
+    )
     with pytest.raises(ConfigurationError, match=r"websearch-core\[redis\]"):
         Cache(location="redis://localhost").start()

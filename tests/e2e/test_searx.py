@@ -31,7 +31,13 @@ class NoRedirects(HTTPRedirectHandler):
     """Follow no redirects: those of SearX lead off this machine."""
 
     def redirect_request(
-        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+        self,
+        req: Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: HTTPMessage,
+        newurl: str,
     ) -> None:
         return None
 
@@ -59,7 +65,10 @@ def test_results_of_two_engines_are_merged(searx: str) -> None:
     ]
     first, *_, last = answer.json()["results"]
     assert first["title"] == "Kelp forests & their keepers"
-    assert (set(first["engines"]), set(last["engines"])) == ({"garden", "library"}, {"garden"})
+    assert (set(first["engines"]), set(last["engines"])) == (
+        {"garden", "library"},
+        {"garden"},
+    )
     assert answer.json()["suggestions"] == ["kelp recipes"]
     assert answer.json()["unresponsive_engines"] == []
 
@@ -79,7 +88,9 @@ def test_finding_nothing_is_not_a_failed_engine(searx: str) -> None:
     assert (answer.urls(), answer.json()["unresponsive_engines"]) == ([], [])
 
 
-def test_a_failed_engine_is_reported_beside_the_results_of_the_others(searx: str) -> None:
+def test_a_failed_engine_is_reported_beside_the_results_of_the_others(
+    searx: str,
+) -> None:
     answer = ask(searx, q="kelp boom-library")
 
     assert answer.status == 200
@@ -91,7 +102,10 @@ def test_when_all_engines_fail_the_status_is_still_200(searx: str) -> None:
     answer = ask(searx, q="boom")
 
     assert (answer.status, answer.urls()) == (200, [])
-    assert sorted(answer.json()["unresponsive_engines"]) == [["garden", "HTTP error"], ["library", "HTTP error"]]
+    assert sorted(answer.json()["unresponsive_engines"]) == [
+        ["garden", "HTTP error"],
+        ["library", "HTTP error"],
+    ]
 
 
 def test_a_failed_engine_is_asked_again_at_once(searx: str) -> None:
@@ -100,10 +114,14 @@ def test_a_failed_engine_is_asked_again_at_once(searx: str) -> None:
     assert len(ask(searx, q="kelp").json()["results"][0]["engines"]) == 2
 
 
-def test_a_time_range_silently_skips_the_engines_that_do_not_support_it(searx: str) -> None:
+def test_a_time_range_silently_skips_the_engines_that_do_not_support_it(
+    searx: str,
+) -> None:
     answer = ask(searx, q="kelp", time_range="week")
 
-    assert {engine for result in answer.json()["results"] for engine in result["engines"]} == {"library"}
+    assert {
+        engine for result in answer.json()["results"] for engine in result["engines"]
+    } == {"library"}
     assert answer.json()["unresponsive_engines"] == []
 
 
@@ -111,7 +129,10 @@ def test_news_have_a_date_for_people_and_one_for_programs(searx: str) -> None:
     first = ask(searx, q="kelp", categories="news", language="en").json()["results"][0]
 
     assert (first["category"], first["engines"]) == ("news", ["almanac"])
-    assert (first["publishedDate"], first["pubdate"]) == ("Feb 17, 2026", "2026-02-17 08:30:00+0000")
+    assert (first["publishedDate"], first["pubdate"]) == (
+        "Feb 17, 2026",
+        "2026-02-17 08:30:00+0000",
+    )
 
 
 def test_the_offline_engine_has_results_without_a_url(searx: str) -> None:
@@ -123,7 +144,12 @@ def test_the_offline_engine_has_results_without_a_url(searx: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("time_range", "decade"), ("language", "klingon"), ("safesearch", "strict"), ("pageno", "0")],
+    [
+        ("time_range", "decade"),
+        ("language", "klingon"),
+        ("safesearch", "strict"),
+        ("pageno", "0"),
+    ],
 )
 def test_a_wrong_parameter_is_named_with_400(searx: str, name: str, value: str) -> None:
     answer = ask(searx, q="kelp", **{name: value})

@@ -29,7 +29,10 @@ def test_a_search_finds_plain_titles_and_snippets(search):
     assert [result.citation_id for result in response.results] == [1, 2, 3]
     titles = [result.title for result in search("kelp", limit=10).results]
     assert "Kelp forests & their keepers" in titles
-    assert all(result.url.startswith("https://") and result.snippet for result in response.results)
+    assert all(
+        result.url.startswith("https://") and result.snippet
+        for result in response.results
+    )
 
 
 def test_a_larger_limit_continues_on_the_next_page(search):
@@ -39,7 +42,9 @@ def test_a_larger_limit_continues_on_the_next_page(search):
 def test_each_page_has_other_results(search):
     first, second = search("kelp", limit=5), search("kelp", limit=5, page=2)
 
-    assert not {result.url for result in first.results} & {result.url for result in second.results}
+    assert not {result.url for result in first.results} & {
+        result.url for result in second.results
+    }
 
 
 def test_finding_nothing_is_not_an_error(search):
@@ -61,7 +66,9 @@ def test_one_failed_engine_is_noted(search):
 def test_a_domain_filter_works_although_the_engines_have_none(search):
     response = search("kelp", limit=5, allowed_domains=["marine.example"])
 
-    assert {result.url.split("/")[2] for result in response.results} <= {"marine.example"}
+    assert {result.url.split("/")[2] for result in response.results} <= {
+        "marine.example"
+    }
 
 
 def test_news_are_a_category_with_dates(search):
@@ -71,7 +78,9 @@ def test_news_are_a_category_with_dates(search):
     assert all(result.published for result in results)
 
 
-@pytest.mark.parametrize("options", [{"time_range": "week"}, {"language": "de"}, {"safe_search": "strict"}])
+@pytest.mark.parametrize(
+    "options", [{"time_range": "week"}, {"language": "de"}, {"safe_search": "strict"}]
+)
 def test_each_option_is_understood(search, options):
     assert search("kelp", limit=2, **options).provider == "searxng"
 

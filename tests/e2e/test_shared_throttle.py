@@ -1,4 +1,6 @@
-"""Limits that processes share through a real Redis: some are killed, and Redis stops and starts again."""
+"""Limits that processes share through a real Redis: some are killed, and Redis stops
+and starts again.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -49,8 +51,16 @@ for number in range(int(count)):
 
 def start(url, count, seconds=0.0, rate=1000.0, concurrent=1000):
     """Start a process that searches *count* times as soon as it gets a line."""
-    words = [sys.executable, "-c", _SEARCH, url, *map(str, (count, seconds, rate, concurrent))]
-    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    words = [
+        sys.executable,
+        "-c",
+        _SEARCH,
+        url,
+        *map(str, (count, seconds, rate, concurrent)),
+    ]
+    process = subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
     assert process.stdout.readline() == "ready\n"
     return process
 
@@ -60,7 +70,8 @@ def running(start_redis):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with start_redis(port):
-        yield f"redis://127.0.0.1:{port}/0?socket_timeout=30"  # a busy machine may be slow
+        # a busy machine may be slow
+        yield f"redis://127.0.0.1:{port}/0?socket_timeout=30"
 
 
 @pytest.fixture
@@ -75,17 +86,23 @@ def url(running):
 def sea(timeout=5, **options):
     """Return a web that searches nothing, under a throttle with *options*."""
     times = []
-    provider = from_function("sea", search=lambda query: times.append(time.monotonic()) or [])
+    provider = from_function(
+        "sea", search=lambda query: times.append(time.monotonic()) or []
+    )
     return WebSearch(provider, throttle=Throttle(**options), timeout=timeout), times
 
 
 def about(seconds):
-    """Return what is as good as so many seconds, of which some may have passed since."""
+    """Return what is as good as so many seconds, of which some may have passed
+    since.
+    """
     return pytest.approx(seconds - 2, abs=2.1)
 
 
 def wait_for_rest(url):
-    """Wait until Redis knows how long a service wants to be left alone: it is written in the background."""
+    """Wait until Redis knows how long a service wants to be left alone: it is written
+    in the background.
+    """
     import redis
 
     with redis.Redis.from_url(url) as client:
@@ -98,12 +115,16 @@ def test_two_processes_together_keep_to_five_requests_a_second(url):
     for process in processes:
         process.stdin.write("go\n")
         process.stdin.flush()
-    each = [list(map(float, process.communicate(timeout=600)[0].split())) for process in processes]
+    each = [
+        list(map(float, process.communicate(timeout=600)[0].split()))
+        for process in processes
+    ]
 
     assert [process.returncode for process in processes] == [0, 0]
     times = sorted(each[0] + each[1])
     assert len(times) == 10
-    assert all(at - began > 0.2 * n - 0.01 for n, at in enumerate(times))  # each may be noted late
+    # each may be noted late
+    assert all(at - began > 0.2 * n - 0.01 for n, at in enumerate(times))
     assert min(map(len, each)) == 5
 
 
@@ -112,7 +133,8 @@ def test_the_place_of_a_process_that_was_killed_comes_back(url):
     with start(url, 1, seconds=60, concurrent=1) as process:
         process.stdin.write("go\n")
         process.stdin.flush()
-        process.stdout.readline()  # it has sent its request, which may take three seconds
+        # it has sent its request, which may take three seconds
+        process.stdout.readline()
         web, times = sea(shared=url, concurrent=1, timeout=60)
         with pytest.raises(ServiceError):
             WebSearch(web.provider, layers=None, timeout=0.2).search("too early")
@@ -130,7 +152,8 @@ def test_a_request_that_has_ended_gives_its_place_back_at_once(url):
         first.search(str(number))
         second.search(str(number))
 
-    assert time.monotonic() - began < 20  # the place of a request that has not ended comes back after five seconds
+    # the place of a request that has not ended comes back after five seconds
+    assert time.monotonic() - began < 20
 
 
 async def test_a_cancelled_task_gives_its_place_back_and_no_loop_waits_for_redis(url):
@@ -143,7 +166,9 @@ async def test_a_cancelled_task_gives_its_place_back_and_no_loop_waits_for_redis
 
     provider = from_function("sea", search=search)
     throttles = [Throttle(shared=url, concurrent=1) for _ in range(2)]
-    one, other = (WebSearch(provider, throttle=throttle, timeout=90) for throttle in throttles)
+    one, other = (
+        WebSearch(provider, throttle=throttle, timeout=90) for throttle in throttles
+    )
     tasks = [asyncio.create_task(web.asearch("kelp")) for web in (one, other)]
     await await_until(searching.is_set)
     for task in tasks:
@@ -178,7 +203,11 @@ def test_what_a_response_says_about_the_limits_holds_for_all(url, verb):
     waits = []
     for layer in (one, other):
         pace = layer._pace if verb == "search" else layer._hosts.find(ask)
-        pace.enter(ticket := Ticket("https://beacon.example/search" if verb == "search" else ""))
+        pace.enter(
+            ticket := Ticket(
+                "https://beacon.example/search" if verb == "search" else ""
+            )
+        )
         waits.append(pace.wait(ticket))
         pace.leave(ticket)
     assert waits == [about(30)] * 2
@@ -199,7 +228,9 @@ def test_whoever_uses_the_same_key_shares_and_nobody_else(url):
 
 
 def test_hosts_of_pages_are_shared_too_and_a_burst_is_one_for_all(url):
-    one, other = (Throttle(shared=url, host_requests_per_second=0.1)(Service()) for _ in range(2))
+    one, other = (
+        Throttle(shared=url, host_requests_per_second=0.1)(Service()) for _ in range(2)
+    )
     for layer in (one, other):
         for _ in range(5):
             run(layer.read("https://sea.example/"), lambda _: reply())
@@ -212,9 +243,15 @@ def test_hosts_of_pages_are_shared_too_and_a_burst_is_one_for_all(url):
 def test_nothing_in_redis_tells_a_key_a_site_or_a_service(url):
     import redis
 
-    run(Throttle(shared=url, concurrent=2)(Brave(api_key=SECRET)).search(KELP), lambda _: reply({"web": {}}))
+    run(
+        Throttle(shared=url, concurrent=2)(Brave(api_key=SECRET)).search(KELP),
+        lambda _: reply({"web": {}}),
+    )
     page = Throttle(shared=url)(Service())
-    run(page.read("https://secret-site.example/"), lambda _: reply(status=429, retry_after="30"))
+    run(
+        page.read("https://secret-site.example/"),
+        lambda _: reply(status=429, retry_after="30"),
+    )
     wait_for_rest(url)
     Cache(location=url).backend.clear()
 
@@ -266,15 +303,21 @@ def test_scripts_that_redis_forgot_are_sent_again(url):
             client.script_flush()
 
 
-def test_while_redis_is_down_each_process_keeps_to_the_limits_alone(start_redis, port, caplog, monkeypatch):
+def test_while_redis_is_down_each_process_keeps_to_the_limits_alone(
+    start_redis, port, caplog, monkeypatch
+):
     monkeypatch.setattr(_shared_pace, "_RETRY_AFTER", 0.2)
-    web, times = sea(shared=f"redis://127.0.0.1:{port}/0?socket_timeout=30", requests_per_second=20)
+    web, times = sea(
+        shared=f"redis://127.0.0.1:{port}/0?socket_timeout=30", requests_per_second=20
+    )
     with start_redis(port):
         began = time.monotonic()
         web.search("before")
     for number in range(4):
         web.search(f"without {number}")
-    assert [one.message for one in caplog.records if "shared throttle" in one.message] == [
+    assert [
+        one.message for one in caplog.records if "shared throttle" in one.message
+    ] == [
         "the shared throttle does not work (ConnectionError): this process keeps to the limits alone"
     ]
     with start_redis(port):
@@ -285,7 +328,8 @@ def test_while_redis_is_down_each_process_keeps_to_the_limits_alone(start_redis,
         with redis.Redis(port=port) as client:
             assert client.keys("websearch-throttle:*")
 
-    assert all(at - began > 0.05 * n - 0.001 for n, at in enumerate(times))  # each may be noted late
+    # each may be noted late
+    assert all(at - began > 0.05 * n - 0.001 for n, at in enumerate(times))
     assert "the shared throttle works again" in caplog.text
 
 
@@ -305,7 +349,9 @@ def test_a_wrong_password_fails_no_call_and_is_not_shown(url, caplog):
     web.search("kelp")
 
     assert len(times) == 1
-    assert "letmein" not in caplog.text + repr(Throttle(shared=secret)) + repr(web) + repr(web.settings)
+    assert "letmein" not in caplog.text + repr(Throttle(shared=secret)) + repr(
+        web
+    ) + repr(web.settings)
 
 
 def test_the_short_form_is_the_same_as_the_option(url, monkeypatch):
@@ -313,13 +359,20 @@ def test_the_short_form_is_the_same_as_the_option(url, monkeypatch):
     web.search("kelp")
     monkeypatch.setenv("WEB_SEARCH_THROTTLE", url)
     assert "redis" not in repr(WebSearch("duckduckgo").settings)
-    with pytest.raises(ConfigurationError, match=r"layers: Throttle does not belong here: write throttle=Throttle"):
+    with pytest.raises(
+        ConfigurationError,
+        match=r"layers: Throttle does not belong here: write throttle=Throttle",
+    ):
         WebSearch("duckduckgo", throttle=url, layers=[Throttle()])
 
 
-@pytest.mark.parametrize("shared", ["localhost:6379", "http://localhost", "redis://localhost:port", True, 3])
+@pytest.mark.parametrize(
+    "shared", ["localhost:6379", "http://localhost", "redis://localhost:port", True, 3]
+)
 def test_what_is_no_url_of_redis_is_refused(shared):
-    with pytest.raises(ConfigurationError, match=r"Throttle: shared: (must be|not) a URL of Redis"):
+    with pytest.raises(
+        ConfigurationError, match=r"Throttle: shared: (must be|not) a URL of Redis"
+    ):
         Throttle(shared=shared).start()
 
 
@@ -327,16 +380,24 @@ def test_without_the_package_the_error_says_what_to_install(monkeypatch):
     import importlib.util
 
     find = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "redis" else find(name, *rest))
+    monkeypatch.setattr(
+        importlib.util,
+        "find_spec",
+        lambda name, *rest: None if name == "redis" else find(name, *rest),
+    )
     with pytest.raises(ConfigurationError, match=r"websearch-core\[redis\]"):
         Throttle(shared="redis://localhost").start()
 
 
 def test_a_wait_that_does_not_fit_is_an_error_also_if_others_caused_it(url):
-    (one, _), (other, times) = (sea(shared=url, requests_per_second=0.1) for _ in range(2))
+    (one, _), (other, times) = (
+        sea(shared=url, requests_per_second=0.1) for _ in range(2)
+    )
     one.search("kelp")
 
-    with pytest.raises(RateLimited, match="which is longer than the time left") as refused:
+    with pytest.raises(
+        RateLimited, match="which is longer than the time left"
+    ) as refused:
         other.search("kelp")
     assert refused.value.retry_after == about(10)
     assert not times

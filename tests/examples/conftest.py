@@ -13,7 +13,9 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 @pytest.fixture
 def load_example(monkeypatch):
-    """Return a function that imports a script by its name; the test runs without arguments of the command line."""
+    """Return a function that imports a script by its name; the test runs without
+    arguments of the command line.
+    """
     monkeypatch.syspath_prepend(EXAMPLES)
     monkeypatch.setattr(sys, "argv", ["example"])
     names = {path.stem for path in EXAMPLES.glob("*.py")}

@@ -17,7 +17,9 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TABLE = (EXAMPLES / "site" / "README.md").read_text("utf-8")
 QUESTIONS = [
     (question.strip(), path.strip("` "), answer.strip())
-    for question, path, answer in re.findall(r"^\| ([^|]+\?) \| ([^|]+) \| ([^|]+) \|$", TABLE, re.MULTILINE)
+    for question, path, answer in re.findall(
+        r"^\| ([^|]+\?) \| ([^|]+) \| ([^|]+) \|$", TABLE, re.MULTILINE
+    )
 ]
 
 pytestmark = pytest.mark.enable_socket
@@ -36,18 +38,30 @@ def site():
 def web(site, tmp_path):
     path = tmp_path / "index.db"
     with WebSearch(
-        "local", reader="direct", settings=Settings.load(providers={"local": {"path": path}}), internal=[site.url]
+        "local",
+        reader="direct",
+        settings=Settings.load(providers={"local": {"path": path}}),
+        internal=[site.url],
     ) as web:
         Index(path).add_pages(web.crawl(f"{site.url}/", max_length=sys.maxsize))
         yield web
 
 
 def test_both_agents_search_open_the_right_page_and_cite_it():
-    done = subprocess.run([sys.executable, "demo.py"], cwd=EXAMPLES, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(
+        [sys.executable, "demo.py"],
+        cwd=EXAMPLES,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
     shown = re.sub(r"\s+", " ", done.stdout)
 
     assert done.returncode == 0, done.stderr
-    assert "keep two versions valid at once and retire the old one only after every consumer has acknowledged" in shown
+    assert (
+        "keep two versions valid at once and retire the old one only after every consumer has acknowledged"
+        in shown
+    )
     assert "On Sundays only line 2 to Norrholm runs" in shown
     assert len(re.findall(r"\[1\] (?:Rotate a key|Ferry timetable)", shown)) == 2
     assert shown.count("ERROR [unsafe_url]") == 4
@@ -73,5 +87,6 @@ def test_text_hidden_from_people_is_hidden_from_models(web, site):
 
 def test_pages_that_robots_txt_disallows_are_not_indexed(web):
     assert web.search("rota staff").results == () or all(
-        "/staff/" not in result.url for result in web.search("rota staff", limit=20).results
+        "/staff/" not in result.url
+        for result in web.search("rota staff", limit=20).results
     )

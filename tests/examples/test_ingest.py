@@ -1,4 +1,6 @@
-"""The second run of an ingest embeds only what changed, with LangChain's index and LlamaIndex's pipeline."""
+"""The second run of an ingest embeds only what changed, with LangChain's index and
+LlamaIndex's pipeline.
+"""
 
 from __future__ import annotations
 import re
@@ -38,7 +40,9 @@ class LlamaEmbeddings(MockEmbedding):
 
 
 class ChainIngest:
-    """The example of LangChain; each run has a loader of its own, as in a program that is started again."""
+    """The example of LangChain; each run has a loader of its own, as in a program that
+    is started again.
+    """
 
     def __init__(self, load_example, site):
         self.embeddings = Embeddings()
@@ -49,7 +53,9 @@ class ChainIngest:
         """Return the texts that were embedded."""
         self.embeddings.embedded.clear()
         urls = [self._site.url + path for path in PATHS]
-        self._ingest.run(WebPageLoader(urls, on_error="skip", internal=[self._site.url]))
+        self._ingest.run(
+            WebPageLoader(urls, on_error="skip", internal=[self._site.url])
+        )
         return list(self.embeddings.embedded)
 
     def stored(self):
@@ -69,7 +75,9 @@ class PipelineIngest:
     def run(self):
         self.embeddings.embedded.clear()
         urls = [self._site.url + path for path in PATHS]
-        self._example.ingest(self._pipeline, WebPageReader(internal=[self._site.url]), urls)
+        self._example.ingest(
+            self._pipeline, WebPageReader(internal=[self._site.url]), urls
+        )
         return list(self.embeddings.embedded)
 
     def stored(self):
@@ -106,10 +114,16 @@ def test_only_the_page_that_was_edited_is_embedded_again(ingest, site):
     assert "09:15" not in ingest.stored()  # nor is the old text found any more
 
 
-def test_of_an_edited_page_only_the_sections_that_changed_are_embedded_by_langchain(load_example, site):
+def test_of_an_edited_page_only_the_sections_that_changed_are_embedded_by_langchain(
+    load_example, site
+):
     ingest = ChainIngest(load_example, site)
     ingest.run()
-    site.edit("/docs/rotation/", "keep two versions valid at once", "keep three versions valid at once")
+    site.edit(
+        "/docs/rotation/",
+        "keep two versions valid at once",
+        "keep three versions valid at once",
+    )
 
     (embedded,) = ingest.run()
     assert "keep three versions" in embedded
@@ -129,15 +143,24 @@ def test_the_example_of_langchain_shows_two_runs_and_an_edit(load_example, capsy
     load_example("ingest_langchain").main()
 
     first, second, edit = capsys.readouterr().out.splitlines()
-    assert re.match(r"first run: .*'num_added': \d\d+, .*'num_skipped': 0, 'num_deleted': 0", first)
-    assert re.match(r"second run: .*'num_added': 0, .*'num_skipped': \d\d+, 'num_deleted': 0", second)
-    assert re.match(r"one edit: .*'num_added': 1, .*'num_skipped': \d\d+, 'num_deleted': 1", edit)
+    assert re.match(
+        r"first run: .*'num_added': \d\d+, .*'num_skipped': 0, 'num_deleted': 0", first
+    )
+    assert re.match(
+        r"second run: .*'num_added': 0, .*'num_skipped': \d\d+, 'num_deleted': 0",
+        second,
+    )
+    assert re.match(
+        r"one edit: .*'num_added': 1, .*'num_skipped': \d\d+, 'num_deleted': 1", edit
+    )
 
 
 def test_the_example_of_llamaindex_shows_two_runs_and_an_edit(load_example, capsys):
     load_example("ingest_llamaindex").main()
 
-    shown = re.findall(r"(\d+) pages read, (\d+) of them embedded", capsys.readouterr().out)
+    shown = re.findall(
+        r"(\d+) pages read, (\d+) of them embedded", capsys.readouterr().out
+    )
     pages = shown[0][0]
     assert shown == [(pages, pages), (pages, "0"), (pages, "1")]
     assert int(pages) > 5
@@ -154,23 +177,37 @@ def test_the_vectors_of_an_edited_page_replace_those_of_llamaindex(load_example,
     assert len(set(ingest.vectors()) - before) == len(embedded)
 
 
-def test_live_the_urls_are_arguments_and_the_model_that_of_langchain(load_example, site, fake_web, monkeypatch, capsys):
-    fake_web.pages["https://sea.example/"] = "# Kelp\n\nKelp grows.\n\n## Tides\n\nHigh at noon."
+def test_live_the_urls_are_arguments_and_the_model_that_of_langchain(
+    load_example, site, fake_web, monkeypatch, capsys
+):
+    fake_web.pages["https://sea.example/"] = (
+        "# Kelp\n\nKelp grows.\n\n## Tides\n\nHigh at noon."
+    )
     example = load_example("ingest_langchain")
     asked = []
-    monkeypatch.setattr(example, "init_embeddings", lambda name: asked.append(name) or Embeddings())
-    monkeypatch.setattr(sys, "argv", ["example", "https://sea.example/", "https://sea.example/gone"])
+    monkeypatch.setattr(
+        example, "init_embeddings", lambda name: asked.append(name) or Embeddings()
+    )
+    monkeypatch.setattr(
+        sys, "argv", ["example", "https://sea.example/", "https://sea.example/gone"]
+    )
     example.main()
 
     assert asked == ["openai:text-embedding-3-small"]
     assert re.findall(r"'num_added': (\d+)", capsys.readouterr().out) == ["2", "0"]
 
 
-def test_live_the_urls_are_arguments_and_the_model_that_of_llamaindex(load_example, fake_web, monkeypatch, capsys):
-    fake_web.pages["https://sea.example/"] = "# Kelp\n\nKelp grows.\n\n## Tides\n\nHigh at noon."
+def test_live_the_urls_are_arguments_and_the_model_that_of_llamaindex(
+    load_example, fake_web, monkeypatch, capsys
+):
+    fake_web.pages["https://sea.example/"] = (
+        "# Kelp\n\nKelp grows.\n\n## Tides\n\nHigh at noon."
+    )
     example = load_example("ingest_llamaindex")
     monkeypatch.setattr(Settings, "_embed_model", LlamaEmbeddings(embed_dim=8))
-    monkeypatch.setattr(sys, "argv", ["example", "https://sea.example/", "https://sea.example/gone"])
+    monkeypatch.setattr(
+        sys, "argv", ["example", "https://sea.example/", "https://sea.example/gone"]
+    )
     example.main()
 
     assert capsys.readouterr().out == (

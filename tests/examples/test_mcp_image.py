@@ -17,7 +17,9 @@ PROJECT = tomllib.loads((ROOT / "core/pyproject.toml").read_text("utf-8"))["proj
 
 def test_it_installs_an_extra_that_exists_on_a_python_that_is_supported_and_copies_nothing():
     (python,) = re.findall(r"^FROM python:([\d.]+)-slim$", DOCKERFILE, re.MULTILINE)
-    ((package, extra),) = re.findall(r"pip install --no-cache-dir '([\w-]+)\[(\w+)\]'", DOCKERFILE)
+    ((package, extra),) = re.findall(
+        r"pip install --no-cache-dir '([\w-]+)\[(\w+)\]'", DOCKERFILE
+    )
 
     assert f"Programming Language :: Python :: {python}" in PROJECT["classifiers"]
     assert package == PROJECT["name"]
@@ -29,7 +31,9 @@ def test_it_installs_an_extra_that_exists_on_a_python_that_is_supported_and_copi
 def test_it_starts_a_command_that_exists_with_the_options_that_it_names():
     (entry,) = re.findall(r"^ENTRYPOINT (.+)$", DOCKERFILE, re.MULTILINE)
     program, *words = json.loads(entry)
-    named = set(re.findall(r"websearch-mcp.* (--[a-z]+)(?= |$)", DOCKERFILE, re.MULTILINE)) - {"--tag"}
+    named = set(
+        re.findall(r"websearch-mcp.* (--[a-z]+)(?= |$)", DOCKERFILE, re.MULTILINE)
+    ) - {"--tag"}
     shown = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "200"})
 
     assert program in PROJECT["scripts"]

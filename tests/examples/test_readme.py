@@ -1,4 +1,6 @@
-"""The agents that the README shows, run with invented responses and a scripted model."""
+"""The agents that the README shows, run with invented responses and a scripted
+model.
+"""
 
 from __future__ import annotations
 import ast
@@ -13,19 +15,29 @@ from websearch_core.testing import SECRET, reply
 
 ROOT = Path(__file__).resolve().parents[2]
 QUESTION = "How do I rotate a key?"
-HIT = {"title": "Rotate a key", "url": "https://keys.example/rotate", "content": "How to rotate a key"}
+HIT = {
+    "title": "Rotate a key",
+    "url": "https://keys.example/rotate",
+    "content": "How to rotate a key",
+}
 PAGE = "<title>Rotate a key</title><h1>Rotate a key</h1><p>To rotate a key, make a new one."
 REQUESTED = ["https://api.tavily.com/search", HIT["url"]]
 
 
 def example(words):
     page = (ROOT / "README.md").read_text("utf-8")
-    return next(text for text in re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL) if words in text)
+    return next(
+        text
+        for text in re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+        if words in text
+    )
 
 
 @pytest.fixture
 def scripted():
-    spec = importlib.util.spec_from_file_location("scripted", ROOT / "examples" / "scripted.py")
+    spec = importlib.util.spec_from_file_location(
+        "scripted", ROOT / "examples" / "scripted.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -50,15 +62,29 @@ def requested(monkeypatch):
 
 
 async def run(text, **names):
-    code = compile(text, "README.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    code = compile(
+        text,
+        "README.md",
+        "exec",
+        flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT,
+        dont_inherit=True,
+    )
     done = eval(code, names)
     if inspect.isawaitable(done):
         await done
 
 
-async def test_the_first_agent_searches_reads_and_answers(scripted, requested, monkeypatch, capsys):
-    monkeypatch.setattr("langchain.agents.factory.init_chat_model", lambda _: scripted.ScriptedChat())
-    await run(example("create_agent").replace("What changed in the last release of Python?", QUESTION))
+async def test_the_first_agent_searches_reads_and_answers(
+    scripted, requested, monkeypatch, capsys
+):
+    monkeypatch.setattr(
+        "langchain.agents.factory.init_chat_model", lambda _: scripted.ScriptedChat()
+    )
+    await run(
+        example("create_agent").replace(
+            "What changed in the last release of Python?", QUESTION
+        )
+    )
 
     assert requested == REQUESTED
     assert "make a new one" in capsys.readouterr().out
@@ -70,7 +96,9 @@ async def test_the_agent_of_langchain_searches_and_reads(scripted, requested):
     assert requested == REQUESTED
 
 
-@pytest.mark.filterwarnings("ignore:.* attribute .*is deprecated:pydantic.warnings.PydanticDeprecationWarning")
+@pytest.mark.filterwarnings(
+    "ignore:.* attribute .*is deprecated:pydantic.warnings.PydanticDeprecationWarning"
+)
 async def test_the_agent_of_llamaindex_searches_and_reads(scripted, requested):
     await run(example("allow_text"), llm=scripted.scripted_llm(), question=QUESTION)
 

@@ -8,7 +8,10 @@ import pytest
 
 from websearch_core.flow import Response
 
-pytest.importorskip("fastapi", reason="FastAPI is not installed: pip install -r examples/service/requirements.txt")
+pytest.importorskip(
+    "fastapi",
+    reason="FastAPI is not installed: pip install -r examples/service/requirements.txt",
+)
 
 from fastapi.testclient import TestClient
 
@@ -46,7 +49,11 @@ def test_each_tenant_has_a_key_a_policy_and_a_budget(example):
     with TestClient(example.make_app(tenants)) as client:
         assert client.get("/search?q=tides").status_code == 401
         assert ask("/search?q=tides", EVE).status_code == 401
-        assert [ask("/search?q=tides", ANN).status_code for _ in range(3)] == [200, 200, 402]
+        assert [ask("/search?q=tides", ANN).status_code for _ in range(3)] == [
+            200,
+            200,
+            402,
+        ]
         assert ask("/search?q=tides", ANN).json()["error"].startswith("the budget")
         assert ask("/search?q=tides", BOB).json() == []  # another domain
         assert ask("/read?url=https://docs.sea.example/", BOB).status_code == 403
@@ -83,18 +90,26 @@ def test_no_path_answers_without_the_token_of_a_tenant(example, headers):
     assert {"/search", "/read", "/added-later"} <= paths
     with TestClient(app) as client:
         for path in paths:
-            answer = client.get(f"{path}?q=tides&url=https://docs.sea.example/", headers=headers)
-            assert answer.status_code == (401 if path in {"/search", "/read", "/added-later"} else 404), path
+            answer = client.get(
+                f"{path}?q=tides&url=https://docs.sea.example/", headers=headers
+            )
+            assert answer.status_code == (
+                401 if path in {"/search", "/read", "/added-later"} else 404
+            ), path
     assert example.sent == []
 
 
 @pytest.mark.parametrize("token", ["", " ", "short", "x" * 15])
 def test_a_token_that_can_be_guessed_is_refused_at_the_start(example, token):
-    with pytest.raises(ValueError, match="the token of ann has fewer than 16 characters: .*token_urlsafe"):
+    with pytest.raises(
+        ValueError,
+        match="the token of ann has fewer than 16 characters: .*token_urlsafe",
+    ):
         example.make_app({token: example.Tenant("ann", "ann-key")})
 
 
 def test_the_tenants_of_the_example_are_ready(example):
-    assert {tenant.web.provider.name for tenant in example.load_tenants(APP.with_name("tenants.json")).values()} == {
-        "tavily"
-    }
+    assert {
+        tenant.web.provider.name
+        for tenant in example.load_tenants(APP.with_name("tenants.json")).values()
+    } == {"tavily"}

@@ -17,7 +17,10 @@ def test_the_tests_of_an_agent_pass_without_the_web(framework, tmp_path):
     command = [sys.executable, "-m", "pytest", "-q", "-c", tmp_path / "pytest.ini", "-p", "pytest_websearch", "-p", "pytest_socket",
                "-p", "no:cacheprovider", "--disable-socket", "--allow-unix-socket",
                EXAMPLES / f"test_{framework}_agent.py"]  # fmt: skip
-    alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # the plugins of others take seconds to load
-    done = subprocess.run(command, cwd=tmp_path, env=alone, capture_output=True, text=True, timeout=600)
+    # the plugins of others take seconds to load
+    alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=alone, capture_output=True, text=True, timeout=600
+    )
 
     assert done.returncode == 0, done.stdout + done.stderr

@@ -12,7 +12,8 @@ from tests.faults.server import Answer, head, http
 HTML = "Content-Type: text/html"
 PAGE = b"<title>Kelp</title><p>Brown algae of the northern seas."
 TEXT = "Brown algae of the northern seas."
-LONG = "<p>Brown algae of the northern seas. " * 200  # longer than the limit of the cases that are cut
+# longer than the limit of the cases that are cut
+LONG = "<p>Brown algae of the northern seas. " * 200
 LIMIT = 2000
 BOMB = 128 * 2**20  # bytes in each bomb
 # As many zeros, compressed by brotli 1.2.1; nothing here can make them.
@@ -52,7 +53,10 @@ def _make_bomb(text: bytes) -> bytes:
     """Compress *text*, repeated, with gzip."""
     compressor = zlib.compressobj(6, wbits=zlib.MAX_WBITS | 16)
     piece = text * (2**20 // len(text))
-    return b"".join(compressor.compress(piece) for _ in range(BOMB // len(piece))) + compressor.flush()
+    return (
+        b"".join(compressor.compress(piece) for _ in range(BOMB // len(piece)))
+        + compressor.flush()
+    )
 
 
 def to(place: str) -> bytes:
@@ -61,14 +65,21 @@ def to(place: str) -> bytes:
 
 def read(answers: Mapping[str, Answer]) -> tuple[Case, ...]:
     """Pages that are read as if nothing were wrong."""
-    return tuple(make_case(name=name, answers=(answer,), expected="ok", text=TEXT) for name, answer in answers.items())
+    return tuple(
+        make_case(name=name, answers=(answer,), expected="ok", text=TEXT)
+        for name, answer in answers.items()
+    )
 
 
-def fail(code: str, answers: Mapping[str, Answer], requests: int = 0, *, peers: bool = True) -> tuple[Case, ...]:
+def fail(
+    code: str, answers: Mapping[str, Answer], requests: int = 0, *, peers: bool = True
+) -> tuple[Case, ...]:
     """Pages that end in an error: after three attempts if that may pass."""
     requests = requests or (3 if code == "unavailable" else 1)
     return tuple(
-        make_case(name=name, answers=(answer,), expected=code, requests=requests, peers=peers)
+        make_case(
+            name=name, answers=(answer,), expected=code, requests=requests, peers=peers
+        )
         for name, answer in answers.items()
     )
 
@@ -76,14 +87,22 @@ def fail(code: str, answers: Mapping[str, Answer], requests: int = 0, *, peers: 
 def cut(answers: Mapping[str, Answer], *, peers: bool = True) -> tuple[Case, ...]:
     """Pages that are cut at a limit; others have none that is so low."""
     return tuple(
-        make_case(name=name, answers=(answer,), expected="cut", requests=1, max_bytes=LIMIT, peers=peers)
+        make_case(
+            name=name,
+            answers=(answer,),
+            expected="cut",
+            requests=1,
+            max_bytes=LIMIT,
+            peers=peers,
+        )
         for name, answer in answers.items()
     )
 
 
 def drip(answers: Mapping[str, Answer]) -> tuple[Case, ...]:
     return tuple(
-        make_case(name=name, answers=(answer,), expected="timed_out", limit=0.5) for name, answer in answers.items()
+        make_case(name=name, answers=(answer,), expected="timed_out", limit=0.5)
+        for name, answer in answers.items()
     )
 
 

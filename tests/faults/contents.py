@@ -1,10 +1,24 @@
-"""Faults 47 to 60: heads and bodies that are not what they should be, and what a page says."""
+"""Faults 47 to 60: heads and bodies that are not what they should be, and what a page
+says.
+"""
 
 from __future__ import annotations
 import gzip
 import zlib
 
-from tests.faults.answers import HTML, PAGE, TEXT, chunked, encoded, fail, html, make_case, page_head, raw_deflate, read
+from tests.faults.answers import (
+    HTML,
+    PAGE,
+    TEXT,
+    chunked,
+    encoded,
+    fail,
+    html,
+    make_case,
+    page_head,
+    raw_deflate,
+    read,
+)
 from tests.faults.model import Fault
 from tests.faults.server import closing, endless, http, resetting
 
@@ -33,7 +47,10 @@ FAULTS = (
         name="9,000 headers",
         injected="9,000 headers in 90 KiB",
         promise="`bad_response`",
-        cases=fail("bad_response", {"": closing(html(PAGE, *(f"X{n}: a" for n in range(9000))))}),
+        cases=fail(
+            "bad_response",
+            {"": closing(html(PAGE, *(f"X{n}: a" for n in range(9000))))},
+        ),
     ),
     Fault(
         number=49,
@@ -43,11 +60,16 @@ FAULTS = (
         cases=(
             *fail(
                 "bad_response",
-                {"text": encoded(PAGE, "gzip"), "changed": encoded(_spoil(gzip.compress(PAGE)), "gzip")},
+                {
+                    "text": encoded(PAGE, "gzip"),
+                    "changed": encoded(_spoil(gzip.compress(PAGE)), "gzip"),
+                },
             ),
             make_case(
                 name="cut",
-                answers=(encoded(gzip.compress(bytes(range(32, 127)) * 15)[:60], "gzip"),),
+                answers=(
+                    encoded(gzip.compress(bytes(range(32, 127)) * 15)[:60], "gzip"),
+                ),
                 expected="cut",
                 requests=1,
             ),
@@ -60,7 +82,9 @@ FAULTS = (
         promise="the whole page",
         cases=read(
             {
-                "two members": encoded(gzip.compress(PAGE[:20]) + gzip.compress(PAGE[20:]), "gzip"),
+                "two members": encoded(
+                    gzip.compress(PAGE[:20]) + gzip.compress(PAGE[20:]), "gzip"
+                ),
                 "rubbish after it": encoded(gzip.compress(PAGE) + b"RUBBISH", "gzip"),
                 "deflate": encoded(zlib.compress(PAGE), "deflate"),
                 "deflate without its header": encoded(raw_deflate(PAGE), "deflate"),
@@ -83,8 +107,12 @@ FAULTS = (
                     "no number": closing(page_head("Content-Length: many") + PAGE),
                     "malformed chunks": closing(chunked(b"ZZ\r\nhello\r\n")),
                     "chunks without an end": closing(chunked(b"5\r\nhello\r\n")),
-                    "an encoding within the transfer": closing(chunked(b"0\r\n\r\n", "Transfer-Encoding: gzip")),
-                    "a reset half-way": resetting(page_head("Content-Length: 9999") + PAGE),
+                    "an encoding within the transfer": closing(
+                        chunked(b"0\r\n\r\n", "Transfer-Encoding: gzip")
+                    ),
+                    "a reset half-way": resetting(
+                        page_head("Content-Length: 9999") + PAGE
+                    ),
                 },
             ),
         ),
@@ -97,7 +125,16 @@ FAULTS = (
         cases=read(
             {
                 name: http(PAGE, "200 OK", f"{HTML}; charset={name}")
-                for name in ("x-bogus", "base64", "idna", "punycode", "utf-7", "rot13", "\xff", "undefined")
+                for name in (
+                    "x-bogus",
+                    "base64",
+                    "idna",
+                    "punycode",
+                    "utf-7",
+                    "rot13",
+                    "\xff",
+                    "undefined",
+                )
             }
         ),
         proven_by=(
@@ -123,7 +160,9 @@ FAULTS = (
                 {
                     "PDF as HTML": html(b"%PDF-1.7 \0\xff"),
                     "video as HTML": html(b"\0\0\0\x18ftypmp42"),
-                    "any bytes as text": http(bytes(range(256)) * 4, "200 OK", "Content-Type: text/plain"),
+                    "any bytes as text": http(
+                        bytes(range(256)) * 4, "200 OK", "Content-Type: text/plain"
+                    ),
                 },
             ),
         ),
@@ -161,9 +200,16 @@ FAULTS = (
         promise="a page with text is read, and not left; `<base>` counts only if it is http(s)",
         cases=read(
             {
-                "refresh": html(b"<meta http-equiv=refresh content='10;url=http://169.254.169.254/'>" + PAGE),
+                "refresh": html(
+                    b"<meta http-equiv=refresh content='10;url=http://169.254.169.254/'>"
+                    + PAGE
+                ),
                 "base": html(b"<base href='file:///etc/'>" + PAGE),
-                "script": html(b"<script>location='http://169.254.169.254/'</script>" + PAGE + b"<script>"),
+                "script": html(
+                    b"<script>location='http://169.254.169.254/'</script>"
+                    + PAGE
+                    + b"<script>"
+                ),
             }
         ),
         proven_by=(
@@ -187,10 +233,14 @@ FAULTS = (
             *fail(
                 "unavailable",
                 {
-                    "101": closing(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nraw"),
+                    "101": closing(
+                        b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nraw"
+                    ),
                     "HTTP/0.9": closing(PAGE),
                     "HTTP/2": closing(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
-                    "status 99": closing(b"HTTP/1.1 99 Weird\r\nContent-Length: 0\r\n\r\n"),
+                    "status 99": closing(
+                        b"HTTP/1.1 99 Weird\r\nContent-Length: 0\r\n\r\n"
+                    ),
                     "no status": closing(b"HTTP/1.1 OK\r\n\r\n"),
                     "a blank before the colon": closing(html(PAGE, "X-A : 1")),
                     "NUL in a header": closing(html(PAGE, "X-A: a\0b")),
@@ -198,7 +248,9 @@ FAULTS = (
                     "a reset": resetting(b""),
                     "500": http(PAGE, "500 Oops", HTML),
                     "503": http(PAGE, "503 Busy", HTML),
-                    "500 in gzip": http(gzip.compress(PAGE), "500 Oops", HTML, "Content-Encoding: gzip"),
+                    "500 in gzip": http(
+                        gzip.compress(PAGE), "500 Oops", HTML, "Content-Encoding: gzip"
+                    ),
                 },
             ),
             *fail("bad_request", {"400": http(PAGE, "400 Bad Request", HTML)}),
@@ -206,38 +258,77 @@ FAULTS = (
                 "access_denied",
                 {
                     status[:3]: http(PAGE, status, HTML)
-                    for status in ("401 Unauthorized", "402 Payment Required", "451 Unavailable For Legal Reasons")
+                    for status in (
+                        "401 Unauthorized",
+                        "402 Payment Required",
+                        "451 Unavailable For Legal Reasons",
+                    )
                 },
             ),
-            *fail("page_not_found", {status: http(PAGE, f"{status} No", HTML) for status in ("404", "410")}),
-            *fail("rate_limited", {"429": http(PAGE, "429 Slow", HTML, "Retry-After: 99999999999")}),
+            *fail(
+                "page_not_found",
+                {status: http(PAGE, f"{status} No", HTML) for status in ("404", "410")},
+            ),
+            *fail(
+                "rate_limited",
+                {"429": http(PAGE, "429 Slow", HTML, "Retry-After: 99999999999")},
+            ),
             *fail(
                 "blocked",
                 {
-                    **{status: http(PAGE, f"{status} No", HTML) for status in ("403", "418", "999")},
-                    "a challenge with 200": html(b"<title>Just a moment...</title><script>_cf_chl_opt={}</script>"),
-                    "a challenge with 503": http(PAGE, "503 Busy", HTML, "cf-mitigated: challenge"),
+                    **{
+                        status: http(PAGE, f"{status} No", HTML)
+                        for status in ("403", "418", "999")
+                    },
+                    "a challenge with 200": html(
+                        b"<title>Just a moment...</title><script>_cf_chl_opt={}</script>"
+                    ),
+                    "a challenge with 503": http(
+                        PAGE, "503 Busy", HTML, "cf-mitigated: challenge"
+                    ),
                 },
             ),
             *fail("unsupported_content", {"blanks": html(b" \n")}),
-            *fail("needs_browser", {"nothing but scripts": html(b"<div id=root></div><script src=/a.js></script>")}),
+            *fail(
+                "needs_browser",
+                {
+                    "nothing but scripts": html(
+                        b"<div id=root></div><script src=/a.js></script>"
+                    )
+                },
+            ),
             make_case(
-                name="206", answers=(http(PAGE, "206 Partial Content", HTML),), expected="cut", text=TEXT, peers=False
+                name="206",
+                answers=(http(PAGE, "206 Partial Content", HTML),),
+                expected="cut",
+                text=TEXT,
+                peers=False,
             ),
             *read(
                 {
                     "an ordinary page": html(PAGE),
                     "203": http(PAGE, "203 Non-Authoritative Information", HTML),
-                    "chunks": closing(chunked(b"%x\r\n%s\r\n0\r\n\r\n" % (len(PAGE), PAGE))),
-                    "chunks and trailers": closing(chunked(b"%x\r\n%s\r\n0\r\nX: 1\r\n\r\n" % (len(PAGE), PAGE))),
+                    "chunks": closing(
+                        chunked(b"%x\r\n%s\r\n0\r\n\r\n" % (len(PAGE), PAGE))
+                    ),
+                    "chunks and trailers": closing(
+                        chunked(b"%x\r\n%s\r\n0\r\nX: 1\r\n\r\n" % (len(PAGE), PAGE))
+                    ),
                     "no length": closing(page_head() + PAGE),
-                    "early hints before it": closing(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + html(PAGE)),
-                    "a continue before it": closing(b"HTTP/1.1 100 Continue\r\n\r\n" + html(PAGE)),
+                    "early hints before it": closing(
+                        b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + html(PAGE)
+                    ),
+                    "a continue before it": closing(
+                        b"HTTP/1.1 100 Continue\r\n\r\n" + html(PAGE)
+                    ),
                     "bytes beyond ASCII in a header": html(PAGE, "X-A: \xff\xfe"),
                     "a header of 50 KiB": html(PAGE, f"X-A: {'a' * 51_200}"),
-                    "a hundred cookies": html(PAGE, *(f"Set-Cookie: c{n}=1" for n in range(100))),
+                    "a hundred cookies": html(
+                        PAGE, *(f"Set-Cookie: c{n}=1" for n in range(100))
+                    ),
                     "line ends without a return": closing(
-                        b"HTTP/1.1 200 OK\nContent-Type: text/html\nContent-Length: %d\n\n%s" % (len(PAGE), PAGE)
+                        b"HTTP/1.1 200 OK\nContent-Type: text/html\nContent-Length: %d\n\n%s"
+                        % (len(PAGE), PAGE)
                     ),
                 }
             ),
@@ -259,7 +350,9 @@ FAULTS = (
         name="a page that closes our delimiter",
         injected="a page with marks like ours",
         promise="the marks have a boundary that nobody can predict",
-        proven_by=("tests/core/test_render.py::test_data_from_the_web_is_between_marks_that_no_page_can_predict",),
+        proven_by=(
+            "tests/core/test_render.py::test_data_from_the_web_is_between_marks_that_no_page_can_predict",
+        ),
     ),
     Fault(
         number=59,

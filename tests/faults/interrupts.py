@@ -1,9 +1,10 @@
-"""
-Ctrl-C at each place of a program where Python notices it, one after the other.
+"""Ctrl-C at each place of a program where Python notices it, one after the other.
 
-Python runs the handler of a signal only between certain instructions: after a call, at the start of a function, and at
-the end of each round of a loop. Raising an exception from a trace function would also hit others, such as those that
-leave a ``with`` block. So the trace function here only notes the signal, as Ctrl-C does, and Python decides when.
+Python runs the handler of a signal only between certain instructions: after a call, at
+the start of a function, and at the end of each round of a loop. Raising an exception
+from a trace function would also hit others, such as those that leave a ``with`` block.
+So the trace function here only notes the signal, as Ctrl-C does, and Python decides
+when.
 """
 
 from __future__ import annotations
@@ -14,15 +15,20 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-# Note SIGINT. Written in C, so that Python does not notice the signal before the traced frame goes on; nor may it while
-# it traces what that frame calls.
+# Note SIGINT. Written in C, so that Python does not notice the signal before the traced
+# frame goes on; nor may it while it traces what that frame calls.
 _Trace: Any = ctypes.PYFUNCTYPE(None, *[ctypes.py_object] * 3)
-_note, _ignore = (_Trace((name, ctypes.pythonapi)) for name in ("PyErr_SetInterrupt", "Py_IsInitialized"))
+_note, _ignore = (
+    _Trace((name, ctypes.pythonapi))
+    for name in ("PyErr_SetInterrupt", "Py_IsInitialized")
+)
 
 
-def interrupt_each(call: Callable[[], object], check: Callable[[], object], every: int = 1) -> int:
-    """
-    Interrupt *call* after its first instruction, after its second, and so on, until it ends before that.
+def interrupt_each(
+    call: Callable[[], object], check: Callable[[], object], every: int = 1
+) -> int:
+    """Interrupt *call* after its first instruction, after its second, and so on, until
+    it ends before that.
 
     Args:
         call: What to interrupt; it may end with `KeyboardInterrupt` or return.
@@ -41,7 +47,9 @@ def interrupt_each(call: Callable[[], object], check: Callable[[], object], ever
 
 
 def _interrupt_after(instructions: int, call: Callable[[], object]) -> bool:
-    """Interrupt *call* once, after so many instructions of the functions that it calls; return whether it had so many."""
+    """Interrupt *call* once, after so many instructions of the functions that it calls;
+    return whether it had so many.
+    """
     left = instructions
     was_noted = False
 
@@ -49,7 +57,8 @@ def _interrupt_after(instructions: int, call: Callable[[], object]) -> bool:
         nonlocal left
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             return None  # there, Python itself would keep the lock of all imports
-        if event == "return":  # also where a generator waits, whose end should not call this function either
+        # also where a generator waits, whose end should not call this function either
+        if event == "return":
             frame.f_trace = None
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
@@ -57,7 +66,8 @@ def _interrupt_after(instructions: int, call: Callable[[], object]) -> bool:
             left -= 1
             if left < 0:
                 outer = frame.f_back
-                while outer is not None:  # this function, called there, would notice the signal itself
+                # this function, called there, would notice the signal itself
+                while outer is not None:
                     outer.f_trace, outer = None, outer.f_back
                 sys.settrace(_ignore)
                 return _note  # for the next instruction of this frame
@@ -70,8 +80,13 @@ def _interrupt_after(instructions: int, call: Callable[[], object]) -> bool:
             was_noted = True
             raise KeyboardInterrupt
 
-    before, tracing, hook = signal.signal(signal.SIGINT, handle), sys.gettrace(), sys.unraisablehook
-    sys.unraisablehook = lambda _: None  # where Ctrl-C comes while a generator is closed, Python cannot raise it
+    before, tracing, hook = (
+        signal.signal(signal.SIGINT, handle),
+        sys.gettrace(),
+        sys.unraisablehook,
+    )
+    # where Ctrl-C comes while a generator is closed, Python cannot raise it
+    sys.unraisablehook = lambda _: None
     try:
         try:
             sys.settrace(trace)
@@ -81,7 +96,8 @@ def _interrupt_after(instructions: int, call: Callable[[], object]) -> bool:
     except KeyboardInterrupt:
         assert was_noted  # else it is the one of whoever runs the tests
     finally:
-        sys.settrace(tracing)  # again: the signal may have been noticed only after the first time
+        # again: the signal may have been noticed only after the first time
+        sys.settrace(tracing)
         sys.unraisablehook = hook
         signal.signal(signal.SIGINT, before)
     return was_noted

@@ -1,4 +1,6 @@
-"""What a fault is: how it is injected, and what is expected of a call that meets it, as data."""
+"""What a fault is: how it is injected, and what is expected of a call that meets it, as
+data.
+"""
 
 from __future__ import annotations
 from collections.abc import Sequence
@@ -13,24 +15,28 @@ Section = Literal["services", "pages", "ourselves"]
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """
-    One call that meets a fault.
+    """One call that meets a fault.
 
     Args:
         name: Which variant of the fault it is.
-        where: Who calls: a provider with a JSON API (Tavily), one that is an HTML page (DuckDuckGo), the page reader
-            (Direct), or a ``chain``, in which Brave answers after Tavily has failed.
-        answers: What the server sends, one answer for each request; the last is repeated.
-        expected: How the call ends: the code of an error, ``ok``, or ``cut`` for a page that says that it was cut.
+        where: Who calls: a provider with a JSON API (Tavily), one that is an HTML page
+            (DuckDuckGo), the page reader (Direct), or a ``chain``, in which Brave
+            answers after Tavily has failed.
+        answers: What the server sends, one answer for each request; the last is
+            repeated.
+        expected: How the call ends: the code of an error, ``ok``, or ``cut`` for a page
+            that says that it was cut.
         requests: How many requests the server gets; None if that is not the point.
-        temporary: Whether the error says that trying again may help; None for what its class says.
+        temporary: Whether the error says that trying again may help; None for what its
+            class says.
         first: In a chain, the status of the first provider's outcome.
         limit: Seconds that the call may take.
-        longest: Seconds after which it has failed to end in time; by default so many more than the limit that a busy
-            machine makes no difference, and fewer than a server of these tests goes on for.
+        longest: Seconds after which it has failed to end in time; by default so many
+            more than the limit that a busy machine makes no difference, and fewer than
+            a server of these tests goes on for.
         shortest: Seconds that it has to wait.
-        base: Where the server is; ``{port}`` is its own, ``{closed}`` one that refuses connections and ``{silent}`` one
-            that never answers the attempt.
+        base: Where the server is; ``{port}`` is its own, ``{closed}`` one that refuses
+            connections and ``{silent}`` one that never answers the attempt.
         certificate: For https: which certificate the server has.
         max_bytes: How much of a page is read.
         text: The answer: the URLs of the results, or the text of the page.
@@ -50,7 +56,9 @@ class Case:
     longest: float | None = None
     shortest: float = 0.0
     base: str = "http://127.0.0.1:{port}"
-    certificate: Literal["", "good", "other name", "expired", "self-signed", "unknown"] = ""
+    certificate: Literal[
+        "", "good", "other name", "expired", "self-signed", "unknown"
+    ] = ""
     max_bytes: int = 10 * 2**20
     text: str = ""
     without: str = ""
@@ -82,4 +90,10 @@ class Fault:
     @property
     def section(self) -> Section:
         """The part of the matrix that it belongs to."""
-        return "services" if self.number < 30 else "pages" if self.number < 61 else "ourselves"
+        return (
+            "services"
+            if self.number < 30
+            else "pages"
+            if self.number < 61
+            else "ourselves"
+        )

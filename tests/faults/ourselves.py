@@ -1,11 +1,16 @@
-"""Faults 61 to 72: what the program around a call, its machine and its own files can do to it."""
+"""Faults 61 to 72: what the program around a call, its machine and its own files can do
+to it.
+"""
 
 from __future__ import annotations
 
 from tests.faults.model import Fault
 
 _HERE = "tests/faults"
-_CACHE, _FILE = "tests/core/layers/test_cache.py", "tests/core/layers/test_cache_file.py"
+_CACHE, _FILE = (
+    "tests/core/layers/test_cache.py",
+    "tests/core/layers/test_cache_file.py",
+)
 
 FAULTS = (
     Fault(
@@ -34,7 +39,9 @@ FAULTS = (
         name="64 threads share one `WebSearch`",
         injected="64 threads with four different searches each",
         promise="each gets its own answer, over at most 100 connections",
-        proven_by=(f"{_HERE}/test_programs.py::test_threads_share_connections_and_never_answers",),
+        proven_by=(
+            f"{_HERE}/test_programs.py::test_threads_share_connections_and_never_answers",
+        ),
     ),
     Fault(
         number=64,
@@ -132,6 +139,8 @@ FAULTS = (
         name="the program ends without closing",
         injected="`python -X dev`: after use, with a call in a daemon thread, with a loop that was left",
         promise="ends within a second; no warning",
-        proven_by=(f"{_HERE}/test_programs.py::test_a_program_ends_at_once_and_without_warnings",),
+        proven_by=(
+            f"{_HERE}/test_programs.py::test_a_program_ends_at_once_and_without_warnings",
+        ),
     ),
 )

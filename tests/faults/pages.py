@@ -1,4 +1,6 @@
-"""Faults 30 to 46: what the URL of a page, its redirects and its body can do to whoever reads it."""
+"""Faults 30 to 46: what the URL of a page, its redirects and its body can do to whoever
+reads it.
+"""
 
 from __future__ import annotations
 import gzip
@@ -54,7 +56,9 @@ FAULTS = (
         name="a private address among public ones",
         injected="a resolver with both",
         promise="the name is refused",
-        proven_by=(f"{_CORPUS}::test_one_bad_address_among_good_ones_rules_out_all_of_them",),
+        proven_by=(
+            f"{_CORPUS}::test_one_bad_address_among_good_ones_rules_out_all_of_them",
+        ),
     ),
     Fault(
         number=33,
@@ -88,10 +92,16 @@ FAULTS = (
                     f"/{'a' * 71_680}",
                 )
             }
-            | {"refresh": html(b"<meta http-equiv=refresh content='0;url=http://169.254.169.254/'>Moved.")},
+            | {
+                "refresh": html(
+                    b"<meta http-equiv=refresh content='0;url=http://169.254.169.254/'>Moved."
+                )
+            },
             peers=False,
         ),
-        proven_by=(f"{_CORPUS}::test_a_redirect_that_leads_astray_is_refused_as_unsafe",),
+        proven_by=(
+            f"{_CORPUS}::test_a_redirect_that_leads_astray_is_refused_as_unsafe",
+        ),
     ),
     Fault(
         number=34,
@@ -132,7 +142,10 @@ FAULTS = (
         promise="the body is not read; the page is",
         cases=(
             make_case(
-                answers=(endless(b"x" * 65_536, head("302 Found", "Location: /there")), html(PAGE)),
+                answers=(
+                    endless(b"x" * 65_536, head("302 Found", "Location: /there")),
+                    html(PAGE),
+                ),
                 expected="ok",
                 text=TEXT,
                 requests=2,
@@ -144,21 +157,27 @@ FAULTS = (
         name="cookies, and a redirect",
         injected="`Set-Cookie`, then a redirect",
         promise="no cookie, key or referrer is sent",
-        proven_by=("tests/faults/test_connections.py::test_nothing_of_ours_goes_along_a_redirect",),
+        proven_by=(
+            "tests/faults/test_connections.py::test_nothing_of_ours_goes_along_a_redirect",
+        ),
     ),
     Fault(
         number=38,
         name="proxies in the environment",
         injected="`HTTP_PROXY`, `ALL_PROXY`",
         promise="not used for pages",
-        proven_by=(f"{_SENDER}::test_proxies_of_the_environment_are_for_services_and_never_for_pages",),
+        proven_by=(
+            f"{_SENDER}::test_proxies_of_the_environment_are_for_services_and_never_for_pages",
+        ),
     ),
     Fault(
         number=39,
         name="two hosts at one address, a certificate for one of them",
         injected="a server with a certificate for the first, which is read first",
         promise="the second is refused, and its request never sent",
-        proven_by=("tests/faults/test_connections.py::test_a_connection_to_one_host_is_not_used_for_another",),
+        proven_by=(
+            "tests/faults/test_connections.py::test_a_connection_to_one_host_is_not_used_for_another",
+        ),
     ),
     Fault(
         number=40,
@@ -167,7 +186,10 @@ FAULTS = (
         promise="cut at the limit, and said so",
         cases=(
             *cut({"a page": closing(encoded(GZIP, "gzip"))}),
-            *cut({"a small page": encoded(gzip.compress(b"<p>boom " * 2**17), "gzip")}, peers=False),
+            *cut(
+                {"a small page": encoded(gzip.compress(b"<p>boom " * 2**17), "gzip")},
+                peers=False,
+            ),
         ),
     ),
     Fault(
@@ -189,7 +211,10 @@ FAULTS = (
         name="gzip within gzip",
         injected=f"{len(gzip.compress(GZIP))} bytes that become {BOMB // 2**20} MiB",
         promise="`bad_response`, and nothing is unpacked",
-        cases=fail("bad_response", {"twice": closing(encoded(gzip.compress(GZIP), "gzip, gzip"))}),
+        cases=fail(
+            "bad_response",
+            {"twice": closing(encoded(gzip.compress(GZIP), "gzip, gzip"))},
+        ),
     ),
     Fault(
         number=43,
@@ -200,7 +225,9 @@ FAULTS = (
             *cut(
                 {
                     "a body": endless(LONG.encode() * 4, page_head()),
-                    "chunks": endless(b"8000\r\n" + b"<p>kelp " * 4096 + b"\r\n", chunked(b"")),
+                    "chunks": endless(
+                        b"8000\r\n" + b"<p>kelp " * 4096 + b"\r\n", chunked(b"")
+                    ),
                 }
             ),
             *cut(
@@ -223,7 +250,9 @@ FAULTS = (
                 "header": endless(b"a", b"HTTP/1.1 200 OK\r\nX: ", 0.02),
                 "status line": endless(b"H", b"", 0.02),
                 "silence": endless(b"", b"", 0.05),
-                "silence after the head": endless(b"", page_head("Content-Length: 100"), 0.05),
+                "silence after the head": endless(
+                    b"", page_head("Content-Length: 100"), 0.05
+                ),
             }
         ),
     ),
@@ -235,7 +264,9 @@ FAULTS = (
         cases=drip(
             {
                 "chunks": endless(b"1\r\nx\r\n", chunked(b""), 0.001),
-                "extensions": endless(b"1;" + b"a" * 30_000 + b"\r\nx\r\n", chunked(b"")),
+                "extensions": endless(
+                    b"1;" + b"a" * 30_000 + b"\r\nx\r\n", chunked(b"")
+                ),
             }
         ),
     ),

@@ -23,17 +23,29 @@ from websearch_core.settings import Settings
 Way = Literal["blocking", "async"]
 WAYS: tuple[Way, ...] = ("blocking", "async")
 Transport = Literal["httpx", "httpx2", "own client"]
-_BRAVE = http({"web": {"results": [{"title": "Kelp", "url": "https://kelp.example/", "description": "Brown algae."}]}})
+_BRAVE = http(
+    {
+        "web": {
+            "results": [
+                {
+                    "title": "Kelp",
+                    "url": "https://kelp.example/",
+                    "description": "Brown algae.",
+                }
+            ]
+        }
+    }
+)
 
 
 @dataclass(frozen=True)
 class Ending:
-    """
-    How a call ended.
+    """How a call ended.
 
     Args:
         code: The code of an error, ``ok``, ``cut``, or the name of another exception.
-        temporary: Whether the error says that trying again may help; None if there was no error.
+        temporary: Whether the error says that trying again may help; None if there was
+            no error.
         requests: How many requests the server got.
         seconds: How long it took.
         first: In a chain, how it ended for the first provider.
@@ -55,10 +67,17 @@ class Ending:
 
 @contextmanager
 def serve(case: Case, ports: Ports) -> Iterator[tuple[Server, str]]:
-    """Start the server of *case*; yield it and the URL at which it, or what stands in its place, is."""
-    server = Server(case.answers, make_server_context(case.certificate) if case.certificate else None)
+    """Start the server of *case*; yield it and the URL at which it, or what stands in
+    its place, is.
+    """
+    server = Server(
+        case.answers,
+        make_server_context(case.certificate) if case.certificate else None,
+    )
     try:
-        base = case.base.format(port=server.port, closed=ports.closed, silent=ports.silent, mute=ports.mute)
+        base = case.base.format(
+            port=server.port, closed=ports.closed, silent=ports.silent, mute=ports.mute
+        )
         yield server, base
     finally:
         server.close()
@@ -71,31 +90,40 @@ def call(
     transport: Transport | None = None,
     send: Callable[[str], dict[str, Any]] | None = None,
 ) -> Ending:
-    """
-    Let a call meet the fault of *case*.
+    """Let a call meet the fault of *case*.
 
     Args:
         case: What goes wrong.
         way: Whether the call is blocking.
         ports: Ports that never answer.
-        transport: Another transport than the default one, such as the caller's own client.
+        transport: Another transport than the default one, such as the caller's own
+            client.
         send: Returns other options of `Http` for the URL of the server.
 
     """
     with serve(case, ports) as (server, base):
         second = Server([_BRAVE])
         if transport == "own client":
-            http = Http(client=httpx.Client(verify=trust()), async_client=httpx.AsyncClient(verify=trust()))
+            http = Http(
+                client=httpx.Client(verify=trust()),
+                async_client=httpx.AsyncClient(verify=trust()),
+            )
         else:
-            http = Http(library=transport, verify=trust(), **(send(base) if send else {}))
+            http = Http(
+                library=transport, verify=trust(), **(send(base) if send else {})
+            )
         web = _make(case, base, second.url, http)
         began = time.monotonic()
         try:
             answer = _ask(web, case, way, base, http)
         except Exception as error:
-            ending = _describe_error(error, len(server.requests), time.monotonic() - began)
+            ending = _describe_error(
+                error, len(server.requests), time.monotonic() - began
+            )
         else:
-            ending = _describe_answer(answer, len(server.requests), time.monotonic() - began)
+            ending = _describe_answer(
+                answer, len(server.requests), time.monotonic() - began
+            )
         finally:
             web.close()
             second.close()
@@ -105,11 +133,15 @@ def call(
 def find_problems(case: Case, ending: Ending) -> list[str]:
     """Return what is not as expected."""
     expectations = {
-        f"it ended with {ending.code}: {ending.message or ending.answer[:200]}": ending.code == case.expected,
+        f"it ended with {ending.code}: {ending.message or ending.answer[:200]}": ending.code
+        == case.expected,
         f"{ending.requests} requests": case.requests in (None, ending.requests),
         f"temporary is {ending.temporary}": case.temporary in (None, ending.temporary),
-        f"the first provider's outcome is {ending.first!r}": case.first in ("", ending.first),
-        f"it took {ending.seconds:.2f} s": case.shortest <= ending.seconds <= (case.longest or case.limit + 15),
+        f"the first provider's outcome is {ending.first!r}": case.first
+        in ("", ending.first),
+        f"it took {ending.seconds:.2f} s": case.shortest
+        <= ending.seconds
+        <= (case.longest or case.limit + 15),
         f"the answer is {ending.answer[:200]!r}": _is_as_expected(case, ending.answer),
         "the key shows": KEY not in ending.shown,
         "an internal address shows": "127.0.0.1" not in ending.message,
@@ -124,7 +156,9 @@ def _is_as_expected(case: Case, answer: str) -> bool:
 
 
 def _make(case: Case, base: str, second: str, http: Http) -> WebSearch:
-    """Make a `WebSearch` with the defaults, except for the length of the pauses between attempts."""
+    """Make a `WebSearch` with the defaults, except for the length of the pauses between
+    attempts.
+    """
     brave = {"api_key": "BSA-of-a-test-0123456789", "base_url": second}
     options: dict[str, dict[str, Any]] = {
         "tavily": {"api_key": KEY, "base_url": base},
@@ -132,16 +166,21 @@ def _make(case: Case, base: str, second: str, http: Http) -> WebSearch:
         "duckduckgo": {"base_url": base, "pause": 0.0},
         "direct": {"max_bytes": case.max_bytes},
     }
-    names = {"json": ["tavily"], "html": ["duckduckgo"], "page": ["duckduckgo"], "chain": ["tavily", "brave"]}[
-        case.where
-    ]
+    names = {
+        "json": ["tavily"],
+        "html": ["duckduckgo"],
+        "page": ["duckduckgo"],
+        "chain": ["tavily", "brave"],
+    }[case.where]
     return WebSearch(
         names,
         reader="direct",
         internal=["127.0.0.0/8", base],
         timeout=case.limit,
         retry=Retry(wait_initial=0.01),
-        settings=Settings(providers={name: options[name] for name in (*names, "direct")}),
+        settings=Settings(
+            providers={name: options[name] for name in (*names, "direct")}
+        ),
         http=http,
     )
 
@@ -158,7 +197,9 @@ def _ask(web: WebSearch, case: Case, way: Way, base: str, http: Http) -> Any:
 
 async def _aask(web: WebSearch, case: Case, base: str, http: Http) -> Any:
     try:
-        return await (web.aread(f"{base}/page") if case.where == "page" else web.asearch("kelp"))
+        return await (
+            web.aread(f"{base}/page") if case.where == "page" else web.asearch("kelp")
+        )
     finally:
         if http.async_client:
             await http.async_client.aclose()
@@ -172,7 +213,9 @@ def _describe_answer(answer: Any, requests: int, seconds: float) -> Ending:
         requests=requests,
         seconds=seconds,
         first=answer.outcomes[0].status if answer.outcomes else "",
-        answer=answer.content if is_page else " ".join(result.url for result in answer.results),
+        answer=answer.content
+        if is_page
+        else " ".join(result.url for result in answer.results),
         shown=f"{answer!r} {answer.model_dump_json()}",
         message="",
     )

@@ -15,7 +15,9 @@ Received = tuple[str, dict[str, str], bytes]  # path, headers, body
 Answer = bytes | Callable[[socket.socket], None]
 
 
-def http(body: bytes | str | dict[str, Any] = b"", status: str = "200 OK", *headers: str) -> bytes:
+def http(
+    body: bytes | str | dict[str, Any] = b"", status: str = "200 OK", *headers: str
+) -> bytes:
     """Build a well-formed response."""
     if isinstance(body, dict):
         body, headers = json.dumps(body), ("Content-Type: application/json", *headers)
@@ -25,14 +27,18 @@ def http(body: bytes | str | dict[str, Any] = b"", status: str = "200 OK", *head
 
 
 def head(status: str = "200 OK", *headers: str) -> bytes:
-    """Build the head of a response, without a length: the body ends with the connection."""
+    """Build the head of a response, without a length: the body ends with the
+    connection.
+    """
     return "\r\n".join([f"HTTP/1.1 {status}", *headers]).encode("latin-1") + b"\r\n\r\n"
 
 
 def endless(
     chunk: bytes, head: bytes = b"", pause: float = 0.0, seconds: float = 20.0
 ) -> Callable[[socket.socket], None]:
-    """Send *head*, then *chunk* again and again, until the client closes the connection."""
+    """Send *head*, then *chunk* again and again, until the client closes the
+    connection.
+    """
 
     def answer(connection: socket.socket) -> None:
         end = time.monotonic() + seconds
@@ -56,7 +62,9 @@ def resetting(data: bytes) -> Callable[[socket.socket], None]:
 
     def answer(connection: socket.socket) -> None:
         connection.sendall(data)
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.setsockopt(
+            socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+        )
 
     return answer
 
@@ -72,11 +80,12 @@ def late(data: bytes, seconds: float) -> Callable[[socket.socket], None]:
 
 
 class Server:
-    """
-    Answers each path from ``answers``, else from ``others``, keeps connections alive, and counts them.
+    """Answers each path from ``answers``, else from ``others``, keeps connections
+    alive, and counts them.
 
     Args:
-        others: The answers to all other requests, one after the other; the last is repeated. None: 404.
+        others: The answers to all other requests, one after the other; the last is
+            repeated. None: 404.
         tls: Makes it a server for https.
         reply: Makes the answer to each request that has none.
         address: Where it listens.
@@ -124,7 +133,9 @@ class Server:
                 connection, _ = self._listening.accept()
                 self.connections += 1
                 self._open.add(connection)
-                threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+                threading.Thread(
+                    target=self._serve, args=(connection,), daemon=True
+                ).start()
 
     def _serve(self, plain: socket.socket) -> None:
         with contextlib.suppress(OSError), plain:
@@ -139,7 +150,9 @@ class Server:
         while request := _receive(connection):
             self.requests.append(request)
             time.sleep(self.delay)
-            answer = self.answers.get(request[0].partition("?")[0]) or self._take(request)
+            answer = self.answers.get(request[0].partition("?")[0]) or self._take(
+                request
+            )
             if not isinstance(answer, bytes):
                 answer(connection)
                 return
@@ -161,7 +174,10 @@ def _receive(connection: socket.socket) -> Received | None:
         data += arrived
     top, _, body = data.partition(b"\r\n\r\n")
     lines = top.decode("latin-1").split("\r\n")
-    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
+    headers = {
+        name.lower(): value.strip()
+        for name, _, value in (line.partition(":") for line in lines[1:])
+    }
     while len(body) < int(headers.get("content-length", 0)):
         if not (arrived := connection.recv(65536)):
             return None

@@ -10,11 +10,19 @@ from tests.faults.model import Case, Fault
 from tests.faults.server import Answer, endless, head, http, late, resetting
 
 KEY = "tvly-SECRET-of-a-test-0123456789"
-FOUND = http({"results": [{"title": "Kelp", "url": "https://kelp.example/", "content": "Brown algae."}]})
+FOUND = http(
+    {
+        "results": [
+            {"title": "Kelp", "url": "https://kelp.example/", "content": "Brown algae."}
+        ]
+    }
+)
 LOGIN = "<!doctype html><title>Sign in</title><p>Sign in to this network."
 HTML = "Content-Type: text/html"
 
-_Json, _Html, _Chain = (partial(Case, where=where) for where in ("json", "html", "chain"))
+_Json, _Html, _Chain = (
+    partial(Case, where=where) for where in ("json", "html", "chain")
+)
 
 
 def failed(status: str, *headers: str, body: Any = None) -> bytes:
@@ -23,12 +31,31 @@ def failed(status: str, *headers: str, body: Any = None) -> bytes:
 
 
 def _fails_everywhere(
-    name: str, answer: Answer, code: str, requests: int, first: str, html: str = "", **more: Any
+    name: str,
+    answer: Answer,
+    code: str,
+    requests: int,
+    first: str,
+    html: str = "",
+    **more: Any,
 ) -> Sequence[Case]:
     return (
         _Json(name=name, answers=(answer,), expected=code, requests=requests, **more),
-        _Html(name=name, answers=(answer,), expected=html or code, requests=requests, **more),
-        _Chain(name=name, answers=(answer,), expected="ok", requests=requests, first=first, **more),
+        _Html(
+            name=name,
+            answers=(answer,),
+            expected=html or code,
+            requests=requests,
+            **more,
+        ),
+        _Chain(
+            name=name,
+            answers=(answer,),
+            expected="ok",
+            requests=requests,
+            first=first,
+            **more,
+        ),
     )
 
 
@@ -60,7 +87,12 @@ FAULTS = (
         cases=(
             _Json(expected="unavailable", requests=0, base="http://127.0.0.1:{closed}"),
             _Html(expected="unavailable", requests=0, base="http://127.0.0.1:{closed}"),
-            _Chain(expected="ok", requests=0, first="failed", base="http://127.0.0.1:{closed}"),
+            _Chain(
+                expected="ok",
+                requests=0,
+                first="failed",
+                base="http://127.0.0.1:{closed}",
+            ),
         ),
     ),
     Fault(
@@ -69,8 +101,19 @@ FAULTS = (
         injected="a port that drops every SYN",
         promise="`timed_out` at the end of the time; each of several providers gets its share of it",
         cases=(
-            _Json(expected="timed_out", requests=0, limit=0.5, base="http://127.0.0.1:{silent}"),
-            _Chain(expected="ok", requests=0, first="timeout", limit=6.0, base="http://127.0.0.1:{silent}"),
+            _Json(
+                expected="timed_out",
+                requests=0,
+                limit=0.5,
+                base="http://127.0.0.1:{silent}",
+            ),
+            _Chain(
+                expected="ok",
+                requests=0,
+                first="timeout",
+                limit=6.0,
+                base="http://127.0.0.1:{silent}",
+            ),
         ),
     ),
     Fault(
@@ -89,8 +132,18 @@ FAULTS = (
         injected="a resolver that says so",
         promise="`unavailable`, not temporary, and no retry; the next provider answers",
         cases=(
-            _Json(expected="unavailable", temporary=False, requests=0, base="http://nowhere.example:{port}"),
-            _Chain(expected="ok", first="failed", requests=0, base="http://nowhere.example:{port}"),
+            _Json(
+                expected="unavailable",
+                temporary=False,
+                requests=0,
+                base="http://nowhere.example:{port}",
+            ),
+            _Chain(
+                expected="ok",
+                first="failed",
+                requests=0,
+                base="http://nowhere.example:{port}",
+            ),
         ),
     ),
     Fault(
@@ -99,8 +152,19 @@ FAULTS = (
         injected="a resolver that hangs",
         promise="`timed_out`, blocking too, with at most 16 stuck threads for each `WebSearch`",
         cases=(
-            _Json(expected="timed_out", requests=0, limit=0.5, base="http://hang.example:{port}", peers=False),
-            _Chain(expected="ok", first="timeout", limit=6.0, base="http://hang.example:{port}"),
+            _Json(
+                expected="timed_out",
+                requests=0,
+                limit=0.5,
+                base="http://hang.example:{port}",
+                peers=False,
+            ),
+            _Chain(
+                expected="ok",
+                first="timeout",
+                limit=6.0,
+                base="http://hang.example:{port}",
+            ),
         ),
         proven_by=(
             "tests/core/net/test_lookup.py::test_names_that_hang_hold_up_neither_a_service_nor_another_tenant",
@@ -139,7 +203,9 @@ FAULTS = (
                 base="https://127.0.0.1:{mute}",
             ),
         ),
-        proven_by=("tests/faults/test_connections.py::test_a_handshake_that_ends_too_late_leaves_no_connection",),
+        proven_by=(
+            "tests/faults/test_connections.py::test_a_handshake_that_ends_too_late_leaves_no_connection",
+        ),
     ),
     Fault(
         number=8,
@@ -149,7 +215,9 @@ FAULTS = (
         cases=tuple(
             case
             for status in ("500 Oops", "502 Bad Gateway", "503 Busy", "504 Late")
-            for case in _fails_everywhere(status[:3], failed(status), "unavailable", 3, "failed")
+            for case in _fails_everywhere(
+                status[:3], failed(status), "unavailable", 3, "failed"
+            )
         ),
     ),
     Fault(
@@ -183,9 +251,17 @@ FAULTS = (
         injected="that answer",
         promise="`rate_limited` at once, without waiting; the next provider; the breaker rests for at most 300 s",
         cases=tuple(
-            _fails_everywhere("", failed("429 Slow", "Retry-After: 99999999999"), "rate_limited", 1, "rate_limited")
+            _fails_everywhere(
+                "",
+                failed("429 Slow", "Retry-After: 99999999999"),
+                "rate_limited",
+                1,
+                "rate_limited",
+            )
         ),
-        proven_by=("tests/core/layers/test_breaker.py::test_the_service_may_ask_for_a_longer_rest_but_not_for_a_day",),
+        proven_by=(
+            "tests/core/layers/test_breaker.py::test_the_service_may_ask_for_a_longer_rest_but_not_for_a_day",
+        ),
     ),
     Fault(
         number=11,
@@ -208,8 +284,17 @@ FAULTS = (
         injected="these answers",
         promise="`authentication_failed` (DuckDuckGo's 403 is `blocked`), one request; the key shows nowhere",
         cases=(
-            *_fails_everywhere("401", failed("401 No"), "authentication_failed", 1, "auth"),
-            *_fails_everywhere("403", failed("403 No"), "authentication_failed", 1, "auth", html="blocked"),
+            *_fails_everywhere(
+                "401", failed("401 No"), "authentication_failed", 1, "auth"
+            ),
+            *_fails_everywhere(
+                "403",
+                failed("403 No"),
+                "authentication_failed",
+                1,
+                "auth",
+                html="blocked",
+            ),
         ),
     ),
     Fault(
@@ -219,18 +304,36 @@ FAULTS = (
         promise="`quota_exhausted`, one request; the next provider",
         cases=(
             *_fails_everywhere("402", failed("402 Pay"), "quota_exhausted", 1, "quota"),
-            _Json(name="432", answers=(failed("432 Plan"),), expected="quota_exhausted", requests=1),
+            _Json(
+                name="432",
+                answers=(failed("432 Plan"),),
+                expected="quota_exhausted",
+                requests=1,
+            ),
             _Json(
                 name="429 of a month",
                 answers=(
-                    failed("429 Slow", 'RateLimit-Policy: "month";q=1000;w=2592000', 'RateLimit: "month";r=0;t=9'),
+                    failed(
+                        "429 Slow",
+                        'RateLimit-Policy: "month";q=1000;w=2592000',
+                        'RateLimit: "month";r=0;t=9',
+                    ),
                 ),
                 expected="quota_exhausted",
                 requests=1,
             ),
             _Json(
                 name="200 with an error",
-                answers=(http({"error": {"code": "daily_cap_reached", "message": "no more today"}}),),
+                answers=(
+                    http(
+                        {
+                            "error": {
+                                "code": "daily_cap_reached",
+                                "message": "no more today",
+                            }
+                        }
+                    ),
+                ),
                 expected="quota_exhausted",
                 requests=1,
                 peers=False,
@@ -242,8 +345,12 @@ FAULTS = (
         name="400",
         injected="that answer",
         promise="`bad_request`, one request, not counted by the breaker",
-        cases=tuple(_fails_everywhere("", failed("400 Bad Request"), "bad_request", 1, "failed")),
-        proven_by=("tests/core/layers/test_breaker.py::test_what_is_not_the_fault_of_the_service_does_not_count",),
+        cases=tuple(
+            _fails_everywhere("", failed("400 Bad Request"), "bad_request", 1, "failed")
+        ),
+        proven_by=(
+            "tests/core/layers/test_breaker.py::test_what_is_not_the_fault_of_the_service_does_not_count",
+        ),
     ),
     Fault(
         number=15,
@@ -253,12 +360,23 @@ FAULTS = (
         cases=tuple(
             case
             for name, answer in (
-                ("no JSON", http("{'a': 1}", "200 OK", "Content-Type: application/json")),
-                ("cut", http('{"results": [{"ti', "200 OK", "Content-Type: application/json")),
+                (
+                    "no JSON",
+                    http("{'a': 1}", "200 OK", "Content-Type: application/json"),
+                ),
+                (
+                    "cut",
+                    http(
+                        '{"results": [{"ti', "200 OK", "Content-Type: application/json"
+                    ),
+                ),
                 ("a list", http("[]", "200 OK", "Content-Type: application/json")),
                 ("a sign-in page", http(LOGIN, "200 OK", HTML)),
                 ("nothing", http(b"")),
-                ("no UTF-8", http(b"\xff\xfe\xff", "200 OK", "Content-Type: application/json")),
+                (
+                    "no UTF-8",
+                    http(b"\xff\xfe\xff", "200 OK", "Content-Type: application/json"),
+                ),
             )
             for case in _fails_everywhere(name, answer, "bad_response", 1, "parse")
         ),
@@ -271,16 +389,33 @@ FAULTS = (
         cases=(
             _Json(
                 name="missing, null, new",
-                answers=(_results({"url": "https://a.example/", "new": {}}, {"url": None, "title": 3}, None, 7),),
+                answers=(
+                    _results(
+                        {"url": "https://a.example/", "new": {}},
+                        {"url": None, "title": 3},
+                        None,
+                        7,
+                    ),
+                ),
                 expected="ok",
                 text="https://a.example/",
             ),
-            _Json(name="another type", answers=(http({"results": "none"}),), expected="bad_response", requests=1),
             _Json(
-                name="renamed", answers=(_results({"link": "https://a.example/"}),), expected="bad_response", requests=1
+                name="another type",
+                answers=(http({"results": "none"}),),
+                expected="bad_response",
+                requests=1,
+            ),
+            _Json(
+                name="renamed",
+                answers=(_results({"link": "https://a.example/"}),),
+                expected="bad_response",
+                requests=1,
             ),
         ),
-        proven_by=("tests/core/test_contract.py::test_every_provider_keeps_its_promises",),
+        proven_by=(
+            "tests/core/test_contract.py::test_every_provider_keeps_its_promises",
+        ),
     ),
     Fault(
         number=17,
@@ -290,7 +425,10 @@ FAULTS = (
         cases=(
             _Json(
                 answers=(
-                    _results(*({"url": url, "title": "bad"} for url in _UNUSABLE), {"url": "https://a.example/"}),
+                    _results(
+                        *({"url": url, "title": "bad"} for url in _UNUSABLE),
+                        {"url": "https://a.example/"},
+                    ),
                 ),
                 expected="ok",
                 text="https://a.example/",
@@ -305,7 +443,12 @@ FAULTS = (
         promise="`too_large` after 10 MiB, one request",
         cases=(
             _Json(
-                answers=(endless(b"[" + b"0," * 32_768, head("200 OK", "Content-Type: application/json")),),
+                answers=(
+                    endless(
+                        b"[" + b"0," * 32_768,
+                        head("200 OK", "Content-Type: application/json"),
+                    ),
+                ),
                 expected="too_large",
                 requests=1,
             ),
@@ -320,13 +463,26 @@ FAULTS = (
             case
             for name, answer in (
                 ("silence", endless(b"", b"", 0.05)),
-                ("half a body", endless(b"", head("200 OK", "Content-Length: 100"), 0.05)),
-                ("a dripping body", endless(b" ", head("200 OK", "Content-Length: 1000000"), 0.02)),
+                (
+                    "half a body",
+                    endless(b"", head("200 OK", "Content-Length: 100"), 0.05),
+                ),
+                (
+                    "a dripping body",
+                    endless(b" ", head("200 OK", "Content-Length: 1000000"), 0.02),
+                ),
                 ("a dripping head", endless(b"a", b"HTTP/1.1 200 OK\r\nX: ", 0.02)),
             )
             for case in (
                 _Json(name=name, answers=(answer,), expected="timed_out", limit=0.5),
-                _Chain(name=name, answers=(answer,), expected="ok", first="timeout", requests=1, limit=6.0),
+                _Chain(
+                    name=name,
+                    answers=(answer,),
+                    expected="ok",
+                    first="timeout",
+                    requests=1,
+                    limit=6.0,
+                ),
             )
         ),
     ),
@@ -337,10 +493,17 @@ FAULTS = (
         promise="tried again, up to three attempts",
         cases=(
             *(
-                _Json(name=name, answers=(resetting(data), FOUND), expected="ok", requests=2)
+                _Json(
+                    name=name,
+                    answers=(resetting(data), FOUND),
+                    expected="ok",
+                    requests=2,
+                )
                 for name, data in (("at once", b""), ("half-way", FOUND[:-10]))
             ),
-            *_fails_everywhere("again and again", resetting(FOUND[:-10]), "unavailable", 3, "failed"),
+            *_fails_everywhere(
+                "again and again", resetting(FOUND[:-10]), "unavailable", 3, "failed"
+            ),
         ),
     ),
     Fault(
@@ -348,7 +511,9 @@ FAULTS = (
         name="a kept connection that the server has closed",
         injected="a server that hangs up after, or during, its second request",
         promise="a new connection, no error",
-        proven_by=("tests/faults/test_connections.py::test_a_connection_that_the_server_closed_is_replaced",),
+        proven_by=(
+            "tests/faults/test_connections.py::test_a_connection_that_the_server_closed_is_replaced",
+        ),
     ),
     Fault(
         number=22,
@@ -365,7 +530,15 @@ FAULTS = (
         name="a provider that is slow",
         injected="an answer that takes longer than its share of the time",
         promise="the next provider answers in time; with `hedge`, it is asked beside the first, in at most one call of twenty",
-        cases=(_Chain(answers=(late(FOUND, 9.0),), expected="ok", first="timeout", requests=1, limit=6.0),),
+        cases=(
+            _Chain(
+                answers=(late(FOUND, 9.0),),
+                expected="ok",
+                first="timeout",
+                requests=1,
+                limit=6.0,
+            ),
+        ),
         proven_by=(
             "tests/core/layers/test_fuse.py::test_a_slow_provider_is_not_waited_for_until_the_whole_time_is_over",
             "tests/core/layers/test_hedging.py::test_the_next_is_asked_when_one_is_late_and_the_loser_is_cancelled",
@@ -385,7 +558,9 @@ FAULTS = (
         name="a breaker that tries again, and 20 callers at once",
         injected="20 threads after the rest",
         promise="exactly one request",
-        proven_by=("tests/core/layers/test_breaker.py::test_of_many_threads_one_probes",),
+        proven_by=(
+            "tests/core/layers/test_breaker.py::test_of_many_threads_one_probes",
+        ),
     ),
     Fault(
         number=26,

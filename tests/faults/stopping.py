@@ -16,15 +16,28 @@ from typing import Any
 
 from tests.faults.server import Received, Server, http
 
-PAGE = http(b"<title>Kelp</title><p>Brown algae of the northern seas.", "200 OK", "Content-Type: text/html")
+PAGE = http(
+    b"<title>Kelp</title><p>Brown algae of the northern seas.",
+    "200 OK",
+    "Content-Type: text/html",
+)
 PAGES = 400  # with four at a time, all of them take long
-_LINKS = "".join(f'<li><a href="/held/{number}">Page {number}</a>' for number in range(PAGES))
-HOME = http(f"<title>Sea</title><p>Pages about the sea:<ul>{_LINKS}</ul>".encode(), "200 OK", "Content-Type: text/html")
+_LINKS = "".join(
+    f'<li><a href="/held/{number}">Page {number}</a>' for number in range(PAGES)
+)
+HOME = http(
+    f"<title>Sea</title><p>Pages about the sea:<ul>{_LINKS}</ul>".encode(),
+    "200 OK",
+    "Content-Type: text/html",
+)
 
 # What each does, and how many requests are under way when the server holds them all.
 PROGRAMS: dict[str, tuple[str, int]] = {
     "read": ("web.read(f'{SITE}/held/0')", 1),
-    "read_many": (f"web.read_many([f'{{SITE}}/held/{{n}}' for n in range({PAGES})], give_up_after=None)", 4),
+    "read_many": (
+        f"web.read_many([f'{{SITE}}/held/{{n}}' for n in range({PAGES})], give_up_after=None)",
+        4,
+    ),
     "search with read_top": ("web.search('kelp', read_top=5)", 5),
     "a chain": (
         "WebSearch([Tavily(api_key='k' * 20, base_url=f'{SITE}/held/{n}') for n in 'ab'], timeout=300).search('kelp')",
@@ -48,7 +61,10 @@ PROGRAMS: dict[str, tuple[str, int]] = {
         2,
     ),
     "a crawl": ("Index(Path('pages.db')).add_pages(web.crawl(SITE))", 4),
-    "an asynchronous function": ("WebSearch(from_function('own', search=wait), timeout=300).search('kelp')", 1),
+    "an asynchronous function": (
+        "WebSearch(from_function('own', search=wait), timeout=300).search('kelp')",
+        1,
+    ),
 }
 
 _FRAME = """
@@ -96,8 +112,8 @@ class Stop:
 
 
 def stop(name: str, folder: Path) -> Stop:
-    """
-    Interrupt a program when all requests that it sends at a time are held, and let it go on after that.
+    """Interrupt a program when all requests that it sends at a time are held, and let
+    it go on after that.
 
     Raises:
         AssertionError: It does not send them, or does not stop within four minutes.
@@ -117,12 +133,17 @@ def stop(name: str, folder: Path) -> Stop:
 
     with closing(Server(reply=reply)) as site, closing(Server(reply=search)) as service:
         code = _FRAME.format(program=textwrap.dedent(program))
-        with run([sys.executable, "-c", code, service.url, site.url], folder, release) as process:
+        with run(
+            [sys.executable, "-c", code, service.url, site.url], folder, release
+        ) as process:
             while len(held(site)) < under_way:
                 check_alive(process)
             process.send_signal(signal.SIGINT)
             began = time.monotonic()
-            assert (line := _read_line(process)) == "interrupted\n", (line, process.communicate()[1][-3000:])
+            assert (line := _read_line(process)) == "interrupted\n", (
+                line,
+                process.communicate()[1][-3000:],
+            )
             seconds = time.monotonic() - began
             release.set()  # what is still under way gets its answer
             _tell(process)
@@ -140,11 +161,24 @@ def held(site: Server) -> list[str]:
 def run(
     command: list[str], folder: Path, release: threading.Event, **variables: str
 ) -> Iterator[subprocess.Popen[str]]:
-    """Run a program with pipes in this block, for at most four minutes, and set *release* after it."""
-    environment = {**os.environ, **variables, "XDG_DATA_HOME": str(folder), "XDG_CACHE_HOME": str(folder)}
+    """Run a program with pipes in this block, for at most four minutes, and set
+    *release* after it.
+    """
+    environment = {
+        **os.environ,
+        **variables,
+        "XDG_DATA_HOME": str(folder),
+        "XDG_CACHE_HOME": str(folder),
+    }
     pipe = subprocess.PIPE
     with subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, cwd=folder, env=environment
+        command,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+        cwd=folder,
+        env=environment,
     ) as process:
         timer = threading.Timer(240, process.kill)
         timer.start()

@@ -1,4 +1,6 @@
-"""What surrounds a faulty server: ports that do not answer, certificates that are not good, names that do not resolve."""
+"""What surrounds a faulty server: ports that do not answer, certificates that are not
+good, names that do not resolve.
+"""
 
 from __future__ import annotations
 import datetime as dt
@@ -46,8 +48,12 @@ def open_ports(address: str = "127.0.0.1") -> Iterator[Ports]:
 
 
 @contextmanager
-def listen_silently(address: str = "127.0.0.1", port: int = 0) -> Iterator[socket.socket]:
-    """Listen with a queue that is full: the kernel drops every further attempt to connect."""
+def listen_silently(
+    address: str = "127.0.0.1", port: int = 0
+) -> Iterator[socket.socket]:
+    """Listen with a queue that is full: the kernel drops every further attempt to
+    connect.
+    """
     with ExitStack() as stack:
         listening = stack.enter_context(socket.socket())
         listening.bind((address, port))
@@ -61,7 +67,9 @@ def listen_silently(address: str = "127.0.0.1", port: int = 0) -> Iterator[socke
 
 @contextmanager
 def resolving_oddly() -> Iterator[None]:
-    """Let ``nowhere.example`` not exist, and ``hang.example`` hang until the end of the block."""
+    """Let ``nowhere.example`` not exist, and ``hang.example`` hang until the end of the
+    block.
+    """
     ends = threading.Event()
     system = socket.getaddrinfo
 
@@ -71,7 +79,9 @@ def resolving_oddly() -> Iterator[None]:
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
         if name.rstrip(".") == "hang.example":
             ends.wait(_HANGS)
-            raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+            raise socket.gaierror(
+                socket.EAI_AGAIN, "Temporary failure in name resolution"
+            )
         return system(host, *args, **kwargs)
 
     with mock.patch("socket.getaddrinfo", resolve):

@@ -1,4 +1,6 @@
-"""What a run leaves behind: files, logs, events, errors, pickles. None of it holds the key."""
+"""What a run leaves behind: files, logs, events, errors, pickles. None of it holds the
+key.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -26,21 +28,45 @@ SPELLINGS = {
     quote(KEY, safe=""),
     base64.b64encode(KEY.encode()).decode().rstrip("="),
 }
-TRACES = SPELLINGS | {KEY[:16], KEY[-16:]}  # what is left of it if a text is cut before it is redacted
+# what is left of it if a text is cut before it is redacted
+TRACES = SPELLINGS | {KEY[:16], KEY[-16:]}
 
 
 def repeat(status, kind="application/json"):
-    """An answer that repeats the key in its headers and, in every spelling, in its body."""
-    echo = {"error": list(SPELLINGS), "results": [{"url": f"https://a.example/?k={quote(KEY)}", "title": KEY}]}
+    """An answer that repeats the key in its headers and, in every spelling, in its
+    body.
+    """
+    echo = {
+        "error": list(SPELLINGS),
+        "results": [{"url": f"https://a.example/?k={quote(KEY)}", "title": KEY}],
+    }
     return http(
-        json.dumps(echo | {"detail": KEY}), status, f"Content-Type: {kind}", f"X-Echo: {KEY}", f"Location: /{KEY}"
+        json.dumps(echo | {"detail": KEY}),
+        status,
+        f"Content-Type: {kind}",
+        f"X-Echo: {KEY}",
+        f"Location: /{KEY}",
     )
 
 
 ANSWERS = [
     repeat(status)
-    for status in ("200 OK", "302 Found", "400 Bad", "401 No", "402 Pay", "403 No", "404 No", "429 Slow", "500 Oops")
-] + [repeat("200 OK", "text/html"), http(f"not JSON: {KEY}"), http(f"<p>{KEY}", "500 Oops", "Content-Type: text/html")]
+    for status in (
+        "200 OK",
+        "302 Found",
+        "400 Bad",
+        "401 No",
+        "402 Pay",
+        "403 No",
+        "404 No",
+        "429 Slow",
+        "500 Oops",
+    )
+] + [
+    repeat("200 OK", "text/html"),
+    http(f"not JSON: {KEY}"),
+    http(f"<p>{KEY}", "500 Oops", "Content-Type: text/html"),
+]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -62,18 +88,44 @@ def test_no_artefact_of_a_run_holds_the_key(tmp_path, way, caplog):
                 on_event=events.append,
             ) as web,
         ):
-            shown += [repr(web), repr(web.provider), pickle.dumps(web._sender).decode("latin-1")]
+            shown += [
+                repr(web),
+                repr(web.provider),
+                pickle.dumps(web._sender).decode("latin-1"),
+            ]
             try:
                 query = f"kelp {number}"
-                found = web.search(query) if way == "blocking" else asyncio.run(web.asearch(query))
+                found = (
+                    web.search(query)
+                    if way == "blocking"
+                    else asyncio.run(web.asearch(query))
+                )
                 shown += [found.model_dump_json(), repr(found)]
             except WebSearchError as error:
                 shown += traceback.format_exception(error)
-                shown += [repr(error), str(error.detail), repr(vars(error)), pickle.dumps(error).decode("latin-1")]
+                shown += [
+                    repr(error),
+                    str(error.detail),
+                    repr(vars(error)),
+                    pickle.dumps(error).decode("latin-1"),
+                ]
             assert len(server.requests[0][1]["authorization"]) > len(KEY)
 
-    files = {path: path.read_bytes().decode("latin-1") for path in tmp_path.rglob("*") if path.is_file()}
+    files = {
+        path: path.read_bytes().decode("latin-1")
+        for path in tmp_path.rglob("*")
+        if path.is_file()
+    }
     assert any(path.name == "answers.db" for path in files)
-    everything = {"what is shown": "\n".join([*shown, *map(repr, events)]), "the log": caplog.text, **files}
+    everything = {
+        "what is shown": "\n".join([*shown, *map(repr, events)]),
+        "the log": caplog.text,
+        **files,
+    }
     assert len(caplog.text) > 1000
-    assert [(str(place), one) for place, text in everything.items() for one in TRACES if one in text] == []
+    assert [
+        (str(place), one)
+        for place, text in everything.items()
+        for one in TRACES
+        if one in text
+    ] == []

@@ -1,4 +1,6 @@
-"""Hostile or unlucky servers and programs, beyond the table of faults: each call ends once, and nothing is sent twice."""
+"""Hostile or unlucky servers and programs, beyond the table of faults: each call ends
+once, and nothing is sent twice.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -25,7 +27,9 @@ OPEN = Guard.allowing(["127.0.0.0/8"])
 
 @pytest.fixture(params=["blocking", "async"])
 def run(request):
-    """Send requests one after the other over the same connections; return the answers."""
+    """Send requests one after the other over the same connections; return the
+    answers.
+    """
 
     def send(*requests):
         async def asend():
@@ -33,12 +37,18 @@ def run(request):
                 return [await sender.asend(one) for one in requests]
 
         with closing(Sender(OPEN)) as sender, time_limit(60):
-            return asyncio.run(asend()) if request.param == "async" else [sender.send(one) for one in requests]
+            return (
+                asyncio.run(asend())
+                if request.param == "async"
+                else [sender.send(one) for one in requests]
+            )
 
     return send
 
 
-def test_a_request_whose_connection_is_closed_as_it_is_used_again_is_not_sent_twice(run):
+def test_a_request_whose_connection_is_closed_as_it_is_used_again_is_not_sent_twice(
+    run,
+):
     with closing(Server([http(b"first"), hang_up(b"")])) as server:
         request = Request(url=server.url, method="POST", json={"a": 1})
         with pytest.raises(Unavailable):
@@ -48,11 +58,15 @@ def test_a_request_whose_connection_is_closed_as_it_is_used_again_is_not_sent_tw
 
 def test_an_answer_that_comes_before_the_request_was_sent_whole_is_the_answer(run):
     def refuse(connection):
-        connection.sendall(http(b"too large", "413 Content Too Large", "Connection: close"))
+        connection.sendall(
+            http(b"too large", "413 Content Too Large", "Connection: close")
+        )
 
     with closing(Server([refuse])) as server:
         server._talk = refuse  # without reading the request
-        (answer,) = run(Request(url=server.url, method="POST", form={"q": "kelp " * 400_000}))
+        (answer,) = run(
+            Request(url=server.url, method="POST", form={"q": "kelp " * 400_000})
+        )
     assert (answer.status, answer.content) == (413, b"too large")
 
 
@@ -81,7 +95,10 @@ def test_redirects_from_host_to_host_end():
 
     with closing(Server(reply=lead_on)) as one, closing(Server(reply=lead_on)) as other:
         hosts = one, other
-        with WebSearch(reader="direct", internal=["127.0.0.0/8"], timeout=60) as web, pytest.raises(BadResponse):
+        with (
+            WebSearch(reader="direct", internal=["127.0.0.0/8"], timeout=60) as web,
+            pytest.raises(BadResponse),
+        ):
             web.read(f"{one.url}/0")
         assert len(one.requests) + len(other.requests) <= 6
 
@@ -108,13 +125,17 @@ async def test_hundreds_of_calls_that_are_cancelled_at_once_leave_nothing():
         assert here.slots[False]._value == 100
         assert not here._clients[False]._client._transport._pool._busy
         assert (await web.asearch("kelp")).results
-        assert not [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        assert not [
+            task for task in asyncio.all_tasks() if task is not asyncio.current_task()
+        ]
         await web.aclose()
 
 
 def test_closing_while_threads_and_two_loops_are_at_it_ends_all_calls_and_can_be_repeated():
     hanging = endless(b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", 0.05)
-    with closing(Server(reply=lambda request: FOUND if b"after" in request[2] else hanging)) as server:
+    with closing(
+        Server(reply=lambda request: FOUND if b"after" in request[2] else hanging)
+    ) as server:
         web = make(server, timeout=60, layers=None)
         outcomes = []
 
@@ -125,7 +146,10 @@ def test_closing_while_threads_and_two_loops_are_at_it_ends_all_calls_and_can_be
                 outcomes.append(error)
 
         async def calls(offset):
-            tasks = [asyncio.ensure_future(web.asearch(f"kelp {offset + n}")) for n in range(20)]
+            tasks = [
+                asyncio.ensure_future(web.asearch(f"kelp {offset + n}"))
+                for n in range(20)
+            ]
             while not closed.is_set():
                 await asyncio.sleep(0.01)
             await web.aclose()
@@ -135,7 +159,9 @@ def test_closing_while_threads_and_two_loops_are_at_it_ends_all_calls_and_can_be
         closed = threading.Event()
         with ThreadPoolExecutor(42) as threads:
             running = [threads.submit(call, number) for number in range(40)]
-            running += [threads.submit(asyncio.run, calls(offset)) for offset in (100, 200)]
+            running += [
+                threads.submit(asyncio.run, calls(offset)) for offset in (100, 200)
+            ]
             wait_until(lambda: len(server.requests) == 80)
             web.close()
             web.close()

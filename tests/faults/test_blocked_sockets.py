@@ -1,4 +1,6 @@
-"""Sockets that pytest-socket blocks, as it does in every test without the mark ``enable_socket``."""
+"""Sockets that pytest-socket blocks, as it does in every test without the mark
+``enable_socket``.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -23,12 +25,16 @@ def test_a_socket_that_a_test_blocks_is_raised_as_it_is(way, verb, several):
     web = WebSearch(
         ["tavily", "brave"] if several else "tavily",
         reader=["direct", "jina"] if several else "direct",
-        settings=Settings.load(providers={"tavily": place, "brave": place, "jina": place}),
+        settings=Settings.load(
+            providers={"tavily": place, "brave": place, "jina": place}
+        ),
         internal=["127.0.0.0/8"],
         on_event=events.append,
     )
     what = "kelp" if verb == "search" else "http://127.0.0.1:8000/"
 
     with pytest.raises(pytest_socket.SocketBlockedError):
-        getattr(web, verb)(what) if way == "blocking" else asyncio.run(getattr(web, f"a{verb}")(what))
+        getattr(web, verb)(what) if way == "blocking" else asyncio.run(
+            getattr(web, f"a{verb}")(what)
+        )
     assert not any(isinstance(event, Wait) for event in events)

@@ -48,16 +48,26 @@ def test_a_deadline_does_not_follow_the_wall_clock(monkeypatch, way, runs):
         began = time.monotonic()
         with pytest.raises(TimedOut):
             search(hurried, way)
-        assert 0.3 < time.monotonic() - began < 15  # the server goes on for twenty seconds
+        # the server goes on for twenty seconds
+        assert 0.3 < time.monotonic() - began < 15
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize(("ahead", "requests"), [(DAY, 2), (-DAY, 2), (30, 1), (-30, 1)])
-def test_a_cache_survives_a_clock_that_jumps(monkeypatch, tmp_path, way, ahead, requests):
+@pytest.mark.parametrize(
+    ("ahead", "requests"), [(DAY, 2), (-DAY, 2), (30, 1), (-30, 1)]
+)
+def test_a_cache_survives_a_clock_that_jumps(
+    monkeypatch, tmp_path, way, ahead, requests
+):
     clock = Clock(monkeypatch)
     with (
         closing(Server([FOUND])) as server,
-        WebSearch("tavily", api_key=KEY, base_url=server.url, cache=str(tmp_path / "answers.db")) as web,
+        WebSearch(
+            "tavily",
+            api_key=KEY,
+            base_url=server.url,
+            cache=str(tmp_path / "answers.db"),
+        ) as web,
     ):
         first = search(web, way)
         clock.ahead = ahead

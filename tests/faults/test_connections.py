@@ -27,7 +27,11 @@ from websearch_core.layers import Breaker, Retry, Throttle
 from websearch_core.settings import Settings
 
 pytestmark = pytest.mark.enable_socket
-PAGE = http(b"<title>Kelp</title><p>Brown algae of the northern seas.", "200 OK", "Content-Type: text/html")
+PAGE = http(
+    b"<title>Kelp</title><p>Brown algae of the northern seas.",
+    "200 OK",
+    "Content-Type: text/html",
+)
 
 
 @pytest.fixture(params=WAYS)
@@ -36,7 +40,9 @@ def way(request):
 
 
 def make(url, **options):
-    return WebSearch("tavily", api_key=KEY, base_url=url, retry=Retry(wait_initial=0.01), **options)
+    return WebSearch(
+        "tavily", api_key=KEY, base_url=url, retry=Retry(wait_initial=0.01), **options
+    )
 
 
 def search(web, way):
@@ -45,16 +51,22 @@ def search(web, way):
 
 @contextmanager
 def same_port(first, second):
-    """A port where the first address drops every attempt to connect, and a server at the second."""
+    """A port where the first address drops every attempt to connect, and a server at
+    the second.
+    """
     pytest_socket.socket_allow_hosts([first, second], allow_unix_socket=True)
     with closing(Server([PAGE])) as server, listen_silently(first, server.port):
         yield server
 
 
-@pytest.mark.parametrize(("way", "connecting", "least"), [("blocking", 3, 1.4), ("async", 60, 0.2)])
+@pytest.mark.parametrize(
+    ("way", "connecting", "least"), [("blocking", 3, 1.4), ("async", 60, 0.2)]
+)
 def test_a_dead_address_does_not_use_up_the_time_of_the_next(way, connecting, least):
     with same_port("127.0.0.2", "127.0.0.1") as server:
-        guard = Guard.allowing(["127.0.0.0/8"], resolve=lambda host, port: ["127.0.0.2", "127.0.0.1"])
+        guard = Guard.allowing(
+            ["127.0.0.0/8"], resolve=lambda host, port: ["127.0.0.2", "127.0.0.1"]
+        )
         sender = Sender(guard, connect_timeout=connecting)
         request = Request(url=f"http://two.example:{server.port}/", guarded=True)
 
@@ -63,7 +75,9 @@ def test_a_dead_address_does_not_use_up_the_time_of_the_next(way, connecting, le
 
         began = time.monotonic()
         with time_limit(60):
-            response = sender.send(request) if way == "blocking" else asyncio.run(asend())
+            response = (
+                sender.send(request) if way == "blocking" else asyncio.run(asend())
+            )
         took = time.monotonic() - began
         sender.close()
 
@@ -102,21 +116,30 @@ def test_when_all_are_down_the_error_names_each_in_time(way):
         names = ["tavily", "brave", "exa"]
         options = dict.fromkeys(names, place)
         with WebSearch(
-            names, settings=Settings.load(providers=options), retry=Retry(wait_initial=0.01), timeout=90
+            names,
+            settings=Settings.load(providers=options),
+            retry=Retry(wait_initial=0.01),
+            timeout=90,
         ) as web:
             began = time.monotonic()
             with pytest.raises(AllProvidersFailed) as caught:
                 search(web, way)
 
     assert time.monotonic() - began < 60
-    assert [(error.provider, error.code) for error in caught.value.exceptions] == [(n, "unavailable") for n in names]
+    assert [(error.provider, error.code) for error in caught.value.exceptions] == [
+        (n, "unavailable") for n in names
+    ]
     assert all(len(error.attempts) == 3 for error in caught.value.exceptions)
 
 
 def test_a_cancelled_call_closes_its_connection_and_gives_its_place_back():
     hanging = endless(b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", 0.05)
     with closing(Server([hanging, FOUND])) as server:
-        with make(server.url, throttle=Throttle(concurrent=1), layers=[Breaker(failures=1, min_timeout=0)]) as web:
+        with make(
+            server.url,
+            throttle=Throttle(concurrent=1),
+            layers=[Breaker(failures=1, min_timeout=0)],
+        ) as web:
 
             async def cancelled():
                 task = asyncio.create_task(web.asearch("kelp"))
@@ -132,12 +155,18 @@ def test_a_cancelled_call_closes_its_connection_and_gives_its_place_back():
         assert len(server.requests) == 2
 
 
-@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="this system has no signals for threads")
+@pytest.mark.skipif(
+    not hasattr(signal, "pthread_kill"), reason="this system has no signals for threads"
+)
 def test_an_interrupt_closes_the_connection_and_gives_the_place_back():
     hanging = endless(b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", 0.05)
     with (
         closing(Server([hanging, FOUND])) as server,
-        make(server.url, throttle=Throttle(concurrent=1), layers=[Breaker(failures=1, min_timeout=0)]) as web,
+        make(
+            server.url,
+            throttle=Throttle(concurrent=1),
+            layers=[Breaker(failures=1, min_timeout=0)],
+        ) as web,
     ):
 
         def press_control_c():
@@ -146,7 +175,8 @@ def test_an_interrupt_closes_the_connection_and_gives_the_place_back():
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
         pressing = threading.Thread(target=press_control_c, daemon=True)
-        before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
+        # a shell's background ignores it
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             pressing.start()
             with pytest.raises(KeyboardInterrupt):
@@ -160,38 +190,62 @@ def test_an_interrupt_closes_the_connection_and_gives_the_place_back():
 
 def test_nothing_of_ours_goes_along_a_redirect(way):
     redirect = http(b"", "302 Found", "Location: /there", "Set-Cookie: id=1; Path=/")
-    with closing(Server([redirect, PAGE])) as server, WebSearch(reader="direct", internal=["127.0.0.0/8"]) as web:
-        page = web.read(server.url) if way == "blocking" else asyncio.run(web.aread(server.url))
+    with (
+        closing(Server([redirect, PAGE])) as server,
+        WebSearch(reader="direct", internal=["127.0.0.0/8"]) as web,
+    ):
+        page = (
+            web.read(server.url)
+            if way == "blocking"
+            else asyncio.run(web.aread(server.url))
+        )
 
     assert page.content == "Brown algae of the northern seas."
     assert server.paths == ["/", "/there"]
-    assert not any({"cookie", "referer", "authorization"} & set(headers) for _, headers, _ in server.requests)
+    assert not any(
+        {"cookie", "referer", "authorization"} & set(headers)
+        for _, headers, _ in server.requests
+    )
 
 
 def test_a_connection_to_one_host_is_not_used_for_another(way):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority().issue_cert("first.example").configure_cert(context)
     guard = Guard.allowing(["127.0.0.0/8"], resolve=lambda host, port: ["127.0.0.1"])
-    with closing(Server([PAGE], context)) as server, closing(Sender(guard, verify=trust())) as sender:
+    with (
+        closing(Server([PAGE], context)) as server,
+        closing(Sender(guard, verify=trust())) as sender,
+    ):
         first, second = (
-            Request(url=f"https://{host}.example:{server.port}/", guarded=True) for host in ("first", "second")
+            Request(url=f"https://{host}.example:{server.port}/", guarded=True)
+            for host in ("first", "second")
         )
 
         async def both():
             await sender.asend(first)
             await sender.asend(second)
 
-        with pytest.raises(Unavailable, match="cannot connect") as caught, time_limit(60):
-            asyncio.run(both()) if way == "async" else [sender.send(one) for one in (first, second)]
+        with (
+            pytest.raises(Unavailable, match="cannot connect") as caught,
+            time_limit(60),
+        ):
+            asyncio.run(both()) if way == "async" else [
+                sender.send(one) for one in (first, second)
+            ]
 
         assert not caught.value.temporary
         assert len(server.requests) == 1
 
 
 def test_a_handshake_that_ends_too_late_leaves_no_connection(way):
-    with socket.create_server(("127.0.0.1", 0)) as mute, make(f"https://127.0.0.1:{mute.getsockname()[1]}") as web:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as mute,
+        make(f"https://127.0.0.1:{mute.getsockname()[1]}") as web,
+    ):
         accepted = []
-        threading.Thread(target=lambda: accepted.append(mute.accept()[0]), daemon=True).start()
+        threading.Thread(
+            target=lambda: accepted.append(mute.accept()[0]), daemon=True
+        ).start()
 
         async def asend():
             for seconds in longer_until(lambda: accepted, 0.5):

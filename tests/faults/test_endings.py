@@ -1,4 +1,6 @@
-"""Programs that end, and calls that are cancelled: what was begun is finished or given up, and nothing is left over."""
+"""Programs that end, and calls that are cancelled: what was begun is finished or given
+up, and nothing is left over.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -22,7 +24,11 @@ from websearch_core._net.guard import Guard
 from websearch_core._net.sender import Sender
 from websearch_core.flow import Request, Response
 
-PAGE = http(b"<title>Kelp</title><p>Brown algae of the northern seas.", "200 OK", "Content-Type: text/html")
+PAGE = http(
+    b"<title>Kelp</title><p>Brown algae of the northern seas.",
+    "200 OK",
+    "Content-Type: text/html",
+)
 _WRITING = """
 import sqlite3, sys, threading, time
 from datetime import date
@@ -79,18 +85,25 @@ def counted(monkeypatch):
     """Count the tasks of a loop that are left, besides the one that asks."""
 
     def count():
-        return [task for task in asyncio.all_tasks() if task is not asyncio.current_task() and not task.done()]
+        return [
+            task
+            for task in asyncio.all_tasks()
+            if task is not asyncio.current_task() and not task.done()
+        ]
 
     return count
 
 
 async def cancel_after_each_round(make_call, check):
-    """Cancel a call in its first round of the loop, in its second, and so on, until it ends before; later in steps."""
+    """Cancel a call in its first round of the loop, in its second, and so on, until it
+    ends before; later in steps.
+    """
     rounds = 0
     while True:
         call = asyncio.ensure_future(make_call())
         for number in range(rounds):
-            await asyncio.sleep(0 if number < 30 else 0.001)  # later, it waits for a thread or a server
+            # later, it waits for a thread or a server
+            await asyncio.sleep(0 if number < 30 else 0.001)
             if call.done():
                 break
         if call.done():
@@ -105,7 +118,9 @@ async def cancel_after_each_round(make_call, check):
 
 @pytest.mark.enable_socket
 @pytest.mark.parametrize("kind", ["search", "read", "read many", "joined"])
-async def test_a_call_that_is_cancelled_at_whatever_moment_leaves_nothing(kind, counted, tmp_path):
+async def test_a_call_that_is_cancelled_at_whatever_moment_leaves_nothing(
+    kind, counted, tmp_path
+):
     with closing(Server([FOUND])) as server, closing(Server([PAGE])) as site:
         web = WebSearch(
             "tavily",
@@ -118,7 +133,9 @@ async def test_a_call_that_is_cancelled_at_whatever_moment_leaves_nothing(kind, 
         number = 0
 
         async def joined():
-            leader, follower = (asyncio.ensure_future(web.asearch(f"kelp {number}")) for _ in range(2))
+            leader, follower = (
+                asyncio.ensure_future(web.asearch(f"kelp {number}")) for _ in range(2)
+            )
             try:
                 await leader
             finally:
@@ -134,7 +151,9 @@ async def test_a_call_that_is_cancelled_at_whatever_moment_leaves_nothing(kind, 
                 case "read":
                     return web.aread(f"{site.url}/{number}")
                 case "read many":
-                    return web.aread_many([f"{site.url}/{number}", f"{site.url}/{number}/b"])
+                    return web.aread_many(
+                        [f"{site.url}/{number}", f"{site.url}/{number}/b"]
+                    )
                 case _:
                     return joined()
 
@@ -166,7 +185,11 @@ async def test_a_transport_that_is_cancelled_while_it_is_asked_gives_up(monkeypa
         return answer
 
     sender = Sender(Guard.allowing(["127.0.0.0/8"]))
-    call = asyncio.create_task(sender.asend(Request(url="http://127.0.0.1/", guarded=True, transport=transport)))
+    call = asyncio.create_task(
+        sender.asend(
+            Request(url="http://127.0.0.1/", guarded=True, transport=transport)
+        )
+    )
     await asyncio.to_thread(asked.wait, 20)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -240,7 +263,14 @@ def test_a_process_that_was_forked_without_python_works_in_all_its_threads(tmp_p
                 thread.join(30)
             os._exit(0 if sorted(answers) == [(f"kelp {number}", b"value") for number in range(8)] else 1)
     """
-    command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(program), str(tmp_path / "a.db")]
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-c",
+        textwrap.dedent(program),
+        str(tmp_path / "a.db"),
+    ]
     for _ in range(3):  # on a busy machine, the thread may still wait
         done = subprocess.run(command, capture_output=True, text=True, timeout=90)
         if done.stdout != f"{-signal.SIGALRM}\n":

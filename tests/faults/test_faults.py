@@ -1,4 +1,6 @@
-"""Every call that meets a fault ends as the matrix says, blocking and async, with every HTTP library."""
+"""Every call that meets a fault ends as the matrix says, blocking and async, with every
+HTTP library.
+"""
 
 from __future__ import annotations
 import ast
@@ -39,15 +41,17 @@ class Log(logging.Handler):
 
 
 def find_cases(number, way, transport):
-    """
-    Return the names of the cases of a fault that a way and a transport meet.
+    """Return the names of the cases of a fault that a way and a transport meet.
 
-    Each case is met in both ways and with both libraries, and with a client of the caller's own: half of the many cases
-    of a fault by blocking calls of the one library and async calls of the other, the rest the other way round.
-    `make test-whole` lets everybody meet all.
+    Each case is met in both ways and with both libraries, and with a client of the
+    caller's own: half of the many cases of a fault by blocking calls of the one library
+    and async calls of the other, the rest the other way round. `make test-whole` lets
+    everybody meet all.
     """
     names = [name for name in CASES if name.startswith(f"{number} ")]
-    turn = run.WAYS.index(way) + (LIBRARIES.index(transport) if transport in LIBRARIES else 0)
+    turn = run.WAYS.index(way) + (
+        LIBRARIES.index(transport) if transport in LIBRARIES else 0
+    )
     return names if WHOLE or len(names) < 3 else names[turn % 2 :: 2]
 
 
@@ -55,7 +59,10 @@ def find_cases(number, way, transport):
 def log():
     """What all loggers say, from the least important message on."""
     handler = Log()
-    levels = {name: logging.getLogger(name).level for name in ("", "websearch_core", "httpx", "httpx2")}
+    levels = {
+        name: logging.getLogger(name).level
+        for name in ("", "websearch_core", "httpx", "httpx2")
+    }
     for name in levels:
         logging.getLogger(name).setLevel(logging.DEBUG)
     logging.getLogger().addHandler(handler)
@@ -67,8 +74,14 @@ def log():
 
 @pytest.fixture(scope="module")
 def endings(request, log):
-    """How each call of this run ends. They are made together, before the first test, since most of them wait."""
-    params = [item.callspec.params for item in request.session.items if item.path == request.path and "[" in item.name]
+    """How each call of this run ends. They are made together, before the first test,
+    since most of them wait.
+    """
+    params = [
+        item.callspec.params
+        for item in request.session.items
+        if item.path == request.path and "[" in item.name
+    ]
     wanted = [
         (name, one["way"], one.get("library", OWN))
         for one in params
@@ -77,7 +90,8 @@ def endings(request, log):
     with open_ports() as ports, resolving_oddly():
         found = _call([one for one in wanted if one[2] != OWN], ports)
         gc.collect()
-        with warnings.catch_warnings():  # httpcore leaves the socket of a cancelled handshake to the collector
+        # httpcore leaves the socket of a cancelled handshake to the collector
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore", ResourceWarning)
             found |= _call([one for one in wanted if one[2] == OWN], ports)
             gc.collect()
@@ -87,7 +101,9 @@ def endings(request, log):
 def _call(wanted, ports):
     with ThreadPoolExecutor(_AT_ONCE) as threads:
         calls = {
-            (name, way, transport): threads.submit(run.call, CASES[name], way, ports, transport)
+            (name, way, transport): threads.submit(
+                run.call, CASES[name], way, ports, transport
+            )
             for name, way, transport in wanted
         }
         return {key: call.result() for key, call in calls.items()}
@@ -98,7 +114,8 @@ def _call(wanted, ports):
 @pytest.mark.parametrize("number", [fault.number for fault in FAULTS if fault.cases])
 def test_a_call_that_meets_a_fault_ends_as_expected(endings, number, way, library):
     problems = {
-        name: run.find_problems(CASES[name], endings[name, way, library]) for name in find_cases(number, way, library)
+        name: run.find_problems(CASES[name], endings[name, way, library])
+        for name in find_cases(number, way, library)
     }
 
     assert problems
@@ -106,8 +123,13 @@ def test_a_call_that_meets_a_fault_ends_as_expected(endings, number, way, librar
 
 
 @pytest.mark.parametrize("way", run.WAYS)
-@pytest.mark.parametrize("number", [fault.number for fault in FAULTS if fault.cases and fault.section == "services"])
-def test_a_fault_of_a_service_ends_as_expected_over_the_callers_own_client_too(endings, number, way):
+@pytest.mark.parametrize(
+    "number",
+    [fault.number for fault in FAULTS if fault.cases and fault.section == "services"],
+)
+def test_a_fault_of_a_service_ends_as_expected_over_the_callers_own_client_too(
+    endings, number, way
+):
     test_a_call_that_meets_a_fault_ends_as_expected(endings, number, way, OWN)
 
 
@@ -119,8 +141,22 @@ def test_every_case_is_met_in_both_ways_and_with_every_library_and_the_callers_o
     for fault in FAULTS:
         names = {name for name in CASES if name.startswith(f"{fault.number} ")}
         for met in (
-            *({name for way in run.WAYS for name in find_cases(fault.number, way, one)} for one in (*LIBRARIES, OWN)),
-            *({name for one in LIBRARIES for name in find_cases(fault.number, way, one)} for way in run.WAYS),
+            *(
+                {
+                    name
+                    for way in run.WAYS
+                    for name in find_cases(fault.number, way, one)
+                }
+                for one in (*LIBRARIES, OWN)
+            ),
+            *(
+                {
+                    name
+                    for one in LIBRARIES
+                    for name in find_cases(fault.number, way, one)
+                }
+                for way in run.WAYS
+            ),
         ):
             assert met == names
 

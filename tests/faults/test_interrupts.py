@@ -1,4 +1,6 @@
-"""Ctrl-C at whatever moment: no lock stays locked, no slot and no connection is lost, and the next call works."""
+"""Ctrl-C at whatever moment: no lock stays locked, no slot and no connection is lost,
+and the next call works.
+"""
 
 from __future__ import annotations
 import gc
@@ -43,7 +45,9 @@ class Instant:
 
 
 def in_another_thread(work):
-    """Return what *work* returns in a thread, which is not interrupted; fail if it hangs."""
+    """Return what *work* returns in a thread, which is not interrupted; fail if it
+    hangs.
+    """
     answers = []
     thread = threading.Thread(target=lambda: answers.append(work()), daemon=True)
     thread.start()
@@ -93,7 +97,12 @@ def test_whoever_waits_for_a_place_gets_it_although_the_one_before_was_interrupt
         assert slots.held == 0
         turn = threading.Lock()
 
-    assert interrupt_each(lambda: slots.hold("ann", lambda: slots._queue("bob", turn, 1)), check) > 100
+    assert (
+        interrupt_each(
+            lambda: slots.hold("ann", lambda: slots._queue("bob", turn, 1)), check
+        )
+        > 100
+    )
     assert waited > 50
 
 
@@ -115,7 +124,9 @@ def test_work_for_threads_is_done_afterwards(make_threads):
     make_threads().submit("ann", lambda: None).result(10)
 
 
-def test_the_first_thread_is_started_although_whoever_wanted_it_was_interrupted(make_threads):
+def test_the_first_thread_is_started_although_whoever_wanted_it_was_interrupted(
+    make_threads,
+):
     made = []
 
     def call():
@@ -130,7 +141,10 @@ def test_the_first_thread_is_started_although_whoever_wanted_it_was_interrupted(
 
 
 def test_files_can_be_used_and_forks_do_not_wait(tmp_path):
-    cache, usage = SQLiteBackend(tmp_path / "cache.db", 2**20), UsageFile(tmp_path / "usage.db")
+    cache, usage = (
+        SQLiteBackend(tmp_path / "cache.db", 2**20),
+        UsageFile(tmp_path / "usage.db"),
+    )
     here = _sqlite._connections
 
     def write():
@@ -161,7 +175,8 @@ def test_a_fork_that_is_interrupted_holds_up_nobody(tmp_path):
 
     def check():
         assert len(here._forks) <= 1
-        cache.get("key")  # so that there is something to close; in this thread, whose fork is over
+        # so that there is something to close; in this thread, whose fork is over
+        cache.get("key")
         assert not here._forks
         assert not here._uses
 
@@ -177,7 +192,8 @@ def test_nobody_waits_for_work_that_was_interrupted():
         assert flights.share("key", lambda: "answer").value == "answer"
 
     def share():
-        copy_context().run(flights.share, "key", lambda: None)  # as `run_apart` does for each call of a user
+        # as `run_apart` does for each call of a user
+        copy_context().run(flights.share, "key", lambda: None)
 
     assert interrupt_each(share, check, every=2) > 50
 
@@ -232,18 +248,27 @@ def test_no_deadline_of_a_call_is_left_behind():
     before = list(copy_context().items())
 
     def check():
-        assert list(copy_context().items()) == before  # an old deadline would end all later calls
+        # an old deadline would end all later calls
+        assert list(copy_context().items()) == before
 
     assert interrupt_each(lambda: web.search("kelp"), check, every=29) > 50
 
 
 @pytest.mark.enable_socket
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
 def test_a_search_leaves_nothing_behind_and_the_next_one_works(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     with (
         closing(Server([FOUND])) as server,
-        WebSearch("tavily", api_key=KEY, base_url=server.url, timeout=20, cache=str(tmp_path / "a.db")) as web,
+        WebSearch(
+            "tavily",
+            api_key=KEY,
+            base_url=server.url,
+            timeout=20,
+            cache=str(tmp_path / "a.db"),
+        ) as web,
     ):
         web.search("kelp")
         number, before = 0, list(copy_context().items())
@@ -254,7 +279,8 @@ def test_a_search_leaves_nothing_behind_and_the_next_one_works(tmp_path, monkeyp
             return web.search(f"kelp {number}")
 
         def check():
-            assert list(copy_context().items()) == before  # such as a deadline, which would end all later calls
+            # such as a deadline, which would end all later calls
+            assert list(copy_context().items()) == before
             assert not web._sender._slots[False].held
             assert not web._sender._lock.locked()
             if number % 5 == 0:

@@ -22,15 +22,30 @@ from websearch_core import WebSearch
 from websearch_core.layers import Cache, Throttle
 
 pytestmark = pytest.mark.enable_socket
-PAGE = http(b"<title>Kelp</title><p>Brown algae of the northern seas.", "200 OK", "Content-Type: text/html")
+PAGE = http(
+    b"<title>Kelp</title><p>Brown algae of the northern seas.",
+    "200 OK",
+    "Content-Type: text/html",
+)
 
 
 def make(url, **options):
-    return WebSearch("tavily", api_key=KEY, base_url=url, reader="direct", internal=["127.0.0.0/8"], **options)
+    return WebSearch(
+        "tavily",
+        api_key=KEY,
+        base_url=url,
+        reader="direct",
+        internal=["127.0.0.0/8"],
+        **options,
+    )
 
 
 async def test_a_blocking_call_works_inside_a_running_loop():
-    with closing(Server([FOUND])) as server, closing(Server([PAGE])) as site, make(server.url) as web:
+    with (
+        closing(Server([FOUND])) as server,
+        closing(Server([PAGE])) as site,
+        make(server.url) as web,
+    ):
         awaited = asyncio.create_task(web.asearch("kelp"))
         assert web.search("kelp").results == (await awaited).results
         assert web.read(site.url).content == (await web.aread(site.url)).content
@@ -44,9 +59,15 @@ def echo(request):
 
 
 def test_threads_share_connections_and_never_answers():
-    with closing(Server(reply=echo)) as server, make(server.url) as web, ThreadPoolExecutor(64) as threads:
+    with (
+        closing(Server(reply=echo)) as server,
+        make(server.url) as web,
+        ThreadPoolExecutor(64) as threads,
+    ):
         queries = [f"{thread}-{number}" for thread in range(64) for number in range(4)]
-        answers = list(threads.map(lambda query: web.search(query).results[0].url, queries))
+        answers = list(
+            threads.map(lambda query: web.search(query).results[0].url, queries)
+        )
 
     assert answers == [f"https://kelp.example/{query}" for query in queries]
     assert len(server.requests) == 256
@@ -63,11 +84,15 @@ def test_a_forked_child_has_connections_of_its_own():
             go_on.wait(60)
         return echo(request)
 
-    with closing(Server(reply=reply)) as server, make(server.url, throttle=Throttle(concurrent=2)) as web:
+    with (
+        closing(Server(reply=reply)) as server,
+        make(server.url, throttle=Throttle(concurrent=2)) as web,
+    ):
         web.search("before")
         slow = threading.Thread(target=web.search, args=("slow",))
         slow.start()
-        reading.wait(60)  # a request of another thread is under way, and a connection is kept
+        # a request of another thread is under way, and a connection is kept
+        reading.wait(60)
         web.search("before it")
         before = server.connections
 
@@ -76,14 +101,17 @@ def test_a_forked_child_has_connections_of_its_own():
             status = 1
             signal.alarm(120)
             try:
-                found = [web.search(f"child {number}").results[0].title for number in range(3)]
+                found = [
+                    web.search(f"child {number}").results[0].title
+                    for number in range(3)
+                ]
                 found.append(asyncio.run(web.asearch("child 3")).results[0].title)
                 status = 0 if found == [f"child {number}" for number in range(4)] else 2
             finally:
                 os._exit(status)
-        assert [web.search(f"parent {number}").results[0].title for number in range(3)] == [
-            f"parent {number}" for number in range(3)
-        ]
+        assert [
+            web.search(f"parent {number}").results[0].title for number in range(3)
+        ] == [f"parent {number}" for number in range(3)]
         _, status = os.waitpid(child, 0)
         go_on.set()
         slow.join(60)
@@ -104,7 +132,10 @@ def test_a_redis_that_does_not_answer_costs_a_quarter_of_a_second_once(port, cap
                 took.append(time.monotonic() - began)
 
     assert sum(took) < 20  # reading waits once, and writing once
-    assert len([line for line in caplog.messages if "the cache does not work" in line]) == 1
+    assert (
+        len([line for line in caplog.messages if "the cache does not work" in line])
+        == 1
+    )
     assert len(server.requests) == 3
 
 
@@ -151,20 +182,42 @@ print(time.monotonic())
 def test_a_program_ends_at_once_and_without_warnings(tmp_path):
     hanging = endless(b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", 0.05)
     with (
-        closing(Server(reply=lambda request: hanging if b"hang" in request[2] else FOUND)) as server,
+        closing(
+            Server(reply=lambda request: hanging if b"hang" in request[2] else FOUND)
+        ) as server,
         closing(Server([PAGE])) as site,
     ):
 
         def execute(program):
             code = _FRAME.format(program=textwrap.dedent(program))
-            command = [sys.executable, "-X", "dev", "-W", "error::ResourceWarning", "-c", code, server.url, site.url]
+            command = [
+                sys.executable,
+                "-X",
+                "dev",
+                "-W",
+                "error::ResourceWarning",
+                "-c",
+                code,
+                server.url,
+                site.url,
+            ]
             environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path)}
-            done = subprocess.run(command, capture_output=True, text=True, timeout=200, cwd=tmp_path, env=environment)
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                timeout=200,
+                cwd=tmp_path,
+                env=environment,
+            )
             return done, time.monotonic()
 
         with ThreadPoolExecutor(3) as threads:
-            ended = dict(zip(PROGRAMS, threads.map(execute, PROGRAMS.values()), strict=True))
+            ended = dict(
+                zip(PROGRAMS, threads.map(execute, PROGRAMS.values()), strict=True)
+            )
 
     for name, (done, when) in ended.items():
         assert (name, done.returncode, done.stderr) == (name, 0, "")
-        assert when - float(done.stdout) < 10, name  # a second, unless the machine is busy; a call would take 30
+        # a second, unless the machine is busy; a call would take 30
+        assert when - float(done.stdout) < 10, name

@@ -1,4 +1,6 @@
-"""Ctrl-C during a blocking call: it ends at once, sends nothing more, and the program can go on."""
+"""Ctrl-C during a blocking call: it ends at once, sends nothing more, and the program
+can go on.
+"""
 
 from __future__ import annotations
 import signal
@@ -13,7 +15,9 @@ from tests.faults.stopping import PAGE, PROGRAMS, check_alive, run, stop
 
 pytestmark = [
     pytest.mark.enable_socket,
-    pytest.mark.skipif(sys.platform == "win32", reason="signals are sent differently there"),
+    pytest.mark.skipif(
+        sys.platform == "win32", reason="signals are sent differently there"
+    ),
 ]
 
 
@@ -24,7 +28,9 @@ def test_an_interrupted_call_ends_and_sends_nothing_more(name, tmp_path):
     assert stopped.status == 0
     assert stopped.errors == ""
     assert stopped.paths[-1] == "/after"
-    assert len([path for path in stopped.paths if "/held/" in path]) <= PROGRAMS[name][1]
+    assert (
+        len([path for path in stopped.paths if "/held/" in path]) <= PROGRAMS[name][1]
+    )
 
 
 @pytest.mark.parametrize(
@@ -45,8 +51,17 @@ def test_the_command_line_ends_at_ctrl_c_and_at_sigterm(words, sign, status, tmp
         return PAGE
 
     with closing(Server(reply=reply)) as site:
-        variables = {"TAVILY_API_KEY": "k" * 20, "TAVILY_BASE_URL": site.url, "WEB_SEARCH_INTERNAL": "127.0.0.0/8"}
-        command = [sys.executable, "-m", "websearch_core", *(word.format(site=site.url) for word in words)]
+        variables = {
+            "TAVILY_API_KEY": "k" * 20,
+            "TAVILY_BASE_URL": site.url,
+            "WEB_SEARCH_INTERNAL": "127.0.0.0/8",
+        }
+        command = [
+            sys.executable,
+            "-m",
+            "websearch_core",
+            *(word.format(site=site.url) for word in words),
+        ]
         with run(command, tmp_path, release, **variables) as process:
             while not [path for path in site.paths if path != "/robots.txt"]:
                 check_alive(process)

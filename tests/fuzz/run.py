@@ -1,11 +1,12 @@
-"""
-Fuzz for as long as you like: ``python tests/fuzz/run.py [--seconds 60] [target ...]``, each target in its own process.
+"""Fuzz for as long as you like: ``python tests/fuzz/run.py [--seconds 60] [target
+...]``, each target in its own process.
 
-Guided by coverage if atheris is installed, else with random mutations of words and pages. The target ``properties``
-runs all property tests of the other folders with new examples. Prints how many inputs were tried for each target.
+Guided by coverage if atheris is installed, else with random mutations of words and
+pages. The target ``properties`` runs all property tests of the other folders with new
+examples. Prints how many inputs were tried for each target.
 
-Inputs that fail are kept: those of a target in ``found/<target>/``, from where `test_fuzz.py` replays them, and those
-of a property test as an ``@example`` above it.
+Inputs that fail are kept: those of a target in ``found/<target>/``, from where
+`test_fuzz.py` replays them, and those of a property test as an ``@example`` above it.
 """
 
 from __future__ import annotations
@@ -34,19 +35,29 @@ _TIMEOUT = 120  # seconds for an input
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seconds", type=float, default=60, help="for each target")
     # The file in which a child process notes its input.
     parser.add_argument("--under-test", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("targets", nargs="*", help=f"{', '.join(_names())} or {PROPERTIES}; by default all of them")
+    parser.add_argument(
+        "targets",
+        nargs="*",
+        help=f"{', '.join(_names())} or {PROPERTIES}; by default all of them",
+    )
     arguments = parser.parse_args()
     if arguments.under_test:
         (name,) = arguments.targets
-        (_fuzz_by_coverage if _is_guided() else _fuzz_by_chance)(name, arguments.seconds, arguments.under_test)
+        (_fuzz_by_coverage if _is_guided() else _fuzz_by_chance)(
+            name, arguments.seconds, arguments.under_test
+        )
         return 0
     failed = 0
     for name in arguments.targets or [*_names(), PROPERTIES]:
-        failed += not (_run_properties if name == PROPERTIES else _run_target)(name, arguments.seconds)
+        failed += not (_run_properties if name == PROPERTIES else _run_target)(
+            name, arguments.seconds
+        )
     return failed
 
 
@@ -64,7 +75,15 @@ def _run_target(name: str, seconds: float) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         under_test = Path(folder, "input")
         under_test.write_bytes(bytes(_MAX_SIZE))
-        command = [sys.executable, __file__, "--seconds", str(seconds), "--under-test", str(under_test), name]
+        command = [
+            sys.executable,
+            __file__,
+            "--seconds",
+            str(seconds),
+            "--under-test",
+            str(under_test),
+            name,
+        ]
         try:
             done = subprocess.run(
                 command,
@@ -78,11 +97,15 @@ def _run_target(name: str, seconds: float) -> bool:
             code, output = done.returncode, done.stdout
         except subprocess.TimeoutExpired:
             code, output = 1, f"an input took more than {_TIMEOUT} s"
-        if code and not _is_guided() and "kept in" not in output:  # the process died before it could keep the input
+        # the process died before it could keep the input
+        if code and not _is_guided() and "kept in" not in output:
             output += f"\nkept in {_keep(name, _read_input(under_test))}"
     count = re.search(r"number_of_executed_units: *(\d+)", output)
     how = "guided by coverage" if _is_guided() else "by chance"
-    print(f"{name}: {int(count[1]) if count else 0:,} inputs, {how}, {'FAILED' if code else 'ok'}", flush=True)
+    print(
+        f"{name}: {int(count[1]) if count else 0:,} inputs, {how}, {'FAILED' if code else 'ok'}",
+        flush=True,
+    )
     if code:
         print(output[-4000:])
     return not code
@@ -95,9 +118,14 @@ def _fuzz_by_coverage(name: str, seconds: float, _: Path) -> None:
         from targets import TARGETS
 
     target = TARGETS[name]
-    words = Path(tempfile.mkdtemp()) / "words"  # not removed, since atheris never returns
+    # not removed, since atheris never returns
+    words = Path(tempfile.mkdtemp()) / "words"
     words.write_text(
-        "\n".join('"' + "".join(f"\\x{byte:02x}" for byte in word) + '"' for word in dict.fromkeys(target.words)) + "\n"
+        "\n".join(
+            '"' + "".join(f"\\x{byte:02x}" for byte in word) + '"'
+            for word in dict.fromkeys(target.words)
+        )
+        + "\n"
     )
     (FOUND / name).mkdir(parents=True, exist_ok=True)
     options = [
@@ -117,7 +145,11 @@ def _fuzz_by_chance(name: str, seconds: float, under_test: Path) -> None:
 
     target = TARGETS[name]
     chance = random.Random()
-    seeds = [page.read_bytes() for page in sorted(PAGES.rglob("*.html"))[:40]] if name == "read" else []
+    seeds = (
+        [page.read_bytes() for page in sorted(PAGES.rglob("*.html"))[:40]]
+        if name == "read"
+        else []
+    )
     end = time.monotonic() + seconds
     count = 0
     with under_test.open("r+b") as file, mmap.mmap(file.fileno(), _MAX_SIZE) as note:
@@ -128,7 +160,9 @@ def _fuzz_by_chance(name: str, seconds: float, under_test: Path) -> None:
             try:
                 target.check(data)
             except Exception as error:
-                print(f"kept in {_keep(name, _minimize(data, target.check, type(error)))}")
+                print(
+                    f"kept in {_keep(name, _minimize(data, target.check, type(error)))}"
+                )
                 print(f"number_of_executed_units: {count}")
                 raise
     print(f"number_of_executed_units: {count}")
@@ -147,8 +181,15 @@ def _keep(name: str, data: bytes) -> Path:
     return place
 
 
-def _minimize(data: bytes, check: Callable[[bytes], None], kind: type[Exception], seconds: float = 20) -> bytes:
-    """Remove smaller and smaller pieces of *data* as long as it still fails in the same way."""
+def _minimize(
+    data: bytes,
+    check: Callable[[bytes], None],
+    kind: type[Exception],
+    seconds: float = 20,
+) -> bytes:
+    """Remove smaller and smaller pieces of *data* as long as it still fails in the same
+    way.
+    """
     end = time.monotonic() + seconds
     size = len(data) // 2
     while size and time.monotonic() < end:
@@ -167,7 +208,9 @@ def _minimize(data: bytes, check: Callable[[bytes], None], kind: type[Exception]
     return data
 
 
-def _mutate(chance: random.Random, words: Sequence[bytes], seeds: Sequence[bytes]) -> bytes:
+def _mutate(
+    chance: random.Random, words: Sequence[bytes], seeds: Sequence[bytes]
+) -> bytes:
     if seeds and chance.random() < 0.2:
         page = chance.choice(seeds)
         begin = chance.randrange(len(page))
@@ -192,10 +235,24 @@ def _run_properties(name: str, seconds: float) -> bool:
     """Repeat the property tests until the time is up or one fails."""
     end = time.monotonic() + seconds
     rounds = 0
-    command = [sys.executable, "-m", "pytest", "-q", "-m", "hypothesis", "--hypothesis-profile=fuzz"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-m",
+        "hypothesis",
+        "--hypothesis-profile=fuzz",
+    ]
     while True:
         rounds += 1
-        done = subprocess.run([*command, "--ignore", str(HERE)], cwd=ROOT, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [*command, "--ignore", str(HERE)],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         if done.returncode:
             break
         if time.monotonic() >= end:
@@ -204,7 +261,11 @@ def _run_properties(name: str, seconds: float) -> bool:
     print(f"{name}: FAILED in round {rounds}\n{done.stdout[-12_000:]}", flush=True)
     if patch := re.search(r"git apply (\S+\.patch)", done.stdout):
         applied = subprocess.run(["git", "apply", patch[1]], cwd=ROOT, check=False)
-        print(f"keep it: git apply {patch[1]}" if applied.returncode else "kept as @example above the test: import it")
+        print(
+            f"keep it: git apply {patch[1]}"
+            if applied.returncode
+            else "kept as @example above the test: import it"
+        )
     return False
 
 

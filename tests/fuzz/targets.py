@@ -1,9 +1,9 @@
-"""
-The fuzz targets: for each function that takes untrusted bytes, a check that must hold for all inputs.
+"""The fuzz targets: for each function that takes untrusted bytes, a check that must
+hold for all inputs.
 
-`TARGETS` maps a name to a check, which raises AssertionError (or the unexpected error), and to words that help a
-generator of random bytes past the first branch. `test_fuzz.py` runs all targets for seconds, `run.py` for as long as you
-like.
+`TARGETS` maps a name to a check, which raises AssertionError (or the unexpected error),
+and to words that help a generator of random bytes past the first branch. `test_fuzz.py`
+runs all targets for seconds, `run.py` for as long as you like.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ class Target(NamedTuple):
 
 
 def url(data: bytes) -> None:
-    """A URL is refused, or has one canonical form that other parsers read in the same way."""
+    """A URL is refused, or has one canonical form that other parsers read in the same
+    way.
+    """
     text = data.decode("utf-8", "replace")
     guard = Guard()
     try:
@@ -50,22 +52,34 @@ def url(data: bytes) -> None:
     assert guard.check(canonical) == canonical
     parts, parsed = urlsplit(canonical), httpx.URL(canonical)
     assert parts.hostname
-    assert (parsed.scheme, parsed.raw_host.decode().strip("[]")) == (parts.scheme, parts.hostname)
+    assert (parsed.scheme, parsed.raw_host.decode().strip("[]")) == (
+        parts.scheme,
+        parts.hostname,
+    )
     assert parsed.port == parts.port
     assert not parsed.userinfo
     assert parts.username is None
     if text.isascii():
-        assert (urlsplit(text).hostname or "").removesuffix(".") == parts.hostname or ":" in parts.hostname
+        assert (urlsplit(text).hostname or "").removesuffix(
+            "."
+        ) == parts.hostname or ":" in parts.hostname
 
 
 def redirect(data: bytes) -> None:
-    """Any redirect leads to a request or to a typed error, and any refresh of a page to the web or nowhere."""
-    there = find_refresh(b'<meta http-equiv=refresh content="0;url=' + data + b'">', "https://page.example/a/b?c")
+    """Any redirect leads to a request or to a typed error, and any refresh of a page to
+    the web or nowhere.
+    """
+    there = find_refresh(
+        b'<meta http-equiv=refresh content="0;url=' + data + b'">',
+        "https://page.example/a/b?c",
+    )
     assert there is None or urlsplit(there).scheme in {"http", "https"}
     reading = Direct(max_redirects=1).read("https://page.example/a/b?c")
     next(reading)
     try:
-        request = reading.send(Response(status=302, headers={"location": data.decode("utf-8", "replace")}))
+        request = reading.send(
+            Response(status=302, headers={"location": data.decode("utf-8", "replace")})
+        )
         Guard().check(request.url)
     except (UnsafeURL, BadResponse):
         return
@@ -78,7 +92,9 @@ def charset(data: bytes) -> None:
     """Any label gives a text, the same from both functions."""
     if len(data) < 2:
         return
-    stated = f"text/html; charset={_LABELS[data[0] % len(_LABELS)]}" if data[1] % 2 else None
+    stated = (
+        f"text/html; charset={_LABELS[data[0] % len(_LABELS)]}" if data[1] % 2 else None
+    )
     text = decode(data[2:], stated).text
     assert to_utf8(data[2:], stated, most=10**9).data.decode("utf-8") == text
     assert decode(data[2:], stated, most=5).text == text[:5]
@@ -88,7 +104,9 @@ def charset(data: bytes) -> None:
 
 
 def inflate(data: bytes) -> None:
-    """Compressed data is restored from pieces of any size; other data is a bad response, and never gets too large."""
+    """Compressed data is restored from pieces of any size; other data is a bad
+    response, and never gets too large.
+    """
     if len(data) < 3:
         return
     step, most, data = data[0] + 1, data[1] * 8, data[2:]
@@ -133,15 +151,24 @@ _TYPES = (
 
 
 def read(data: bytes) -> None:
-    """Every page is read or refused; its windows join to its text, which has none of our internal marks."""
+    """Every page is read or refused; its windows join to its text, which has none of
+    our internal marks.
+    """
     if not data:
         return
     try:
-        page = read_bytes(data[1:], "https://page.example/a/", _TYPES[data[0] % len(_TYPES)], isolate=False)
+        page = read_bytes(
+            data[1:],
+            "https://page.example/a/",
+            _TYPES[data[0] % len(_TYPES)],
+            isolate=False,
+        )
     except UnsupportedContent:
         return
     page.content.encode("utf-8")
-    assert page.media_type not in HTML or not any("\ue000" <= character <= "\ue003" for character in page.content)
+    assert page.media_type not in HTML or not any(
+        "\ue000" <= character <= "\ue003" for character in page.content
+    )
     size = max(1, len(page.content) // (1 + data[0] % 7))
     text, offset = "", 0
     while offset is not None:
@@ -152,11 +179,16 @@ def read(data: bytes) -> None:
 
 
 def markup(data: bytes) -> None:
-    """Hardened markup, repeated many times, is neither deep nor large once it is parsed."""
+    """Hardened markup, repeated many times, is neither deep nor large once it is
+    parsed.
+    """
     begin, _, again = data.partition(b"|")
     if not again or b"<" not in again:
         return
-    pieces = (again.replace(b"#", b"%d" % number) for number in range(60_000 // len(again) + 1))
+    pieces = (
+        again.replace(b"#", b"%d" % number)
+        for number in range(60_000 // len(again) + 1)
+    )
     source = to_utf8((begin + b"".join(pieces))[:80_000] * 2, most=10**6).data
     document = parse(harden(source).source)
     deepest = size = depth = 0
@@ -181,17 +213,23 @@ def date(data: bytes) -> None:
         values += [*struct.unpack("<dq", (data[:8] * 2)), data]
     for value in values:
         found = parse_date(value)
-        assert found is None or (isinstance(found, datetime) and found.utcoffset() is not None)
+        assert found is None or (
+            isinstance(found, datetime) and found.utcoffset() is not None
+        )
 
 
 def wait(data: bytes) -> None:
     """A wait is a number of seconds within a month, or none."""
-    seconds = retry_after(Response(status=429, headers={"retry-after": data.decode("latin-1")}))
+    seconds = retry_after(
+        Response(status=429, headers={"retry-after": data.decode("latin-1")})
+    )
     assert seconds is None or (math.isfinite(seconds) and 0 <= seconds <= 31 * 86_400)
 
 
 def word(data: bytes) -> None:
-    """Every word has a form without spaces, lies within its text, and is found by a query for it."""
+    """Every word has a form without spaces, lies within its text, and is found by a
+    query for it.
+    """
     text = data.decode("utf-8", "replace")
     before = 0
     for found in split_terms(text):
@@ -199,7 +237,9 @@ def word(data: bytes) -> None:
         assert not any(map(str.isspace, found.form))
         assert before <= found.start <= found.end <= len(text)
         before = found.start
-    assert {form.removesuffix("*") for form in query_terms(text)} <= {found.form for found in split_terms(text)}
+    assert {form.removesuffix("*") for form in query_terms(text)} <= {
+        found.form for found in split_terms(text)
+    }
     assert index_text(text).split() == [found.form for found in split_terms(text)]
 
 

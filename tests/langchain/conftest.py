@@ -25,7 +25,9 @@ KEY = "SEKRET-0123456789abcdef"
 
 @dataclass
 class Answer:
-    """A response, and when it is sent: after a delay, or once enough requests wait at the barrier."""
+    """A response, and when it is sent: after a delay, or once enough requests wait at
+    the barrier.
+    """
 
     status: int = 200
     body: str | dict[str, Any] = field(default_factory=dict)
@@ -38,17 +40,25 @@ class Answer:
 def brave_results(count: int) -> dict[str, Any]:
     """Return Brave's response with *count* results."""
     results = [
-        {"title": f"Kelp {n}", "url": f"https://example.org/kelp/{n}", "description": f"All about kelp, part {n}."}
+        {
+            "title": f"Kelp {n}",
+            "url": f"https://example.org/kelp/{n}",
+            "description": f"All about kelp, part {n}.",
+        }
         for n in range(1, count + 1)
     ]
-    return {"type": "search", "query": {"more_results_available": False}, "web": {"results": results}}
+    return {
+        "type": "search",
+        "query": {"more_results_available": False},
+        "web": {"results": results},
+    }
 
 
 class Service:
-    """
-    A local Brave, and a site whose pages are the items of ``pages``, by path.
+    """A local Brave, and a site whose pages are the items of ``pages``, by path.
 
-    Finds as many results as requested, unless ``answer`` is set; keeps connections alive, and counts them.
+    Finds as many results as requested, unless ``answer`` is set; keeps connections
+    alive, and counts them.
     """
 
     def __init__(self) -> None:
@@ -63,7 +73,9 @@ class Service:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}"
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.01,), daemon=True
+        )
         self._thread.start()
 
     @property
@@ -102,7 +114,9 @@ class Service:
 
     def _reply(self, path: str) -> Answer:
         if path != "/web/search":
-            return self.pages.get(path, Answer(404, "<p>nothing here", {"Content-Type": "text/html"}))
+            return self.pages.get(
+                path, Answer(404, "<p>nothing here", {"Content-Type": "text/html"})
+            )
         if self.answer is not None:
             return self.answer
         found = brave_results(int(self.queries[-1]["count"]))
@@ -124,10 +138,15 @@ def _handler(service: Service) -> type[BaseHTTPRequestHandler]:
 
         def do_GET(self) -> None:
             answer = service.reply(self.path)
-            body = answer.body if isinstance(answer.body, str) else json.dumps(answer.body)
+            body = (
+                answer.body if isinstance(answer.body, str) else json.dumps(answer.body)
+            )
             headers = {"Content-Type": "application/json", **answer.headers}
             self.send_response(answer.status)
-            for name, value in {**headers, "Content-Length": str(len(body.encode()) + answer.missing)}.items():
+            for name, value in {
+                **headers,
+                "Content-Length": str(len(body.encode()) + answer.missing),
+            }.items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body.encode())
@@ -159,13 +178,19 @@ class ScriptedChat(BaseChatModel):
     def bind_tools(self, tools: Any, **_: Any) -> ScriptedChat:
         return self
 
-    def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **_: Any) -> ChatResult:
+    def _generate(
+        self, messages: Any, stop: Any = None, run_manager: Any = None, **_: Any
+    ) -> ChatResult:
         self._line += 1
-        return ChatResult(generations=[ChatGeneration(message=self.script[self._line - 1])])
+        return ChatResult(
+            generations=[ChatGeneration(message=self.script[self._line - 1])]
+        )
 
 
 class Sea:
-    """Finds one page whatever is asked, reads every page as the same text, and records which were opened."""
+    """Finds one page whatever is asked, reads every page as the same text, and records
+    which were opened.
+    """
 
     name = "sea"
 
@@ -227,11 +252,16 @@ def scripted() -> Callable[[list[AIMessage]], BaseChatModel]:
 
 @pytest.fixture
 def agent() -> Callable[..., Any]:
-    """Make an agent that calls a tool once with these arguments and then ends; call it with ``messages``."""
+    """Make an agent that calls a tool once with these arguments and then ends; call it
+    with ``messages``.
+    """
 
     def make(tool: BaseTool, **arguments: Any) -> Any:
         call = {"name": tool.name, "args": arguments, "id": "call-1"}
-        return create_agent(ScriptedChat(script=[AIMessage("", tool_calls=[call]), AIMessage("Done.")]), [tool])
+        return create_agent(
+            ScriptedChat(script=[AIMessage("", tool_calls=[call]), AIMessage("Done.")]),
+            [tool],
+        )
 
     return make
 

@@ -1,11 +1,17 @@
-"""The document compressor, the splitter of the retriever, and the custom events of a run."""
+"""The document compressor, the splitter of the retriever, and the custom events of a
+run.
+"""
 
 from __future__ import annotations
 import logging
 
 import pytest
 from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
-from langchain_core.documents import BaseDocumentCompressor, BaseDocumentTransformer, Document
+from langchain_core.documents import (
+    BaseDocumentCompressor,
+    BaseDocumentTransformer,
+    Document,
+)
 from langchain_core.indexing import InMemoryRecordManager, index
 from langchain_core.messages import AIMessage
 from langchain_core.tools import ToolException
@@ -24,7 +30,9 @@ from websearch_core import WebSearch
 from websearch_core.errors import ConfigurationError, RateLimited
 from websearch_core.testing import FakeWeb
 
-KELP, DULSE, LOST = (f"https://sea.example/{name}" for name in ("kelp", "dulse", "lost"))
+KELP, DULSE, LOST = (
+    f"https://sea.example/{name}" for name in ("kelp", "dulse", "lost")
+)
 FAST = "Giant kelp grows half a metre a day."
 LONG = f"# Kelp\n\n{'The sea is wide and cold here. ' * 100}\n\n{FAST}\n\n{'Ships pass by at night. ' * 100}"
 QUERY = "how fast does giant kelp grow?"
@@ -59,7 +67,10 @@ async def test_passages_take_the_place_of_snippets(fake):
         assert len(kelp.page_content) <= 200
         assert (kelp.id, kelp.metadata) == (KELP, documents[0].metadata)
         assert "eaten dried" in dulse.page_content
-        assert (lost.page_content, lost.metadata["read_error"]) == ("Gone.", "page_not_found")
+        assert (lost.page_content, lost.metadata["read_error"]) == (
+            "Gone.",
+            "page_not_found",
+        )
     assert "read_error" not in documents[2].metadata
 
 
@@ -69,7 +80,9 @@ async def test_documents_without_a_web_page_stay_as_they_are(fake):
         Document("b", metadata={"source": 7}),
         Document("c"),
     ]
-    for first, *others in await every_way(WebPageCompressor(web=WebSearch(fake)), documents):
+    for first, *others in await every_way(
+        WebPageCompressor(web=WebSearch(fake)), documents
+    ):
         assert FAST in first.page_content
         assert others == documents[1:]
     assert fake.urls == [KELP, KELP]
@@ -78,7 +91,8 @@ async def test_documents_without_a_web_page_stay_as_they_are(fake):
 async def test_a_page_without_the_words_keeps_the_snippet(fake):
     fake.pages[KELP] = "Ships pass by at night. " * 200
     for (kelp,) in await every_way(
-        WebPageCompressor(provider=fake), [Document("A brown alga.", metadata={"url": KELP})]
+        WebPageCompressor(provider=fake),
+        [Document("A brown alga.", metadata={"url": KELP})],
     ):
         assert kelp.page_content
 
@@ -91,7 +105,8 @@ async def test_a_page_is_read_and_shown_once_for_all_its_chunks(fake):
     for documents in await every_way(WebPageCompressor(provider=fake), chunks):
         assert [document.metadata["n"] for document in documents] == [0, 2, 3, 5]
         assert FAST in documents[0].page_content
-        assert [document.page_content for document in documents].count("chunk") == 2  # of the page that is lost
+        # of the page that is lost
+        assert [document.page_content for document in documents].count("chunk") == 2
     assert fake.urls.count(KELP) == 2  # blocking and async
 
 
@@ -118,7 +133,9 @@ async def test_the_retriever_returns_snippets_passages_or_pages(fake):
     texts, short = {}, {"max_length": 200}
     for content in ("snippet", "passages", "page"):
         retriever = WebSearchRetriever(
-            provider=fake, content=content, read_options=None if content == "page" else short
+            provider=fake,
+            content=content,
+            read_options=None if content == "page" else short,
         )
         blocking, waiting = retriever.invoke(QUERY), await retriever.ainvoke(QUERY)
         assert blocking == waiting
@@ -158,7 +175,11 @@ def test_what_is_indexed_twice_is_not_indexed_again(make, fake):
     records = InMemoryRecordManager("sea")
     records.create_schema()
     store = InMemoryVectorStore(Length())
-    options = {"cleanup": "incremental", "source_id_key": "source", "key_encoder": "sha256"}
+    options = {
+        "cleanup": "incremental",
+        "source_id_key": "source",
+        "key_encoder": "sha256",
+    }
     first = index(documents(), records, store, **options)
     again = index(documents(), records, store, **options)
 
@@ -189,7 +210,10 @@ async def test_a_run_gets_progress_and_retries_as_custom_events(fake):
     for handler in (Watch(), AsyncWatch()):
         for run in (WebSearchTool(provider=fake), WebSearchRetriever(provider=fake)):
             given = "kelp" if isinstance(run, WebSearchRetriever) else {"query": "kelp"}
-            fake.errors["kelp"] = [RateLimited("fake search failed: 429", retry_after=0.01), None]
+            fake.errors["kelp"] = [
+                RateLimited("fake search failed: 429", retry_after=0.01),
+                None,
+            ]
             handler.heard.clear()
             await run.ainvoke(given, config={"callbacks": [handler]})
             assert [name for name, _ in handler.heard] == EVENTS
@@ -199,31 +223,51 @@ async def test_a_run_gets_progress_and_retries_as_custom_events(fake):
             assert handler.heard[2][1]["results"] == 3
 
     watch = Watch()
-    fake.errors["kelp"] = [RateLimited("fake search failed: 429", retry_after=0.01), None]
-    WebSearchTool(provider=fake).invoke({"query": "kelp"}, config={"callbacks": [watch]})
+    fake.errors["kelp"] = [
+        RateLimited("fake search failed: 429", retry_after=0.01),
+        None,
+    ]
+    WebSearchTool(provider=fake).invoke(
+        {"query": "kelp"}, config={"callbacks": [watch]}
+    )
     assert [name for name, _ in watch.heard] == EVENTS
 
 
 class Compressing(WebSearchRetriever):
-    """A retriever that compresses what it finds, as `ContextualCompressionRetriever` does."""
+    """A retriever that compresses what it finds, as `ContextualCompressionRetriever`
+    does.
+    """
 
     def _get_relevant_documents(self, query, *, run_manager, **_):
         documents = [Document("Kelp", metadata={"source": KELP})]
-        return WebPageCompressor(web=self.web).compress_documents(documents, query, run_manager.get_child())
+        return WebPageCompressor(web=self.web).compress_documents(
+            documents, query, run_manager.get_child()
+        )
 
     async def _aget_relevant_documents(self, query, *, run_manager, **_):
         documents = [Document("Kelp", metadata={"source": KELP})]
-        return await WebPageCompressor(web=self.web).acompress_documents(documents, query, run_manager.get_child())
+        return await WebPageCompressor(web=self.web).acompress_documents(
+            documents, query, run_manager.get_child()
+        )
 
 
 async def test_the_run_around_a_compressor_gets_its_events(fake):
     for handler in (Watch(), AsyncWatch()):
         await Compressing(provider=fake).ainvoke(QUERY, config={"callbacks": [handler]})
-        assert [name for name, _ in handler.heard] == ["websearch.read_start", "websearch.read_end"]
+        assert [name for name, _ in handler.heard] == [
+            "websearch.read_start",
+            "websearch.read_end",
+        ]
     watch = Watch()
     Compressing(provider=fake).invoke(QUERY, config={"callbacks": [watch]})
-    assert [name for name, _ in watch.heard] == ["websearch.read_start", "websearch.read_end"]
-    assert WebPageCompressor(provider=fake).compress_documents([Document("x")], QUERY, [watch])  # outside of any run
+    assert [name for name, _ in watch.heard] == [
+        "websearch.read_start",
+        "websearch.read_end",
+    ]
+    # outside of any run
+    assert WebPageCompressor(provider=fake).compress_documents(
+        [Document("x")], QUERY, [watch]
+    )
     assert len(watch.heard) == 2
 
 
@@ -245,7 +289,8 @@ async def test_the_end_of_a_failed_call_is_an_event_too(fake):
     with pytest.raises(ToolException, match="rate_limited") as caught:
         await tool.ainvoke({"query": "kelp"}, config={"callbacks": [watch]})
 
-    assert isinstance(caught.value.__cause__, RateLimited)  # for middleware that retries
+    # for middleware that retries
+    assert isinstance(caught.value.__cause__, RateLimited)
     assert watch.heard[-1][1]["error"] == "rate_limited"
 
 
@@ -257,7 +302,9 @@ async def test_a_handler_that_fails_does_not_break_the_call(fake, caplog):
             raise KeyError(name)
 
     caplog.set_level(logging.ERROR)
-    assert await WebSearchTool(provider=fake).ainvoke({"query": "kelp"}, config={"callbacks": [Broken()]})
+    assert await WebSearchTool(provider=fake).ainvoke(
+        {"query": "kelp"}, config={"callbacks": [Broken()]}
+    )
     assert "websearch.search_start failed: unexpected KeyError" in caplog.text
 
 
@@ -286,7 +333,13 @@ async def test_a_graph_streams_the_progress_of_its_tools_and_retrievers(fake):
         heard = [part async for part in graph.astream(asked, stream_mode="custom")]
         if node is not aretrieve:
             heard += graph.stream(asked, stream_mode="custom")
-            assert [part["name"] for part in heard[2:]] == ["websearch.search_start", "websearch.search_end"]
-        assert [part["name"] for part in heard[:2]] == ["websearch.search_start", "websearch.search_end"]
+            assert [part["name"] for part in heard[2:]] == [
+                "websearch.search_start",
+                "websearch.search_end",
+            ]
+        assert [part["name"] for part in heard[:2]] == [
+            "websearch.search_start",
+            "websearch.search_end",
+        ]
         assert heard[1]["data"]["results"] == 3
         await graph.ainvoke(asked)  # nobody listens

@@ -1,4 +1,6 @@
-"""One call sends one request, from any loop and thread, over as few connections as possible."""
+"""One call sends one request, from any loop and thread, over as few connections as
+possible.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -18,7 +20,12 @@ def test_one_loop_after_another_sends_each_search_once(service):
     for n in range(4):
         assert "Kelp 1" in asyncio.run(tool.ainvoke({"query": f"kelp {n}"}))
 
-    assert [query["q"] for query in service.queries] == ["kelp 0", "kelp 1", "kelp 2", "kelp 3"]
+    assert [query["q"] for query in service.queries] == [
+        "kelp 0",
+        "kelp 1",
+        "kelp 2",
+        "kelp 3",
+    ]
 
 
 def test_two_loops_at_once_send_each_search_once(service, answer, brave):
@@ -26,23 +33,35 @@ def test_two_loops_at_once_send_each_search_once(service, answer, brave):
     tool = WebSearchTool(web=service.web(retry=3))
 
     async def several(name: str) -> list[str]:
-        return await asyncio.gather(*(tool.ainvoke({"query": f"{name} {n}"}) for n in range(5)))
+        return await asyncio.gather(
+            *(tool.ainvoke({"query": f"{name} {n}"}) for n in range(5))
+        )
 
     with ThreadPoolExecutor(2) as threads:
-        texts = [text for texts in threads.map(lambda name: asyncio.run(several(name)), "ab") for text in texts]
+        texts = [
+            text
+            for texts in threads.map(lambda name: asyncio.run(several(name)), "ab")
+            for text in texts
+        ]
 
     assert sum("Kelp 1" in text for text in texts) == 10
-    assert sorted(query["q"] for query in service.queries) == [f"{name} {n}" for name in "ab" for n in range(5)]
+    assert sorted(query["q"] for query in service.queries) == [
+        f"{name} {n}" for name in "ab" for n in range(5)
+    ]
 
 
 def test_many_threads_send_each_search_once(service):
     tool = WebSearchTool(web=service.web(retry=3))
 
     with ThreadPoolExecutor(8) as threads:
-        texts = list(threads.map(lambda n: tool.invoke({"query": f"kelp {n}"}), range(16)))
+        texts = list(
+            threads.map(lambda n: tool.invoke({"query": f"kelp {n}"}), range(16))
+        )
 
     assert all("Kelp 1" in text for text in texts)
-    assert sorted(query["q"] for query in service.queries) == sorted(f"kelp {n}" for n in range(16))
+    assert sorted(query["q"] for query in service.queries) == sorted(
+        f"kelp {n}" for n in range(16)
+    )
 
 
 def test_five_searches_need_one_connection(service):
@@ -71,19 +90,27 @@ def test_the_tools_of_a_toolkit_share_one_web_search(service):
     assert all(tool.web is web for tool in [*toolkit.get_tools(), *toolkit.get_tools()])
 
 
-async def test_forty_searches_are_under_way_at_once_without_threads(service, answer, brave):
+async def test_forty_searches_are_under_way_at_once_without_threads(
+    service, answer, brave
+):
     before = set(threading.enumerate())
     service.answer = answer(body=brave(1), together=threading.Barrier(40))
     tool = WebSearchTool(web=service.web())
 
-    texts = await asyncio.gather(*(tool.ainvoke({"query": f"kelp {n}"}) for n in range(40)))
+    texts = await asyncio.gather(
+        *(tool.ainvoke({"query": f"kelp {n}"}) for n in range(40))
+    )
 
     assert all("Kelp 1" in text for text in texts)
     new = set(threading.enumerate()) - before
-    assert not [thread for thread in new if thread.name.startswith(("asyncio", "ThreadPool"))]
+    assert not [
+        thread for thread in new if thread.name.startswith(("asyncio", "ThreadPool"))
+    ]
 
 
-async def test_a_cancelled_search_ends_at_once_without_affecting_others(service, answer, brave):
+async def test_a_cancelled_search_ends_at_once_without_affecting_others(
+    service, answer, brave
+):
     service.answer = answer(body=brave(1), delay=30)
     tool = WebSearchTool(web=service.web())
     search = asyncio.create_task(tool.ainvoke({"query": "kelp"}))

@@ -1,15 +1,19 @@
-"""
-LangChain's standard tests for three kinds of providers, and a search with every other.
+"""LangChain's standard tests for three kinds of providers, and a search with every
+other.
 
-A tool sees of its provider what the contract's tests check, so that three stand for all: one that only searches and
-needs a key, one that also reads, and one that needs none and asks others. The responses are those of their cassettes.
+A tool sees of its provider what the contract's tests check, so that three stand for
+all: one that only searches and needs a key, one that also reads, and one that needs
+none and asks others. The responses are those of their cassettes.
 """
 
 from __future__ import annotations
 from typing import Any
 
 import pytest
-from langchain_tests.integration_tests import RetrieversIntegrationTests, ToolsIntegrationTests
+from langchain_tests.integration_tests import (
+    RetrieversIntegrationTests,
+    ToolsIntegrationTests,
+)
 from langchain_tests.unit_tests import ToolsUnitTests
 
 from langchain_websearch import WebSearchRetriever, WebSearchTool
@@ -46,7 +50,11 @@ def _make_suites(name: str) -> dict[str, type]:
         def retriever_constructor_params(self) -> dict[str, Any]:
             return {**player.arguments(tape), "search_options": options}
 
-    kinds = (Unit, Tool, Retriever) if len(tape["expect"]["results"]) >= _HARD_CODED else (Unit, Tool)
+    kinds = (
+        (Unit, Tool, Retriever)
+        if len(tape["expect"]["results"]) >= _HARD_CODED
+        else (Unit, Tool)
+    )
     return {f"Test{kind.__name__}Of{name.title()}": kind for kind in kinds}
 
 
@@ -59,7 +67,8 @@ async def test_a_search_becomes_documents_blocking_and_async(name):
     tape = tapes.find(name, "search")
     text, options, _ = player.query(tape)
     found = len(tape["expect"]["results"])
-    arguments = {**player.arguments(tape), "retry": None, "layers": None}  # without layers no search waits
+    # without layers no search waits
+    arguments = {**player.arguments(tape), "retry": None, "layers": None}
     retriever = WebSearchRetriever(**arguments, search_options=options, k=found)
 
     documents = retriever.invoke(text)

@@ -4,9 +4,20 @@ import logging
 import pytest
 from langchain_core.document_loaders import BaseLoader
 
-from langchain_websearch import WebPageLoader, WebSearchRetriever, WebSearchTool, to_document
+from langchain_websearch import (
+    WebPageLoader,
+    WebSearchRetriever,
+    WebSearchTool,
+    to_document,
+)
 from websearch_core import WebSearch
-from websearch_core.errors import BudgetExceeded, ConfigurationError, InvalidOption, PageNotFound, UnsafeURL
+from websearch_core.errors import (
+    BudgetExceeded,
+    ConfigurationError,
+    InvalidOption,
+    PageNotFound,
+    UnsafeURL,
+)
 from websearch_core.testing import FakeWeb
 
 pytestmark = pytest.mark.enable_socket
@@ -23,7 +34,9 @@ def site(service, answer):
     """A page, a way to it, and a long text."""
     service.pages["/kelp"] = answer(body=KELP, headers={"Content-Type": "text/html"})
     service.pages["/seaweed"] = answer(status=301, headers={"Location": "/kelp"})
-    service.pages["/long"] = answer(body="kelp and more kelp\n\n" * 5_000, headers={"Content-Type": "text/plain"})
+    service.pages["/long"] = answer(
+        body="kelp and more kelp\n\n" * 5_000, headers={"Content-Type": "text/plain"}
+    )
     return service
 
 
@@ -55,7 +68,9 @@ async def test_a_page_is_a_document_whose_source_is_its_final_url(site):
 
 async def test_the_whole_page_is_loaded_by_default(site):
     (whole,) = WebPageLoader([f"{site.url}/long"], web=site.web()).load()
-    (cut,) = await WebPageLoader([f"{site.url}/long"], web=site.web(), read_options={"max_length": 500}).aload()
+    (cut,) = await WebPageLoader(
+        [f"{site.url}/long"], web=site.web(), read_options={"max_length": 500}
+    ).aload()
 
     assert len(whole.page_content) > 90_000
     assert whole.metadata["truncated"] is False
@@ -110,7 +125,9 @@ def test_a_page_of_this_machine_is_refused(site):
 @pytest.mark.parametrize("on_error", ["raise", "skip"])
 async def test_what_no_page_can_be_read_with_is_never_skipped(on_error):
     loader = WebPageLoader(
-        [SHORE, SHORE + "2"], provider=FakeWeb(errors={f"{SHORE}*": BudgetExceeded("spent")}), on_error=on_error
+        [SHORE, SHORE + "2"],
+        provider=FakeWeb(errors={f"{SHORE}*": BudgetExceeded("spent")}),
+        on_error=on_error,
     )
 
     with pytest.raises(BudgetExceeded):
@@ -120,9 +137,13 @@ async def test_what_no_page_can_be_read_with_is_never_skipped(on_error):
 
 
 def test_what_to_do_about_errors_is_raise_or_skip():
-    with pytest.raises(InvalidOption, match="on_error: 'ignore' is not one of raise, skip"):
+    with pytest.raises(
+        InvalidOption, match="on_error: 'ignore' is not one of raise, skip"
+    ):
         WebPageLoader(SHORE, on_error="ignore")
-    with pytest.raises(ConfigurationError, match='continue_on_failure: write on_error="skip"'):
+    with pytest.raises(
+        ConfigurationError, match='continue_on_failure: write on_error="skip"'
+    ):
         WebPageLoader(SHORE, continue_on_failure=True)
 
 
@@ -142,7 +163,10 @@ def test_what_to_do_about_errors_is_raise_or_skip():
         ("raise_for_status", "leave it out: an error page is never a document"),
         ("proxies", "write http=Http.proxy="),
         ("header_template", "write http=.*Credentials.headers="),
-        ("requests_per_second", "write throttle=.*host_requests_per_second=2 for pages"),
+        (
+            "requests_per_second",
+            "write throttle=.*host_requests_per_second=2 for pages",
+        ),
         ("verify_ssl", "write http=Http.verify=context"),
     ],
 )
@@ -154,17 +178,27 @@ def test_an_argument_of_another_loader_is_answered_with_the_line_to_write(name, 
 @pytest.mark.parametrize("name", ["scrape", "scrape_all", "fetch_all"])
 def test_a_method_of_another_loader_is_answered_with_the_line_to_write(site, name):
     loader = WebPageLoader(f"{site.url}/kelp", web=site.web())
-    with pytest.raises(AttributeError, match=f"^'WebPageLoader' has no attribute '{name}': write ") as caught:
+    with pytest.raises(
+        AttributeError, match=f"^'WebPageLoader' has no attribute '{name}': write "
+    ) as caught:
         getattr(loader, name)
     assert eval(str(caught.value).partition(": write ")[2], {"loader": loader})
-    with pytest.raises(AttributeError, match="^'WebPageLoader' has no attribute 'anything'$"):
+    with pytest.raises(
+        AttributeError, match="^'WebPageLoader' has no attribute 'anything'$"
+    ):
         _ = loader.anything
 
 
 def test_a_loader_without_urls_says_where_they_stand():
-    with pytest.raises(ConfigurationError, match=r"^web_path: write urls=\.\.\., or give it first: WebPageLoader"):
+    with pytest.raises(
+        ConfigurationError,
+        match=r"^web_path: write urls=\.\.\., or give it first: WebPageLoader",
+    ):
         WebPageLoader(web_path=SHORE)
-    with pytest.raises(InvalidOption, match=r"^urls: must be a URL or a list of URLs, not None: write urls="):
+    with pytest.raises(
+        InvalidOption,
+        match=r"^urls: must be a URL or a list of URLs, not None: write urls=",
+    ):
         WebPageLoader()
 
 
@@ -172,11 +206,15 @@ def test_invalid_arguments_are_refused(site):
     with pytest.raises(ConfigurationError, match="not both"):
         WebPageLoader([], web=site.web(), timeout=3)
     with pytest.raises(InvalidOption, match="max_length"):
-        WebPageLoader([f"{site.url}/kelp"], web=site.web(), read_options={"max_length": 0}).load()
+        WebPageLoader(
+            [f"{site.url}/kelp"], web=site.web(), read_options={"max_length": 0}
+        ).load()
 
 
 def test_the_arguments_of_a_web_search_are_accepted(site):
-    loader = WebPageLoader(f"{site.url}/kelp", provider="brave", api_key="k", internal=[site.url])
+    loader = WebPageLoader(
+        f"{site.url}/kelp", provider="brave", api_key="k", internal=[site.url]
+    )
 
     assert isinstance(loader.web, WebSearch)
     assert len(loader.load()) == 1
@@ -195,12 +233,20 @@ def test_an_option_of_a_search_is_answered_with_where_it_belongs():
 
 
 async def test_a_site_is_loaded_by_its_links(site, answer):
-    links = '<a href="/kelp">kelp</a> <a href="/lost">lost</a> <a href="/seaweed">more</a>'
-    site.pages["/"] = answer(body=f"<h1>Sea</h1><p>All of it.</p>{links}", headers={"Content-Type": "text/html"})
+    links = (
+        '<a href="/kelp">kelp</a> <a href="/lost">lost</a> <a href="/seaweed">more</a>'
+    )
+    site.pages["/"] = answer(
+        body=f"<h1>Sea</h1><p>All of it.</p>{links}",
+        headers={"Content-Type": "text/html"},
+    )
     loader = WebPageLoader(f"{site.url}/", web=site.web(), crawl=True, on_error="skip")
     one = WebPageLoader(f"{site.url}/", web=site.web(), crawl={"limit": 1})
 
-    assert [document.id for document in loader.load()] == [f"{site.url}/", f"{site.url}/kelp"]
+    assert [document.id for document in loader.load()] == [
+        f"{site.url}/",
+        f"{site.url}/kelp",
+    ]
     assert [document.id for document in await one.aload()] == [f"{site.url}/"]
 
 

@@ -12,22 +12,40 @@ TOOLS = [
     tool
     for options in (
         {},
-        {"topic": "news", "time_range": "week", "allowed_domains": ["python.org"], "unsupported": "note"},
+        {
+            "topic": "news",
+            "time_range": "week",
+            "allowed_domains": ["python.org"],
+            "unsupported": "note",
+        },
     )
     for tool in WebSearchToolkit(
         provider="duckduckgo", limit=3 if options else None, search_options=options
     ).get_tools()
 ]
 
-# https://platform.openai.com/docs/guides/structured-outputs#supported-schemas (no defaults, no lengths of text) and
-# https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations (no bounds either)
-SUPPORTED = {"type", "properties", "required", "additionalProperties", "description", "items", "enum"}
+# https://platform.openai.com/docs/guides/structured-outputs#supported-schemas (no
+# defaults, no lengths of text) and
+# https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
+# (no bounds either)
+SUPPORTED = {
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "description",
+    "items",
+    "enum",
+}
 
 
 def keywords(schema: Any) -> set[str]:
     """Return the keywords of a JSON schema, at all depths."""
     found = set(schema)
-    for part in (*schema.get("properties", {}).values(), *([schema["items"]] if "items" in schema else [])):
+    for part in (
+        *schema.get("properties", {}).values(),
+        *([schema["items"]] if "items" in schema else []),
+    ):
         found |= keywords(part)
     return found
 
@@ -38,7 +56,9 @@ def tool(request):
 
 
 @pytest.mark.parametrize("strict", [None, False, True])
-def test_what_langchain_makes_of_a_tool_has_only_what_strict_modes_support(tool, strict):
+def test_what_langchain_makes_of_a_tool_has_only_what_strict_modes_support(
+    tool, strict
+):
     function = convert_to_openai_tool(tool, strict=strict)["function"]
 
     assert keywords(function["parameters"]) <= SUPPORTED
@@ -49,8 +69,13 @@ def test_what_langchain_makes_of_a_tool_has_only_what_strict_modes_support(tool,
 
 @pytest.mark.parametrize("strict", [None, True])
 def test_openai_gets_only_what_its_strict_mode_supports(tool, strict):
-    openai = pytest.importorskip("langchain_openai", reason="langchain-openai is in the dependency group `models`")
-    model = openai.ChatOpenAI(model="gpt-5", api_key="k").bind_tools([tool], strict=strict)
+    openai = pytest.importorskip(
+        "langchain_openai",
+        reason="langchain-openai is in the dependency group `models`",
+    )
+    model = openai.ChatOpenAI(model="gpt-5", api_key="k").bind_tools(
+        [tool], strict=strict
+    )
     (function,) = (one["function"] for one in model.kwargs["tools"])
 
     assert keywords(function["parameters"]) <= SUPPORTED
@@ -60,16 +85,23 @@ def test_openai_gets_only_what_its_strict_mode_supports(tool, strict):
 @pytest.mark.parametrize("strict", [None, True])
 def test_anthropic_gets_only_what_its_strict_mode_supports(tool, strict):
     anthropic = pytest.importorskip(
-        "langchain_anthropic", reason="langchain-anthropic is in the dependency group `models`"
+        "langchain_anthropic",
+        reason="langchain-anthropic is in the dependency group `models`",
     )
     transform = pytest.importorskip("anthropic").transform_schema
-    model = anthropic.ChatAnthropic(model="claude-sonnet-4-5", api_key="k").bind_tools([tool], strict=strict)
+    model = anthropic.ChatAnthropic(model="claude-sonnet-4-5", api_key="k").bind_tools(
+        [tool], strict=strict
+    )
     (made,) = model.kwargs["tools"]
 
     assert keywords(made["input_schema"]) <= SUPPORTED
-    described = {name: one["description"] for name, one in made["input_schema"]["properties"].items()}
+    described = {
+        name: one["description"]
+        for name, one in made["input_schema"]["properties"].items()
+    }
     transformed = transform(made["input_schema"])["properties"]
-    assert {name: one["description"] for name, one in transformed.items()} == described  # nothing was moved into words
+    # nothing was moved into words
+    assert {name: one["description"] for name, one in transformed.items()} == described
 
 
 def test_gemini_gets_the_same_arguments(tool):
@@ -83,4 +115,7 @@ def test_gemini_gets_the_same_arguments(tool):
 
     assert shown["name"] == tool.name
     assert shown["parameters"]["properties"].keys() == tool.args.keys()
-    assert shown["parameters"]["required"] == tool.args_schema.model_json_schema()["required"]
+    assert (
+        shown["parameters"]["required"]
+        == tool.args_schema.model_json_schema()["required"]
+    )

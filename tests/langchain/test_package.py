@@ -16,7 +16,13 @@ NAMES = [
 
 
 def python(code: str) -> str:
-    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=200).stdout
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=200,
+    ).stdout
 
 
 def test_these_are_the_public_names():
@@ -26,13 +32,25 @@ def test_these_are_the_public_names():
 
 
 def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match=r"module 'langchain_websearch' has no attribute 'TavilySearch'"):
+    with pytest.raises(
+        AttributeError,
+        match=r"module 'langchain_websearch' has no attribute 'TavilySearch'",
+    ):
         langchain_websearch.TavilySearch  # noqa: B018 - looking is the test
 
 
 def test_importing_the_package_loads_nothing_until_it_is_used():
-    heavy = ("langchain_core", "langsmith", "httpx", "httpx2", "pydantic", "websearch_core")
-    loaded = python(f"import langchain_websearch, sys; print([m for m in {heavy} if m in sys.modules])")
+    heavy = (
+        "langchain_core",
+        "langsmith",
+        "httpx",
+        "httpx2",
+        "pydantic",
+        "websearch_core",
+    )
+    loaded = python(
+        f"import langchain_websearch, sys; print([m for m in {heavy} if m in sys.modules])"
+    )
     assert loaded.strip() == "[]"
 
 
@@ -50,7 +68,9 @@ def test_a_tool_loads_only_what_making_one_needs():
     )
     unused = {f"websearch_core.layers._{name}" for name in layers.split()}
     unused |= {f"websearch_core.{name}" for name in rooms.split()}
-    assert [name for name in sorted(unused) if find_spec(name) is None] == [], "no such modules"
+    assert [name for name in sorted(unused) if find_spec(name) is None] == [], (
+        "no such modules"
+    )
     libraries = {
         "bs4", "httpcore", "httpx", "httpx2", "langchain", "langgraph", "lxml", "markdownify", "pypdf", "redis",
         "selectolax", "sqlite3", "tomllib",

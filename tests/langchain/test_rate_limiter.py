@@ -6,7 +6,12 @@ import time
 import pytest
 from langchain_core.rate_limiters import InMemoryRateLimiter
 
-from langchain_websearch import WebPageLoader, WebSearchRetriever, WebSearchTool, WebSearchToolkit
+from langchain_websearch import (
+    WebPageLoader,
+    WebSearchRetriever,
+    WebSearchTool,
+    WebSearchToolkit,
+)
 from websearch_core.testing import FakeWeb
 
 URL = "https://sea.example/kelp"
@@ -14,7 +19,9 @@ URL = "https://sea.example/kelp"
 
 class Counted(InMemoryRateLimiter):
     def __init__(self):
-        super().__init__(requests_per_second=1000, check_every_n_seconds=0.001, max_bucket_size=1000)
+        super().__init__(
+            requests_per_second=1000, check_every_n_seconds=0.001, max_bucket_size=1000
+        )
         self.asked = []
 
     def acquire(self, *, blocking=True):
@@ -28,7 +35,9 @@ class Counted(InMemoryRateLimiter):
 
 @pytest.fixture
 def web():
-    return FakeWeb(results=[{"title": "Kelp", "url": URL}], pages={URL: "# Kelp\n\nAn alga."})
+    return FakeWeb(
+        results=[{"title": "Kelp", "url": URL}], pages={URL: "# Kelp\n\nAn alga."}
+    )
 
 
 @pytest.fixture
@@ -61,7 +70,9 @@ def test_a_tool_alone_a_retriever_and_a_loader_take_it_too(web, limiter):
 
 
 def test_searches_are_no_faster_than_it_allows(web):
-    limiter = InMemoryRateLimiter(requests_per_second=20, check_every_n_seconds=0.005, max_bucket_size=1)
+    limiter = InMemoryRateLimiter(
+        requests_per_second=20, check_every_n_seconds=0.005, max_bucket_size=1
+    )
     tool = WebSearchTool(provider=web, rate_limiter=limiter)
     began = time.monotonic()
     for number in range(4):

@@ -14,7 +14,12 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from pydantic import ValidationError
 
 from langchain_websearch import WebSearchRetriever
-from websearch_core.errors import InvalidOption, MissingKey, RateLimited, UnsupportedOption
+from websearch_core.errors import (
+    InvalidOption,
+    MissingKey,
+    RateLimited,
+    UnsupportedOption,
+)
 from websearch_core.keys import pickle_keys
 
 pytestmark = pytest.mark.enable_socket
@@ -104,10 +109,15 @@ async def test_failures_are_raised(content, service, answer):
 
 
 def test_search_options_are_part_of_every_search(service):
-    retriever = WebSearchRetriever(web=service.web(), search_options={"time_range": "week", "country": "us"})
+    retriever = WebSearchRetriever(
+        web=service.web(), search_options={"time_range": "week", "country": "us"}
+    )
     retriever.invoke("kelp")
 
-    assert (service.queries[0]["freshness"], service.queries[0]["country"]) == ("pw", "US")
+    assert (service.queries[0]["freshness"], service.queries[0]["country"]) == (
+        "pw",
+        "US",
+    )
 
 
 @pytest.mark.parametrize(
@@ -118,29 +128,40 @@ def test_search_options_are_part_of_every_search(service):
         ({"limit": 3}, "limit: write k=3"),
     ],
 )
-def test_invalid_search_options_are_refused_at_construction(options, complaint, service):
+def test_invalid_search_options_are_refused_at_construction(
+    options, complaint, service
+):
     with pytest.raises(InvalidOption, match=complaint):
         WebSearchRetriever(web=service.web(), search_options=options)
 
 
 def test_an_unsupported_option_is_not_dropped_silently(service):
     with pytest.raises(UnsupportedOption, match="after"):
-        WebSearchRetriever(provider="searxng", base_url=service.url, search_options={"after": "2026-01-01"})
+        WebSearchRetriever(
+            provider="searxng",
+            base_url=service.url,
+            search_options={"after": "2026-01-01"},
+        )
 
 
 def on_site(service, *paths: str) -> None:
     service.results = [
-        {"title": path, "url": service.url + path, "description": f"Snippet of {path}"} for path in paths
+        {"title": path, "url": service.url + path, "description": f"Snippet of {path}"}
+        for path in paths
     ]
 
 
 async def test_pages_are_read_and_one_that_fails_keeps_its_snippet(service, answer):
     text = {"Content-Type": "text/plain"}
     stones = "Stones and more stones.\n\n" * 20
-    service.pages["/long"] = answer(body=f"{stones}Giant kelp grows fast.\n\n{stones}", headers=text)
+    service.pages["/long"] = answer(
+        body=f"{stones}Giant kelp grows fast.\n\n{stones}", headers=text
+    )
     service.pages["/short"] = answer(body="Kelp.", headers=text)
     on_site(service, "/long", "/missing", "/short")
-    retriever = WebSearchRetriever(web=service.web(), content="passages", read_options={"max_length": 150})
+    retriever = WebSearchRetriever(
+        web=service.web(), content="passages", read_options={"max_length": 150}
+    )
 
     documents = retriever.invoke("kelp")
     long, missing, short = documents
@@ -154,7 +175,9 @@ async def test_pages_are_read_and_one_that_fails_keeps_its_snippet(service, answ
     assert short.page_content.strip() == "Kelp."
     assert short.metadata["truncated"] is False
     assert "read_error" not in short.metadata
-    assert [document.id for document in documents] == [service.url + path for path in ("/long", "/missing", "/short")]
+    assert [document.id for document in documents] == [
+        service.url + path for path in ("/long", "/missing", "/short")
+    ]
 
 
 @pytest.mark.parametrize("colour", ["blocking", "async"])
@@ -162,11 +185,17 @@ async def test_pages_are_read_in_parallel_up_to_a_limit(colour, service, answer)
     paths, four = [f"/{n}" for n in range(17)], threading.Barrier(4)
     for path in paths:  # from the first answer on, a host has four places
         together = four if path != "/0" else None
-        service.pages[path] = answer(body=path, headers={"Content-Type": "text/plain"}, together=together)
+        service.pages[path] = answer(
+            body=path, headers={"Content-Type": "text/plain"}, together=together
+        )
     on_site(service, *paths)
     retriever = WebSearchRetriever(web=service.web(), k=17, content="passages")
 
-    documents = await (retriever.ainvoke("kelp") if colour == "async" else asyncio.to_thread(retriever.invoke, "kelp"))
+    documents = await (
+        retriever.ainvoke("kelp")
+        if colour == "async"
+        else asyncio.to_thread(retriever.invoke, "kelp")
+    )
 
     assert [document.page_content.strip() for document in documents] == paths
     assert service.busiest == 4
@@ -174,7 +203,9 @@ async def test_pages_are_read_in_parallel_up_to_a_limit(colour, service, answer)
 
 @pytest.mark.parametrize("content", ["snippet", "passages", "page"])
 def test_indexing_the_same_results_again_does_nothing(content, service, answer):
-    service.pages["/kelp"] = answer(body="Kelp.", headers={"Content-Type": "text/plain"})
+    service.pages["/kelp"] = answer(
+        body="Kelp.", headers={"Content-Type": "text/plain"}
+    )
     on_site(service, "/kelp", "/missing")
     retriever = WebSearchRetriever(web=service.web(), content=content)
     records = InMemoryRecordManager(namespace="kelp")
@@ -183,10 +214,27 @@ def test_indexing_the_same_results_again_does_nothing(content, service, answer):
 
     def indexed() -> dict[str, int]:
         documents = retriever.invoke("kelp")
-        return index(documents, records, store, cleanup="incremental", source_id_key="source", key_encoder="sha256")
+        return index(
+            documents,
+            records,
+            store,
+            cleanup="incremental",
+            source_id_key="source",
+            key_encoder="sha256",
+        )
 
-    assert indexed() == {"num_added": 2, "num_updated": 0, "num_skipped": 0, "num_deleted": 0}
-    assert indexed() == {"num_added": 0, "num_updated": 0, "num_skipped": 2, "num_deleted": 0}
+    assert indexed() == {
+        "num_added": 2,
+        "num_updated": 0,
+        "num_skipped": 0,
+        "num_deleted": 0,
+    }
+    assert indexed() == {
+        "num_added": 0,
+        "num_updated": 0,
+        "num_skipped": 2,
+        "num_deleted": 0,
+    }
 
 
 def through_a_pickle_with_its_key(one):
@@ -203,10 +251,14 @@ def test_a_copy_retrieves_like_the_original(duplicate, service):
 
 
 def test_a_pickle_does_not_contain_the_key_and_the_error_says_so(service):
-    data = pickle.dumps(WebSearchRetriever(provider="brave", api_key="SECRET-of-a-test"))
+    data = pickle.dumps(
+        WebSearchRetriever(provider="brave", api_key="SECRET-of-a-test")
+    )
     assert b"SECRET-of-a-test" not in data
 
-    with pytest.raises(MissingKey, match="brave has no api_key: a pickle does not hold keys"):
+    with pytest.raises(
+        MissingKey, match="brave has no api_key: a pickle does not hold keys"
+    ):
         pickle.loads(data).invoke("kelp")
 
 

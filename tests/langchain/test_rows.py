@@ -30,18 +30,37 @@ def test_only_pages_that_changed_are_embedded_again(tmp_path):
             embedded.extend(texts)
             return super().embed_documents(texts)
 
-    records, store = InMemoryRecordManager("pages"), InMemoryVectorStore(Embedding(size=8))
+    records, store = (
+        InMemoryRecordManager("pages"),
+        InMemoryVectorStore(Embedding(size=8)),
+    )
     counts = []
     for word, gone in (("Brown", False), ("Red", False), ("Red", True)):
         with Rows(str(path), refresh=True) as rows:
-            rows.add("https://sea.example/1", Page(url="https://sea.example/1", content="Kelp."))
-            rows.add("https://sea.example/2", Page(url="https://sea.example/2", content=f"{word} algae."))
+            rows.add(
+                "https://sea.example/1",
+                Page(url="https://sea.example/1", content="Kelp."),
+            )
+            rows.add(
+                "https://sea.example/2",
+                Page(url="https://sea.example/2", content=f"{word} algae."),
+            )
             if gone:
                 rows.add("https://sea.example/3", PageNotFound("gone"))
             else:
-                rows.add("https://sea.example/3", Page(url="https://sea.example/3", content="Dulse."))
+                rows.add(
+                    "https://sea.example/3",
+                    Page(url="https://sea.example/3", content="Dulse."),
+                )
         counts.append(
-            index(documents_of(path), records, store, cleanup="full", source_id_key="source", key_encoder="sha256")
+            index(
+                documents_of(path),
+                records,
+                store,
+                cleanup="full",
+                source_id_key="source",
+                key_encoder="sha256",
+            )
         )
 
     assert embedded == ["Kelp.", "Brown algae.", "Dulse.", "Red algae."]

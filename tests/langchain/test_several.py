@@ -19,12 +19,20 @@ TIDE = {"title": "Tides", "url": "https://sea.example/tides", "snippet": "Twice 
 def make_tool(**options):
     found = {"kelp": [KELP], "tides": [TIDE, KELP]}
     return WebSearchTool(
-        provider=FakeWeb(results=found, errors={"storm": RateLimited("too fast")}), retry=1, several=True, **options
+        provider=FakeWeb(results=found, errors={"storm": RateLimited("too fast")}),
+        retry=1,
+        several=True,
+        **options,
     )
 
 
 def call(*queries):
-    return {"type": "tool_call", "id": "1", "name": "web_search", "args": {"queries": list(queries)}}
+    return {
+        "type": "tool_call",
+        "id": "1",
+        "name": "web_search",
+        "args": {"queries": list(queries)},
+    }
 
 
 @pytest.mark.parametrize("concurrent", [False, True], ids=["blocking", "async"])
@@ -52,13 +60,25 @@ def test_if_all_fail_the_message_is_an_error():
 def test_a_model_is_shown_queries_and_no_query():
     parameters = convert_to_openai_tool(make_tool())["function"]["parameters"]
 
-    assert list(parameters["properties"]) == ["queries", "limit", "allowed_domains", "time_range"]
+    assert list(parameters["properties"]) == [
+        "queries",
+        "limit",
+        "allowed_domains",
+        "time_range",
+    ]
     assert parameters["required"] == ["queries"]
     assert parameters["properties"]["queries"]["items"] == {"type": "string"}
 
 
 @pytest.mark.parametrize(
-    "sent", ["kelp", {"query": "kelp"}, {"queries": "kelp"}, {"queries": ["kelp"], "limit": "3"}], ids=str
+    "sent",
+    [
+        "kelp",
+        {"query": "kelp"},
+        {"queries": "kelp"},
+        {"queries": ["kelp"], "limit": "3"},
+    ],
+    ids=str,
 )
 def test_one_query_is_understood(sent):
     assert "A brown alga." in make_tool().invoke(sent)
@@ -72,7 +92,9 @@ def test_too_many_are_an_error_for_the_model():
 
 
 def test_the_toolkit_passes_it_on():
-    search, page = WebSearchToolkit(provider=FakeWeb(results=[KELP]), several=True).get_tools()
+    search, page = WebSearchToolkit(
+        provider=FakeWeb(results=[KELP]), several=True
+    ).get_tools()
 
     assert isinstance(search, WebSearchTool)
     assert search.several
@@ -84,6 +106,8 @@ def test_the_toolkit_passes_it_on():
 
 
 def test_the_tool_can_be_pickled():
-    copied = pickle.loads(pickle.dumps(WebSearchTool(provider="duckduckgo", several=True)))
+    copied = pickle.loads(
+        pickle.dumps(WebSearchTool(provider="duckduckgo", several=True))
+    )
 
     assert list(copied.args)[:1] == ["queries"]

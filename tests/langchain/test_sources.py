@@ -1,4 +1,6 @@
-"""Sources have one number in a conversation, also in another process, and artifacts are small."""
+"""Sources have one number in a conversation, also in another process, and artifacts are
+small.
+"""
 
 from __future__ import annotations
 import json
@@ -28,15 +30,27 @@ class Sea:
 
     def search(self, query):
         results = (
-            SearchResult(title=f"Page {letter}", url=f"{SITE}/{letter}", snippet=f"About {letter}.")
+            SearchResult(
+                title=f"Page {letter}",
+                url=f"{SITE}/{letter}",
+                snippet=f"About {letter}.",
+            )
             for letter in query.text
         )
-        return SearchResponse(query=query.text, results=tuple(results), provider=self.name)
+        return SearchResponse(
+            query=query.text, results=tuple(results), provider=self.name
+        )
         yield
 
     def read(self, url):
         links = tuple(f"{SITE}/nav/{n}" for n in range(1_000))
-        return Page(url=url, final_url=url, title="Page", content=f"The text of {url}. " * 200, links=links)
+        return Page(
+            url=url,
+            final_url=url,
+            title="Page",
+            content=f"The text of {url}. " * 200,
+            links=links,
+        )
         yield
 
 
@@ -62,7 +76,9 @@ def ask(scripted):
 
     def run(kit, *turns, checkpointer=None, **configurable):
         script = [*(calls(*turn) for turn in turns), AIMessage("Done.")]
-        agent = create_agent(scripted(script), kit.get_tools(), checkpointer=checkpointer)
+        agent = create_agent(
+            scripted(script), kit.get_tools(), checkpointer=checkpointer
+        )
         config = {"configurable": configurable, "recursion_limit": 100}
         return agent.invoke({"messages": [HumanMessage("Go on.")]}, config)["messages"]
 
@@ -73,7 +89,9 @@ def numbers(messages):
     """Return the numbers of each page, by the last letter of its URL."""
     found: dict[str, set[int]] = {}
     for message in messages:
-        for source in message.artifact["sources"] if isinstance(message, ToolMessage) else []:
+        for source in (
+            message.artifact["sources"] if isinstance(message, ToolMessage) else []
+        ):
             found.setdefault(source["url"][-1], set()).add(source["id"])
     return found
 
@@ -82,17 +100,32 @@ def test_a_page_has_one_number_in_a_conversation(ask):
     messages = ask(toolkit(), ["ab"], ["bc"], [f"{SITE}/b"], [f"{SITE}/d"], ["dca"])
 
     assert numbers(messages) == {"a": {1}, "b": {2}, "c": {3}, "d": {4}}
-    _, second, page, *_ = (message.content for message in messages if isinstance(message, ToolMessage))
+    _, second, page, *_ = (
+        message.content for message in messages if isinstance(message, ToolMessage)
+    )
     assert "2. Page b — https://sea.example/b\n   About b.\n\n3. Page c" in second
     assert "\nCite as: [2]\n" in page
 
 
 @pytest.mark.parametrize("output_format", ["text", "markdown", "json", "search_result"])
-def test_a_conversation_that_goes_on_in_another_process_keeps_its_numbers(ask, output_format):
+def test_a_conversation_that_goes_on_in_another_process_keeps_its_numbers(
+    ask, output_format
+):
     saver = InMemorySaver()
-    ask(toolkit(output_format=output_format), ["ab", "cd"], [f"{SITE}/e"], checkpointer=saver, thread_id="1")
+    ask(
+        toolkit(output_format=output_format),
+        ["ab", "cd"],
+        [f"{SITE}/e"],
+        checkpointer=saver,
+        thread_id="1",
+    )
     ask(toolkit(output_format=output_format), ["fe"], checkpointer=saver, thread_id="1")
-    messages = ask(toolkit(output_format=output_format), ["dcga"], checkpointer=saver, thread_id="1")
+    messages = ask(
+        toolkit(output_format=output_format),
+        ["dcga"],
+        checkpointer=saver,
+        thread_id="1",
+    )
 
     found = numbers(messages)
     assert all(len(given) == 1 for given in found.values())
@@ -100,7 +133,9 @@ def test_a_conversation_that_goes_on_in_another_process_keeps_its_numbers(ask, o
 
 
 def test_calls_in_parallel_get_different_numbers(ask):
-    messages = ask(toolkit(), ["abcde", "fghij", "klmno", "pqrst", "uvwxy", "azuk", "yfb"])
+    messages = ask(
+        toolkit(), ["abcde", "fghij", "klmno", "pqrst", "uvwxy", "azuk", "yfb"]
+    )
 
     found = numbers(messages)
     assert all(len(given) == 1 for given in found.values())
@@ -110,10 +145,16 @@ def test_calls_in_parallel_get_different_numbers(ask):
 def test_tenants_and_threads_have_numbers_of_their_own(ask):
     kit = toolkit()
 
-    assert numbers(ask(kit, ["ab"], tenant_id="ann", thread_id="1")) == {"a": {1}, "b": {2}}
+    assert numbers(ask(kit, ["ab"], tenant_id="ann", thread_id="1")) == {
+        "a": {1},
+        "b": {2},
+    }
     assert numbers(ask(kit, ["b"], tenant_id="bob", thread_id="1")) == {"b": {1}}
     assert numbers(ask(kit, ["b"], tenant_id="ann", thread_id="2")) == {"b": {1}}
-    assert numbers(ask(kit, ["cb"], tenant_id="ann", thread_id="1")) == {"c": {3}, "b": {2}}
+    assert numbers(ask(kit, ["cb"], tenant_id="ann", thread_id="1")) == {
+        "c": {3},
+        "b": {2},
+    }
 
 
 def test_each_run_without_a_thread_has_numbers_of_its_own(ask):
@@ -142,7 +183,12 @@ def test_numbers_are_found_in_any_shape_of_state(shape, ask):
 
     graph = StateGraph({dict: MessagesState, State: State, list: MessagesState}[shape])
     node = ToolNode(toolkit().get_tools())
-    graph.add_node("tools", (lambda state: {"messages": node.invoke(state["messages"])}) if shape is list else node)
+    graph.add_node(
+        "tools",
+        (lambda state: {"messages": node.invoke(state["messages"])})
+        if shape is list
+        else node,
+    )
     graph.add_edge(START, "tools")
     graph.add_edge("tools", END)
     state = graph.compile().invoke({"messages": [*earlier, calls("cb")]})
@@ -160,10 +206,14 @@ def test_the_runtime_is_in_no_schema_and_no_callback_sees_it(scripted):
     for tool in toolkit().get_tools():
         assert "runtime" not in json.dumps(convert_to_openai_tool(tool))
         assert "runtime" not in tool.args
-        assert "runtime" not in json.dumps(tool.args_schema.model_json_schema()["properties"])
+        assert "runtime" not in json.dumps(
+            tool.args_schema.model_json_schema()["properties"]
+        )
         tool.callbacks = [Watch()]
         watched.append(tool)
-    agent = create_agent(scripted([calls("ab"), calls(f"{SITE}/a"), AIMessage("Done.")]), watched)
+    agent = create_agent(
+        scripted([calls("ab"), calls(f"{SITE}/a"), AIMessage("Done.")]), watched
+    )
     agent.invoke({"messages": [HumanMessage("Go on.")]})
 
     assert [sorted(inputs) for _, inputs in seen] == [["query"], ["url"]]
@@ -180,9 +230,17 @@ def test_a_forged_runtime_changes_nothing(forged):
 def test_artifacts_of_other_tools_in_the_state_are_ignored(scripted):
     foreign = [
         ToolMessage("x", tool_call_id="1", artifact=artifact)
-        for artifact in (None, "text", {"sources": "none"}, {"sources": ["x", {"id": "x"}]}, {"sources": None})
+        for artifact in (
+            None,
+            "text",
+            {"sources": "none"},
+            {"sources": ["x", {"id": "x"}]},
+            {"sources": None},
+        )
     ]
-    agent = create_agent(scripted([calls("a"), AIMessage("Done.")]), toolkit().get_tools())
+    agent = create_agent(
+        scripted([calls("a"), AIMessage("Done.")]), toolkit().get_tools()
+    )
     messages = agent.invoke({"messages": foreign})["messages"]
 
     assert "1. Page a" in messages[-2].content
@@ -204,30 +262,48 @@ def test_sources_are_collected_with_what_the_model_was_shown(ask, output_format)
 
 def test_the_saver_holds_little_more_than_the_model_was_shown(ask):
     saver = InMemorySaver()
-    messages = ask(toolkit(), *[[f"{SITE}/{n}"] for n in range(5)], checkpointer=saver, thread_id="1")
+    messages = ask(
+        toolkit(),
+        *[[f"{SITE}/{n}"] for n in range(5)],
+        checkpointer=saver,
+        thread_id="1",
+    )
 
     shown = sum(len(message.content) for message in messages)
     held = sum(len(data) for _, data in saver.blobs.values())
     versions = len(messages)
-    assert held <= versions * (2 * shown)  # every version of the list of messages is stored
+    # every version of the list of messages is stored
+    assert held <= versions * (2 * shown)
     assert "/nav/" not in repr(saver.blobs)
 
 
 def test_everything_is_kept_if_it_is_asked_for(ask):
     messages = ask(toolkit(full_artifact=True), ["a"], [f"{SITE}/a"])
-    search, page = (message.artifact for message in messages if isinstance(message, ToolMessage))
+    search, page = (
+        message.artifact for message in messages if isinstance(message, ToolMessage)
+    )
 
     assert search["results"][0]["snippet"] == "About a."
     assert len(page["links"]) == 1_000
 
 
 def test_anthropic_gets_the_blocks_as_they_are(ask):
-    anthropic = pytest.importorskip("langchain_anthropic.chat_models", reason="langchain-anthropic is not installed")
+    anthropic = pytest.importorskip(
+        "langchain_anthropic.chat_models", reason="langchain-anthropic is not installed"
+    )
     messages = ask(toolkit(output_format="search_result"), ["ab"])
     _, formatted = anthropic._format_messages(messages, model="claude-sonnet-4-5")
 
-    (result,) = (block for message in formatted for block in message["content"] if "tool_use_id" in block)
-    assert [block["type"] for block in result["content"]] == ["search_result", "search_result"]
+    (result,) = (
+        block
+        for message in formatted
+        for block in message["content"]
+        if "tool_use_id" in block
+    )
+    assert [block["type"] for block in result["content"]] == [
+        "search_result",
+        "search_result",
+    ]
     assert result["content"][0]["source"] == f"{SITE}/a"
     assert result["content"][0]["citations"] == {"enabled": True}
 
@@ -240,5 +316,7 @@ def test_an_error_stays_text_with_every_format():
             raise RateLimited("slow down", provider=self.name)
             yield
 
-    kit = WebSearchToolkit(web=WebSearch(Broken(), reader=Sea(), retry=1), output_format="search_result")
+    kit = WebSearchToolkit(
+        web=WebSearch(Broken(), reader=Sea(), retry=1), output_format="search_result"
+    )
     assert kit.get_tools()[0].invoke({"query": "a"}).startswith("ERROR [rate_limited]")

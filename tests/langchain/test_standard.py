@@ -5,7 +5,10 @@ import json
 from typing import Any
 
 import httpx
-from langchain_tests.integration_tests import RetrieversIntegrationTests, ToolsIntegrationTests
+from langchain_tests.integration_tests import (
+    RetrieversIntegrationTests,
+    ToolsIntegrationTests,
+)
 from langchain_tests.unit_tests import ToolsUnitTests
 
 from langchain_websearch import OpenPageTool, WebSearchRetriever, WebSearchTool
@@ -17,9 +20,12 @@ KEY = "SEKRET"
 def reply(request: httpx.Request) -> httpx.Response:
     assert request.headers["X-Subscription-Token"] == KEY
     results = [
-        {"title": f"Kelp {n}", "url": f"https://example.org/{n}"} for n in range(int(request.url.params["count"]))
+        {"title": f"Kelp {n}", "url": f"https://example.org/{n}"}
+        for n in range(int(request.url.params["count"]))
     ]
-    return httpx.Response(200, content=json.dumps({"type": "search", "web": {"results": results}}))
+    return httpx.Response(
+        200, content=json.dumps({"type": "search", "web": {"results": results}})
+    )
 
 
 def brave() -> dict[str, Any]:
@@ -37,7 +43,13 @@ class Library:
     name = "library"
 
     def read(self, url):
-        return Page(url=url, final_url=url, title="Kelp", content="A large brown alga.", provider=self.name)
+        return Page(
+            url=url,
+            final_url=url,
+            title="Kelp",
+            content="A large brown alga.",
+            provider=self.name,
+        )
         yield
 
 
@@ -61,8 +73,14 @@ class _OpenPage:
 
 class TestWebSearchToolAsAUnit(_WebSearch, ToolsUnitTests):
     @property
-    def init_from_env_params(self) -> tuple[dict[str, str], dict[str, Any], dict[str, Any]]:
-        return {"BRAVE_API_KEY": KEY}, {}, {"name": "web_search", "output_format": "text"}
+    def init_from_env_params(
+        self,
+    ) -> tuple[dict[str, str], dict[str, Any], dict[str, Any]]:
+        return (
+            {"BRAVE_API_KEY": KEY},
+            {},
+            {"name": "web_search", "output_format": "text"},
+        )
 
 
 class TestWebSearchTool(_WebSearch, ToolsIntegrationTests):

@@ -1,4 +1,6 @@
-"""With ``toolkit.user_urls``, only URLs that the user wrote may be opened, not what merely looks like the user's."""
+"""With ``toolkit.user_urls``, only URLs that the user wrote may be opened, not what
+merely looks like the user's.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -35,7 +37,9 @@ def toolkit(sea):
 
 
 def call(name, **args):
-    return AIMessage("", tool_calls=[{"name": name, "args": args, "id": f"call-{args}"}])
+    return AIMessage(
+        "", tool_calls=[{"name": name, "args": args, "id": f"call-{args}"}]
+    )
 
 
 def opens(*urls):
@@ -43,7 +47,10 @@ def opens(*urls):
 
 
 def config(toolkit, thread="one", **configurable):
-    return {"callbacks": [toolkit.user_urls], "configurable": {"thread_id": thread, **configurable}}
+    return {
+        "callbacks": [toolkit.user_urls],
+        "configurable": {"thread_id": thread, **configurable},
+    }
 
 
 async def streamed(agent, inputs, asked):
@@ -84,8 +91,16 @@ SAID = {
     "bare string": {"messages": TEXT},
     "one message": {"messages": HumanMessage(TEXT)},
     "one tuple": {"messages": ("user", TEXT)},
-    "blocks": {"messages": [HumanMessage([{"type": "text", "text": "Hello."}, {"type": "text", "text": TEXT}])]},
-    "blocks in a dict": {"messages": [{"role": "user", "content": [{"type": "text", "text": TEXT}]}]},
+    "blocks": {
+        "messages": [
+            HumanMessage(
+                [{"type": "text", "text": "Hello."}, {"type": "text", "text": TEXT}]
+            )
+        ]
+    },
+    "blocks in a dict": {
+        "messages": [{"role": "user", "content": [{"type": "text", "text": TEXT}]}]
+    },
     "state": State(messages=[HumanMessage(TEXT)]),
 }
 
@@ -114,10 +129,18 @@ def test_messages_of_the_user_count_in_every_kind_of_run(sea, toolkit, scripted,
     ids=str,
 )  # fmt: skip
 @pytest.mark.parametrize("awaiting", [False, True])
-def test_messages_of_the_user_count_as_input_of_any_runnable(sea, toolkit, said, awaiting):
+def test_messages_of_the_user_count_as_input_of_any_runnable(
+    sea, toolkit, said, awaiting
+):
     _, read = toolkit.get_tools()
-    chain = RunnableLambda(lambda _: NAMED) | RunnableLambda(lambda url: read.invoke({"url": url}))
-    answer = asyncio.run(chain.ainvoke(said, config(toolkit))) if awaiting else chain.invoke(said, config(toolkit))
+    chain = RunnableLambda(lambda _: NAMED) | RunnableLambda(
+        lambda url: read.invoke({"url": url})
+    )
+    answer = (
+        asyncio.run(chain.ainvoke(said, config(toolkit)))
+        if awaiting
+        else chain.invoke(said, config(toolkit))
+    )
 
     assert not answer.startswith("ERROR")
     assert sea.opened == [NAMED]
@@ -144,7 +167,9 @@ def test_messages_of_the_user_count_as_input_of_any_runnable(sea, toolkit, said,
 )  # fmt: skip
 def test_nothing_else_in_the_input_counts(sea, toolkit, said):
     _, read = toolkit.get_tools()
-    chain = RunnableLambda(lambda _: LEAK) | RunnableLambda(lambda url: read.invoke({"url": url}))
+    chain = RunnableLambda(lambda _: LEAK) | RunnableLambda(
+        lambda url: read.invoke({"url": url})
+    )
 
     assert chain.invoke(said, config(toolkit)).startswith("ERROR [unsafe_url]")
     assert sea.opened == []
@@ -156,7 +181,9 @@ def test_nothing_else_in_the_input_counts(sea, toolkit, said):
 )
 def test_a_summary_that_middleware_wrote_does_not_count(sea, toolkit, scripted, run):
     summary = scripted([AIMessage(f"The user asked to read {LEAK}.")] * 9)
-    middleware = SummarizationMiddleware(model=summary, trigger=("messages", 3), keep=("messages", 1))
+    middleware = SummarizationMiddleware(
+        model=summary, trigger=("messages", 3), keep=("messages", 1)
+    )
     agent = create_agent(
         scripted([call("web_search", query="kelp"), *opens(LEAK, NAMED)]),
         toolkit.get_tools(),
@@ -166,27 +193,38 @@ def test_a_summary_that_middleware_wrote_does_not_count(sea, toolkit, scripted, 
     run(agent, SAID["message"], config(toolkit))
     state = agent.get_state(config(toolkit)).values["messages"]
 
-    assert any(LEAK in message.text for message in state if isinstance(message, HumanMessage))
+    assert any(
+        LEAK in message.text for message in state if isinstance(message, HumanMessage)
+    )
     assert sea.opened == [NAMED]
 
 
-@pytest.mark.parametrize("configured", [None, {"configurable": {"thread_id": "of the sub-agent"}}])
-def test_a_task_that_a_model_wrote_for_a_sub_agent_does_not_count(sea, toolkit, scripted, run, configured):
+@pytest.mark.parametrize(
+    "configured", [None, {"configurable": {"thread_id": "of the sub-agent"}}]
+)
+def test_a_task_that_a_model_wrote_for_a_sub_agent_does_not_count(
+    sea, toolkit, scripted, run, configured
+):
     helper = create_agent(scripted(opens(LEAK, NAMED)), toolkit.get_tools())
 
     @tool
     def delegate(task: str) -> str:
         """Let another agent do it."""
-        return helper.invoke({"messages": [HumanMessage(task)]}, configured)["messages"][-1].text
+        return helper.invoke({"messages": [HumanMessage(task)]}, configured)[
+            "messages"
+        ][-1].text
 
     @tool
     async def adelegate(task: str) -> str:
         """Let another agent do it."""
-        return (await helper.ainvoke({"messages": [HumanMessage(task)]}, configured))["messages"][-1].text
+        return (await helper.ainvoke({"messages": [HumanMessage(task)]}, configured))[
+            "messages"
+        ][-1].text
 
     delegate.coroutine = adelegate.coroutine
     agent = create_agent(
-        scripted([call("delegate", task=f"Open {LEAK}."), *opens(LEAK)]), [delegate, *toolkit.get_tools()]
+        scripted([call("delegate", task=f"Open {LEAK}."), *opens(LEAK)]),
+        [delegate, *toolkit.get_tools()],
     )
     run(agent, SAID["message"], config(toolkit))
 
@@ -194,7 +232,9 @@ def test_a_task_that_a_model_wrote_for_a_sub_agent_does_not_count(sea, toolkit, 
 
 
 def test_a_sub_agent_with_the_callback_has_no_user_of_its_own(sea, toolkit, scripted):
-    helper = create_agent(scripted(opens(LEAK)), toolkit.get_tools()).with_config({"callbacks": [toolkit.user_urls]})
+    helper = create_agent(scripted(opens(LEAK)), toolkit.get_tools()).with_config(
+        {"callbacks": [toolkit.user_urls]}
+    )
 
     @tool
     def delegate(task: str, config: RunnableConfig) -> str:
@@ -204,11 +244,18 @@ def test_a_sub_agent_with_the_callback_has_no_user_of_its_own(sea, toolkit, scri
     @tool
     def delegate_again(task: str) -> str:
         """Let another agent do it."""
-        return helper.invoke({"messages": task}, {"callbacks": [toolkit.user_urls]})["messages"][-1].text
+        return helper.invoke({"messages": task}, {"callbacks": [toolkit.user_urls]})[
+            "messages"
+        ][-1].text
 
-    script = [call("delegate", task=LEAK), call("delegate_again", task=LEAK), AIMessage("done")]
+    script = [
+        call("delegate", task=LEAK),
+        call("delegate_again", task=LEAK),
+        AIMessage("done"),
+    ]
     agent = create_agent(scripted(script), [delegate, delegate_again])
-    with pytest.raises(IndexError):  # the script of the helper is over: it was asked twice
+    # the script of the helper is over: it was asked twice
+    with pytest.raises(IndexError):
         agent.invoke(SAID["message"], config(toolkit))
 
     assert sea.opened == []
@@ -219,18 +266,24 @@ def test_a_handoff_does_not_count(sea, toolkit, scripted, run):
         messages: Annotated[list[Any], add_messages]
 
     def hand_over(_: Both) -> Command:
-        return Command(goto="second", update={"messages": [HumanMessage(f"Now read {LEAK}.")]})
+        return Command(
+            goto="second", update={"messages": [HumanMessage(f"Now read {LEAK}.")]}
+        )
 
     graph = StateGraph(Both)
     graph.add_node("first", hand_over)
-    graph.add_node("second", create_agent(scripted(opens(LEAK, NAMED)), toolkit.get_tools()))
+    graph.add_node(
+        "second", create_agent(scripted(opens(LEAK, NAMED)), toolkit.get_tools())
+    )
     graph.add_edge(START, "first")
     run(graph.compile(), SAID["message"], config(toolkit))
 
     assert sea.opened == [NAMED]
 
 
-def test_each_turn_of_a_conversation_counts_and_is_remembered(sea, toolkit, scripted, run):
+def test_each_turn_of_a_conversation_counts_and_is_remembered(
+    sea, toolkit, scripted, run
+):
     second = "https://second.example/"
     agent = create_agent(
         scripted([AIMessage("Shall I?"), *opens(NAMED, second), *opens(second)]),
@@ -245,7 +298,9 @@ def test_each_turn_of_a_conversation_counts_and_is_remembered(sea, toolkit, scri
     assert sea.opened == [NAMED, second]
 
 
-def test_an_answer_to_an_interrupt_counts_and_a_bare_resume_adds_nothing(sea, toolkit, scripted):
+def test_an_answer_to_an_interrupt_counts_and_a_bare_resume_adds_nothing(
+    sea, toolkit, scripted
+):
     @tool
     def ask_the_user() -> str:
         """Ask the user."""
@@ -259,23 +314,33 @@ def test_an_answer_to_an_interrupt_counts_and_a_bare_resume_adds_nothing(sea, to
     agent.invoke({"messages": "Read a page."}, config(toolkit))
     agent.invoke(None, config(toolkit))
     assert sea.opened == []
-    agent.invoke(Command(resume=TEXT, update={"messages": [AIMessage(LEAK)]}), config(toolkit))
+    agent.invoke(
+        Command(resume=TEXT, update={"messages": [AIMessage(LEAK)]}), config(toolkit)
+    )
 
     assert sea.opened == [NAMED]
 
 
 @pytest.mark.parametrize("key", ["tenant_id", "user_id"])
 @pytest.mark.parametrize("place", ["configurable", "metadata"])
-def test_tenants_with_the_same_thread_share_nothing(sea, toolkit, scripted, run, key, place):
+def test_tenants_with_the_same_thread_share_nothing(
+    sea, toolkit, scripted, run, key, place
+):
     def asked(tenant):
         return (
-            {**config(toolkit), "metadata": {key: tenant}} if place == "metadata" else config(toolkit, **{key: tenant})
+            {**config(toolkit), "metadata": {key: tenant}}
+            if place == "metadata"
+            else config(toolkit, **{key: tenant})
         )
 
     def agent(*script):
         return create_agent(scripted(list(script)), toolkit.get_tools())
 
-    run(agent(call("web_search", query="kelp"), *opens(NAMED, FOUND)), SAID["message"], asked("acme"))
+    run(
+        agent(call("web_search", query="kelp"), *opens(NAMED, FOUND)),
+        SAID["message"],
+        asked("acme"),
+    )
     assert sea.opened == [NAMED, FOUND]
     for other in (asked("other"), config(toolkit)):
         run(agent(*opens(NAMED, FOUND)), {"messages": "Hello."}, other)
@@ -286,7 +351,9 @@ def test_tenants_with_the_same_thread_share_nothing(sea, toolkit, scripted, run,
 
 
 def test_users_can_share_a_thread(sea, scripted):
-    toolkit = WebSearchToolkit(web=WebSearch(sea, reader=sea), provenance="seen", conversation=["thread_id"])
+    toolkit = WebSearchToolkit(
+        web=WebSearch(sea, reader=sea), provenance="seen", conversation=["thread_id"]
+    )
     for user, said in (("ann", TEXT), ("ben", "Open it.")):
         agent = create_agent(scripted(opens(NAMED)), toolkit.get_tools())
         with no_cache():
@@ -307,11 +374,18 @@ async def test_concurrent_turns_are_kept_apart(sea, toolkit, scripted):
             await meeting.wait()
             return "now"
 
-        agent = create_agent(scripted([call("wait"), *opens(*urls)]), [wait, *toolkit.get_tools()])
-        state = await agent.ainvoke(
-            {"messages": f"Read {urls[n]}"}, {"callbacks": [callback], "configurable": {"thread_id": n}}
+        agent = create_agent(
+            scripted([call("wait"), *opens(*urls)]), [wait, *toolkit.get_tools()]
         )
-        return [m.status == "success" for m in state["messages"] if isinstance(m, ToolMessage)][1:]
+        state = await agent.ainvoke(
+            {"messages": f"Read {urls[n]}"},
+            {"callbacks": [callback], "configurable": {"thread_id": n}},
+        )
+        return [
+            m.status == "success"
+            for m in state["messages"]
+            if isinstance(m, ToolMessage)
+        ][1:]
 
     answers = await asyncio.gather(*map(turn, range(len(urls))))
 
@@ -325,7 +399,9 @@ def test_a_run_that_fails_is_forgotten_too(toolkit):
 
     callback = toolkit.user_urls
     with pytest.raises(RuntimeError):
-        (RunnableLambda(lambda x: x) | RunnableLambda(fail)).invoke(TEXT, {"callbacks": [callback]})
+        (RunnableLambda(lambda x: x) | RunnableLambda(fail)).invoke(
+            TEXT, {"callbacks": [callback]}
+        )
 
     assert callback._turns == {}
 
@@ -362,7 +438,10 @@ def test_text_can_be_allowed_before_a_run(sea, toolkit):
 
 
 def test_without_the_callback_only_results_are_opened(sea, toolkit, scripted):
-    agent = create_agent(scripted([call("web_search", query="kelp"), *opens(NAMED, FOUND)]), toolkit.get_tools())
+    agent = create_agent(
+        scripted([call("web_search", query="kelp"), *opens(NAMED, FOUND)]),
+        toolkit.get_tools(),
+    )
     agent.invoke(SAID["message"], config(toolkit) | {"callbacks": []})
 
     assert sea.opened == [FOUND]

@@ -1,10 +1,17 @@
-"""With ``provenance="seen"``, each context of a workflow is a conversation; only its user can allow URLs."""
+"""With ``provenance="seen"``, each context of a workflow is a conversation; only its
+user can allow URLs.
+"""
 
 import asyncio
 import json
 
 import pytest
-from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActAgent, ToolCallResult
+from llama_index.core.agent.workflow import (
+    AgentWorkflow,
+    FunctionAgent,
+    ReActAgent,
+    ToolCallResult,
+)
 from llama_index.core.llms import ChatMessage, ImageBlock, TextBlock
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.tools import FunctionTool
@@ -38,13 +45,20 @@ def opening(url):
 
 @pytest.fixture
 def spec(sea):
-    return WebSearchToolSpec(web=sea(pages={NAMED: "text", FOUND: "text", LEAK: "text"}), provenance="seen")
+    return WebSearchToolSpec(
+        web=sea(pages={NAMED: "text", FOUND: "text", LEAK: "text"}), provenance="seen"
+    )
 
 
 @pytest.fixture
 def agent(spec, scripted):
     def make(*turns, tools=(), **options):
-        return FunctionAgent(tools=[*spec.to_tool_list(), *tools], llm=scripted(*turns), streaming=False, **options)
+        return FunctionAgent(
+            tools=[*spec.to_tool_list(), *tools],
+            llm=scripted(*turns),
+            streaming=False,
+            **options,
+        )
 
     return make
 
@@ -52,9 +66,15 @@ def agent(spec, scripted):
 async def opened(agent, message, ctx=None, **options):
     """Return which calls of ``open_page`` succeeded, in order."""
     running = agent.run(message, ctx=ctx, **options)
-    calls = [event async for event in running.stream_events() if isinstance(event, ToolCallResult)]
+    calls = [
+        event
+        async for event in running.stream_events()
+        if isinstance(event, ToolCallResult)
+    ]
     await running
-    return [not call.tool_output.is_error for call in calls if call.tool_name == "open_page"]
+    return [
+        not call.tool_output.is_error for call in calls if call.tool_name == "open_page"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -82,8 +102,12 @@ async def test_two_texts_of_a_message_do_not_form_one_url(spec, agent):
     assert await opened(reader, TEXT, ctx) == [False]
 
 
-async def test_a_conversation_is_remembered_in_later_turns_and_when_it_is_restored(spec, agent):
-    reader = agent(SEARCH, "found", *[opening(FOUND), opening(NAMED), opening(LEAK), "done"] * 2)
+async def test_a_conversation_is_remembered_in_later_turns_and_when_it_is_restored(
+    spec, agent
+):
+    reader = agent(
+        SEARCH, "found", *[opening(FOUND), opening(NAMED), opening(LEAK), "done"] * 2
+    )
     ctx = Context(reader)
     await spec.allow_text(TEXT, ctx)
     await opened(reader, TEXT, ctx)
@@ -94,7 +118,13 @@ async def test_a_conversation_is_remembered_in_later_turns_and_when_it_is_restor
 
 
 async def test_contexts_share_nothing(spec, agent):
-    reader = agent(SEARCH, opening(FOUND), opening(NAMED), "done", *[opening(FOUND), opening(NAMED), "done"] * 2)
+    reader = agent(
+        SEARCH,
+        opening(FOUND),
+        opening(NAMED),
+        "done",
+        *[opening(FOUND), opening(NAMED), "done"] * 2,
+    )
     one = Context(reader)
     await spec.allow_text(TEXT, one)
 
@@ -117,13 +147,21 @@ async def test_concurrent_users_are_kept_apart(spec, agent):
         await spec.allow_text(TEXT if n % 2 else "Hello.", ctx)
         return await opened(reader, TEXT, ctx)
 
-    assert await asyncio.gather(*map(ask, range(4))) == [[False], [True], [False], [True]]
+    assert await asyncio.gather(*map(ask, range(4))) == [
+        [False],
+        [True],
+        [False],
+        [True],
+    ]
 
 
 async def test_concurrent_tools_are_in_the_same_conversation(spec, agent):
     ctx = Context(agent())
 
-    assert len(set(await asyncio.gather(*[find_conversation(ctx) for _ in range(20)]))) == 1
+    assert (
+        len(set(await asyncio.gather(*[find_conversation(ctx) for _ in range(20)])))
+        == 1
+    )
 
 
 async def test_a_task_that_a_model_wrote_for_a_sub_agent_does_not_count(spec, agent):
@@ -147,7 +185,8 @@ async def test_a_task_that_a_model_wrote_for_a_sub_agent_does_not_count(spec, ag
     await spec.allow_text(TEXT, ctx)
 
     assert await opened(parent, TEXT, ctx) == [False, True, False]
-    assert outcomes == [False, False, True]  # only what it found, nothing that the task said
+    # only what it found, nothing that the task said
+    assert outcomes == [False, False, True]
 
 
 async def test_a_handoff_does_not_count_and_the_user_is_still_the_same(spec, agent):
@@ -157,12 +196,23 @@ async def test_a_handoff_does_not_count_and_the_user_is_still_the_same(spec, age
         description="d",
         can_handoff_to=["second"],
     )
-    second = agent(opening(LEAK), opening(NAMED), "done", name="second", description="d", can_handoff_to=[])
+    second = agent(
+        opening(LEAK),
+        opening(NAMED),
+        "done",
+        name="second",
+        description="d",
+        can_handoff_to=[],
+    )
     both = AgentWorkflow(agents=[first, second], root_agent="first")
     ctx = Context(both)
     await spec.allow_text(TEXT, ctx)
     running = both.run(user_msg=TEXT, ctx=ctx)
-    calls = [event async for event in running.stream_events() if isinstance(event, ToolCallResult)]
+    calls = [
+        event
+        async for event in running.stream_events()
+        if isinstance(event, ToolCallResult)
+    ]
     await running
 
     assert [(call.tool_name, call.tool_output.is_error) for call in calls[1:]] == [
@@ -173,7 +223,9 @@ async def test_a_handoff_does_not_count_and_the_user_is_still_the_same(spec, age
 
 async def test_text_in_the_memory_does_not_count(spec, agent):
     reader = agent(opening(LEAK), opening(NAMED), "done")
-    memory = ChatMemoryBuffer.from_defaults(chat_history=[ChatMessage(role="user", content=f"Summary: {LEAK}")])
+    memory = ChatMemoryBuffer.from_defaults(
+        chat_history=[ChatMessage(role="user", content=f"Summary: {LEAK}")]
+    )
     ctx = Context(reader)
     await spec.allow_text(TEXT, ctx)
 
@@ -192,10 +244,15 @@ async def test_a_react_agent_has_a_conversation_too(spec, scripted):
     assert await opened(reader, TEXT, ctx) == [True, False]
 
 
-async def test_urls_allowed_for_the_whole_spec_may_be_opened_in_every_context(spec, agent):
+async def test_urls_allowed_for_the_whole_spec_may_be_opened_in_every_context(
+    spec, agent
+):
     spec.ledger.allow_text(TEXT)
 
-    assert await opened(agent(opening(NAMED), opening(LEAK), "done"), "Hello.") == [True, False]
+    assert await opened(agent(opening(NAMED), opening(LEAK), "done"), "Hello.") == [
+        True,
+        False,
+    ]
 
 
 class Typed(BaseModel):
@@ -214,7 +271,9 @@ def flow(spec, state):
         async def read(self, ctx: Context[state], ev: StartEvent) -> StopEvent:
             await spec.aweb_search("kelp")
             blocking = spec.open_page(FOUND)
-            return StopEvent(result=blocking[0].text == (await spec.aopen_page(NAMED))[0].text)
+            return StopEvent(
+                result=blocking[0].text == (await spec.aopen_page(NAMED))[0].text
+            )
 
     return Read()
 
@@ -240,7 +299,9 @@ async def test_a_custom_blocking_tool_is_in_the_conversation_that_calls_it(spec,
                 outcomes.append(str(error)[:20])
         return "done"
 
-    reader = agent(("read_both", {}), "done", tools=[FunctionTool.from_defaults(read_both)])
+    reader = agent(
+        ("read_both", {}), "done", tools=[FunctionTool.from_defaults(read_both)]
+    )
     ctx = Context(reader)
     await spec.allow_text(TEXT, ctx)
     await opened(reader, TEXT, ctx)

@@ -1,4 +1,6 @@
-"""What the developer decides: fixed options, limits of a run, and another key or policy for each tenant."""
+"""What the developer decides: fixed options, limits of a run, and another key or policy
+for each tenant.
+"""
 
 import asyncio
 import json
@@ -11,10 +13,20 @@ from llama_index.core.tools.calling import acall_tool, call_tool
 from llama_index.core.workflow import Context
 from pydantic import SecretStr
 
-from llamaindex_websearch import ToolError, WebPagePostprocessor, WebSearchRetriever, WebSearchToolSpec
+from llamaindex_websearch import (
+    ToolError,
+    WebPagePostprocessor,
+    WebSearchRetriever,
+    WebSearchToolSpec,
+)
 from llamaindex_websearch.conversations import find_conversation
 from websearch_core import Http
-from websearch_core.errors import BudgetExceeded, ConfigurationError, InvalidOption, WebSearchError
+from websearch_core.errors import (
+    BudgetExceeded,
+    ConfigurationError,
+    InvalidOption,
+    WebSearchError,
+)
 from websearch_core.layers import leaves
 from websearch_core.testing import SECRET
 
@@ -34,7 +46,10 @@ READ = ("open_page", {"url": "https://sea.example/kelp"})
 
 async def both(tool, arguments):
     """Call *tool* both blocking and async."""
-    return [await asyncio.to_thread(call_tool, tool, arguments), await acall_tool(tool, arguments)]
+    return [
+        await asyncio.to_thread(call_tool, tool, arguments),
+        await acall_tool(tool, arguments),
+    ]
 
 
 def shown(tool):
@@ -44,22 +59,38 @@ def shown(tool):
 async def test_fixed_options_reach_the_provider_and_leave_the_schema(sea):
     web = sea()
     options = {"topic": "news", "time_range": "week", "extra": {"depth": "deep"}}
-    search, _ = WebSearchToolSpec(web=web, limit=2, search_options=options).to_tool_list()
+    search, _ = WebSearchToolSpec(
+        web=web, limit=2, search_options=options
+    ).to_tool_list()
 
     assert list(shown(search)) == ["query", "limit", "allowed_domains"]
-    for output in await both(search, {"query": "kelp", "topic": "general", "time_range": "day", "limit": 9}):
+    for output in await both(
+        search, {"query": "kelp", "topic": "general", "time_range": "day", "limit": 9}
+    ):
         assert not output.is_error
         assert len(output.raw_output) == 2
-        assert "Note: time_range, topic: fixed by the developer, so what you sent was ignored." in output.content
+        assert (
+            "Note: time_range, topic: fixed by the developer, so what you sent was ignored."
+            in output.content
+        )
         assert "Note: limit: 2 is the maximum here." in output.content
     for query in leaves(web.provider)[0].asked:
-        assert (query.topic, query.time_range, query.limit, query.extra) == ("news", "week", 2, {"depth": "deep"})
+        assert (query.topic, query.time_range, query.limit, query.extra) == (
+            "news",
+            "week",
+            2,
+            {"depth": "deep"},
+        )
 
 
 def test_each_spec_has_a_schema_of_its_own_which_can_be_pickled(sea):
-    spec = WebSearchToolSpec(provider="duckduckgo", search_options={"time_range": "week"})
+    spec = WebSearchToolSpec(
+        provider="duckduckgo", search_options={"time_range": "week"}
+    )
 
-    assert "time_range" in shown(WebSearchToolSpec(provider="duckduckgo").to_tool_list()[0])
+    assert "time_range" in shown(
+        WebSearchToolSpec(provider="duckduckgo").to_tool_list()[0]
+    )
     for twin in (spec, pickle.loads(pickle.dumps(spec))):
         assert "time_range" not in shown(twin.to_tool_list()[0])
     assert "time_range" not in shown(pickle.loads(pickle.dumps(spec.to_tool_list()))[0])
@@ -67,9 +98,16 @@ def test_each_spec_has_a_schema_of_its_own_which_can_be_pickled(sea):
 
 async def test_a_model_stays_within_the_domains_and_can_only_block_more(sea):
     web = sea()
-    options = {"allowed_domains": ["sea.example", "docs.example"], "blocked_domains": ["old.sea.example"]}
+    options = {
+        "allowed_domains": ["sea.example", "docs.example"],
+        "blocked_domains": ["old.sea.example"],
+    }
     search, _ = WebSearchToolSpec(web=web, search_options=options).to_tool_list()
-    asked = {"query": "kelp", "allowed_domains": "evil.example", "blocked_domains": ["new.sea.example"]}
+    asked = {
+        "query": "kelp",
+        "allowed_domains": "evil.example",
+        "blocked_domains": ["new.sea.example"],
+    }
 
     for output in await both(search, asked):
         assert not output.is_error
@@ -80,11 +118,14 @@ async def test_a_model_stays_within_the_domains_and_can_only_block_more(sea):
 
 
 async def test_the_policy_holds_for_pages_and_the_error_says_so():
-    _, read = WebSearchToolSpec(provider="duckduckgo", allowed_domains=["python.org"]).to_tool_list()
+    _, read = WebSearchToolSpec(
+        provider="duckduckgo", allowed_domains=["python.org"]
+    ).to_tool_list()
     for output in await both(read, {"url": "https://evil.example/"}):
         assert output.is_error
         assert (
-            "ERROR [domain_not_allowed] only pages of these domains may be opened here: python.org." in output.content
+            "ERROR [domain_not_allowed] only pages of these domains may be opened here: python.org."
+            in output.content
         )
 
 
@@ -105,27 +146,49 @@ async def test_null_and_other_spellings_are_understood(sea):
             assert not output.is_error
     first, _, last, _ = leaves(web.provider)[0].asked
     assert (first.limit, first.time_range, first.allowed_domains) == (5, None, ())
-    assert (last.limit, last.time_range, last.allowed_domains) == (2, "day", ("sea.example",))
-    page = {"url": "https://sea.example/kelp", "max_length": None, "offset": None, "query": None, "find": ""}
+    assert (last.limit, last.time_range, last.allowed_domains) == (
+        2,
+        "day",
+        ("sea.example",),
+    )
+    page = {
+        "url": "https://sea.example/kelp",
+        "max_length": None,
+        "offset": None,
+        "query": None,
+        "find": "",
+    }
     for output in await both(read, page):
         assert "half a metre" in output.content
 
 
 async def test_an_empty_answer_says_what_to_try(sea):
     search, _ = WebSearchToolSpec(web=sea(results=())).to_tool_list()
-    for output in await both(search, {"query": "kelp", "allowed_domains": ["sea.example"]}):
+    for output in await both(
+        search, {"query": "kelp", "allowed_domains": ["sea.example"]}
+    ):
         assert output.content.splitlines()[1] == "No results found for: kelp"
-        assert "Note: try fewer or other words, or leave out allowed_domains." in output.content
+        assert (
+            "Note: try fewer or other words, or leave out allowed_domains."
+            in output.content
+        )
 
 
 async def test_the_length_of_a_page_and_of_the_passages_for_a_question(sea):
     filler = "Nothing of interest here. " * 20
-    text = "\n\n".join(["# Kelp", *[filler] * 6, "## Growth\n\nGiant kelp grows fast.", *[filler] * 6])
+    text = "\n\n".join(
+        ["# Kelp", *[filler] * 6, "## Growth\n\nGiant kelp grows fast.", *[filler] * 6]
+    )
     web = sea(pages={"https://sea.example/kelp": text})
-    for output in await both(WebSearchToolSpec(web=web).to_tool_list()[1], {**READ[1], "query": "giant kelp"}):
+    for output in await both(
+        WebSearchToolSpec(web=web).to_tool_list()[1], {**READ[1], "query": "giant kelp"}
+    ):
         assert "Giant kelp grows fast." in output.content
         assert len(output.raw_output[0].text) <= 2_000 < len(text)
-    for output in await both(WebSearchToolSpec(web=web, read_options={"max_length": 300}).to_tool_list()[1], READ[1]):
+    for output in await both(
+        WebSearchToolSpec(web=web, read_options={"max_length": 300}).to_tool_list()[1],
+        READ[1],
+    ):
         assert len(output.raw_output[0].text) <= 300
     with pytest.raises(InvalidOption, match="read_options: max_length"):
         WebSearchToolSpec(web=web, read_options={"max_length": 0})
@@ -134,7 +197,9 @@ async def test_the_length_of_a_page_and_of_the_passages_for_a_question(sea):
 @pytest.fixture
 def agent(scripted):
     def make(spec, *turns):
-        return FunctionAgent(tools=spec.to_tool_list(), llm=scripted(*turns), streaming=False)
+        return FunctionAgent(
+            tools=spec.to_tool_list(), llm=scripted(*turns), streaming=False
+        )
 
     return make
 
@@ -142,12 +207,18 @@ def agent(scripted):
 async def run(agent, ctx=None):
     """Run an agent, and return the outputs of its tools."""
     running = agent.run("How fast does kelp grow?", ctx=ctx)
-    outputs = [event.tool_output async for event in running.stream_events() if isinstance(event, ToolCallResult)]
+    outputs = [
+        event.tool_output
+        async for event in running.stream_events()
+        if isinstance(event, ToolCallResult)
+    ]
     await running
     return outputs
 
 
-async def test_both_tools_share_the_calls_of_a_run_and_each_turn_begins_again(sea, agent):
+async def test_both_tools_share_the_calls_of_a_run_and_each_turn_begins_again(
+    sea, agent
+):
     spec = WebSearchToolSpec(web=sea(), max_uses=2)
     reader = agent(spec, *[SEARCH, READ, SEARCH, "done"] * 2)
     ctx = Context(reader)
@@ -161,9 +232,13 @@ async def test_both_tools_share_the_calls_of_a_run_and_each_turn_begins_again(se
 
 async def test_concurrent_runs_are_counted_apart(sea, agent):
     spec = WebSearchToolSpec(web=sea(), max_uses=1)
-    runs = await asyncio.gather(*[run(agent(spec, SEARCH, SEARCH, "done")) for _ in range(4)])
+    runs = await asyncio.gather(
+        *[run(agent(spec, SEARCH, SEARCH, "done")) for _ in range(4)]
+    )
 
-    assert [[output.is_error for output in outputs] for outputs in runs] == [[False, True]] * 4
+    assert [[output.is_error for output in outputs] for outputs in runs] == [
+        [False, True]
+    ] * 4
 
 
 def test_outside_of_workflows_the_calls_of_the_spec_count(sea):
@@ -178,16 +253,28 @@ def test_outside_of_workflows_the_calls_of_the_spec_count(sea):
 
 @pytest.fixture
 def tavily():
-    """A function that makes a spec over a Tavily that answers nothing, and the keys and bodies it was sent."""
+    """A function that makes a spec over a Tavily that answers nothing, and the keys and
+    bodies it was sent.
+    """
     seen = []
 
     def answer(request):
-        seen.append((request.headers["authorization"].removeprefix("Bearer "), json.loads(request.content)))
+        seen.append(
+            (
+                request.headers["authorization"].removeprefix("Bearer "),
+                json.loads(request.content),
+            )
+        )
         return httpx.Response(200, json={"results": []})
 
     def make(*configurable, **options):
         client = httpx.AsyncClient(transport=httpx.MockTransport(answer))
-        options = {"provider": "tavily", "api_key": "developer", "http": Http(async_client=client), **options}
+        options = {
+            "provider": "tavily",
+            "api_key": "developer",
+            "http": Http(async_client=client),
+            **options,
+        }
         return WebSearchToolSpec(configurable=configurable, **options)
 
     make.seen = seen
@@ -207,12 +294,30 @@ async def test_each_conversation_has_its_own_key_and_options(tavily, agent):
         await run(reader, ctx)
     await run(agent(spec, SEARCH, "done"))
 
-    assert [key for key, _ in tavily.seen] == ["ann-key", "ann-key", "bob-key", "bob-key", "developer"]
-    assert [body.get("time_range") for _, body in tavily.seen] == ["day", "day", None, None, None]
-    assert [body.get("include_domains") for _, body in tavily.seen][2:] == [["b.org"], ["b.org"], None]
+    assert [key for key, _ in tavily.seen] == [
+        "ann-key",
+        "ann-key",
+        "bob-key",
+        "bob-key",
+        "developer",
+    ]
+    assert [body.get("time_range") for _, body in tavily.seen] == [
+        "day",
+        "day",
+        None,
+        None,
+        None,
+    ]
+    assert [body.get("include_domains") for _, body in tavily.seen][2:] == [
+        ["b.org"],
+        ["b.org"],
+        None,
+    ]
 
 
-async def test_the_saved_context_has_no_key_and_does_not_fall_back_to_the_key_of_the_developer(tavily, agent):
+async def test_the_saved_context_has_no_key_and_does_not_fall_back_to_the_key_of_the_developer(
+    tavily, agent
+):
     spec = tavily("api_key")
     reader = agent(spec, SEARCH, "done", SEARCH, "done")
     ctx = Context(reader)
@@ -226,13 +331,18 @@ async def test_the_saved_context_has_no_key_and_does_not_fall_back_to_the_key_of
     reader = agent(elsewhere, SEARCH, "done", SEARCH, "done")
     restored = Context.from_dict(reader, json.loads(saved))
     (refused,) = await run(reader, restored)
-    assert "ERROR [configuration] the options of this conversation are not known here" in refused.content
+    assert (
+        "ERROR [configuration] the options of this conversation are not known here"
+        in refused.content
+    )
     await elsewhere.configure(restored, api_key="again-key")
     await run(reader, restored)
     assert [key for key, _ in tavily.seen] == [SECRET, "again-key"]
 
 
-async def test_urls_that_were_allowed_before_it_was_configured_stay_allowed(tavily, agent):
+async def test_urls_that_were_allowed_before_it_was_configured_stay_allowed(
+    tavily, agent
+):
     spec = tavily("api_key", provenance="seen")
     ctx = Context(agent(spec, "done"))
     await spec.allow_text("Read https://sea.example/kelp, please.", ctx)
@@ -254,7 +364,9 @@ async def test_urls_that_were_allowed_before_it_was_configured_stay_allowed(tavi
     ],
     ids=str,
 )
-async def test_wrong_options_are_refused_when_they_are_set(tavily, agent, options, words):
+async def test_wrong_options_are_refused_when_they_are_set(
+    tavily, agent, options, words
+):
     spec = tavily("api_key", "search_options")
     with pytest.raises(ValueError, match=words) as raised:
         await spec.configure(Context(agent(spec, "done")), **options)
@@ -274,7 +386,9 @@ async def test_wrong_options_are_refused_when_they_are_set(tavily, agent, option
     ids=str,
 )
 def test_an_argument_of_the_wrong_type_is_named(kind, wrong):
-    with pytest.raises(WebSearchError, match=f"^{next(iter(wrong))}: (must be|'html' is not one of)"):
+    with pytest.raises(
+        WebSearchError, match=f"^{next(iter(wrong))}: (must be|'html' is not one of)"
+    ):
         kind(provider="brave", api_key="k", **wrong)
 
 
@@ -284,4 +398,7 @@ async def test_a_run_has_the_budget_of_a_run(sea, agent):
         first, again, second = await run(agent(spec, SEARCH, SEARCH, SEARCH_ON, "done"))
         assert not first.is_error
         assert not again.is_error  # nothing was sent for it
-        assert "ERROR [budget_exceeded] the budget of 1 call does not allow this call" in second.content
+        assert (
+            "ERROR [budget_exceeded] the budget of 1 call does not allow this call"
+            in second.content
+        )

@@ -39,7 +39,17 @@ class Answer(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         with self.server.lock:
             self.server.requests += 1
-        body = json.dumps({"results": [{"title": "Kelp", "url": "https://sea.example/kelp", "content": "Brown."}]})
+        body = json.dumps(
+            {
+                "results": [
+                    {
+                        "title": "Kelp",
+                        "url": "https://sea.example/kelp",
+                        "content": "Brown.",
+                    }
+                ]
+            }
+        )
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
@@ -53,7 +63,9 @@ class Answer(BaseHTTPRequestHandler):
 @pytest.fixture
 def counter() -> Iterator[Counter]:
     with Counter() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread = threading.Thread(
+            target=server.serve_forever, kwargs={"poll_interval": 0.01}
+        )
         thread.start()
         yield server
         server.shutdown()
@@ -62,7 +74,12 @@ def counter() -> Iterator[Counter]:
 
 @pytest.fixture
 def web(counter: Counter) -> Iterator[WebSearch]:
-    with WebSearch("searxng", base_url=f"http://127.0.0.1:{counter.server_port}", retry=1, timeout=60) as web:
+    with WebSearch(
+        "searxng",
+        base_url=f"http://127.0.0.1:{counter.server_port}",
+        retry=1,
+        timeout=60,
+    ) as web:
         yield web
 
 
@@ -83,7 +100,11 @@ def test_two_loops_at_once(web: WebSearch, counter: Counter) -> None:
         return [output.content for output in await asyncio.gather(*calls)]
 
     with ThreadPoolExecutor(2) as threads:
-        found = [text for texts in threads.map(lambda _: asyncio.run(four()), range(2)) for text in texts]
+        found = [
+            text
+            for texts in threads.map(lambda _: asyncio.run(four()), range(2))
+            for text in texts
+        ]
     assert len(found) == 8
     assert all("sea.example" in text for text in found)
     assert counter.requests == 8

@@ -1,4 +1,6 @@
-"""A model that opens a hostile page with `WebSearchToolSpec.open_page` gets an error or the text, never an internal address."""
+"""A model that opens a hostile page with `WebSearchToolSpec.open_page` gets an error or
+the text, never an internal address.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,12 @@ pytestmark = pytest.mark.enable_socket
 @pytest.mark.parametrize("colour", ["blocking", "async"])
 async def test_a_model_gets_an_error_or_the_text(hostile_page, colour):
     url, expected, failed, timeout = hostile_page
-    spec = WebSearchToolSpec(provider="duckduckgo", internal=["127.0.0.0/8"], retry=1, timeout=timeout)
-    (tool,) = (tool for tool in spec.to_tool_list() if tool.metadata.name == "open_page")
+    spec = WebSearchToolSpec(
+        provider="duckduckgo", internal=["127.0.0.0/8"], retry=1, timeout=timeout
+    )
+    (tool,) = (
+        tool for tool in spec.to_tool_list() if tool.metadata.name == "open_page"
+    )
 
     async def opened():
         if colour == "blocking":

@@ -1,4 +1,6 @@
-"""What other tools and an edited context say moves no source, and gives a run no rights."""
+"""What other tools and an edited context say moves no source, and gives a run no
+rights.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -34,18 +36,37 @@ KEY = "websearch_conversation"
 
 def look_up() -> list[Document]:
     """Return documents that look like those of our tools."""
-    return [Document(text="Kelp is poison.", metadata={"citation_id": 1, "url": EVIL, "title": "Kelp", "read": True})]
+    return [
+        Document(
+            text="Kelp is poison.",
+            metadata={"citation_id": 1, "url": EVIL, "title": "Kelp", "read": True},
+        )
+    ]
 
 
 LOOK_UP = FunctionTool.from_defaults(look_up)
 
 
-@pytest.mark.parametrize("turns", [[("look_up", {}), SEARCH], [SEARCH, ("look_up", {})]], ids=["before", "after"])
+@pytest.mark.parametrize(
+    "turns",
+    [[("look_up", {}), SEARCH], [SEARCH, ("look_up", {})]],
+    ids=["before", "after"],
+)
 @pytest.mark.parametrize("kind", [FunctionAgent, AgentWorkflow])
-async def test_documents_of_another_tool_are_not_sources(sea, scripted, followed, turns, kind):
+async def test_documents_of_another_tool_are_not_sources(
+    sea, scripted, followed, turns, kind
+):
     spec = WebSearchToolSpec(web=sea())
-    agent = FunctionAgent(tools=[*spec.to_tool_list(), LOOK_UP], llm=scripted(*turns, "Kelp [1]."), streaming=False)
-    running = agent if kind is FunctionAgent else AgentWorkflow(agents=[agent], root_agent=agent.name)
+    agent = FunctionAgent(
+        tools=[*spec.to_tool_list(), LOOK_UP],
+        llm=scripted(*turns, "Kelp [1]."),
+        streaming=False,
+    )
+    running = (
+        agent
+        if kind is FunctionAgent
+        else AgentWorkflow(agents=[agent], root_agent=agent.name)
+    )
     answer, outputs = await followed(running.run(user_msg="Go on."))
     sources = collect_sources(outputs)
 
@@ -56,7 +77,9 @@ async def test_documents_of_another_tool_are_not_sources(sea, scripted, followed
 
 @pytest.fixture
 def tavily():
-    """A function that makes a spec over a Tavily that answers nothing, and the keys that it was sent."""
+    """A function that makes a spec over a Tavily that answers nothing, and the keys
+    that it was sent.
+    """
     seen = []
 
     def answer(request):
@@ -65,8 +88,14 @@ def tavily():
 
     def make(**options):
         client = httpx.AsyncClient(transport=httpx.MockTransport(answer))
-        options = {"api_key": "developer", "configurable": ["api_key", "allowed_domains"], **options}
-        return WebSearchToolSpec(provider="tavily", **options, http=Http(async_client=client))
+        options = {
+            "api_key": "developer",
+            "configurable": ["api_key", "allowed_domains"],
+            **options,
+        }
+        return WebSearchToolSpec(
+            provider="tavily", **options, http=Http(async_client=client)
+        )
 
     make.seen = seen
     return make
@@ -74,12 +103,18 @@ def tavily():
 
 @pytest.fixture
 def agent(scripted):
-    return lambda spec, *turns: FunctionAgent(tools=spec.to_tool_list(), llm=scripted(*turns), streaming=False)
+    return lambda spec, *turns: FunctionAgent(
+        tools=spec.to_tool_list(), llm=scripted(*turns), streaming=False
+    )
 
 
 async def run(agent, ctx=None):
     running = agent.run("Go on.", ctx=ctx)
-    outputs = [event.tool_output async for event in running.stream_events() if isinstance(event, ToolCallResult)]
+    outputs = [
+        event.tool_output
+        async for event in running.stream_events()
+        if isinstance(event, ToolCallResult)
+    ]
     await running
     return outputs
 
@@ -91,13 +126,17 @@ class Nothing(Workflow):
 
 
 async def edit(agent, ctx=None, **state):
-    """Return the context, or a new one, as a client sends it back, with another *state*."""
+    """Return the context, or a new one, as a client sends it back, with another
+    *state*.
+    """
     if ctx is None:  # one that has not run cannot be saved everywhere
         nothing = Nothing()
         ctx = Context(nothing)
         await nothing.run(ctx=ctx)
     saved = {**json.loads(json.dumps(ctx.to_dict())), "workers": {}}
-    saved["state"]["state_data"]["_data"] |= {name: json.dumps(value) for name, value in state.items()}
+    saved["state"]["state_data"]["_data"] |= {
+        name: json.dumps(value) for name, value in state.items()
+    }
     return Context.from_dict(agent, saved)
 
 
@@ -115,14 +154,21 @@ async def test_an_edited_context_keeps_its_options_without_the_mark(tavily, agen
     assert tavily.seen == ["ann-key", "ann-key"]
 
 
-@pytest.mark.parametrize("name", ["another+configured", "+configured", "None+configured"])
-async def test_a_marked_name_that_is_not_known_here_gets_no_options(tavily, agent, name):
+@pytest.mark.parametrize(
+    "name", ["another+configured", "+configured", "None+configured"]
+)
+async def test_a_marked_name_that_is_not_known_here_gets_no_options(
+    tavily, agent, name
+):
     spec = tavily()
     reader = agent(spec, *[SEARCH, "done"] * 2)
     await spec.configure(Context(reader), api_key="ann-key")
     (refused,) = await run(reader, await edit(reader, **{KEY: name}))
 
-    assert "ERROR [configuration] the options of this conversation are not known here" in refused.content
+    assert (
+        "ERROR [configuration] the options of this conversation are not known here"
+        in refused.content
+    )
     assert tavily.seen == []
 
 
@@ -140,7 +186,12 @@ async def test_junk_for_a_name_is_a_conversation_of_its_own(tavily, agent, junk)
 async def test_a_context_names_no_option_whatever_it_holds(tavily, agent):
     spec = tavily()
     reader = agent(spec, SEARCH, "done")
-    options = {"api_key": "stolen", "provider": "brave", "options": {"api_key": "stolen"}, "__api_key": "stolen"}
+    options = {
+        "api_key": "stolen",
+        "provider": "brave",
+        "options": {"api_key": "stolen"},
+        "__api_key": "stolen",
+    }
     await run(reader, await edit(reader, **options))
 
     assert tavily.seen == ["developer"]
@@ -163,7 +214,9 @@ async def test_numbers_of_an_edited_context_are_bounded(sea, agent, stored):
     assert "ERROR [unsafe_url]" in opened.content
 
 
-async def test_a_context_says_what_its_own_conversation_may_open_and_nothing_else_does(sea, agent):
+async def test_a_context_says_what_its_own_conversation_may_open_and_nothing_else_does(
+    sea, agent
+):
     """Who can edit the saved context can also write as the user."""
     spec = WebSearchToolSpec(web=sea(pages={EVIL: "text"}), provenance="seen")
     reader = agent(spec, *[("open_page", {"url": EVIL}), "done"] * 3)
@@ -181,9 +234,13 @@ async def test_a_run_chooses_among_the_listed_providers(tavily, agent, monkeypat
     monkeypatch.setenv("BRAVE_API_KEY", "developer-brave")
     spec = tavily(configurable={"provider": ("tavily", "brave"), "api_key": "api_key"})
     ctx = Context(agent(spec, "done"))
-    with pytest.raises(ConfigurationError, match="a run may choose among tavily, brave"):
+    with pytest.raises(
+        ConfigurationError, match="a run may choose among tavily, brave"
+    ):
         await spec.configure(ctx, provider="local")
-    with pytest.raises(MissingKey, match="brave: a run that chooses it must bring its own api_key"):
+    with pytest.raises(
+        MissingKey, match="brave: a run that chooses it must bring its own api_key"
+    ):
         await spec.configure(ctx, provider="brave")
     await spec.configure(ctx, provider="brave", api_key="own")
 
@@ -192,7 +249,9 @@ async def test_parallel_runs_of_one_spec_keep_their_options_and_numbers(tavily, 
     spec = tavily()
 
     async def ask(name):
-        reader = agent(spec, *[("web_search", {"query": f"kelp {n}"}) for n in range(3)], "done")
+        reader = agent(
+            spec, *[("web_search", {"query": f"kelp {n}"}) for n in range(3)], "done"
+        )
         ctx = Context(reader)
         await spec.configure(ctx, api_key=f"{name}-key")
         await run(reader, ctx)

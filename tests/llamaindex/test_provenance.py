@@ -1,4 +1,6 @@
-"""With ``provenance="seen"``, a model may open only search results and URLs of the user."""
+"""With ``provenance="seen"``, a model may open only search results and URLs of the
+user.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -36,11 +38,15 @@ async def test_only_found_urls_are_opened_and_the_error_says_why(spec):
 
 
 @pytest.mark.parametrize("provenance", ["any", "seen"])
-async def test_a_page_is_opened_as_it_was_found_however_the_model_spells_it(sea, provenance):
+async def test_a_page_is_opened_as_it_was_found_however_the_model_spells_it(
+    sea, provenance
+):
     spec = WebSearchToolSpec(web=sea(), provenance=provenance)
     await spec.to_tool_list()[0].acall(query="kelp")
 
-    text = await open_page(spec, "http://www.sea.example/x/../%6Belp/?utm_source=secret")
+    text = await open_page(
+        spec, "http://www.sea.example/x/../%6Belp/?utm_source=secret"
+    )
 
     assert "half a metre a day" in text
     assert "secret" not in text

@@ -26,7 +26,9 @@ class Counted(TokenBucketRateLimiter):
 
 @pytest.fixture
 def web():
-    return FakeWeb(results=[{"title": "Kelp", "url": URL}], pages={URL: "# Kelp\n\nAn alga."})
+    return FakeWeb(
+        results=[{"title": "Kelp", "url": URL}], pages={URL: "# Kelp\n\nAn alga."}
+    )
 
 
 @pytest.fixture

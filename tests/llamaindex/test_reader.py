@@ -12,16 +12,27 @@ from llama_index.core.schema import Document
 
 from llamaindex_websearch import WebPageReader, to_document
 from websearch_core import Page, WebSearch
-from websearch_core.errors import ConfigurationError, InvalidOption, PageNotFound, UnsafeURL
+from websearch_core.errors import (
+    ConfigurationError,
+    InvalidOption,
+    PageNotFound,
+    UnsafeURL,
+)
 from websearch_core.flow import Flow
 from websearch_core.testing import FakeWeb
 
 Sea = Callable[..., WebSearch]
 
-KELP, DULSE, LOST = "https://sea.example/kelp", "https://sea.example/dulse", "https://sea.example/lost"
+KELP, DULSE, LOST = (
+    "https://sea.example/kelp",
+    "https://sea.example/dulse",
+    "https://sea.example/lost",
+)
 
 
-async def every_way(reader: WebPageReader, urls: str | list[str]) -> list[list[Document]]:
+async def every_way(
+    reader: WebPageReader, urls: str | list[str]
+) -> list[list[Document]]:
     return [
         await asyncio.to_thread(reader.load_data, urls),
         await asyncio.to_thread(lambda: list(reader.lazy_load_data(urls))),
@@ -33,7 +44,10 @@ async def every_way(reader: WebPageReader, urls: str | list[str]) -> list[list[D
 async def test_documents_are_pages_in_order(sea: Sea) -> None:
     for documents in await every_way(WebPageReader(web=sea()), [DULSE, KELP]):
         dulse, kelp = documents
-        assert (dulse.id_, dulse.text) == (f"{DULSE}/", "# Dulse\n\nDulse is eaten dried.")
+        assert (dulse.id_, dulse.text) == (
+            f"{DULSE}/",
+            "# Dulse\n\nDulse is eaten dried.",
+        )
         assert kelp.metadata == {
             "source": f"{KELP}/", "url": f"{KELP}/", "requested_url": KELP, "title": "Kelp",
             "media_type": "text/html", "truncated": False,
@@ -49,16 +63,23 @@ async def test_a_page_is_whole_unless_a_length_is_given(sea: Sea) -> None:
     long = "kelp " * 10_000 + "end"
     for documents in await every_way(WebPageReader(web=sea(pages={KELP: long})), KELP):
         assert [long] == [document.text for document in documents]
-    for documents in await every_way(WebPageReader(web=sea(), read_options={"max_length": 6}), KELP):
+    for documents in await every_way(
+        WebPageReader(web=sea(), read_options={"max_length": 6}), KELP
+    ):
         assert [document.text for document in documents] == ["# Kelp"]
 
 
-async def test_a_page_that_cannot_be_read_does_not_lose_the_others(sea: Sea, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_page_that_cannot_be_read_does_not_lose_the_others(
+    sea: Sea, caplog: pytest.LogCaptureFixture
+) -> None:
     for documents in await every_way(WebPageReader(web=sea()), [KELP, LOST, DULSE]):
         assert [document.id_ for document in documents] == [f"{KELP}/", f"{DULSE}/"]
 
     assert len(caplog.messages) == 4
-    assert all(message.startswith("left out a page: ") and LOST in message for message in caplog.messages)
+    assert all(
+        message.startswith("left out a page: ") and LOST in message
+        for message in caplog.messages
+    )
 
 
 async def test_an_unreadable_page_is_an_error_if_that_is_wanted(sea: Sea) -> None:
@@ -110,7 +131,9 @@ def test_a_page_becomes_the_document_that_a_reader_makes(sea: Sea) -> None:
         ("limit", ""),
     ],
 )
-def test_an_argument_of_another_reader_is_answered_with_what_to_write(argument: str, line: str) -> None:
+def test_an_argument_of_another_reader_is_answered_with_what_to_write(
+    argument: str, line: str
+) -> None:
     with pytest.raises(ConfigurationError, match=f"^{argument}: .*{line}"):
         WebPageReader(**{argument: True})
 
@@ -118,23 +141,41 @@ def test_an_argument_of_another_reader_is_answered_with_what_to_write(argument: 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({"url": KELP}, 'url: write WebPageReader().load_data(["https://docs.python.org/3/"]), or one URL'),
-        ({"sitemap_url": KELP}, 'sitemap_url: write WebPageReader(crawl={"depth": 1}).load_data([url])'),
+        (
+            {"url": KELP},
+            'url: write WebPageReader().load_data(["https://docs.python.org/3/"]), or one URL',
+        ),
+        (
+            {"sitemap_url": KELP},
+            'sitemap_url: write WebPageReader(crawl={"depth": 1}).load_data([url])',
+        ),
         ({"query": "kelp"}, "query: write WebSearchRetriever(k=5).retrieve(query)"),
         (
             {"pages": ["Kelp"]},
             'pages: write WebPageReader().load_data(urls), or WebSearchRetriever(provider="wikipedia")',
         ),
-        ({"urls": KELP, "html_to_text": True}, "html_to_text: leave it out: a document is always Markdown"),
-        ({"urls": KELP, "anything": True}, "anything: write WebPageReader().load_data(["),
-        ({}, "urls: must be a URL or a list of URLs, not None: write WebPageReader().load_data(["),
+        (
+            {"urls": KELP, "html_to_text": True},
+            "html_to_text: leave it out: a document is always Markdown",
+        ),
+        (
+            {"urls": KELP, "anything": True},
+            "anything: write WebPageReader().load_data([",
+        ),
+        (
+            {},
+            "urls: must be a URL or a list of URLs, not None: write WebPageReader().load_data([",
+        ),
     ],
 )
 async def test_what_another_reader_is_called_with_is_answered_with_what_to_write(
     sea: Sea, arguments: dict[str, Any], says: str
 ) -> None:
     reader: Any = WebPageReader(web=sea())
-    for call in (reader.load_data, lambda **given: list(reader.lazy_load_data(**given))):
+    for call in (
+        reader.load_data,
+        lambda **given: list(reader.lazy_load_data(**given)),
+    ):
         with pytest.raises(InvalidOption) as caught:
             call(**arguments)
         assert str(caught.value).startswith(says)
@@ -147,16 +188,29 @@ async def test_what_another_reader_is_called_with_is_answered_with_what_to_write
 def test_reading_in_threads_is_parallel_too(sea: Sea) -> None:
     meeting = threading.Barrier(2)
     reader = WebPageReader(web=sea(meeting=lambda: meeting.wait(timeout=60)))
-    assert [document.id_ for document in reader.load_data([KELP, DULSE])] == [f"{KELP}/", f"{DULSE}/"]
+    assert [document.id_ for document in reader.load_data([KELP, DULSE])] == [
+        f"{KELP}/",
+        f"{DULSE}/",
+    ]
 
 
 async def test_async_reading_is_parallel(sea: Sea) -> None:
     meeting = threading.Barrier(2)
     reader = WebPageReader(web=sea(meeting=lambda: meeting.wait(timeout=60)))
-    assert [document.id_ for document in await reader.aload_data([KELP, DULSE])] == [f"{KELP}/", f"{DULSE}/"]
+    assert [document.id_ for document in await reader.aload_data([KELP, DULSE])] == [
+        f"{KELP}/",
+        f"{DULSE}/",
+    ]
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1/", "http://169.254.169.254/latest/meta-data", "file:///etc/passwd"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1/",
+        "http://169.254.169.254/latest/meta-data",
+        "file:///etc/passwd",
+    ],
+)
 async def test_non_public_addresses_are_not_read(url: str) -> None:
     assert WebPageReader(provider="duckduckgo").load_data(url) == []
     reader = WebPageReader(provider="duckduckgo", on_error="raise")
@@ -173,18 +227,25 @@ def test_a_web_search_and_arguments_for_one_exclude_each_other(sea: Sea) -> None
 
 def test_it_survives_pickling() -> None:
     copy = pickle.loads(
-        pickle.dumps(WebPageReader(provider="brave", api_key="SECRET-of-a-test", read_options={"max_length": 9}))
+        pickle.dumps(
+            WebPageReader(
+                provider="brave",
+                api_key="SECRET-of-a-test",
+                read_options={"max_length": 9},
+            )
+        )
     )
-    assert (repr(copy.web), copy.read_options) == ("WebSearch('brave', reader='direct')", {"max_length": 9})
+    assert (repr(copy.web), copy.read_options) == (
+        "WebSearch('brave', reader='direct')",
+        {"max_length": 9},
+    )
 
 
 @pytest.mark.enable_socket
 async def test_an_allowed_address_is_read() -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        body = (
-            b"<title>Wiki</title><main><h1>Kelp</h1><p>Giant kelp grows half a metre a day, or so they say.</p></main>"
-        )
+        body = b"<title>Wiki</title><main><h1>Kelp</h1><p>Giant kelp grows half a metre a day, or so they say.</p></main>"
         head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
         writer.write(head.encode() + body)
         await writer.drain()
@@ -212,14 +273,20 @@ async def test_a_site_is_read_from_its_start() -> None:
 
         def read(self, url: str, /) -> Flow[Page]:
             yield from ()
-            return Page(url=url, content="Kelp.", links=(f"{KELP}/1",) if url == KELP else ())
+            return Page(
+                url=url, content="Kelp.", links=(f"{KELP}/1",) if url == KELP else ()
+            )
 
     web = WebSearch("duckduckgo", reader=Shore())
-    for documents in await every_way(WebPageReader(web=web, crawl={"sitemaps": False}), KELP):
+    for documents in await every_way(
+        WebPageReader(web=web, crawl={"sitemaps": False}), KELP
+    ):
         assert [document.id_ for document in documents] == [KELP, f"{KELP}/1"]
 
 
 @pytest.mark.parametrize("name", ["max_results", "time_range"])
 def test_an_option_of_searches_is_unknown_to_what_only_reads(name):
-    with pytest.raises(ConfigurationError, match=f"^unknown argument: {name}; known are reader, "):
+    with pytest.raises(
+        ConfigurationError, match=f"^unknown argument: {name}; known are reader, "
+    ):
         WebPageReader(**{name: 3})

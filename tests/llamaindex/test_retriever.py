@@ -19,28 +19,43 @@ from websearch_core.layers import leaves
 Sea = Callable[..., WebSearch]
 
 
-async def both(retriever: WebSearchRetriever, query: str = "kelp") -> list[list[NodeWithScore]]:
+async def both(
+    retriever: WebSearchRetriever, query: str = "kelp"
+) -> list[list[NodeWithScore]]:
     """Retrieve both blocking and async."""
-    return [await asyncio.to_thread(retriever.retrieve, query), await retriever.aretrieve(query)]
+    return [
+        await asyncio.to_thread(retriever.retrieve, query),
+        await retriever.aretrieve(query),
+    ]
 
 
 async def test_nodes_are_results(sea: Sea) -> None:
     for nodes in await both(WebSearchRetriever(web=sea(), k=2)):
         kelp, dulse = nodes
-        assert (kelp.node.node_id, kelp.text) == ("https://sea.example/kelp", "Kelp is a brown alga.")
+        assert (kelp.node.node_id, kelp.text) == (
+            "https://sea.example/kelp",
+            "Kelp is a brown alga.",
+        )
         assert kelp.metadata["title"] == "Kelp"
         assert dulse.metadata["published"] == "2026-05-04T00:00:00+00:00"
 
 
-async def test_scores_are_by_rank_unless_the_service_scores_every_result(sea: Sea) -> None:
+async def test_scores_are_by_rank_unless_the_service_scores_every_result(
+    sea: Sea,
+) -> None:
     for nodes in await both(WebSearchRetriever(web=sea(), k=3)):
         assert [node.score for node in nodes] == [1.0, 0.5, 1 / 3]
-    scored = tuple(SearchResult(title="t", url=f"https://sea.example/{n}", score=n / 10) for n in (9, 4))
+    scored = tuple(
+        SearchResult(title="t", url=f"https://sea.example/{n}", score=n / 10)
+        for n in (9, 4)
+    )
     for nodes in await both(WebSearchRetriever(web=sea(results=scored))):
         assert [node.score for node in nodes] == [0.9, 0.4]
 
 
-async def test_a_model_is_shown_the_source_without_noise(sea: Sea, unmarked: Callable[[str], str]) -> None:
+async def test_a_model_is_shown_the_source_without_noise(
+    sea: Sea, unmarked: Callable[[str], str]
+) -> None:
     for nodes in await both(WebSearchRetriever(web=sea(), k=1)):
         node = nodes[0].node
         assert unmarked(node.get_content(MetadataMode.LLM)) == (
@@ -48,25 +63,46 @@ async def test_a_model_is_shown_the_source_without_noise(sea: Sea, unmarked: Cal
             "url: https://sea.example/kelp\ntitle: Kelp\n\nKelp is a brown alga.\n"
             "[BOUNDARY: end of the data from the web]"
         )
-        assert node.get_content(MetadataMode.EMBED) == "title: Kelp\n\nKelp is a brown alga."
+        assert (
+            node.get_content(MetadataMode.EMBED)
+            == "title: Kelp\n\nKelp is a brown alga."
+        )
 
 
 async def test_pages_are_read_and_a_missing_one_keeps_its_snippet(sea: Sea) -> None:
     for nodes in await both(WebSearchRetriever(web=sea(), content="passages")):
         kelp, _, lost = nodes
         assert kelp.text == "# Kelp\n\nGiant kelp grows half a metre a day."
-        assert (kelp.node.node_id, kelp.metadata["url"]) == ("https://sea.example/kelp", "https://sea.example/kelp")
+        assert (kelp.node.node_id, kelp.metadata["url"]) == (
+            "https://sea.example/kelp",
+            "https://sea.example/kelp",
+        )
         assert "read_error" not in kelp.metadata
-        assert (lost.text, lost.metadata["read_error"]) == ("This page is gone.", "page_not_found")
-    for nodes in await both(WebSearchRetriever(web=sea(), k=1, content="passages", read_options={"max_length": 6})):
+        assert (lost.text, lost.metadata["read_error"]) == (
+            "This page is gone.",
+            "page_not_found",
+        )
+    for nodes in await both(
+        WebSearchRetriever(
+            web=sea(), k=1, content="passages", read_options={"max_length": 6}
+        )
+    ):
         assert [node.text for node in nodes] == ["# Kelp"]
 
 
 async def test_of_a_long_page_the_passages_that_answer_are_kept(sea: Sea) -> None:
     filler = "Nothing of interest here. " * 100
-    pages = {"https://sea.example/kelp": f"# Kelp\n\n{filler}\n\nGiant kelp grows fast.\n\n{filler}"}
+    pages = {
+        "https://sea.example/kelp": f"# Kelp\n\n{filler}\n\nGiant kelp grows fast.\n\n{filler}"
+    }
     for nodes in await both(
-        WebSearchRetriever(web=sea(pages=pages), k=1, content="passages", read_options={"max_length": 300}), "giant"
+        WebSearchRetriever(
+            web=sea(pages=pages),
+            k=1,
+            content="passages",
+            read_options={"max_length": 300},
+        ),
+        "giant",
     ):
         assert "Giant kelp grows fast." in nodes[0].text
         assert len(nodes[0].text) <= 300
@@ -75,18 +111,24 @@ async def test_of_a_long_page_the_passages_that_answer_are_kept(sea: Sea) -> Non
 
 async def test_pages_are_read_in_parallel(sea: Sea) -> None:
     meeting = threading.Barrier(3)
-    alone = iter([True, False, False, False] * 2)  # the search comes by itself, the three pages together
+    # the search comes by itself, the three pages together
+    alone = iter([True, False, False, False] * 2)
 
     def meet() -> None:
         if not next(alone):
             meeting.wait(timeout=60)
 
-    for nodes in await both(WebSearchRetriever(web=sea(meeting=meet), content="passages")):
+    for nodes in await both(
+        WebSearchRetriever(web=sea(meeting=meet), content="passages")
+    ):
         assert len(nodes) == 3
 
 
 async def test_finding_nothing_returns_no_nodes(sea: Sea) -> None:
-    assert await both(WebSearchRetriever(web=sea(results=()), content="passages")) == [[], []]
+    assert await both(WebSearchRetriever(web=sea(results=()), content="passages")) == [
+        [],
+        [],
+    ]
 
 
 async def test_async_retrieval_happens_on_the_running_loop(sea: Sea) -> None:
@@ -101,7 +143,9 @@ async def test_async_retrieval_happens_on_the_running_loop(sea: Sea) -> None:
 
 async def test_the_search_options_reach_the_provider(sea: Sea) -> None:
     web = sea()
-    retriever = WebSearchRetriever(web=web, k=7, search_options={"time_range": "w", "country": "no"})
+    retriever = WebSearchRetriever(
+        web=web, k=7, search_options={"time_range": "w", "country": "no"}
+    )
     await both(retriever)
     for query in leaves(web.provider)[0].asked:
         assert (query.limit, query.time_range, query.country) == (7, "week", "NO")
@@ -110,8 +154,14 @@ async def test_the_search_options_reach_the_provider(sea: Sea) -> None:
 async def test_the_prefix_of_retriever_tool_is_removed_from_the_query(sea: Sea) -> None:
     web = sea()
     tool = RetrieverTool.from_defaults(WebSearchRetriever(web=web, k=1))
-    outputs = [await asyncio.to_thread(tool.call, input="red algae"), await tool.acall(input="red algae")]
-    assert [query.text for query in leaves(web.provider)[0].asked] == ["red algae", "red algae"]
+    outputs = [
+        await asyncio.to_thread(tool.call, input="red algae"),
+        await tool.acall(input="red algae"),
+    ]
+    assert [query.text for query in leaves(web.provider)[0].asked] == [
+        "red algae",
+        "red algae",
+    ]
     for output in outputs:
         assert "https://sea.example/kelp" in output.content
 
@@ -119,17 +169,23 @@ async def test_the_prefix_of_retriever_tool_is_removed_from_the_query(sea: Sea) 
 async def test_a_question_that_begins_with_the_same_words_is_kept(sea: Sea) -> None:
     web = sea()
     await both(WebSearchRetriever(web=web), "input is read from where?")
-    assert {"input is read from where?"} == {query.text for query in leaves(web.provider)[0].asked}
+    assert {"input is read from where?"} == {
+        query.text for query in leaves(web.provider)[0].asked
+    }
 
 
-@pytest.mark.parametrize("options", [{"k": 0}, {"search_options": {"country": "Norway"}}])
+@pytest.mark.parametrize(
+    "options", [{"k": 0}, {"search_options": {"country": "Norway"}}]
+)
 def test_invalid_options_are_refused_at_once(sea: Sea, options: dict[str, Any]) -> None:
     with pytest.raises(InvalidOption):
         WebSearchRetriever(web=sea(), **options)
 
 
 async def test_an_unsupported_option_is_an_error(sea: Sea) -> None:
-    retriever = WebSearchRetriever(web=sea(cannot=frozenset({"country"})), search_options={"country": "NO"})
+    retriever = WebSearchRetriever(
+        web=sea(cannot=frozenset({"country"})), search_options={"country": "NO"}
+    )
     with pytest.raises(UnsupportedOption):
         retriever.retrieve("kelp")
     with pytest.raises(UnsupportedOption):
@@ -142,19 +198,33 @@ def test_a_web_search_and_arguments_for_one_exclude_each_other(sea: Sea) -> None
 
 
 def test_it_survives_pickling() -> None:
-    retriever = WebSearchRetriever(provider="brave", api_key="SECRET-of-a-test", k=3, content="passages")
+    retriever = WebSearchRetriever(
+        provider="brave", api_key="SECRET-of-a-test", k=3, content="passages"
+    )
     assert b"SECRET" not in pickle.dumps(retriever)
     copy = pickle.loads(pickle.dumps(retriever))
-    assert (repr(copy.web), copy.k, copy.content) == (repr(retriever.web), 3, "passages")
+    assert (repr(copy.web), copy.k, copy.content) == (
+        repr(retriever.web),
+        3,
+        "passages",
+    )
     assert "SECRET" not in repr(vars(retriever))
 
 
-async def test_a_query_engine_answers_from_it(sea: Sea, unmarked: Callable[[str], str]) -> None:
-    engine = RetrieverQueryEngine.from_args(WebSearchRetriever(web=sea(), k=2), llm=MockLLM())
-    answers = [await asyncio.to_thread(engine.query, "kelp"), await engine.aquery("kelp")]
+async def test_a_query_engine_answers_from_it(
+    sea: Sea, unmarked: Callable[[str], str]
+) -> None:
+    engine = RetrieverQueryEngine.from_args(
+        WebSearchRetriever(web=sea(), k=2), llm=MockLLM()
+    )
+    answers = [
+        await asyncio.to_thread(engine.query, "kelp"),
+        await engine.aquery("kelp"),
+    ]
     assert unmarked(str(answers[0])) == unmarked(str(answers[1]))
     for answer in answers:
-        assert "url: https://sea.example/kelp" in str(answer)  # a mock model answers with its prompt
+        # a mock model answers with its prompt
+        assert "url: https://sea.example/kelp" in str(answer)
         assert [n.node.node_id for n in answer.source_nodes] == [
             "https://sea.example/kelp",
             "https://sea.example/dulse",

@@ -24,17 +24,29 @@ def make_spec() -> WebSearchToolSpec:
 async def test_a_model_gets_all_answers_and_the_program_all_documents() -> None:
     tool = make_spec().to_tool_list()[0]
     arguments = {"queries": ["kelp", "storm", "tides"]}
-    for output in (await asyncio.to_thread(call_tool, tool, arguments), await acall_tool(tool, arguments)):
+    for output in (
+        await asyncio.to_thread(call_tool, tool, arguments),
+        await acall_tool(tool, arguments),
+    ):
         assert not output.is_error
         assert output.content.count("Query: ") == 3
         assert "ERROR [rate_limited]" in output.content
-        assert [document.metadata["citation_id"] for document in output.raw_output] == [1, 2, 1]
+        assert [document.metadata["citation_id"] for document in output.raw_output] == [
+            1,
+            2,
+            1,
+        ]
 
 
 def test_a_model_is_shown_queries_and_no_query() -> None:
     schema = make_spec().to_tool_list()[0].metadata.get_parameters_dict()
 
-    assert list(schema["properties"]) == ["queries", "limit", "allowed_domains", "time_range"]
+    assert list(schema["properties"]) == [
+        "queries",
+        "limit",
+        "allowed_domains",
+        "time_range",
+    ]
     assert schema["required"] == ["queries"]
 
 

@@ -1,4 +1,6 @@
-"""Sources have one number in the conversation of a context, also after it was restored."""
+"""Sources have one number in the conversation of a context, also after it was
+restored.
+"""
 
 import asyncio
 import json
@@ -22,7 +24,9 @@ pytestmark = [
     )
 ]
 
-KELP, DULSE, LOST, OTHER = (f"https://sea.example/{name}" for name in ("kelp", "dulse", "lost", "other"))
+KELP, DULSE, LOST, OTHER = (
+    f"https://sea.example/{name}" for name in ("kelp", "dulse", "lost", "other")
+)
 SEARCH = ("web_search", {"query": "kelp"})
 
 
@@ -32,14 +36,17 @@ def opening(url):
 
 def make_spec(sea, **options):
     kelp, other = "# Kelp\n\nKelp grows.", "# Other\n\nRed."
-    pages = {KELP: kelp, OTHER: other, f"{KELP}/": kelp, f"{OTHER}/": other}  # the last two are where redirects end
+    # the last two are where redirects end
+    pages = {KELP: kelp, OTHER: other, f"{KELP}/": kelp, f"{OTHER}/": other}
     return WebSearchToolSpec(web=sea(pages=pages), **options)
 
 
 @pytest.fixture
 def run(scripted, followed):
     async def one(spec, *turns, ctx=None):
-        agent = FunctionAgent(tools=spec.to_tool_list(), llm=scripted(*turns, "done"), streaming=False)
+        agent = FunctionAgent(
+            tools=spec.to_tool_list(), llm=scripted(*turns, "done"), streaming=False
+        )
         ctx = ctx or Context(agent)
         _, outputs = await followed(agent.run("Go on.", ctx=ctx))
         return ctx, agent, outputs
@@ -48,11 +55,17 @@ def run(scripted, followed):
 
 
 def numbers(outputs):
-    return [(one.metadata["url"].rstrip("/"), one.metadata["citation_id"]) for out in outputs for one in out.raw_output]
+    return [
+        (one.metadata["url"].rstrip("/"), one.metadata["citation_id"])
+        for out in outputs
+        for one in out.raw_output
+    ]
 
 
 async def test_a_page_has_one_number_in_a_conversation(sea, run):
-    ctx, _, outputs = await run(make_spec(sea), opening(OTHER), SEARCH, opening(KELP), SEARCH)
+    ctx, _, outputs = await run(
+        make_spec(sea), opening(OTHER), SEARCH, opening(KELP), SEARCH
+    )
 
     assert dict(numbers(outputs)) == {OTHER: 1, KELP: 2, DULSE: 3, LOST: 4}
     assert len(set(numbers(outputs))) == 4
@@ -61,10 +74,17 @@ async def test_a_page_has_one_number_in_a_conversation(sea, run):
     assert await ctx.store.get("websearch_sources")
 
 
-async def test_a_context_that_is_restored_in_another_process_keeps_its_numbers(sea, run):
+async def test_a_context_that_is_restored_in_another_process_keeps_its_numbers(
+    sea, run
+):
     ctx, agent, _ = await run(make_spec(sea), opening(OTHER), SEARCH)
     stored = json.dumps(ctx.to_dict())
-    _, _, outputs = await run(make_spec(sea), SEARCH, opening(OTHER), ctx=Context.from_dict(agent, json.loads(stored)))
+    _, _, outputs = await run(
+        make_spec(sea),
+        SEARCH,
+        opening(OTHER),
+        ctx=Context.from_dict(agent, json.loads(stored)),
+    )
 
     assert dict(numbers(outputs)) == {OTHER: 1, KELP: 2, DULSE: 3, LOST: 4}
     assert len(stored) < 20_000
@@ -84,7 +104,11 @@ async def test_outside_workflows_a_spec_has_one_numbering(sea):
     spec.open_page(OTHER)
 
     assert [one.metadata["citation_id"] for one in spec.web_search("kelp")] == [2, 3, 4]
-    assert [one.metadata["citation_id"] for one in await spec.aweb_search("kelp")] == [2, 3, 4]
+    assert [one.metadata["citation_id"] for one in await spec.aweb_search("kelp")] == [
+        2,
+        3,
+        4,
+    ]
     assert [one.metadata["read"] for one in await spec.aopen_page(KELP)] == [True]
 
 
@@ -93,7 +117,9 @@ class Closed(BaseModel):
 
 
 @pytest.mark.parametrize("state", [DictState, Closed])
-async def test_a_custom_workflow_has_numbers_blocking_and_async_and_in_parallel(sea, state):
+async def test_a_custom_workflow_has_numbers_blocking_and_async_and_in_parallel(
+    sea, state
+):
     spec = make_spec(sea)
 
     class Read(Workflow):
@@ -102,37 +128,67 @@ async def test_a_custom_workflow_has_numbers_blocking_and_async_and_in_parallel(
         @step
         async def read(self, ctx: Context[state], ev: StartEvent) -> StopEvent:
             first = spec.open_page(OTHER)
-            found = await asyncio.gather(spec.aweb_search("kelp"), spec.aopen_page(KELP), spec.aweb_search("dulse"))
+            found = await asyncio.gather(
+                spec.aweb_search("kelp"),
+                spec.aopen_page(KELP),
+                spec.aweb_search("dulse"),
+            )
             again = await spec.aopen_page(OTHER)
             return StopEvent(result=[first, *found, again])
 
     workflow = Read()
-    pages = [one for documents in await workflow.run(ctx=Context(workflow)) for one in documents]
-    given = {(one.metadata["url"].rstrip("/"), one.metadata["citation_id"]) for one in pages}
-    assert len(given) == len({url for url, _ in given}) == len({number for _, number in given}) == 4
+    pages = [
+        one
+        for documents in await workflow.run(ctx=Context(workflow))
+        for one in documents
+    ]
+    given = {
+        (one.metadata["url"].rstrip("/"), one.metadata["citation_id"]) for one in pages
+    }
+    assert (
+        len(given)
+        == len({url for url, _ in given})
+        == len({number for _, number in given})
+        == 4
+    )
     other = [one for documents in await workflow.run() for one in documents]
     assert other[0].metadata["citation_id"] == 1  # a context of its own
 
 
 async def test_sources_are_collected_with_what_the_model_was_shown(sea, run):
-    _, _, outputs = await run(make_spec(sea), SEARCH, opening(KELP), ("web_search", {"wrong": 1}))
+    _, _, outputs = await run(
+        make_spec(sea), SEARCH, opening(KELP), ("web_search", {"wrong": 1})
+    )
 
     kelp, dulse, lost = collect_sources(outputs)
     assert (kelp["id"], kelp["url"], kelp["read"]) == (1, f"{KELP}/", True)
     assert "Kelp is a brown alga." in kelp["text"]
     assert "Kelp grows." in kelp["text"]
-    assert (dulse["read"], dulse["text"], dulse["published"][:4]) == (False, "Dulse is red.", "2026")
+    assert (dulse["read"], dulse["text"], dulse["published"][:4]) == (
+        False,
+        "Dulse is red.",
+        "2026",
+    )
     assert unknown_citations("So [3], so [4].", [kelp, dulse, lost]) == [4]
 
 
 async def test_the_raw_output_is_small(sea):
     found = tuple(
-        SearchResult(title=f"T{n}", url=f"{KELP}/{n}", snippet="Kelp. " * 900, raw="x" * 9_000) for n in range(20)
+        SearchResult(
+            title=f"T{n}", url=f"{KELP}/{n}", snippet="Kelp. " * 900, raw="x" * 9_000
+        )
+        for n in range(20)
     )
     spec = WebSearchToolSpec(web=sea(results=found))
     (search, read), sizes = spec.to_tool_list(), []
-    for output in (search(query="kelp", limit=20), search(query="kelp", limit=1), read(url=KELP)):
-        held = sum(len(one.text) + len(json.dumps(one.metadata)) for one in output.raw_output)
+    for output in (
+        search(query="kelp", limit=20),
+        search(query="kelp", limit=1),
+        read(url=KELP),
+    ):
+        held = sum(
+            len(one.text) + len(json.dumps(one.metadata)) for one in output.raw_output
+        )
         sizes.append((held, 2 * len(output.content) + 2_000))
 
     assert all(held <= most for held, most in sizes), sizes

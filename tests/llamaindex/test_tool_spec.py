@@ -25,20 +25,34 @@ from websearch_core.render import find_error_code
 Sea = Callable[..., WebSearch]
 Script = Callable[..., MockFunctionCallingLLM]
 
-# LlamaIndex accesses every attribute of an agent, including those that pydantic has deprecated.
-AGENT = pytest.mark.filterwarnings("ignore:.* attribute .*is deprecated:pydantic.warnings.PydanticDeprecationWarning")
+# LlamaIndex accesses every attribute of an agent, including those that pydantic has
+# deprecated.
+AGENT = pytest.mark.filterwarnings(
+    "ignore:.* attribute .*is deprecated:pydantic.warnings.PydanticDeprecationWarning"
+)
 
 
 async def both(tool: FunctionTool, arguments: dict[str, Any]) -> list[ToolOutput]:
     """Call *tool* both blocking and async."""
-    return [await asyncio.to_thread(call_tool, tool, arguments), await acall_tool(tool, arguments)]
+    return [
+        await asyncio.to_thread(call_tool, tool, arguments),
+        await acall_tool(tool, arguments),
+    ]
 
 
 def test_there_are_two_tools_which_are_small_and_fully_described(sea: Sea) -> None:
-    search, read = (tool.metadata.to_openai_tool() for tool in WebSearchToolSpec(web=sea()).to_tool_list())
+    search, read = (
+        tool.metadata.to_openai_tool()
+        for tool in WebSearchToolSpec(web=sea()).to_tool_list()
+    )
 
     assert search["function"]["name"] == "web_search"
-    assert list(search["function"]["parameters"]["properties"]) == ["query", "limit", "allowed_domains", "time_range"]
+    assert list(search["function"]["parameters"]["properties"]) == [
+        "query",
+        "limit",
+        "allowed_domains",
+        "time_range",
+    ]
     assert search["function"]["parameters"]["required"] == ["query"]
     assert read["function"]["name"] == "open_page"
     assert list(read["function"]["parameters"]["properties"]) == [
@@ -62,15 +76,27 @@ def test_the_defaults_a_model_reads_are_those_a_caller_gets() -> None:
     for tool in WebSearchToolSpec(provider="duckduckgo").to_tool_list():
         for method in (tool.fn, tool.async_fn):
             signature = inspect.signature(method).parameters
-            assert list(tool.metadata.get_parameters_dict()["properties"]) == list(signature)
+            assert list(tool.metadata.get_parameters_dict()["properties"]) == list(
+                signature
+            )
             for name, parameter in signature.items():
                 field = tool.metadata.fn_schema.model_fields[name]
-                default = inspect.Parameter.empty if field.is_required() else field.default
-                assert default == (list(parameter.default) if parameter.default == () else parameter.default)
+                default = (
+                    inspect.Parameter.empty if field.is_required() else field.default
+                )
+                assert default == (
+                    list(parameter.default)
+                    if parameter.default == ()
+                    else parameter.default
+                )
 
 
-async def test_the_model_sees_every_source_with_title_and_url(sea: Sea, unmarked: Callable[[str], str]) -> None:
-    search, _ = WebSearchToolSpec(web=sea(answer="Brown.", notes=("spelling was corrected",))).to_tool_list()
+async def test_the_model_sees_every_source_with_title_and_url(
+    sea: Sea, unmarked: Callable[[str], str]
+) -> None:
+    search, _ = WebSearchToolSpec(
+        web=sea(answer="Brown.", notes=("spelling was corrected",))
+    ).to_tool_list()
     first, second = await both(search, {"query": "kelp"})
 
     assert unmarked(first.content) == unmarked(second.content)
@@ -91,7 +117,10 @@ async def test_programs_get_documents(sea: Sea) -> None:
     for output in await both(search, {"query": "kelp", "limit": 2}):
         kelp, dulse = output.raw_output
         assert type(kelp) is Document
-        assert (kelp.id_, kelp.text) == ("https://sea.example/kelp", "Kelp is a brown alga.")
+        assert (kelp.id_, kelp.text) == (
+            "https://sea.example/kelp",
+            "Kelp is a brown alga.",
+        )
         assert kelp.metadata == {
             "source": "https://sea.example/kelp",
             "url": "https://sea.example/kelp",
@@ -111,9 +140,13 @@ async def test_finding_nothing_is_noted_and_not_an_error(sea: Sea) -> None:
         assert list(output.raw_output) == []
 
 
-async def test_a_page_is_shown_in_parts(sea: Sea, unmarked: Callable[[str], str]) -> None:
+async def test_a_page_is_shown_in_parts(
+    sea: Sea, unmarked: Callable[[str], str]
+) -> None:
     _, read = WebSearchToolSpec(web=sea()).to_tool_list()
-    first, second = await both(read, {"url": "https://sea.example/kelp", "max_length": 8})
+    first, second = await both(
+        read, {"url": "https://sea.example/kelp", "max_length": 8}
+    )
 
     assert unmarked(first.content) == unmarked(second.content)
     assert "https://sea.example/kelp/" in first.content
@@ -134,11 +167,15 @@ LONG = {
 }
 
 
-async def test_a_model_gets_the_passages_for_its_question_or_the_places_of_a_phrase(sea: Sea) -> None:
+async def test_a_model_gets_the_passages_for_its_question_or_the_places_of_a_phrase(
+    sea: Sea,
+) -> None:
     _, read = WebSearchToolSpec(web=sea(pages=LONG)).to_tool_list()
     page = {"url": "https://sea.example/kelp"}
 
-    for asked in await both(read, {**page, "query": "How fast does kelp grow?", "max_length": 500}):
+    for asked in await both(
+        read, {**page, "query": "How fast does kelp grow?", "max_length": 500}
+    ):
         assert "## Growth\n\nGiant kelp grows fast." in asked.content
         assert "give its offset alone" in asked.content
         assert "Giant kelp grows fast." in asked.raw_output[0].text
@@ -157,32 +194,56 @@ async def test_a_search_can_show_what_the_pages_say(sea: Sea) -> None:
     for output in await both(search, {"query": "giant kelp"}):
         assert "   Giant kelp grows fast." in output.content
         assert "Kelp is a brown alga." not in output.content
-        assert "the page of the 2nd result contains no word of the query: its beginning is shown" in output.content
-        assert "Note: the 3rd result could not be read (page_not_found): only its snippet is known." in output.content
+        assert (
+            "the page of the 2nd result contains no word of the query: its beginning is shown"
+            in output.content
+        )
+        assert (
+            "Note: the 3rd result could not be read (page_not_found): only its snippet is known."
+            in output.content
+        )
         kelp, dulse, _ = output.raw_output
         assert "Giant kelp grows fast." in kelp.text
         assert dulse.text == "Only stones."
 
 
 async def test_a_token_budget_limits_the_text_for_the_model(sea: Sea) -> None:
-    web = sea(pages=LONG, read_options={"max_tokens": 60, "token_counter": lambda text: len(text.split())})
-    search, read = WebSearchToolSpec(web=web, search_options={"read_top": 1}).to_tool_list()
+    web = sea(
+        pages=LONG,
+        read_options={
+            "max_tokens": 60,
+            "token_counter": lambda text: len(text.split()),
+        },
+    )
+    search, read = WebSearchToolSpec(
+        web=web, search_options={"read_top": 1}
+    ).to_tool_list()
 
-    for page in await both(read, {"url": "https://sea.example/kelp", "max_length": 100_000}):
+    for page in await both(
+        read, {"url": "https://sea.example/kelp", "max_length": 100_000}
+    ):
         assert 30 <= len(page.raw_output[0].text.split()) <= 60
     for output in await both(search, {"query": "giant kelp"}):
         assert len(output.content.split()) <= 60
-        assert len(output.raw_output) == 3  # the passages of the page leave room for the others
+        # the passages of the page leave room for the others
+        assert len(output.raw_output) == 3
 
 
 @pytest.mark.parametrize("wrong", [{"read_top": -1}, {"passage_length": 0}], ids=str)
 def test_invalid_read_options_are_refused(wrong: dict[str, int]) -> None:
-    with pytest.raises(InvalidOption, match=f"search_options: {next(iter(wrong))}: must be"):
+    with pytest.raises(
+        InvalidOption, match=f"search_options: {next(iter(wrong))}: must be"
+    ):
         WebSearchToolSpec(provider="duckduckgo", search_options=wrong)
 
 
-@pytest.mark.parametrize(("output_format", "shown"), [("markdown", "### 1. Kelp"), ("json", '"citation_id": 1')])
-async def test_the_format_is_set_at_construction(sea: Sea, output_format: Any, shown: str) -> None:
+@pytest.mark.parametrize(
+    ("output_format", "shown"),
+    [("markdown", "### 1. Kelp"), ("json", '"citation_id": 1')],
+)
+async def test_the_format_is_set_at_construction(
+    sea: Sea, output_format: Any, shown: str
+) -> None:
     search, _ = WebSearchToolSpec(web=sea(), output_format=output_format).to_tool_list()
     for output in await both(search, {"query": "kelp"}):
         assert shown in output.content
@@ -191,11 +252,18 @@ async def test_the_format_is_set_at_construction(sea: Sea, output_format: Any, s
 async def test_arguments_are_converted(sea: Sea) -> None:
     web = sea()
     search, _ = WebSearchToolSpec(web=web).to_tool_list()
-    for output in await both(search, {"query": "kelp", "limit": "2", "time_range": "week"}):
+    for output in await both(
+        search, {"query": "kelp", "limit": "2", "time_range": "week"}
+    ):
         assert not output.is_error
         assert len(output.raw_output) == 2
     for query in leaves(web.provider)[0].asked:
-        assert (query.text, query.limit, query.time_range, query.allowed_domains) == ("kelp", 2, "week", ())
+        assert (query.text, query.limit, query.time_range, query.allowed_domains) == (
+            "kelp",
+            2,
+            "week",
+            (),
+        )
 
 
 @pytest.mark.parametrize(
@@ -210,11 +278,16 @@ async def test_arguments_are_converted(sea: Sea) -> None:
             {"query": "kelp", "time_range": "decade"},
             "time_range: must be 'all', 'day', 'week', 'month' or 'year'",
         ),
-        ({"query": "kelp", "allowed_domains": ["sea.example/kelp"]}, "'sea.example/kelp' is not a domain"),
+        (
+            {"query": "kelp", "allowed_domains": ["sea.example/kelp"]},
+            "'sea.example/kelp' is not a domain",
+        ),
         ({"q": "kelp"}, "the arguments are query, limit, allowed_domains, time_range"),
     ],
 )
-async def test_wrong_arguments_are_explained(sea: Sea, arguments: dict[str, Any], words: str) -> None:
+async def test_wrong_arguments_are_explained(
+    sea: Sea, arguments: dict[str, Any], words: str
+) -> None:
     search, _ = WebSearchToolSpec(web=sea()).to_tool_list()
     outputs = await both(search, arguments)
     assert outputs[0].content == outputs[1].content
@@ -247,7 +320,9 @@ def test_a_tool_error_survives_pickling(sea: Sea) -> None:
 
 def test_methods_are_called_like_any_other(sea: Sea) -> None:
     spec = WebSearchToolSpec(web=sea())
-    assert [document.id_ for document in spec.web_search("kelp", 1)] == ["https://sea.example/kelp"]
+    assert [document.id_ for document in spec.web_search("kelp", 1)] == [
+        "https://sea.example/kelp"
+    ]
     with pytest.raises(TypeError):
         spec.web_search("kelp", 1, (), "all", "more")
 
@@ -259,7 +334,8 @@ async def test_a_tool_can_be_chosen_and_renamed(sea: Sea) -> None:
     for output in await both(lone, {"query": "kelp"}):
         assert "https://sea.example/kelp" in output.content
     (renamed,) = spec.to_tool_list(
-        [("web_search", "aweb_search")], {"web_search": ToolMetadata("Find.", "find", lone.metadata.fn_schema)}
+        [("web_search", "aweb_search")],
+        {"web_search": ToolMetadata("Find.", "find", lone.metadata.fn_schema)},
     )
     assert (renamed.metadata.name, renamed.metadata.description) == ("find", "Find.")
     assert "https://sea.example/kelp" in (await renamed.acall(query="kelp")).content
@@ -274,7 +350,11 @@ async def test_a_subclass_may_add_its_own_tools(sea: Sea) -> None:
             return 11
 
     (tool,) = Spec(web=sea()).to_tool_list()
-    assert (tool.metadata.name, tool.call().content, (await tool.acall()).content) == ("depth", "11", "11")
+    assert (tool.metadata.name, tool.call().content, (await tool.acall()).content) == (
+        "depth",
+        "11",
+        "11",
+    )
 
 
 def test_a_web_search_and_arguments_for_one_exclude_each_other(sea: Sea) -> None:
@@ -283,12 +363,16 @@ def test_a_web_search_and_arguments_for_one_exclude_each_other(sea: Sea) -> None
 
 
 def test_the_arguments_make_a_web_search_and_the_key_never_appears() -> None:
-    spec = WebSearchToolSpec(provider="brave", api_key="SECRET-of-a-test", timeout=3, internal=["10.0.0.0/8"])
+    spec = WebSearchToolSpec(
+        provider="brave", api_key="SECRET-of-a-test", timeout=3, internal=["10.0.0.0/8"]
+    )
     assert (spec.web.settings.timeout.read, spec.web.provider.name) == (3, "brave")
     assert "SECRET" not in repr(spec) + repr(vars(spec)) + repr(spec.to_tool_list())
     with pytest.raises(ConfigurationError, match="unknown argument: api_ky"):
         WebSearchToolSpec(api_ky="SECRET-of-a-test")
-    with pytest.raises(ConfigurationError, match="unknown argument: max_use; did you mean max_uses"):
+    with pytest.raises(
+        ConfigurationError, match="unknown argument: max_use; did you mean max_uses"
+    ):
         WebSearchToolSpec(max_use=3)
 
 
@@ -297,21 +381,30 @@ def test_spec_and_tools_survive_pickling() -> None:
     assert b"SECRET" not in pickle.dumps(spec) + pickle.dumps(spec.to_tool_list())
     copy = pickle.loads(pickle.dumps(spec))
     assert repr(copy.web) == repr(spec.web)
-    with pytest.raises(ToolError, match=r"ERROR \[missing_key\] brave has no api_key: a pickle does not hold keys"):
+    with pytest.raises(
+        ToolError,
+        match=r"ERROR \[missing_key\] brave has no api_key: a pickle does not hold keys",
+    ):
         copy.web_search("kelp")
     tools = pickle.loads(pickle.dumps(spec.to_tool_list()))
-    assert [tool.metadata for tool in tools] == [tool.metadata for tool in spec.to_tool_list()]
+    assert [tool.metadata for tool in tools] == [
+        tool.metadata for tool in spec.to_tool_list()
+    ]
 
 
 @AGENT
-async def test_a_function_agent_searches_reads_and_answers(sea: Sea, scripted: Script, followed: Any) -> None:
+async def test_a_function_agent_searches_reads_and_answers(
+    sea: Sea, scripted: Script, followed: Any
+) -> None:
     llm = scripted(
         ("web_search", {"query": "kelp"}),
         ("open_page", {"url": "https://sea.example/kelp"}),
         ("open_page", {"url": "https://sea.example/lost"}),
         "Half a metre a day [1].",
     )
-    run = FunctionAgent(tools=WebSearchToolSpec(web=sea()).to_tool_list(), llm=llm, streaming=False).run("How fast?")
+    run = FunctionAgent(
+        tools=WebSearchToolSpec(web=sea()).to_tool_list(), llm=llm, streaming=False
+    ).run("How fast?")
     answer, (found, page, lost) = await followed(run)
 
     assert answer == "Half a metre a day [1]."
@@ -322,16 +415,29 @@ async def test_a_function_agent_searches_reads_and_answers(sea: Sea, scripted: S
 
 
 @AGENT
-# LlamaIndex 0.14.25 cannot save its own messages with pydantic 2.14, and says so: what it leaves out is its memory.
-@pytest.mark.filterwarnings("ignore:Skipping serialization of known unserializable key. memory")
+# LlamaIndex 0.14.25 cannot save its own messages with pydantic 2.14, and says so: what
+# it leaves out is its memory.
+@pytest.mark.filterwarnings(
+    "ignore:Skipping serialization of known unserializable key. memory"
+)
 async def test_a_run_can_be_saved(sea: Sea, scripted: Script) -> None:
-    llm = scripted(("web_search", {"query": "kelp"}), ("open_page", {"url": "https://sea.example/lost"}), "Brown [1].")
-    run = FunctionAgent(tools=WebSearchToolSpec(web=sea()).to_tool_list(), llm=llm, streaming=False).run("Which?")
+    llm = scripted(
+        ("web_search", {"query": "kelp"}),
+        ("open_page", {"url": "https://sea.example/lost"}),
+        "Brown [1].",
+    )
+    run = FunctionAgent(
+        tools=WebSearchToolSpec(web=sea()).to_tool_list(), llm=llm, streaming=False
+    ).run("Which?")
     saved = []
     async for event in run.stream_events():
         if isinstance(event, ToolCallResult):
             json.dumps(run.ctx.to_dict())
-            saved.append(JsonSerializer().deserialize(JsonSerializer().serialize(event)).tool_output)
+            saved.append(
+                JsonSerializer()
+                .deserialize(JsonSerializer().serialize(event))
+                .tool_output
+            )
     json.dumps(run.ctx.to_dict())
     await run
 
@@ -343,13 +449,19 @@ async def test_a_run_can_be_saved(sea: Sea, scripted: Script) -> None:
 
 
 @AGENT
-@pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning")
-async def test_a_react_agent_searches_and_answers(sea: Sea, scripted: Script, followed: Any) -> None:
+@pytest.mark.filterwarnings(
+    "ignore:is_running called from within a step:DeprecationWarning"
+)
+async def test_a_react_agent_searches_and_answers(
+    sea: Sea, scripted: Script, followed: Any
+) -> None:
     llm = scripted(
         'Thought: I have to search.\nAction: web_search\nAction Input: {"query": "kelp"}',
         "Thought: I can answer without using any more tools.\nAnswer: Brown [1].",
     )
-    run = ReActAgent(tools=WebSearchToolSpec(web=sea()).to_tool_list(), llm=llm, streaming=False).run("Which colour?")
+    run = ReActAgent(
+        tools=WebSearchToolSpec(web=sea()).to_tool_list(), llm=llm, streaming=False
+    ).run("Which colour?")
     answer, (found,) = await followed(run)
 
     assert answer == "Brown [1]."
@@ -358,9 +470,13 @@ async def test_a_react_agent_searches_and_answers(sea: Sea, scripted: Script, fo
 
 
 @pytest.mark.parametrize("name", ["search", "brave_search", "duckduckgo_full_search"])
-def test_a_method_of_another_spec_is_answered_with_the_line_to_write(sea: Sea, name: str) -> None:
+def test_a_method_of_another_spec_is_answered_with_the_line_to_write(
+    sea: Sea, name: str
+) -> None:
     spec = WebSearchToolSpec(web=sea())
-    with pytest.raises(AttributeError, match=rf"{name}.*: write documents = spec\.web_search\(query, ") as error:
+    with pytest.raises(
+        AttributeError, match=rf"{name}.*: write documents = spec\.web_search\(query, "
+    ) as error:
         getattr(spec, name)
     assert not hasattr(spec, "anything")
 
@@ -374,5 +490,12 @@ async def test_the_failed_call_of_an_agent_has_the_error_as_data(sea: Sea) -> No
     output = await acall_tool(read, {"url": "https://sea.example/lost"})
 
     assert output.is_error
-    assert (output.exception.error.code, output.exception.error.url) == ("page_not_found", "https://sea.example/lost")
-    assert find_error_code(output.content) == find_error_code(str(output.exception)) == "page_not_found"
+    assert (output.exception.error.code, output.exception.error.url) == (
+        "page_not_found",
+        "https://sea.example/lost",
+    )
+    assert (
+        find_error_code(output.content)
+        == find_error_code(str(output.exception))
+        == "page_not_found"
+    )

@@ -1,4 +1,6 @@
-"""A disk that is full or read-only: typed errors of the index and the usage file, and no failed call for the cache."""
+"""A disk that is full or read-only: typed errors of the index and the usage file, and
+no failed call for the cache.
+"""
 
 from __future__ import annotations
 import json
@@ -64,11 +66,14 @@ print(json.dumps({"added": added, "counted": counted, "ended": ended}))
 
 
 def execute(folder, limit=0, known=0):
-    """Add pages, spend, cache and read until the disk has no room; *known* pages are there already."""
+    """Add pages, spend, cache and read until the disk has no room; *known* pages are
+    there already.
+    """
     command = [sys.executable, "-c", PROGRAM, str(folder), str(limit), str(known)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.count("the cache does not work") == 1  # and no call failed for it
+    # and no call failed for it
+    assert done.stderr.count("the cache does not work") == 1
     return json.loads(done.stdout)
 
 
@@ -83,13 +88,19 @@ def disk(tmp_path):
     folder = tmp_path / "disk"
     folder.mkdir()
     mounting = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(folder)]
-    if not hasattr(os, "geteuid") or os.geteuid() != 0 or subprocess.run(mounting, capture_output=True).returncode:
+    if (
+        not hasattr(os, "geteuid")
+        or os.geteuid() != 0
+        or subprocess.run(mounting, capture_output=True).returncode
+    ):
         pytest.skip("this process may not mount a disk")
     yield folder
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a process cannot limit the size of its files")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="a process cannot limit the size of its files"
+)
 def test_a_file_that_cannot_grow_is_a_typed_error_and_loses_nothing(tmp_path):
     found = execute(tmp_path, limit=400_000)
 
@@ -103,23 +114,32 @@ def test_a_full_disk_is_a_typed_error_loses_nothing_and_can_be_cleared(disk, tmp
     found = execute(disk)
     assert found["added"]
     assert found["counted"] == 5
-    assert found["ended"] == {"index": ["unavailable", False], "usage": ["configuration", None]}
+    assert found["ended"] == {
+        "index": ["unavailable", False],
+        "usage": ["configuration", None],
+    }
 
     (disk / "ballast").unlink()
     again = execute(disk, known=found["added"])
     assert again["added"]
     assert again["counted"] == 5
     assert "reading" not in again["ended"]
-    copy = shutil.copytree(disk, tmp_path / "copy")  # even to look at a file, SQLite needs some room
+    # even to look at a file, SQLite needs some room
+    copy = shutil.copytree(disk, tmp_path / "copy")
     assert is_whole(copy / "index.db")
     assert is_whole(copy / "usage.db")
 
 
-def test_on_a_read_only_disk_writing_is_a_typed_error_and_the_index_can_be_searched(disk):
+def test_on_a_read_only_disk_writing_is_a_typed_error_and_the_index_can_be_searched(
+    disk,
+):
     found = execute(disk)
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
     again = execute(disk, known=found["added"])
 
-    assert again["ended"] == {"index": ["configuration", None], "usage": ["configuration", None]}
+    assert again["ended"] == {
+        "index": ["configuration", None],
+        "usage": ["configuration", None],
+    }
     assert found["added"]
     assert again["added"] == again["counted"] == 0

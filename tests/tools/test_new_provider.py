@@ -1,4 +1,6 @@
-"""`make provider NAME=...` begins a provider that passes lint and the contract as it is."""
+"""`make provider NAME=...` begins a provider that passes lint and the contract as it
+is.
+"""
 
 from __future__ import annotations
 import os
@@ -12,7 +14,14 @@ import pytest
 from tools import new_provider
 
 ROOT = Path(__file__).resolve().parents[2]
-NEEDED = ["core/src", "cassettes", "tests/core/providers", "tools", "CONTRIBUTING.md", "pyproject.toml"]
+NEEDED = [
+    "core/src",
+    "cassettes",
+    "tests/core/providers",
+    "tools",
+    "CONTRIBUTING.md",
+    "pyproject.toml",
+]
 TESTED = [
     "core/src",
     "core/README.md",
@@ -32,11 +41,14 @@ TESTED = [
 
 @pytest.fixture(params=[NEEDED], ids=[""])
 def tree(request, tmp_path):
-    """A copy of what the program reads, or of what a test names, for which ``run`` runs Python."""
+    """A copy of what the program reads, or of what a test names, for which ``run`` runs
+    Python.
+    """
     for name in request.param:
         source, target = ROOT / name, tmp_path / name
         if source.is_dir():
-            shutil.copytree(source, target)  # compiled files too: their sources keep their times
+            # compiled files too: their sources keep their times
+            shutil.copytree(source, target)
         else:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, target)
@@ -45,8 +57,15 @@ def tree(request, tmp_path):
 
 def run(tree, *words):
     environment = os.environ | {"PYTHONPATH": str(tree / "core" / "src")}
-    environment.pop("WEBSEARCH_REQUIRE_WHEELS", None)  # a generated provider is in no wheel yet
-    return subprocess.run([sys.executable, "-B", *words], cwd=tree, env=environment, capture_output=True, text=True)
+    # a generated provider is in no wheel yet
+    environment.pop("WEBSEARCH_REQUIRE_WHEELS", None)
+    return subprocess.run(
+        [sys.executable, "-B", *words],
+        cwd=tree,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
 
 
 def check(tree, *words):
@@ -92,14 +111,18 @@ def test_a_generated_provider_is_typed(tree):
     check(tree, "tools/new_provider.py", "zz_tide")
 
     file = "core/src/websearch_core/providers/zz_tide.py"
-    check(tree, "-m", "mypy", "--follow-imports=silent", "--cache-dir", os.devnull, file)
+    check(
+        tree, "-m", "mypy", "--follow-imports=silent", "--cache-dir", os.devnull, file
+    )
 
 
 def test_the_registry_stays_sorted(tree):
     for name in ("aa", "mm_tide", "zz"):
         check(tree, "tools/new_provider.py", name)
 
-    registered = check(tree, "-c", "from websearch_core import _registry; print(*_registry._BUILT_IN)").split()
+    registered = check(
+        tree, "-c", "from websearch_core import _registry; print(*_registry._BUILT_IN)"
+    ).split()
     assert registered == sorted(registered)
     assert {"aa", "mm_tide", "zz"} < set(registered)
 
@@ -107,7 +130,11 @@ def test_the_registry_stays_sorted(tree):
 def test_a_key_goes_to_no_host_that_somebody_may_own(tree):
     check(tree, "tools/new_provider.py", "you_com")
 
-    text = "".join(path.read_text("utf-8") for path in tree.glob("**/*") if path.match("*you_com*/*.yaml"))
+    text = "".join(
+        path.read_text("utf-8")
+        for path in tree.glob("**/*")
+        if path.match("*you_com*/*.yaml")
+    )
     text += (tree / "core/src/websearch_core/providers/you_com.py").read_text("utf-8")
     assert "https://you-com.example/api/v1" in text
     assert ".com/" not in text
@@ -142,12 +169,19 @@ def test_a_bad_name_is_refused(name, complaint):
 
 
 def test_a_bad_name_ends_with_a_sentence_and_writes_nothing(tree):
-    before = {path: path.stat().st_mtime_ns for path in tree.glob("**/*") if path.is_file()}
+    before = {
+        path: path.stat().st_mtime_ns for path in tree.glob("**/*") if path.is_file()
+    }
     done = run(tree, "tools/new_provider.py", "brave")
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "'brave' is taken: it is the provider brave; `websearch providers` lists them\n"
-    assert {path: path.stat().st_mtime_ns for path in tree.glob("**/*") if path.is_file()} == before
+    assert (
+        done.stderr
+        == "'brave' is taken: it is the provider brave; `websearch providers` lists them\n"
+    )
+    assert {
+        path: path.stat().st_mtime_ns for path in tree.glob("**/*") if path.is_file()
+    } == before
 
 
 def test_what_exists_is_not_overwritten(tree):

@@ -1,4 +1,6 @@
-"""`make release` writes the version and the changelog; `make publish` publishes nothing without its version."""
+"""`make release` writes the version and the changelog; `make publish` publishes nothing
+without its version.
+"""
 
 from __future__ import annotations
 import json
@@ -56,7 +58,10 @@ def tree(tmp_path):
         shutil.copy(ROOT / package / "pyproject.toml", tmp_path / package)
     (tmp_path / "examples/mcp").mkdir(parents=True)
     shutil.copy(ROOT / "examples/mcp/server.json", tmp_path / "examples/mcp")
-    write(tmp_path / "core/pyproject.toml", 'name = "websearch-core"\nversion = "0.1.0"  # here\n')
+    write(
+        tmp_path / "core/pyproject.toml",
+        'name = "websearch-core"\nversion = "0.1.0"  # here\n',
+    )
     write(tmp_path / "CHANGELOG.md", CHANGELOG)
     write(tmp_path / "changelog.d/README.md", "How.\n")
     return tmp_path
@@ -75,14 +80,22 @@ def git(tree, *arguments):
     alone = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
     identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
     done = subprocess.run(
-        ["git", *identity, *arguments], cwd=tree, check=True, capture_output=True, text=True, env=os.environ | alone
+        ["git", *identity, *arguments],
+        cwd=tree,
+        check=True,
+        capture_output=True,
+        text=True,
+        env=os.environ | alone,
     )
     return done.stdout
 
 
 def test_a_release_writes_one_version_and_dates_the_changes(tree):
     write(tree / "changelog.d/wall.security.md", "- A wall.\n")
-    write(tree / "changelog.d/b-window.added.md", "- A window\n  with a view.\n\n  Two paragraphs.\n")
+    write(
+        tree / "changelog.d/b-window.added.md",
+        "- A window\n  with a view.\n\n  Two paragraphs.\n",
+    )
     write(tree / "changelog.d/a-roof.added.md", "- A roof.\n- A chimney.\n")
 
     cut(tree, "0.2.0", "2026-11-23")
@@ -94,7 +107,8 @@ def test_a_release_writes_one_version_and_dates_the_changes(tree):
     before, _, after = CHANGELOG.partition("## Unreleased\n\nNot on the index yet.\n")
     after = after.replace("### Added\n", "### Security\n\n- A wall.\n\n### Added\n")
     after = after.replace(
-        "- A door.\n", "- A door.\n- A roof.\n- A chimney.\n- A window\n  with a view.\n\n  Two paragraphs.\n"
+        "- A door.\n",
+        "- A door.\n- A roof.\n- A chimney.\n- A window\n  with a view.\n\n  Two paragraphs.\n",
     )
     assert read(tree / "CHANGELOG.md") == f"{before}## 0.2.0 - 2026-11-23\n{after}"
     assert [path.name for path in (tree / "changelog.d").iterdir()] == ["README.md"]
@@ -107,18 +121,27 @@ def test_the_next_release_has_the_entries_only(tree):
     cut(tree, "0.2.1", "2026-12-01")
 
     section = "## 0.2.1 - 2026-12-01\n\n### Fixed\n\n- Another leak.\n"
-    assert read(tree / "CHANGELOG.md") == before.replace("\n## 0.2.0", f"\n{section}\n## 0.2.0")
+    assert read(tree / "CHANGELOG.md") == before.replace(
+        "\n## 0.2.0", f"\n{section}\n## 0.2.0"
+    )
 
 
 @pytest.mark.parametrize(
     ("version", "bound"),
-    [("0.2.0", ">=0.2,<0.3"), ("0.2.7", ">=0.2,<0.3"), ("1.0.0", ">=1.0,<2"), ("2.3.1", ">=2.3,<3")],
+    [
+        ("0.2.0", ">=0.2,<0.3"),
+        ("0.2.7", ">=0.2,<0.3"),
+        ("1.0.0", ">=1.0,<2"),
+        ("2.3.1", ">=2.3,<3"),
+    ],
 )
 def test_a_wrapper_takes_the_cores_that_do_not_break_it(version, bound):
     assert bound_for(version) == bound
 
 
-@pytest.mark.parametrize("version", ["0.1.0", "0.0.9", "0.2", "v0.2.0", "0.2.0rc1", "0.02.0", ""])
+@pytest.mark.parametrize(
+    "version", ["0.1.0", "0.0.9", "0.2", "v0.2.0", "0.2.0rc1", "0.02.0", ""]
+)
 def test_a_version_that_is_not_a_later_one_is_refused(tree, version):
     with pytest.raises(ReleaseError):
         cut(tree, version, "2026-11-23")
@@ -196,13 +219,24 @@ def test_publishing_is_dry_unless_the_version_is_confirmed(repository, capsys):
     ("change", "words"),
     [
         (lambda tree: write(tree / "core/more.py", ""), "not committed"),
-        (lambda tree: git(tree, "switch", "--quiet", "--create", "idea"), "releases come from main"),
-        (lambda tree: write(tree / "changelog.d/leak.fixed.md", "- A leak.\n"), "not released"),
+        (
+            lambda tree: git(tree, "switch", "--quiet", "--create", "idea"),
+            "releases come from main",
+        ),
+        (
+            lambda tree: write(tree / "changelog.d/leak.fixed.md", "- A leak.\n"),
+            "not released",
+        ),
         (lambda tree: write(tree / "CHANGELOG.md", CHANGELOG), "not released"),
-        (lambda tree: write(tree / "core/pyproject.toml", 'version = "0.3.0"\n'), "no section for 0.3.0"),
+        (
+            lambda tree: write(tree / "core/pyproject.toml", 'version = "0.3.0"\n'),
+            "no section for 0.3.0",
+        ),
     ],
 )
-def test_a_tree_that_is_not_that_of_a_release_is_not_published(repository, change, words):
+def test_a_tree_that_is_not_that_of_a_release_is_not_published(
+    repository, change, words
+):
     tree, origin = repository
     change(tree)
 
@@ -230,7 +264,9 @@ def test_an_entry_with_another_version_is_not_published(tree):
     cut(tree, "0.2.0", "2026-11-01")
     path = tree / "examples/mcp/server.json"
     write(path, read(path).replace("==0.2.0", "==0.1.0"))
-    with pytest.raises(ReleaseError, match=r"server\.json has 0\.1\.0, 0\.2\.0 instead of 0\.2\.0"):
+    with pytest.raises(
+        ReleaseError, match=r"server\.json has 0\.1\.0, 0\.2\.0 instead of 0\.2\.0"
+    ):
         release.check(tree)
 
 
@@ -240,17 +276,29 @@ def test_the_entry_is_what_the_registry_takes():
     (package,) = server["packages"]
     project = tomllib.loads(read(ROOT / "core/pyproject.toml"))["project"]
 
-    assert set(server) <= {"$schema", "name", "title", "description", "version", "packages", "repository", "websiteUrl"}
+    assert set(server) <= {
+        "$schema",
+        "name",
+        "title",
+        "description",
+        "version",
+        "packages",
+        "repository",
+        "websiteUrl",
+    }
     assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", server["name"])
     assert 1 <= len(server["title"]) <= 100
     assert 1 <= len(server["description"]) <= 100
     assert server["version"] == package["version"] == project["version"]
     assert (package["registryType"], package["identifier"]) == ("pypi", project["name"])
     assert package["transport"] == {"type": "stdio"}
-    assert [set(one) for one in package["runtimeArguments"]] == [{"type", "name", "value"}]
+    assert [set(one) for one in package["runtimeArguments"]] == [
+        {"type", "name", "value"}
+    ]
     assert package["packageArguments"] == [{"type": "positional", "value": "mcp"}]
     assert all(
         {"name", "description"} <= set(one) <= {"name", "description", "isSecret"}
         for one in package["environmentVariables"]
     )
-    assert package["identifier"] in project["scripts"]  # uvx --from PACKAGE IDENTIFIER mcp
+    # uvx --from PACKAGE IDENTIFIER mcp
+    assert package["identifier"] in project["scripts"]

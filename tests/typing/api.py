@@ -26,20 +26,34 @@ from websearch_core.layers import Fallback, Layer, Relax, Retry
 from websearch_core.provenance import Ledger
 from websearch_core.provider import PageReader, Provider, SearchProvider, from_function
 from websearch_core.provider._ports import can
-from websearch_core.providers import Brave, Direct, ProviderInfo, Tavily, get_all, get_default
+from websearch_core.providers import (
+    Brave,
+    Direct,
+    ProviderInfo,
+    Tavily,
+    get_all,
+    get_default,
+)
 from websearch_core.settings import Settings
 
 web = WebSearch()
-assert_type(web.search("kelp", limit=3, time_range="week", allowed_domains=["python.org"]), SearchResponse)
+assert_type(
+    web.search("kelp", limit=3, time_range="week", allowed_domains=["python.org"]),
+    SearchResponse,
+)
 assert_type(web.search(SearchQuery(text="kelp")).results, tuple[SearchResult, ...])
 assert_type(web.read("https://a.example/", max_length=100), Page)
 assert_type(web.read("https://a.example/", query="kelp", max_tokens=100), Page)
-assert_type(web.search("kelp", read_top=3, passage_length=500).results[0].content, str | None)
+assert_type(
+    web.search("kelp", read_top=3, passage_length=500).results[0].content, str | None
+)
 web.read("https://a.example/", qurey="kelp")  # type: ignore[call-arg]
 assert_type(web.read_many(["https://a.example/"]), list[Page | WebSearchError])
 web.search("kelp", limti=3)  # type: ignore[call-arg]
 web.search("kelp", time_range="decade")  # type: ignore[arg-type]
-WebSearch(["tavily", Fallback()(Retry()(Direct()))], reader="direct", internal=["10.0.0.0/8"])
+WebSearch(
+    ["tavily", Fallback()(Retry()(Direct()))], reader="direct", internal=["10.0.0.0/8"]
+)
 
 
 async def concurrent() -> None:
@@ -75,7 +89,11 @@ web.search("kelp", unsupported="ignore")  # type: ignore[arg-type]
 Retry(5)(Mine())
 Retry()("brave")  # type: ignore[arg-type]
 
-WebSearch("brave", api_key=SecretStr("key"), http=Http(verify=ssl.create_default_context(), library="httpx2"))
+WebSearch(
+    "brave",
+    api_key=SecretStr("key"),
+    http=Http(verify=ssl.create_default_context(), library="httpx2"),
+)
 WebSearch(http=Http(client=httpx.Client(), async_client=httpx.AsyncClient()))
 WebSearch(http=Http(client=httpx2.Client(), async_client=httpx2.AsyncClient()))
 WebSearch(http=Http(client=httpx.AsyncClient()))  # type: ignore[arg-type]
@@ -92,7 +110,10 @@ Settings(
     allowed_domains=["a.example"],
 )
 assert_type(Settings(timeout=5, retry=5).timeout, Timeout)
-assert_type(SearchQuery(text="kelp", allowed_domains=["a.example"]).allowed_domains, tuple[str, ...])
+assert_type(
+    SearchQuery(text="kelp", allowed_domains=["a.example"]).allowed_domains,
+    tuple[str, ...],
+)
 WebSearch.resolve(None, {"timeuot": 3})  # type: ignore[typeddict-unknown-key]
 assert_type(get_all(), list[ProviderInfo])
 assert_type(get_default().limits.get("results"), int | None)

@@ -1,4 +1,5 @@
-"""Search the web and read pages: one typed interface over many services, safe by default.
+"""Search the web and read pages: one typed interface over many services, safe by
+default.
 
 ::
 
@@ -9,9 +10,11 @@
         print(result.title, result.url)
     print(web.read("https://docs.python.org/3/").content)
 
-Submodules: `websearch_core.errors` has the errors, `websearch_core.providers` the built-in providers,
-`websearch_core.provider` the tools to write one, and `websearch_core.testing` those to test it. `websearch_core.layers`
-composes providers, and `websearch_core.render` shows results to a model. ``docs/api.md`` lists the whole public API.
+Submodules: `websearch_core.errors` has the errors, `websearch_core.providers` the
+built-in providers, `websearch_core.provider` the tools to write one, and
+`websearch_core.testing` those to test it. `websearch_core.layers` composes providers,
+and `websearch_core.render` shows results to a model. ``docs/api.md`` lists the whole
+public API.
 """
 
 import typing
@@ -42,7 +45,8 @@ if typing.TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "Credentials", "Http", "Page", "SearchQuery", "SearchResponse", "SearchResult", "ServiceError", "Timeout",
+    "Credentials", "Http", "Page", "SearchQuery", "SearchResponse", "SearchResult",
+    "ServiceError", "Timeout",
     "WebSearch", "WebSearchError", "register",
 ]  # fmt: skip
 
@@ -60,11 +64,13 @@ _HOMES = {
     "register": "_registry",
 }
 _MODULES = frozenset(
-    "citations client errors events flow index keys layers mcp models otel provenance provider providers ray reading "
+    "citations client errors events flow index keys layers mcp models otel provenance "
+    "provider providers ray reading "
     "render settings testing tokens tools".split()
 )
 
-if not typing.TYPE_CHECKING:  # type checkers see the imports above; with this function, they would accept any name
+# type checkers see the imports above; with this function, they would accept any name
+if not typing.TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
         """Import a name or a public module, or look up the version, on first access."""

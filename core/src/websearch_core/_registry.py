@@ -1,4 +1,6 @@
-"""The registry of providers: their names and classes. `websearch_core.providers` is its public interface."""
+"""The registry of providers: their names and classes. `websearch_core.providers` is its
+public interface.
+"""
 
 from __future__ import annotations
 import importlib
@@ -11,24 +13,32 @@ from typing import Any
 from ._text.suggestion import find_close
 from .errors import ConfigurationError, UnknownProvider
 
-# The class of each provider, in the module of its name below `websearch_core.providers`.
+# The class of each provider, in the module of its name below
+# `websearch_core.providers`.
 _BUILT_IN: Mapping[str, str] = MappingProxyType({
-    "arxiv": "ArXiv", "brave": "Brave", "browser": "Browser", "crawl4ai": "Crawl4ai", "crossref": "Crossref",
-    "ddgs": "Ddgs", "direct": "Direct", "duckduckgo": "DuckDuckGo", "exa": "Exa", "external": "External",
-    "firecrawl": "Firecrawl", "github": "GitHub", "hackernews": "HackerNews", "jina": "Jina", "kagi": "Kagi",
-    "keenable": "Keenable", "linkup": "Linkup", "local": "Local", "marginalia": "Marginalia", "mojeek": "Mojeek",
-    "ollama": "Ollama", "openalex": "OpenAlex", "parallel": "Parallel", "perplexity": "Perplexity",
-    "searchapi": "SearchApi", "searxng": "SearXNG", "semanticscholar": "SemanticScholar", "serpapi": "SerpApi",
-    "serper": "Serper", "stackexchange": "StackExchange", "tavily": "Tavily", "wayback": "Wayback",
+    "arxiv": "ArXiv", "brave": "Brave", "browser": "Browser", "crawl4ai": "Crawl4ai",
+    "crossref": "Crossref", "ddgs": "Ddgs", "direct": "Direct",
+    "duckduckgo": "DuckDuckGo", "exa": "Exa", "external": "External",
+    "firecrawl": "Firecrawl", "github": "GitHub", "hackernews": "HackerNews",
+    "jina": "Jina", "kagi": "Kagi", "keenable": "Keenable", "linkup": "Linkup",
+    "local": "Local", "marginalia": "Marginalia", "mojeek": "Mojeek",
+    "ollama": "Ollama", "openalex": "OpenAlex", "parallel": "Parallel",
+    "perplexity": "Perplexity", "searchapi": "SearchApi", "searxng": "SearXNG",
+    "semanticscholar": "SemanticScholar", "serpapi": "SerpApi", "serper": "Serper",
+    "stackexchange": "StackExchange", "tavily": "Tavily", "wayback": "Wayback",
     "wikipedia": "Wikipedia", "you": "You",
 })  # fmt: skip
 _ALIASES = MappingProxyType({"ddg": "duckduckgo", "searx": "searxng"})
 _RETIRED = MappingProxyType(
     {
-        "bing": "Microsoft ended the Bing Web Search API on 2025-08-11 without a successor that returns results; "
-        "brave and mojeek have their own index, serpapi, searchapi and serper have Google's results",
-        "google": "Google ends the Custom Search JSON API on 2027-01-01; for Google's results write "
-        'provider="serper", "serpapi" or "searchapi", or "brave" or "mojeek" for an index of their own',
+        "bing": "Microsoft ended the Bing Web Search API on 2025-08-11 without a "
+        "successor that returns results; "
+        "brave and mojeek have their own index, serpapi, searchapi and serper have "
+        "Google's results",
+        "google": "Google ends the Custom Search JSON API on 2027-01-01; for Google's "
+        "results write "
+        'provider="serper", "serpapi" or "searchapi", or "brave" or "mojeek" for an '
+        "index of their own",
     }
 )
 _GROUP = "websearch_core.providers"
@@ -40,13 +50,17 @@ def register(name: str, provider: type[Any]) -> None:
     """Register the class *provider* under *name* in this process.
 
     Raises:
-        ConfigurationError: The name is taken, or differs from the ``name`` of the provider.
+        ConfigurationError: The name is taken, or differs from the ``name`` of the
+            provider.
     """
     if name in known() or name in _ALIASES:
         raise _make_conflict(name)
     own = getattr(provider, "name", name)
-    if isinstance(own, str) and own != name:  # it may also be a property, which only instances have
-        raise ConfigurationError(f"the provider is called {provider.name!r}, not {name!r}")
+    # it may also be a property, which only instances have
+    if isinstance(own, str) and own != name:
+        raise ConfigurationError(
+            f"the provider is called {provider.name!r}, not {name!r}"
+        )
     _registered[name] = provider
 
 
@@ -58,32 +72,44 @@ def known() -> list[str]:
 def is_known(name: str) -> bool:
     """Return whether *name* is that of a provider, or an alias."""
     name = _ALIASES.get(name, name)
-    return name in _BUILT_IN or name in _registered or name in _plugged_in()  # plug-ins last: finding them is slow
+    # plug-ins last: finding them is slow
+    return name in _BUILT_IN or name in _registered or name in _plugged_in()
 
 
 def registered_name(name: str) -> str:
-    """Return the name under which a provider is registered: ``duckduckgo`` for its alias ``ddg``."""
+    """Return the name under which a provider is registered: ``duckduckgo`` for its
+    alias ``ddg``.
+    """
     if not is_known(name):
         raise unknown_provider(name, known(), "known are")
     return _ALIASES.get(name, name)
 
 
 def unknown_provider(name: str, names: Sequence[str], what: str) -> UnknownProvider:
-    """Make the error for the unknown provider *name*, with the *names* to choose from, and *what* these are."""
+    """Make the error for the unknown provider *name*, with the *names* to choose from,
+    and *what* these are.
+    """
     if name in _RETIRED:
         return UnknownProvider(f"{name}: {_RETIRED[name]}")
     aliases = {alias: real for alias, real in _ALIASES.items() if real in names}
-    shown = [real + "".join(f" ({alias})" for alias in aliases if aliases[alias] == real) for real in names]
+    shown = [
+        real + "".join(f" ({alias})" for alias in aliases if aliases[alias] == real)
+        for real in names
+    ]
     named, hint = repr(name), ""
     if len(name) > _LONGEST:
-        named, hint = f"of {len(name)} characters", "if it is a key, give it as api_key; "
+        named, hint = (
+            f"of {len(name)} characters",
+            "if it is a key, give it as api_key; ",
+        )
     elif close := find_close(name, names, aliases):
         what, hint = what.capitalize(), f"did you mean {close}? "
     return UnknownProvider(f"unknown provider {named}; {hint}{what} {', '.join(shown)}")
 
 
 def provider_class(name: str) -> type[Any]:
-    """Return the class of the provider called *name*, which may be an alias such as ``ddg``.
+    """Return the class of the provider called *name*, which may be an alias such as
+    ``ddg``.
 
     Raises:
         UnknownProvider: No provider has that name; the message lists the known ones.
@@ -91,13 +117,19 @@ def provider_class(name: str) -> type[Any]:
     name = registered_name(name)
     if name in _registered:
         return _registered[name]
-    place = f"{__package__}.providers.{name}:{_BUILT_IN[name]}" if name in _BUILT_IN else _plugged_in()[name]
+    place = (
+        f"{__package__}.providers.{name}:{_BUILT_IN[name]}"
+        if name in _BUILT_IN
+        else _plugged_in()[name]
+    )
     module, _, attribute = place.partition(":")
     return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]
 
 
 def find_class(name: str) -> type[Any]:
-    """Return the class of the provider called *name*; ``object`` if it is unknown, or its package is broken."""
+    """Return the class of the provider called *name*; ``object`` if it is unknown, or
+    its package is broken.
+    """
     try:
         return provider_class(name)
     except (ImportError, AttributeError, ConfigurationError):
@@ -112,8 +144,11 @@ def built_in() -> Mapping[str, str]:
 @cache
 def _plugged_in() -> Mapping[str, str]:
     plugged: dict[str, str] = {}
-    is_used = any(_GROUP in (one.read_text("entry_points.txt") or "") for one in distributions())
-    for entry in entry_points(group=_GROUP) if is_used else ():  # parsing those of all takes twice as long
+    is_used = any(
+        _GROUP in (one.read_text("entry_points.txt") or "") for one in distributions()
+    )
+    # parsing those of all takes twice as long
+    for entry in entry_points(group=_GROUP) if is_used else ():
         if entry.name in _BUILT_IN or entry.name in _ALIASES or entry.name in plugged:
             raise _make_conflict(entry.name)
         plugged[entry.name] = entry.value

@@ -1,9 +1,11 @@
-"""What can go wrong, and whose fault it is. `docs/errors.md` draws the tree of the classes.
+"""What can go wrong, and whose fault it is. `docs/errors.md` draws the tree of the
+classes.
 
-Finding nothing is not an error. Each class is also a builtin exception that people already catch, has a stable
-``code`` for programs and models, and says whether retrying may help (``temporary``). ``str(error)`` says who failed,
-how, and at which URL; ``summary`` leaves the URL out, for models. Neither contains a key, or any words but our own.
-What a service said is in ``detail``.
+Finding nothing is not an error. Each class is also a builtin exception that people
+already catch, has a stable ``code`` for programs and models, and says whether retrying
+may help (``temporary``). ``str(error)`` says who failed, how, and at which URL;
+``summary`` leaves the URL out, for models. Neither contains a key, or any words but our
+own. What a service said is in ``detail``.
 """
 
 from __future__ import annotations
@@ -15,20 +17,26 @@ if TYPE_CHECKING:
     from typing import Self
 
 __all__ = [
-    "AccessDenied", "AllProvidersFailed", "Attempt", "AuthenticationError", "BadRequest", "BadResponse", "Blocked",
-    "BudgetExceeded", "ConfigurationError", "DisallowedByRobots", "DomainNotAllowed", "InvalidOption", "MissingKey",
-    "NeedsBrowser", "PageNotFound", "QuotaExhausted", "RateLimited", "ServiceError", "TimedOut", "TooLarge",
-    "Unavailable", "UnknownProvider", "UnsafeURL", "UnsupportedContent", "UnsupportedOption", "WebSearchError",
+    "AccessDenied", "AllProvidersFailed", "Attempt", "AuthenticationError",
+    "BadRequest", "BadResponse", "Blocked",
+    "BudgetExceeded", "ConfigurationError", "DisallowedByRobots", "DomainNotAllowed",
+    "InvalidOption", "MissingKey",
+    "NeedsBrowser", "PageNotFound", "QuotaExhausted", "RateLimited", "ServiceError",
+    "TimedOut", "TooLarge",
+    "Unavailable", "UnknownProvider", "UnsafeURL", "UnsupportedContent",
+    "UnsupportedOption", "WebSearchError",
 ]  # fmt: skip
 
 
 class WebSearchError(Exception):
     """The base class of all errors that this library raises on purpose.
 
-    ``provider`` is the name of the provider whose call failed, and ``url`` the page that was to be read, or what was
-    requested of a service, without credentials and query values that look like secrets; each is None where it is
-    unknown. ``concerns_caller`` is true if it is about who asked, such as a budget, a policy or the time that was left:
-    another caller that waited for the same answer never gets it, but asks again.
+    ``provider`` is the name of the provider whose call failed, and ``url`` the page
+    that was to be read, or what was requested of a service, without credentials and
+    query values that look like secrets; each is None where it is unknown.
+    ``concerns_caller`` is true if it is about who asked, such as a budget, a policy or
+    the time that was left: another caller that waited for the same answer never gets
+    it, but asks again.
     """
 
     code: ClassVar[str] = "error"
@@ -48,7 +56,9 @@ class WebSearchError(Exception):
 
     @property
     def summary(self) -> str:
-        """Who failed, and how. It does not say where, which may be inside: a model reads it."""
+        """Who failed, and how. It does not say where, which may be inside: a model
+        reads it.
+        """
         return self.message
 
     def __str__(self) -> str:
@@ -69,14 +79,21 @@ class UnknownProvider(ConfigurationError, LookupError):
 
 
 class MissingKey(ConfigurationError):
-    """A provider was requested by name, but something it requires is missing, usually its key.
+    """A provider was requested by name, but something it requires is missing, usually
+    its key.
 
     ``variables`` names environment variables; setting any one of them helps.
     """
 
     code = "missing_key"
 
-    def __init__(self, message: str, *, variables: Sequence[str] = (), provider: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        variables: Sequence[str] = (),
+        provider: str | None = None,
+    ) -> None:
         super().__init__(message)
         self.variables: tuple[str, ...] = tuple(variables)
         self.provider = provider
@@ -89,34 +106,44 @@ class InvalidOption(WebSearchError, ValueError):
 
 
 class UnsupportedOption(WebSearchError, ValueError):
-    """The provider does not support an option of the query; it is never dropped silently.
+    """The provider does not support an option of the query; it is never dropped
+    silently.
 
-    ``options`` names the fields of the query that are not supported; ``provider`` names the provider, if it is known.
+    ``options`` names the fields of the query that are not supported; ``provider`` names
+    the provider, if it is known.
     """
 
     code = "unsupported_option"
 
-    def __init__(self, message: str, *, options: Sequence[str] = (), provider: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, options: Sequence[str] = (), provider: str | None = None
+    ) -> None:
         super().__init__(message)
         self.options: tuple[str, ...] = tuple(options)
         self.provider = provider
 
 
 class UnsafeURL(WebSearchError, ValueError):
-    """The URL is ambiguous, or leads to a place that must not be read. The message reveals nothing about that place."""
+    """The URL is ambiguous, or leads to a place that must not be read. The message
+    reveals nothing about that place.
+    """
 
     code = "unsafe_url"
     concerns_caller = True
 
 
 class DomainNotAllowed(UnsafeURL):
-    """The page, or one that it redirects to, is outside ``allowed_domains`` or inside ``blocked_domains``."""
+    """The page, or one that it redirects to, is outside ``allowed_domains`` or inside
+    ``blocked_domains``.
+    """
 
     code = "domain_not_allowed"
 
 
 class DisallowedByRobots(WebSearchError, PermissionError):
-    """The ``robots.txt`` of the page's site, or of one that it redirects to, asks programs not to read the page."""
+    """The ``robots.txt`` of the page's site, or of one that it redirects to, asks
+    programs not to read the page.
+    """
 
     code = "disallowed_by_robots"
 
@@ -151,12 +178,13 @@ class ServiceError(WebSearchError):
         provider: The name of the provider that failed.
         status: The HTTP status, if there was one.
         retry_after: Seconds to wait before retrying, if the service said so.
-        detail: What the service said about it, for developers: one line of at most 200 characters, without keys. It may
-            quote the page. A traceback shows it; ``str(error)`` and the text for a model do not.
+        detail: What the service said about it, for developers: one line of at most 200
+            characters, without keys. It may quote the page. A traceback shows it;
+            ``str(error)`` and the text for a model do not.
 
     ``concerns_page`` is true if a reading service works, but could not read the page.
-    ``attempts`` lists what was tried, if the error was raised after retrying: an `Attempt` for each, the last of which
-    is this error.
+    ``attempts`` lists what was tried, if the error was raised after retrying: an
+    `Attempt` for each, the last of which is this error.
     """
 
     code = "service_error"
@@ -183,15 +211,22 @@ class ServiceError(WebSearchError):
 
     @property
     def summary(self) -> str:
-        """Who failed, and how. It does not say where, which may be inside: a model reads it."""
-        who = f"{self.provider}: " if self.provider and not self.message.startswith(self.provider) else ""
+        """Who failed, and how. It does not say where, which may be inside: a model
+        reads it.
+        """
+        who = (
+            f"{self.provider}: "
+            if self.provider and not self.message.startswith(self.provider)
+            else ""
+        )
         return f"{who}{self.message}"
 
 
 class AuthenticationError(ServiceError, PermissionError):
     """The key is missing, wrong, or not allowed to do this.
 
-    ``key_source`` says where the key came from, such as the name of an environment variable, if that is known.
+    ``key_source`` says where the key came from, such as the name of an environment
+    variable, if that is known.
     """
 
     code = "authentication_failed"
@@ -199,7 +234,9 @@ class AuthenticationError(ServiceError, PermissionError):
 
 
 class QuotaExhausted(ServiceError):
-    """The plan's quota, credit or free allowance is used up. Retrying soon does not help."""
+    """The plan's quota, credit or free allowance is used up. Retrying soon does not
+    help.
+    """
 
     code = "quota_exhausted"
 
@@ -212,7 +249,9 @@ class RateLimited(ServiceError):
 
 
 class Blocked(ServiceError):
-    """The service or the page treats us as a bot: it answers with a challenge, or refuses. Not the same as empty."""
+    """The service or the page treats us as a bot: it answers with a challenge, or
+    refuses. Not the same as empty.
+    """
 
     code = "blocked"
 
@@ -250,7 +289,9 @@ class TooLarge(ServiceError):
 
 
 class UnsupportedContent(ServiceError):
-    """The page cannot be turned into text, for example a video. The message names its kind if that is a known one."""
+    """The page cannot be turned into text, for example a video. The message names its
+    kind if that is a known one.
+    """
 
     code = "unsupported_content"
 
@@ -262,19 +303,25 @@ class PageNotFound(ServiceError, LookupError):
 
 
 class AccessDenied(ServiceError, PermissionError):
-    """The page is closed to us: it needs a login (401) or payment (402), or is withheld for legal reasons (451)."""
+    """The page is closed to us: it needs a login (401) or payment (402), or is withheld
+    for legal reasons (451).
+    """
 
     code = "access_denied"
 
 
 class NeedsBrowser(ServiceError):
-    """The page has no content without running its scripts. A reader that runs them may read it."""
+    """The page has no content without running its scripts. A reader that runs them may
+    read it.
+    """
 
     code = "needs_browser"
 
 
 class AllProvidersFailed(ServiceError, ExceptionGroup[WebSearchError]):
-    """Every provider of a chain failed; ``exceptions`` has the cause of each, in the order of the calls."""
+    """Every provider of a chain failed; ``exceptions`` has the cause of each, in the
+    order of the calls.
+    """
 
     code = "all_providers_failed"
 
@@ -284,9 +331,15 @@ class AllProvidersFailed(ServiceError, ExceptionGroup[WebSearchError]):
 
     def __init__(self, message: str, exceptions: Sequence[WebSearchError]) -> None:
         super().__init__(message)
-        waits = [wait for cause in exceptions if (wait := getattr(cause, "retry_after", None)) is not None]
+        waits = [
+            wait
+            for cause in exceptions
+            if (wait := getattr(cause, "retry_after", None)) is not None
+        ]
         self.retry_after: float | None = min(waits, default=None)
-        self.temporary: bool = any(getattr(cause, "temporary", False) for cause in exceptions)
+        self.temporary: bool = any(
+            getattr(cause, "temporary", False) for cause in exceptions
+        )
         self.concerns_caller = any(cause.concerns_caller for cause in exceptions)
 
     def derive(self, excs: Sequence[WebSearchError]) -> AllProvidersFailed:  # type: ignore[override]

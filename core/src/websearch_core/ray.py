@@ -1,7 +1,7 @@
 """Read pages and search in the jobs of Ray Data, on one machine or a hundred.
 
-`ReadPages` and `SearchQueries` are callables for ``Dataset.map_batches``, whose actors keep connections, parsers and
-limits from batch to batch::
+`ReadPages` and `SearchQueries` are callables for ``Dataset.map_batches``, whose actors
+keep connections, parsers and limits from batch to batch::
 
     urls = ray.data.read_text("s3://bucket/urls.txt")
     shared = "redis://limits.internal:6379/0"
@@ -13,13 +13,16 @@ limits from batch to batch::
     )
     pages.write_parquet("s3://bucket/pages")
 
-Each row of the input is one row of the output, also if its page cannot be read: then ``code`` and ``message`` say why.
-With ``throttle`` and ``cache`` in one Redis, all actors together are as polite to a host as one, and a batch that Ray
-repeats after a worker was lost is not paid for twice. A batch is there when its last page is, so pages that hang hold
-up an actor: have more actors than cores (``num_cpus=0.5``), and a short ``timeout``. Keys belong in the environment of
-the workers, or in a settings file there: Ray stores constructor arguments in the clear.
+Each row of the input is one row of the output, also if its page cannot be read: then
+``code`` and ``message`` say why. With ``throttle`` and ``cache`` in one Redis, all
+actors together are as polite to a host as one, and a batch that Ray repeats after a
+worker was lost is not paid for twice. A batch is there when its last page is, so pages
+that hang hold up an actor: have more actors than cores (``num_cpus=0.5``), and a short
+``timeout``. Keys belong in the environment of the workers, or in a settings file there:
+Ray stores constructor arguments in the clear.
 
-The package needs ``pip install 'websearch-core[ray]'``; this module was compared with Ray 2.60
+The package needs ``pip install 'websearch-core[ray]'``; this module was compared with
+Ray 2.60
 (https://docs.ray.io/en/releases-2.60.0/data/api/doc/ray.data.Dataset.map_batches.html).
 """
 
@@ -37,22 +40,32 @@ from .render import row_as_json
 
 __all__ = ["ReadPages", "SearchQueries", "partition_by_host"]
 
-_OF_PAGE = ("final_url", "title", "content", "published", "fetched_at", "provider", "hash")
+_OF_PAGE = (
+    "final_url",
+    "title",
+    "content",
+    "published",
+    "fetched_at",
+    "provider",
+    "hash",
+)
 _HOST = "host"
 
 
 class ReadPages:
     """Reads the pages of a batch, with `WebSearch.iter_read`.
 
-    Adds the columns ``final_url``, ``title``, ``content`` (Markdown), ``published`` and ``fetched_at`` (ISO 8601),
-    ``provider``, ``hash`` (SHA-256 of the content, which is the same while the content is), and ``code`` and
-    ``message`` of the error. All are text, or null.
+    Adds the columns ``final_url``, ``title``, ``content`` (Markdown), ``published`` and
+    ``fetched_at`` (ISO 8601), ``provider``, ``hash`` (SHA-256 of the content, which is
+    the same while the content is), and ``code`` and ``message`` of the error. All are
+    text, or null.
 
     Args:
         column: The column with the URLs.
         concurrency: Maximum number of pages at a time, in each actor.
         give_up_after: After how many failures in a row a host is given up in a batch.
-        options: The arguments of `WebSearch`. Pages are whole unless ``read_options`` say otherwise.
+        options: The arguments of `WebSearch`. Pages are whole unless ``read_options``
+            say otherwise.
 
     Raises:
         ConfigurationError: An argument is wrong, or a batch has no such column.
@@ -66,7 +79,10 @@ class ReadPages:
         give_up_after: int | None = 3,
         **options: Unpack[WebSearchOptions],
     ) -> None:
-        options["read_options"] = {"max_length": sys.maxsize, **(options.get("read_options") or {})}
+        options["read_options"] = {
+            "max_length": sys.maxsize,
+            **(options.get("read_options") or {}),
+        }
         self._web, self._column = WebSearch(**options), column
         self._concurrency, self._give_up_after = concurrency, give_up_after
 
@@ -84,36 +100,52 @@ class ReadPages:
 class SearchQueries:
     """Searches for the queries of a batch, with `WebSearch.iter_search`.
 
-    Adds the columns ``urls`` (a list, in order, for `ReadPages` after ``flat_map``), ``results`` (JSON, as
-    `websearch_core.render.search_as_json` writes it), ``answer``, ``provider``, and ``code`` and ``message`` of the
-    error.
+    Adds the columns ``urls`` (a list, in order, for `ReadPages` after ``flat_map``),
+    ``results`` (JSON, as `websearch_core.render.search_as_json` writes it), ``answer``,
+    ``provider``, and ``code`` and ``message`` of the error.
 
     Args:
         column: The column with the queries.
         concurrency: Maximum number of searches at a time, in each actor.
-        options: The arguments of `WebSearch`; ``search_options`` has the limit and the filters.
+        options: The arguments of `WebSearch`; ``search_options`` has the limit and the
+            filters.
 
     Raises:
         ConfigurationError: An argument is wrong, or a batch has no such column.
     """
 
-    def __init__(self, column: str = "query", *, concurrency: int = 8, **options: Unpack[WebSearchOptions]) -> None:
-        self._web, self._column, self._concurrency = WebSearch(**options), column, concurrency
+    def __init__(
+        self,
+        column: str = "query",
+        *,
+        concurrency: int = 8,
+        **options: Unpack[WebSearchOptions],
+    ) -> None:
+        self._web, self._column, self._concurrency = (
+            WebSearch(**options),
+            column,
+            concurrency,
+        )
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
         """Return the batch, as columns by name, with what was found."""
-        answers = self._web.iter_search(_list(batch, self._column), concurrency=self._concurrency, in_order=True)
+        answers = self._web.iter_search(
+            _list(batch, self._column), concurrency=self._concurrency, in_order=True
+        )
         return _extend(batch, ("urls", "results", "answer", "provider"), answers)
 
 
 def partition_by_host(dataset: Any, blocks: int, *, column: str = "url") -> Any:
-    """Return *dataset* with all URLs of a host in one of *blocks* blocks, and the host in a column ``host``.
+    """Return *dataset* with all URLs of a host in one of *blocks* blocks, and the host
+    in a column ``host``.
 
-    Each host is then read by one actor, which keeps its connections, looks its name up once, and gives it up once.
+    Each host is then read by one actor, which keeps its connections, looks its name up
+    once, and gives it up once.
 
     Args:
         dataset: A ``ray.data.Dataset``.
-        blocks: How many blocks: several times as many as actors, so that a slow host holds up few others.
+        blocks: How many blocks: several times as many as actors, so that a slow host
+            holds up few others.
         column: The column with the URLs.
     """
 
@@ -125,13 +157,23 @@ def partition_by_host(dataset: Any, blocks: int, *, column: str = "url") -> Any:
 
 def _list(batch: Mapping[str, Any], column: str) -> list[Any]:
     if column not in batch:
-        raise ConfigurationError(f"column: {column!r} is not in the batch, which has {', '.join(batch)}")
+        raise ConfigurationError(
+            f"column: {column!r} is not in the batch, which has {', '.join(batch)}"
+        )
     return list(batch[column])
 
 
-def _extend(batch: Mapping[str, Any], names: Iterable[str], answers: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
+def _extend(
+    batch: Mapping[str, Any], names: Iterable[str], answers: Iterable[tuple[Any, Any]]
+) -> dict[str, Any]:
     rows = [_describe(answer) for _, answer in answers]
-    return {**batch, **{name: [row.get(name) for row in rows] for name in (*names, "code", "message")}}
+    return {
+        **batch,
+        **{
+            name: [row.get(name) for row in rows]
+            for name in (*names, "code", "message")
+        },
+    }
 
 
 def _describe(answer: Page | SearchResponse | WebSearchError) -> dict[str, Any]:
@@ -139,6 +181,7 @@ def _describe(answer: Page | SearchResponse | WebSearchError) -> dict[str, Any]:
         return {"code": answer.code, "message": answer.message}
     row = row_as_json(answer)
     if isinstance(answer, SearchResponse):
-        row |= {"urls": [result.url for result in answer.results], "message": None}  # which is of errors alone here
+        # which is of errors alone here
+        row |= {"urls": [result.url for result in answer.results], "message": None}
         row["results"] = json.dumps(row["results"], ensure_ascii=False)
     return row

@@ -1,7 +1,8 @@
 """Count tokens, the unit that models are billed by, for budgets.
 
-For exact counts use your own counter, such as ``lambda text: len(tiktoken.get_encoding("o200k_base").encode(text))`` or
-a chat model's ``get_num_tokens``; `estimate_tokens` needs no tokenizer.
+For exact counts use your own counter, such as ``lambda text:
+len(tiktoken.get_encoding("o200k_base").encode(text))`` or a chat model's
+``get_num_tokens``; `estimate_tokens` needs no tokenizer.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ CHARACTERS_PER_TOKEN = 3  # roughly
 def estimate_tokens(text: str) -> int:
     """Estimate the number of tokens in *text*, high rather than low.
 
-    A token is four letters, three digits, two other ASCII signs, or 1.9 bytes outside ASCII. In twelve languages the
-    estimate is 1.0 (Greek) to 1.9 (Russian) times the count of OpenAI's ``cl100k_base``, 1.4 times for English and web
-    pages, and 1.2 to 3.8 times that of the newer ``o200k_base`` (``benchmarks/reading/passages.py``). For Base64 it is
-    too low: two thirds.
+    A token is four letters, three digits, two other ASCII signs, or 1.9 bytes outside
+    ASCII. In twelve languages the estimate is 1.0 (Greek) to 1.9 (Russian) times the
+    count of OpenAI's ``cl100k_base``, 1.4 times for English and web pages, and 1.2 to
+    3.8 times that of the newer ``o200k_base`` (``benchmarks/reading/passages.py``). For
+    Base64 it is too low: two thirds.
 
     Args:
         text: Any text.
@@ -34,5 +36,7 @@ def estimate_tokens(text: str) -> int:
     Returns:
         The estimated number of tokens.
     """
-    other = len(text.encode("utf-8", "surrogatepass")) - len(text.encode("ascii", "ignore"))
+    other = len(text.encode("utf-8", "surrogatepass")) - len(
+        text.encode("ascii", "ignore")
+    )
     return len(_PARTS.findall(text)) + math.ceil(other / _TOKEN_BYTES)

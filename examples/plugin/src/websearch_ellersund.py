@@ -1,4 +1,5 @@
-"""Ellersund: the search of one website, ``examples/site``, served by ``examples/serve.py``.
+"""Ellersund: the search of one website, ``examples/site``, served by
+``examples/serve.py``.
 
 https://ellersund.example/search.json
 
@@ -36,4 +37,6 @@ class Ellersund:
             url=lambda hit: f"{self.base_url}{hit.get('path')}",
             snippet="excerpt",
         )
-        return kit.SearchResponse(query=query.text, results=results, provider=self.name, raw=body)
+        return kit.SearchResponse(
+            query=query.text, results=results, provider=self.name, raw=body
+        )

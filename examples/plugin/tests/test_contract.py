@@ -1,4 +1,6 @@
-"""The provider keeps the promises of every provider, and is found by its entry point."""
+"""The provider keeps the promises of every provider, and is found by its entry
+point.
+"""
 
 from __future__ import annotations
 from pathlib import Path
@@ -17,11 +19,18 @@ CASSETTES = Path(__file__).parents[1] / "cassettes" / "ellersund"
 
 def recorded(scenario: str) -> Response:
     cassette = yaml.safe_load((CASSETTES / f"{scenario}.yaml").read_text("utf-8"))
-    return reply(yaml.safe_load(cassette["interactions"][0]["response"]["body"]["string"]))  # JSON is YAML
+    # JSON is YAML
+    return reply(
+        yaml.safe_load(cassette["interactions"][0]["response"]["body"]["string"])
+    )
 
 
 @pytest.mark.parametrize(
-    "check", search_checks(Ellersund(), some=recorded("search"), none=recorded("nothing"), markup=False), ids=str
+    "check",
+    search_checks(
+        Ellersund(), some=recorded("search"), none=recorded("nothing"), markup=False
+    ),
+    ids=str,
 )
 def test_it_keeps_its_promises(check: Check) -> None:
     check()

@@ -1,4 +1,5 @@
-"""Web search for LangChain: two tools, a toolkit, a retriever, a document loader and a document compressor.
+"""Web search for LangChain: two tools, a toolkit, a retriever, a document loader and a
+document compressor.
 
 ::
 
@@ -45,7 +46,8 @@ _HOMES = {
     "to_document": ".loader",
 }
 
-if not TYPE_CHECKING:  # hidden from type checkers: with a __getattr__, they would accept any name
+# hidden from type checkers: with a __getattr__, they would accept any name
+if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
         if name == "__version__":
@@ -53,7 +55,8 @@ if not TYPE_CHECKING:  # hidden from type checkers: with a __getattr__, they wou
 
             value: object = version("langchain-websearch")
         elif name in _HOMES:
-            import_module("websearch_core.client").preload()  # now, rather than in somebody's event loop
+            # now, rather than in somebody's event loop
+            import_module("websearch_core.client").preload()
             value = getattr(import_module(_HOMES[name], __name__), name)
         else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,14 +1,22 @@
-"""Pass the events of a call to the run that it belongs to, as LangChain's custom events.
+"""Pass the events of a call to the run that it belongs to, as LangChain's custom
+events.
 
-Their names are those of `websearch_core.events` after ``websearch.``: ``websearch.search_start``, ``websearch.wait``
-and so on. Callback handlers get them in ``on_custom_event``, and ``astream_events`` streams them under that name. In a
-graph of LangGraph, ``stream_mode="custom"`` streams them as ``{"name": "websearch.search_start", "data": {...}}``.
+Their names are those of `websearch_core.events` after ``websearch.``:
+``websearch.search_start``, ``websearch.wait`` and so on. Callback handlers get them in
+``on_custom_event``, and ``astream_events`` streams them under that name. In a graph of
+LangGraph, ``stream_mode="custom"`` streams them as ``{"name": "websearch.search_start",
+"data": {...}}``.
 """
 
 from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext
+from contextlib import (
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+)
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
@@ -35,7 +43,8 @@ AsyncRun = AsyncCallbackManagerForToolRun | AsyncCallbackManagerForRetrieverRun
 
 @contextmanager
 def report(run: Run | Callbacks) -> Iterator[None]:
-    """Dispatch the events of this block to *run* and to the stream of its graph; if nobody would hear, do nothing.
+    """Dispatch the events of this block to *run* and to the stream of its graph; if
+    nobody would hear, do nothing.
 
     *run* may also be what LangChain passes on from one: the callbacks of a child.
     """
@@ -43,13 +52,19 @@ def report(run: Run | Callbacks) -> Iterator[None]:
         if (config := _find_config(run)) is None:
             yield
             return
-        with listen(lambda event: dispatch_custom_event(f"{_PREFIX}{event.name}", event.as_json(), config=config)):
+        with listen(
+            lambda event: dispatch_custom_event(
+                f"{_PREFIX}{event.name}", event.as_json(), config=config
+            )
+        ):
             yield
 
 
 @asynccontextmanager
 async def areport(run: AsyncRun | Callbacks) -> AsyncIterator[None]:
-    """Do the same on an event loop, where handlers may be async: one task dispatches all events, in order."""
+    """Do the same on an event loop, where handlers may be async: one task dispatches
+    all events, in order.
+    """
     if (config := _find_config(run)) is None:
         with _stream():
             yield
@@ -60,13 +75,18 @@ async def areport(run: AsyncRun | Callbacks) -> AsyncIterator[None]:
     async def dispatch() -> None:
         while (event := await waiting.get()) is not None:
             try:
-                await adispatch_custom_event(f"{_PREFIX}{event.name}", event.as_json(), config=config)
+                await adispatch_custom_event(
+                    f"{_PREFIX}{event.name}", event.as_json(), config=config
+                )
             except Exception as bug:  # noqa: BLE001 - logged; a call does not fail because nobody could watch it
                 as_error(bug, f"{_PREFIX}{event.name}")
 
     task = loop.create_task(dispatch())
     try:
-        with _stream(), listen(lambda event: loop.call_soon_threadsafe(waiting.put_nowait, event)):
+        with (
+            _stream(),
+            listen(lambda event: loop.call_soon_threadsafe(waiting.put_nowait, event)),
+        ):
             yield
     finally:
         loop.call_soon_threadsafe(waiting.put_nowait, None)
@@ -74,18 +94,33 @@ async def areport(run: AsyncRun | Callbacks) -> AsyncIterator[None]:
 
 
 def _stream() -> AbstractContextManager[None]:
-    """Write the events of a block to the stream of the graph around it, for ``stream_mode="custom"``."""
-    # LangGraph is not always installed; it keeps the writer, which does nothing in other modes, in the config.
+    """Write the events of a block to the stream of the graph around it, for
+    ``stream_mode="custom"``.
+    """
+    # LangGraph is not always installed; it keeps the writer, which does nothing in
+    # other modes, in the config.
     runtime = (ensure_config().get("configurable") or {}).get("__pregel_runtime")
     write = getattr(runtime, "stream_writer", None)
     if write is None:
         return nullcontext()
-    return listen(lambda event: write({"name": f"{_PREFIX}{event.name}", "data": event.as_json()}))
+    return listen(
+        lambda event: write({"name": f"{_PREFIX}{event.name}", "data": event.as_json()})
+    )
 
 
 def _find_config(run: Run | AsyncRun | Callbacks) -> RunnableConfig | None:
-    """Return the config to dispatch the events of *run* with; None if nobody would hear of them."""
-    callbacks = run.get_child() if isinstance(run, ParentRunManager | AsyncParentRunManager) else run
-    if not isinstance(callbacks, BaseCallbackManager) or callbacks.parent_run_id is None or not callbacks.handlers:
+    """Return the config to dispatch the events of *run* with; None if nobody would hear
+    of them.
+    """
+    callbacks = (
+        run.get_child()
+        if isinstance(run, ParentRunManager | AsyncParentRunManager)
+        else run
+    )
+    if (
+        not isinstance(callbacks, BaseCallbackManager)
+        or callbacks.parent_run_id is None
+        or not callbacks.handlers
+    ):
         return None
     return RunnableConfig(callbacks=callbacks)

@@ -25,17 +25,19 @@ class CompressorOptions(CommonArguments, total=False):
 
 
 class WebPageCompressor(BaseDocumentCompressor):
-    """Replaces the text of each document by the passages of its web page that answer the query.
+    """Replaces the text of each document by the passages of its web page that answer
+    the query.
 
     ::
 
         ContextualCompressionRetriever(base_compressor=WebPageCompressor(), base_retriever=retriever)
 
-    The URL of a page is the ``source`` or ``url`` in the metadata of its document; documents without one stay as they
-    are. Pages are read concurrently. Of several documents from one page, such as the chunks of a vector store, the
-    first stays. One whose page cannot be read, or has no such passage, keeps its text; an error adds its code to the
-    metadata, as ``read_error``. The run of the retriever around it gets the events of `websearch_core.events` as custom
-    events, such as ``websearch.read_end``.
+    The URL of a page is the ``source`` or ``url`` in the metadata of its document;
+    documents without one stay as they are. Pages are read concurrently. Of several
+    documents from one page, such as the chunks of a vector store, the first stays. One
+    whose page cannot be read, or has no such passage, keeps its text; an error adds its
+    code to the metadata, as ``read_error``. The run of the retriever around it gets the
+    events of `websearch_core.events` as custom events, such as ``websearch.read_end``.
 
     Args:
         web: The `WebSearch` to read with; or pass its arguments instead.
@@ -43,18 +45,26 @@ class WebPageCompressor(BaseDocumentCompressor):
 
     Raises:
         InvalidOption: One of the options is unknown or wrong.
-        ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
+        ConfigurationError: The arguments are invalid, or *web* was given together with
+            its arguments.
     """
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", arbitrary_types_allowed=True
+    )
 
     web: WebSearch = Field(exclude=True)
     read_options: OptionMapping = Field(default_factory=dict)
 
-    def __init__(self, *, web: WebSearch | None = None, **options: Unpack[CompressorOptions]) -> None:
+    def __init__(
+        self, *, web: WebSearch | None = None, **options: Unpack[CompressorOptions]
+    ) -> None:
         arguments, own = split_arguments(options, ["read_options"])
         passages = Passages(WebSearch.resolve(web, arguments), own.get("read_options"))
-        values: dict[str, Any] = {"web": passages.web, "read_options": passages.read_options or {}}
+        values: dict[str, Any] = {
+            "web": passages.web,
+            "read_options": passages.read_options or {},
+        }
         super().__init__(**values)
 
     def compress_documents(
@@ -66,7 +76,9 @@ class WebPageCompressor(BaseDocumentCompressor):
         """Return the documents with the passages for *query*."""
         metadata = [document.metadata for document in documents]
         with report(callbacks):
-            return Passages(self.web, self.read_options).replace(documents, metadata, query, _replace_text)
+            return Passages(self.web, self.read_options).replace(
+                documents, metadata, query, _replace_text
+            )
 
     async def acompress_documents(
         self,
@@ -77,10 +89,18 @@ class WebPageCompressor(BaseDocumentCompressor):
         """Do the same on the running event loop."""
         metadata = [document.metadata for document in documents]
         async with areport(callbacks):
-            return await Passages(self.web, self.read_options).areplace(documents, metadata, query, _replace_text)
+            return await Passages(self.web, self.read_options).areplace(
+                documents, metadata, query, _replace_text
+            )
 
 
 def _replace_text(document: Document, page: Page | WebSearchError) -> Document:
     if isinstance(page, WebSearchError):
-        return document.model_copy(update={"metadata": {**document.metadata, "read_error": page.code}})
-    return document.model_copy(update={"page_content": page.content}) if page.content else document
+        return document.model_copy(
+            update={"metadata": {**document.metadata, "read_error": page.code}}
+        )
+    return (
+        document.model_copy(update={"page_content": page.content})
+        if page.content
+        else document
+    )

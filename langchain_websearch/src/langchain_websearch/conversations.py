@@ -14,31 +14,45 @@ from langchain_core.runnables import RunnableConfig, ensure_config
 from websearch_core.provenance import Ledger
 
 KEYS = ("tenant_id", "user_id", "thread_id")
-_MAX_RUNS = 10_000  # at the same time; the oldest are dropped, so that runs that never end do not pile up
+# at the same time; the oldest are dropped, so that runs that never end do not pile up
+_MAX_RUNS = 10_000
 
 
 def find_conversation(
-    config: RunnableConfig | None, keys: Sequence[str] = KEYS, parent_run_id: UUID | None = None
+    config: RunnableConfig | None,
+    keys: Sequence[str] = KEYS,
+    parent_run_id: UUID | None = None,
 ) -> Hashable:
-    """Return a name for the conversation of a run: its tenant, user and thread; without any of them, the run itself.
+    """Return a name for the conversation of a run: its tenant, user and thread; without
+    any of them, the run itself.
 
     Args:
-        config: The config of the run. A key is looked up in ``configurable``, then in ``metadata``.
+        config: The config of the run. A key is looked up in ``configurable``, then in
+            ``metadata``.
         keys: The keys that distinguish conversations.
-        parent_run_id: The run that calls a tool or a model, where the config does not show it.
+        parent_run_id: The run that calls a tool or a model, where the config does not
+            show it.
 
     Returns:
-        A tuple of the values; just the ``thread_id`` if there is nothing else. For a run without them, a `Root`: one
-        ``invoke`` or ``stream`` of a LangGraph graph, with its subgraphs, or elsewhere the run that calls the tool.
+        A tuple of the values; just the ``thread_id`` if there is nothing else. For a
+            run without them, a `Root`: one
+        ``invoke`` or ``stream`` of a LangGraph graph, with its subgraphs, or elsewhere
+            the run that calls the tool.
         None for a tool that is called outside of any run.
     """
     config = config or {}
-    found = {key: value for key in keys if (value := _find_value(config, key)) is not None}
+    found = {
+        key: value for key in keys if (value := _find_value(config, key)) is not None
+    }
     if set(found) == {"thread_id"}:
         return found["thread_id"]
     if found:
         return tuple(found.get(key) for key in keys)
-    root = _find_root(config) or parent_run_id or getattr(config.get("callbacks"), "parent_run_id", None)
+    root = (
+        _find_root(config)
+        or parent_run_id
+        or getattr(config.get("callbacks"), "parent_run_id", None)
+    )
     return None if root is None else Root(root)
 
 
@@ -57,8 +71,13 @@ class Root:
 
 
 def find_tenant(config: RunnableConfig) -> str | None:
-    """Return the tenant of a run, for budgets: its ``tenant_id``, else its ``user_id``."""
-    return next((value for key in KEYS[:2] if (value := _find_value(config, key)) is not None), None)
+    """Return the tenant of a run, for budgets: its ``tenant_id``, else its
+    ``user_id``.
+    """
+    return next(
+        (value for key in KEYS[:2] if (value := _find_value(config, key)) is not None),
+        None,
+    )
 
 
 def _find_value(config: RunnableConfig, key: str) -> str | None:
@@ -69,31 +88,38 @@ def _find_value(config: RunnableConfig, key: str) -> str | None:
 
 
 def find_run(config: RunnableConfig, keys: Sequence[str] = KEYS) -> Hashable:
-    """Return what identifies the run that a tool is called in: a name, or an object that lives as long as the run.
+    """Return what identifies the run that a tool is called in: a name, or an object
+    that lives as long as the run.
 
-    A run is one ``invoke`` or ``stream`` of a LangGraph graph, including subgraphs. Elsewhere, it is the conversation.
+    A run is one ``invoke`` or ``stream`` of a LangGraph graph, including subgraphs.
+    Elsewhere, it is the conversation.
     """
     root = _find_root(config)
     return find_conversation(config, keys) if root is None else root
 
 
 def _find_root(config: RunnableConfig) -> Any:
-    """Return the object that LangGraph makes for each run, and passes on to subgraphs; None elsewhere."""
+    """Return the object that LangGraph makes for each run, and passes on to subgraphs;
+    None elsewhere.
+    """
     runtime = (config.get("configurable") or {}).get("__pregel_runtime")
     control = getattr(runtime, "control", None)
-    return getattr(runtime, "stream_writer", None) if control is None else control  # the latter before LangGraph 1.2
+    # the latter before LangGraph 1.2
+    return getattr(runtime, "stream_writer", None) if control is None else control
 
 
 class UserURLs(BaseCallbackHandler):
     """Allows the URLs that the user wrote to be opened.
 
-    Only the input of a root run counts. In inner runs, a human message may be a summary by middleware, or a task that a
-    model wrote for a sub-agent. The URLs are allowed when the run calls a model or a tool, because only then does
-    LangChain show a callback the ``configurable`` of the run, and with it the tenant.
+    Only the input of a root run counts. In inner runs, a human message may be a summary
+    by middleware, or a task that a model wrote for a sub-agent. The URLs are allowed
+    when the run calls a model or a tool, because only then does LangChain show a
+    callback the ``configurable`` of the run, and with it the tenant.
 
     Args:
         ledger: The ledger to allow them in.
-        keys: The keys of a config that distinguish conversations, as for `find_conversation`.
+        keys: The keys of a config that distinguish conversations, as for
+            `find_conversation`.
     """
 
     run_inline = True  # so that it is done before the model answers and the tool runs
@@ -193,7 +219,10 @@ class UserURLs(BaseCallbackHandler):
         turn = self._turn(run_id)
         if turn is None:
             return
-        config = RunnableConfig(configurable=ensure_config().get("configurable") or {}, metadata=metadata or {})
+        config = RunnableConfig(
+            configurable=ensure_config().get("configurable") or {},
+            metadata=metadata or {},
+        )
         conversation = find_conversation(config, self._keys, run_id)
         if conversation not in turn.allowed_in:
             turn.allowed_in.add(conversation)
@@ -202,7 +231,9 @@ class UserURLs(BaseCallbackHandler):
 
 
 class _Turn:
-    """What the user wrote in one root run, and the conversations in which its URLs are allowed."""
+    """What the user wrote in one root run, and the conversations in which its URLs are
+    allowed.
+    """
 
     def __init__(self, texts: list[str]) -> None:
         self.texts = texts
@@ -212,20 +243,27 @@ class _Turn:
 def find_user_texts(inputs: Any) -> list[str]:
     """Return what the user wrote in the input of a run.
 
-    That is the human messages in ``messages`` or in a bare list of messages, in any form that LangChain accepts, or an
-    input that is just a string. The same applies to the values with which a LangGraph ``Command`` resumes or updates a
-    run. Other fields of a state do not count, because anyone may have written them; nor do messages that LangChain
-    marks as not typed by the user (``additional_kwargs["lc_source"]``), such as summaries.
+    That is the human messages in ``messages`` or in a bare list of messages, in any
+    form that LangChain accepts, or an input that is just a string. The same applies to
+    the values with which a LangGraph ``Command`` resumes or updates a run. Other fields
+    of a state do not count, because anyone may have written them; nor do messages that
+    LangChain marks as not typed by the user (``additional_kwargs["lc_source"]``), such
+    as summaries.
     """
-    if hasattr(inputs, "resume") and hasattr(inputs, "update"):  # a Command: LangGraph is not always installed
+    # a Command: LangGraph is not always installed
+    if hasattr(inputs, "resume") and hasattr(inputs, "update"):
         return find_user_texts(inputs.resume) + find_user_texts(inputs.update)
     if isinstance(inputs, str):
         return [inputs]
     if isinstance(inputs, dict):
         inputs = inputs.get("messages")
-    elif not isinstance(inputs, BaseMessage | list | tuple) and not hasattr(inputs, "to_messages"):
+    elif not isinstance(inputs, BaseMessage | list | tuple) and not hasattr(
+        inputs, "to_messages"
+    ):
         inputs = getattr(inputs, "messages", None)
-    return [_join_texts(message) for message in _messages(inputs) if _is_from_user(message)]
+    return [
+        _join_texts(message) for message in _messages(inputs) if _is_from_user(message)
+    ]
 
 
 def _messages(given: Any) -> Iterable[BaseMessage]:
@@ -234,22 +272,31 @@ def _messages(given: Any) -> Iterable[BaseMessage]:
     try:
         if hasattr(given, "to_messages"):  # the value of a prompt
             return list(given.to_messages())
-        if isinstance(given, tuple) and not all(isinstance(part, str) for part in given):
+        if isinstance(given, tuple) and not all(
+            isinstance(part, str) for part in given
+        ):
             given = list(given)
-        # As in LangGraph's `add_messages`, anything but a list is one message: ("user", "Read ...").
+        # As in LangGraph's `add_messages`, anything but a list is one message: ("user",
+        # "Read ...").
         return convert_to_messages(given if isinstance(given, list) else [given])
-    except (NotImplementedError, TypeError, ValueError):  # not messages; if that is an error, the run itself raises it
+    except (NotImplementedError, TypeError, ValueError):
+        # not messages; if that is an error, the run itself raises it
         return []
 
 
 def _is_from_user(message: BaseMessage) -> bool:
-    return isinstance(message, HumanMessage) and "lc_source" not in message.additional_kwargs
+    return (
+        isinstance(message, HumanMessage)
+        and "lc_source" not in message.additional_kwargs
+    )
 
 
 def _join_texts(message: BaseMessage) -> str:
-    """Return the texts of a message, on separate lines, so that two of them cannot form one URL.
+    """Return the texts of a message, on separate lines, so that two of them cannot form
+    one URL.
 
-    Other blocks may have a ``text``, too: that of a file, a document or a search result, which the user did not write.
+    Other blocks may have a ``text``, too: that of a file, a document or a search
+    result, which the user did not write.
     """
     if isinstance(message.content, str):
         return message.content

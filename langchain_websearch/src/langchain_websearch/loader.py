@@ -10,12 +10,22 @@ from langchain_core.documents import Document
 from websearch_core import Page, WebSearch
 from websearch_core.client import CommonArguments
 from websearch_core.errors import ConfigurationError, InvalidOption
-from websearch_core.tools import Loading, OnError, PlainDocument, list_urls, make_document, split_arguments
+from websearch_core.tools import (
+    Loading,
+    OnError,
+    PlainDocument,
+    list_urls,
+    make_document,
+    split_arguments,
+)
 
 if TYPE_CHECKING:  # it would import the parsers of pages
     from websearch_core.reading import ReadOptions
 
-_URLS = 'write urls=..., or give it first: WebPageLoader("https://docs.python.org/3/"), or a list of several'
+_URLS = (
+    'write urls=..., or give it first: WebPageLoader("https://docs.python.org/3/"), or '
+    "a list of several"
+)
 _OF_OTHERS = {
     **dict.fromkeys(("web_path", "web_paths", "url", "sitemap_url"), _URLS),
     **dict.fromkeys(
@@ -39,23 +49,44 @@ _OF_OTHERS = {
         "write WebPageLoader([each for each in WebSearch().map(url) if ...])",
     ),
     **dict.fromkeys(
-        ("use_async", "check_response_status", "prevent_outside", "restrict_to_same_domain"),
+        (
+            "use_async",
+            "check_response_status",
+            "prevent_outside",
+            "restrict_to_same_domain",
+        ),
         "leave it out: it is always so",
     ),
-    **dict.fromkeys(("continue_on_failure", "ignore_load_errors"), 'write on_error="skip"'),
-    **dict.fromkeys(("meta_function", "metadata_extractor"), "change the metadata of the documents that load returns"),
-    **dict.fromkeys(("encoding", "autoset_encoding"), "leave it out: pages are decoded as browsers do it"),
     **dict.fromkeys(
-        ("show_progress", "show_progress_bar"), "leave it out: on_event=... takes a function that hears of each page"
+        ("continue_on_failure", "ignore_load_errors"), 'write on_error="skip"'
     ),
-    **dict.fromkeys(("query", "search_query", "pages", "load_max_docs"), "write WebSearchRetriever(k=5).invoke(query)"),
+    **dict.fromkeys(
+        ("meta_function", "metadata_extractor"),
+        "change the metadata of the documents that load returns",
+    ),
+    **dict.fromkeys(
+        ("encoding", "autoset_encoding"),
+        "leave it out: pages are decoded as browsers do it",
+    ),
+    **dict.fromkeys(
+        ("show_progress", "show_progress_bar"),
+        "leave it out: on_event=... takes a function that hears of each page",
+    ),
+    **dict.fromkeys(
+        ("query", "search_query", "pages", "load_max_docs"),
+        "write WebSearchRetriever(k=5).invoke(query)",
+    ),
     "is_local": "read the file, and give its URLs to WebPageLoader",
-    "max_depth": 'write crawl={"depth": ...}, one less than max_depth, and on_error="skip"',
-    "mode": 'write reader="firecrawl"; add crawl=True for a site, or take WebSearchRetriever(provider="firecrawl")',
+    "max_depth": 'write crawl={"depth": ...}, one less than max_depth, and '
+    'on_error="skip"',
+    "mode": 'write reader="firecrawl"; add crawl=True for a site, or take '
+    'WebSearchRetriever(provider="firecrawl")',
     "requests_kwargs": "write http=Http(...): credentials, proxy and verify",
-    "header_template": 'write http=Http(credentials={"https://wiki.corp": Credentials(headers={"X-Key": "env:KEY"})})',
+    "header_template": 'write http=Http(credentials={"https://wiki.corp": '
+    'Credentials(headers={"X-Key": "env:KEY"})})',
     "proxies": 'write http=Http(proxy="http://proxy.corp:3128", resolve="here")',
-    "raise_for_status": 'leave it out: an error page is never a document, and on_error="skip" leaves it out',
+    "raise_for_status": "leave it out: an error page is never a document, and "
+    'on_error="skip" leaves it out',
 }  # the arguments of other loaders
 _METHODS = dict.fromkeys(
     ("scrape", "scrape_all", "ascrape_all", "fetch_all"),
@@ -70,23 +101,28 @@ class WebPageLoader(BaseLoader):
 
         WebPageLoader(["https://docs.python.org/3/"]).load()
 
-    In the metadata, ``source`` and ``url`` are the URL of the page after redirects, and ``requested_url`` is the
-    requested one if it differs. An error page is never a document. The metadata depends on the page alone, so indexing
-    it twice (``langchain_core.indexing.index``) does nothing the second time.
+    In the metadata, ``source`` and ``url`` are the URL of the page after redirects, and
+    ``requested_url`` is the requested one if it differs. An error page is never a
+    document. The metadata depends on the page alone, so indexing it twice
+    (``langchain_core.indexing.index``) does nothing the second time.
 
     Args:
         urls: One absolute http(s) URL, or several.
-        web: The `WebSearch` to read with; or pass its arguments instead, such as ``internal`` for your own network.
-        read_options: The options of each page, such as ``{"max_length": 8_000}``. By default, pages are whole. The
-            metadata of a longer page has ``truncated``.
-        crawl: Load the pages of the sites that begin at *urls*: True, or options of `WebSearch.crawl`, such as
-            ``{"limit": 500}``. Then write ``on_error="skip"``, too: few sites have no broken link.
-        on_error: What to do about a page that cannot be read: ``raise`` its error, or ``skip`` the page, and log a
-            warning with its URL. A wrong key, a used-up budget and the like are raised in either case.
+        web: The `WebSearch` to read with; or pass its arguments instead, such as
+            ``internal`` for your own network.
+        read_options: The options of each page, such as ``{"max_length": 8_000}``. By
+            default, pages are whole. The metadata of a longer page has ``truncated``.
+        crawl: Load the pages of the sites that begin at *urls*: True, or options of
+            `WebSearch.crawl`, such as ``{"limit": 500}``. Then write
+            ``on_error="skip"``, too: few sites have no broken link.
+        on_error: What to do about a page that cannot be read: ``raise`` its error, or
+            ``skip`` the page, and log a warning with its URL. A wrong key, a used-up
+            budget and the like are raised in either case.
 
     Raises:
         InvalidOption: One of the options is unknown or wrong.
-        ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
+        ConfigurationError: The arguments are invalid, or *web* was given together with
+            its arguments.
     """
 
     def __init__(
@@ -102,17 +138,22 @@ class WebPageLoader(BaseLoader):
         for name in _OF_OTHERS.keys() & arguments:
             raise ConfigurationError(f"{name}: {_OF_OTHERS[name]}")
         if urls is None:
-            raise InvalidOption(f"urls: must be a URL or a list of URLs, not None: {_URLS}")
+            raise InvalidOption(
+                f"urls: must be a URL or a list of URLs, not None: {_URLS}"
+            )
         self.urls: list[str] = list_urls(urls)
         arguments, _ = split_arguments(arguments, ["read_options", "crawl", "on_error"])
         self.web: WebSearch = WebSearch.resolve(web, arguments)
         self._loading = Loading(self.web, read_options, on_error, crawl)
 
-    if not TYPE_CHECKING:  # hidden from type checkers: with it, they would accept any name
+    # hidden from type checkers: with it, they would accept any name
+    if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
             line = f": write {_METHODS[name]}" if name in _METHODS else ""
-            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{line}")
+            raise AttributeError(
+                f"{type(self).__name__!r} has no attribute {name!r}{line}"
+            )
 
     def lazy_load(self) -> Iterator[Document]:
         """Read the pages when they are requested, some of them ahead.

@@ -4,7 +4,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
-from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForRetrieverRun,
+    CallbackManagerForRetrieverRun,
+)
 from langchain_core.documents import BaseDocumentTransformer, Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables.config import run_in_executor
@@ -14,7 +17,13 @@ from websearch_core import WebSearch
 from websearch_core.client import CommonArguments
 from websearch_core.errors import InvalidOption
 from websearch_core.models import SearchOptions
-from websearch_core.tools import ContentMode, OptionMapping, PlainDocument, Retrieval, split_arguments
+from websearch_core.tools import (
+    ContentMode,
+    OptionMapping,
+    PlainDocument,
+    Retrieval,
+    split_arguments,
+)
 
 from ._progress import areport, report
 
@@ -44,30 +53,39 @@ class WebSearchRetriever(BaseRetriever):
         retriever.invoke("rotate a key")
         await retriever.ainvoke("rotate a key", k=10)
 
-    Each document has the URL as its ``id``. Its metadata has, if known, ``source`` and ``url`` (the same), ``title``,
-    ``score``, ``published`` (ISO 8601) and ``provider``. They are plain values and depend only on the results, so
-    indexing the same results twice does nothing the second time, and equal pages are equal documents. The run gets the
-    events of `websearch_core.events` as custom events, such as ``websearch.wait``.
+    Each document has the URL as its ``id``. Its metadata has, if known, ``source`` and
+    ``url`` (the same), ``title``, ``score``, ``published`` (ISO 8601) and ``provider``.
+    They are plain values and depend only on the results, so indexing the same results
+    twice does nothing the second time, and equal pages are equal documents. The run
+    gets the events of `websearch_core.events` as custom events, such as
+    ``websearch.wait``.
 
     Args:
         web: The `WebSearch` to search with; or pass its arguments instead.
         k: Maximum number of documents; ``invoke(query, k=...)`` overrides it.
-        content: The text of a document: the ``snippet`` of the search; the ``passages`` of the page that answer the
-            query, or all of a page that is short enough; or the whole ``page``. Pages are read concurrently. One that
-            cannot be read keeps its snippet, and its metadata has the code of the error as ``read_error``.
-        search_options: More options of every search, such as ``{"time_range": "week"}``.
-        read_options: The options of every page, such as ``{"max_length": 8_000}``. By default, passages have the limit
-            of the `WebSearch`, 15,000 characters, and a page has none. The metadata of a page that is cut has
-            ``truncated``.
-        text_splitter: Splits the documents, such as a ``RecursiveCharacterTextSplitter``. Each part has the metadata of
-            its document, and an ``id`` that ends in ``#1``, ``#2`` and so on.
+        content: The text of a document: the ``snippet`` of the search; the ``passages``
+            of the page that answer the query, or all of a page that is short enough; or
+            the whole ``page``. Pages are read concurrently. One that cannot be read
+            keeps its snippet, and its metadata has the code of the error as
+            ``read_error``.
+        search_options: More options of every search, such as ``{"time_range":
+            "week"}``.
+        read_options: The options of every page, such as ``{"max_length": 8_000}``. By
+            default, passages have the limit of the `WebSearch`, 15,000 characters, and
+            a page has none. The metadata of a page that is cut has ``truncated``.
+        text_splitter: Splits the documents, such as a
+            ``RecursiveCharacterTextSplitter``. Each part has the metadata of its
+            document, and an ``id`` that ends in ``#1``, ``#2`` and so on.
 
     Raises:
         InvalidOption: One of the options is unknown or wrong.
-        ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
+        ConfigurationError: The arguments are invalid, or *web* was given together with
+            its arguments.
     """
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", arbitrary_types_allowed=True
+    )
 
     web: WebSearch = Field(exclude=True)
     k: int = Field(default=5, ge=1)
@@ -76,8 +94,12 @@ class WebSearchRetriever(BaseRetriever):
     read_options: OptionMapping = Field(default_factory=dict)
     text_splitter: BaseDocumentTransformer | None = Field(default=None, exclude=True)
 
-    def __init__(self, *, web: WebSearch | None = None, **options: Unpack[RetrieverOptions]) -> None:
-        arguments, own = split_arguments(options, type(self).model_fields.keys() - {"web"})
+    def __init__(
+        self, *, web: WebSearch | None = None, **options: Unpack[RetrieverOptions]
+    ) -> None:
+        arguments, own = split_arguments(
+            options, type(self).model_fields.keys() - {"web"}
+        )
         for name in ("search_options", "read_options"):
             own[name] = own.get(name) or {}
         super().__init__(**{"web": WebSearch.resolve(web, arguments), **own})
@@ -85,10 +107,17 @@ class WebSearchRetriever(BaseRetriever):
 
     @property
     def _retrieval(self) -> Retrieval:
-        return Retrieval(self.web, self.k, self.content, self.search_options, self.read_options)
+        return Retrieval(
+            self.web, self.k, self.content, self.search_options, self.read_options
+        )
 
     def _get_relevant_documents(
-        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None, **unknown: object
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,
+        k: int | None = None,
+        **unknown: object,
     ) -> list[Document]:
         _check_arguments(unknown)
         with report(run_manager):
@@ -96,21 +125,35 @@ class WebSearchRetriever(BaseRetriever):
         return self._split(found)
 
     async def _aget_relevant_documents(
-        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None, **unknown: object
+        self,
+        query: str,
+        *,
+        run_manager: AsyncCallbackManagerForRetrieverRun,
+        k: int | None = None,
+        **unknown: object,
     ) -> list[Document]:
         _check_arguments(unknown)
         async with areport(run_manager):
             found = await self._retrieval.aretrieve(query, k)
-        return await run_in_executor(None, self._split, found) if self.text_splitter else self._split(found)
+        return (
+            await run_in_executor(None, self._split, found)
+            if self.text_splitter
+            else self._split(found)
+        )
 
     def _split(self, found: list[PlainDocument]) -> list[Document]:
-        documents = [Document(id=one.id, page_content=one.text, metadata=one.metadata) for one in found]
+        documents = [
+            Document(id=one.id, page_content=one.text, metadata=one.metadata)
+            for one in found
+        ]
         if self.text_splitter is None:
             return documents
         return [
             part.model_copy(update={"id": f"{document.id}#{n}"})
             for document in documents
-            for n, part in enumerate(self.text_splitter.transform_documents([document]), 1)
+            for n, part in enumerate(
+                self.text_splitter.transform_documents([document]), 1
+            )
         ]
 
 
@@ -118,6 +161,8 @@ def _check_arguments(unknown: Mapping[str, object]) -> None:
     """Reject what `invoke` was given besides ``k``."""
     for name in unknown:
         hint = (
-            "write k=..." if name in {"limit", "max_results"} else "invoke takes k, the constructor the other options"
+            "write k=..."
+            if name in {"limit", "max_results"}
+            else "invoke takes k, the constructor the other options"
         )
         raise InvalidOption(f"unknown argument: {name}; {hint}")

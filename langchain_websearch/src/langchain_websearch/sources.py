@@ -1,7 +1,7 @@
 """The sources of a conversation: their numbers, and what the model was shown of them.
 
-They are stored nowhere but in the artifacts of the tools' messages, so a conversation that goes on in another process
-still has them.
+They are stored nowhere but in the artifacts of the tools' messages, so a conversation
+that goes on in another process still has them.
 """
 
 from __future__ import annotations
@@ -20,12 +20,17 @@ from websearch_core.tools import DESCRIPTIONS, collect_texts
 if TYPE_CHECKING:
     from websearch_core.citations import Source
 
-# LangGraph gives an argument of the name "runtime" the state of the graph; LangChain keeps it out of what models see,
-# and callbacks get the arguments without it. Nothing here imports LangGraph, and the tools work without it.
-Injected: TypeAlias = Annotated[SkipJsonSchema[Any], InjectedToolArg, PlainSerializer(lambda _: None)]
+# LangGraph gives an argument of the name "runtime" the state of the graph; LangChain
+# keeps it out of what models see, and callbacks get the arguments without it. Nothing
+# here imports LangGraph, and the tools work without it.
+Injected: TypeAlias = Annotated[
+    SkipJsonSchema[Any], InjectedToolArg, PlainSerializer(lambda _: None)
+]
 
 
-def collect_sources(messages: Iterable[object], tools: Collection[str] = tuple(DESCRIPTIONS)) -> list[Source]:
+def collect_sources(
+    messages: Iterable[object], tools: Collection[str] = tuple(DESCRIPTIONS)
+) -> list[Source]:
     """Return the sources that the tools of this package found in a conversation.
 
     ::
@@ -35,23 +40,29 @@ def collect_sources(messages: Iterable[object], tools: Collection[str] = tuple(D
         check_citations(state["messages"][-1].text, sources)
 
     Args:
-        messages: The messages of an agent's state, those of the model included: a source counts only in the answer to a
-            call that the model made to one of the tools.
+        messages: The messages of an agent's state, those of the model included: a
+            source counts only in the answer to a call that the model made to one of the
+            tools.
         tools: The names of the tools, if you gave them others.
 
     Returns:
-        One source for each number, ordered by it; ``text`` is what the model was shown of it.
+        One source for each number, ordered by it; ``text`` is what the model was shown
+            of it.
     """
-    from websearch_core.citations import merge_sources  # imported here: making a tool does not need it
+    # imported here: making a tool does not need it
+    from websearch_core.citations import merge_sources
 
     texts = (
-        source for answer in _find_answers(messages, tools) for source in collect_texts(answer.content, answer.artifact)
+        source
+        for answer in _find_answers(messages, tools)
+        for source in collect_texts(answer.content, answer.artifact)
     )
     return merge_sources(texts)
 
 
 def find_messages(runtime: object, config: RunnableConfig) -> Sequence[object] | None:
-    """Return the messages of the conversation in which a tool is called, which are in the state of the graph.
+    """Return the messages of the conversation in which a tool is called, which are in
+    the state of the graph.
 
     Args:
         runtime: What LangGraph injects into the tools of a ``ToolNode``.
@@ -69,24 +80,36 @@ def find_messages(runtime: object, config: RunnableConfig) -> Sequence[object] |
     return messages if isinstance(messages, list | tuple) else None
 
 
-def stored_sources(messages: Iterable[object], tools: Collection[str]) -> Iterator[Mapping[str, Any]]:
+def stored_sources(
+    messages: Iterable[object], tools: Collection[str]
+) -> Iterator[Mapping[str, Any]]:
     """Yield the sources in the messages that answer a call of one of these *tools*."""
     for answer in _find_answers(messages, tools):
-        sources = answer.artifact.get("sources") if isinstance(answer.artifact, Mapping) else None
+        sources = (
+            answer.artifact.get("sources")
+            if isinstance(answer.artifact, Mapping)
+            else None
+        )
         yield from sources if isinstance(sources, list) else ()
 
 
-def _find_answers(messages: Iterable[object], tools: Collection[str]) -> Iterator[ToolMessage]:
+def _find_answers(
+    messages: Iterable[object], tools: Collection[str]
+) -> Iterator[ToolMessage]:
     """Yield the messages that answer a call of one of these *tools*.
 
-    An artifact of another tool may look the same. So a message counts only as the first answer to a call that a model's
-    message before it made by name; some models use the ID of a call again.
+    An artifact of another tool may look the same. So a message counts only as the first
+    answer to a call that a model's message before it made by name; some models use the
+    ID of a call again.
     """
     waiting: dict[str | None, str] = {}
     for message in messages:
         if isinstance(message, AIMessage):
             waiting.update({call["id"]: call["name"] for call in message.tool_calls})
-        elif isinstance(message, ToolMessage) and waiting.pop(message.tool_call_id, None) in tools:
+        elif (
+            isinstance(message, ToolMessage)
+            and waiting.pop(message.tool_call_id, None) in tools
+        ):
             yield message
 
 

@@ -1,9 +1,11 @@
-"""Two tools for an agent: `WebSearchTool` finds pages, `OpenPageTool` reads one. `WebSearchToolkit` has both.
+"""Two tools for an agent: `WebSearchTool` finds pages, `OpenPageTool` reads one.
+`WebSearchToolkit` has both.
 
-The model gets text with numbered sources, in which data from the web has marked boundaries. The program also gets the
-artifact: the facts as plain JSON, which any checkpointer can store. A failure neither crashes the run nor looks like a
-success: it is a tool message of status ``error`` whose text begins with a stable code, since not every model is shown
-the status.
+The model gets text with numbered sources, in which data from the web has marked
+boundaries. The program also gets the artifact: the facts as plain JSON, which any
+checkpointer can store. A failure neither crashes the run nor looks like a success: it
+is a tool message of status ``error`` whose text begins with a stable code, since not
+every model is shown the status.
 """
 
 from __future__ import annotations
@@ -11,7 +13,16 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, Unpack, cast
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    TypeAlias,
+    Unpack,
+    cast,
+)
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForToolRun,
@@ -22,7 +33,15 @@ from langchain_core.callbacks import (
 from langchain_core.messages import ToolMessage
 from langchain_core.runnables import RunnableConfig, ensure_config
 from langchain_core.tools import BaseTool, BaseToolkit, ToolException
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_serializer, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    field_serializer,
+    model_validator,
+)
 
 from websearch_core import WebSearch, WebSearchError
 from websearch_core.client import CommonArguments
@@ -45,7 +64,14 @@ from websearch_core.tools import (
 )
 
 from ._progress import areport, report
-from .conversations import KEYS, Root, UserURLs, find_conversation, find_run, find_tenant
+from .conversations import (
+    KEYS,
+    Root,
+    UserURLs,
+    find_conversation,
+    find_run,
+    find_tenant,
+)
 from .sources import Injected, find_messages, stored_sources
 
 if TYPE_CHECKING:  # it would import the parsers of pages
@@ -54,7 +80,9 @@ if TYPE_CHECKING:  # it would import the parsers of pages
 _NO_ID = "the run has no thread_id, so it does not know what other runs found"
 _NO_MESSAGES = "the tool was given no messages of this conversation, so what other processes found is unknown"
 Content: TypeAlias = str | list[dict[str, Any]]
-_failures: ContextVar[list[WebSearchError] | None] = ContextVar("websearch_failures", default=None)
+_failures: ContextVar[list[WebSearchError] | None] = ContextVar(
+    "websearch_failures", default=None
+)
 OnError: TypeAlias = bool | str | Callable[[ToolException], Any] | None
 
 
@@ -80,7 +108,9 @@ class ToolkitOptions(SharedOptions, total=False):
 
 
 class PageToolOptions(SharedOptions, total=False):
-    """The arguments of `OpenPageTool` besides ``web``: the shared ones, and those of every LangChain tool."""
+    """The arguments of `OpenPageTool` besides ``web``: the shared ones, and those of
+    every LangChain tool.
+    """
 
     name: str
     description: str
@@ -102,10 +132,15 @@ class SearchToolOptions(PageToolOptions, total=False):
 
 
 class _Options(BaseModel):
-    """The options of the tools and the toolkit, as fields; they cannot be changed later."""
+    """The options of the tools and the toolkit, as fields; they cannot be changed
+    later.
+    """
 
-    # Nobody makes one of this class or of `_WebTool`: those derived from them build what validates.
-    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", arbitrary_types_allowed=True, defer_build=True)
+    # Nobody makes one of this class or of `_WebTool`: those derived from them build
+    # what validates.
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", arbitrary_types_allowed=True, defer_build=True
+    )
 
     web: WebSearch = Field(exclude=True, frozen=True)
     search_options: OptionMapping = Field(default_factory=dict, frozen=True)
@@ -118,22 +153,35 @@ class _Options(BaseModel):
     conversation: tuple[str, ...] = KEYS
     _tools: WebTools = PrivateAttr()
 
-    def __init__(self, *, web: WebSearch | WebTools | None = None, **options: Any) -> None:
+    def __init__(
+        self, *, web: WebSearch | WebTools | None = None, **options: Any
+    ) -> None:
         fields = type(self).model_fields
         names = {"search_options", "read_options", "output_format", "full_artifact", "max_uses", "configurable",
                  "provenance", "limit", "several"} & fields.keys()  # fmt: skip
-        arguments, own = split_arguments(options, [name for name in fields if name != "web"])
+        arguments, own = split_arguments(
+            options, [name for name in fields if name != "web"]
+        )
         given = {name: own.pop(name) for name in names & own.keys()}
         if not isinstance(web, WebTools):
-            usual = {name: fields[name].get_default(call_default_factory=True) for name in names - {"provenance"}}
+            usual = {
+                name: fields[name].get_default(call_default_factory=True)
+                for name in names - {"provenance"}
+            }
             web = WebTools(web, **{**usual, **given}, **arguments)
         elif arguments or given:
-            raise ConfigurationError(f"give web=WebTools(...) or its arguments, not both: {', '.join(options)}")
-        super().__init__(web=web.web, **{name: getattr(web, name) for name in names}, **own)
+            raise ConfigurationError(
+                f"give web=WebTools(...) or its arguments, not both: {', '.join(options)}"
+            )
+        super().__init__(
+            web=web.web, **{name: getattr(web, name) for name in names}, **own
+        )
         self._tools = web
 
 
-def _render_validation_error(error: ValidationError, form: OutputFormat = "text") -> str:
+def _render_validation_error(
+    error: ValidationError, form: OutputFormat = "text"
+) -> str:
     """Say which argument is wrong, in the format of all other errors."""
     failure = InvalidOption(describe_problems(error))
     _keep(failure)
@@ -145,14 +193,17 @@ def _validation_error_as_json(error: ValidationError) -> str:
 
 
 def _render(error: WebSearchError, form: OutputFormat) -> str:
-    from websearch_core.render import render_error  # imported here: making a tool does not need it
+    # imported here: making a tool does not need it
+    from websearch_core.render import render_error
 
     return render_error(error, form)
 
 
 @contextmanager
 def _catch_failures() -> Iterator[list[WebSearchError]]:
-    """Yield a list to which a call of a tool adds the error that it ends in; LangChain keeps only its text."""
+    """Yield a list to which a call of a tool adds the error that it ends in; LangChain
+    keeps only its text.
+    """
     failures: list[WebSearchError] = []
     token = _failures.set(failures)
     try:
@@ -167,52 +218,89 @@ def _keep(failure: WebSearchError) -> None:
 
 
 def _with_artifact(answer: Any, failures: list[WebSearchError]) -> Any:
-    """Return the message of a call with what is known about its error as the artifact."""
-    if failures and isinstance(answer, ToolMessage) and answer.status == "error" and answer.artifact is None:
+    """Return the message of a call with what is known about its error as the
+    artifact.
+    """
+    if (
+        failures
+        and isinstance(answer, ToolMessage)
+        and answer.status == "error"
+        and answer.artifact is None
+    ):
         answer.artifact = Output.of_error(failures[-1]).artifact
     return answer
 
 
 # What code for other search tools calls, and what to write instead.
-_METHODS = {"api_wrapper", "aresults", "raw_results", "results", "search", "search_wrapper"}
+_METHODS = {
+    "api_wrapper",
+    "aresults",
+    "raw_results",
+    "results",
+    "search",
+    "search_wrapper",
+}
 _DATA = "tool.web.search(query, limit=5).results, or tool.run(query) for the text"
 
 
 class _WebTool(_Options, BaseTool):
     """Base of both tools.
 
-    They are not "LangChain serializable": ``dumps`` writes only their names, because a `WebSearch` depends on keys,
-    clients and its environment. Use pickle or deepcopy instead.
+    They are not "LangChain serializable": ``dumps`` writes only their names, because a
+    `WebSearch` depends on keys, clients and its environment. Use pickle or deepcopy
+    instead.
     """
 
     response_format: Literal["content_and_artifact"] = "content_and_artifact"  # pyright: ignore[reportIncompatibleVariableOverride] - no other value works
     handle_tool_error: OnError = True
-    handle_validation_error: bool | str | Callable[[Any], str] | None = _render_validation_error
+    handle_validation_error: bool | str | Callable[[Any], str] | None = (
+        _render_validation_error
+    )
     metadata: dict[str, Any] | None = Field(default_factory=lambda: {"read_only": True})
 
     @property
     def tool_call_schema(self) -> type[BaseModel]:
-        """The arguments that a model is shown; LangChain would make its own from the fields, with all that they hide."""
+        """The arguments that a model is shown; LangChain would make its own from the
+        fields, with all that they hide.
+        """
         return cast("type[BaseModel]", self.args_schema)
 
     @field_serializer("args_schema", when_used="json")
     def _dump_schema(self, schema: Any) -> Any:
-        return schema.model_json_schema() if isinstance(schema, type) and issubclass(schema, BaseModel) else schema
+        return (
+            schema.model_json_schema()
+            if isinstance(schema, type) and issubclass(schema, BaseModel)
+            else schema
+        )
 
     @field_serializer("handle_tool_error", "handle_validation_error", when_used="json")
     def _dump_handler(self, handler: Any) -> Any:
-        return f"{handler.__module__}.{handler.__qualname__}" if inspect.isroutine(handler) else handler
+        return (
+            f"{handler.__module__}.{handler.__qualname__}"
+            if inspect.isroutine(handler)
+            else handler
+        )
 
-    def run(self, *args: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
-        """Run the tool; without a *config*, with that of the run around it, as `invoke` does."""
+    def run(
+        self, *args: Any, config: RunnableConfig | None = None, **options: Any
+    ) -> Any:
+        """Run the tool; without a *config*, with that of the run around it, as `invoke`
+        does.
+        """
         with _catch_failures() as failures:
-            answer = super().run(*args, config=ensure_config() if config is None else config, **options)
+            answer = super().run(
+                *args, config=ensure_config() if config is None else config, **options
+            )
         return _with_artifact(answer, failures)
 
-    async def arun(self, *args: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
+    async def arun(
+        self, *args: Any, config: RunnableConfig | None = None, **options: Any
+    ) -> Any:
         """Do the same as `run` on the running event loop."""
         with _catch_failures() as failures:
-            answer = await super().arun(*args, config=ensure_config() if config is None else config, **options)
+            answer = await super().arun(
+                *args, config=ensure_config() if config is None else config, **options
+            )
         return _with_artifact(answer, failures)
 
     def _find_run(self, config: RunnableConfig, runtime: Any) -> Run:
@@ -238,13 +326,18 @@ class _WebTool(_Options, BaseTool):
 
     @model_validator(mode="after")
     def _report_invalid_arguments_as_json(self) -> Self:
-        if self.output_format == "json" and self.handle_validation_error is _render_validation_error:
+        if (
+            self.output_format == "json"
+            and self.handle_validation_error is _render_validation_error
+        ):
             self.handle_validation_error = _validation_error_as_json
         return self
 
     @contextmanager
     def _as_tool_exception(self) -> Iterator[None]:
-        """Raise errors as `ToolException`, which LangChain shows to models; bugs too, unless errors are not handled."""
+        """Raise errors as `ToolException`, which LangChain shows to models; bugs too,
+        unless errors are not handled.
+        """
         try:
             yield
         except Exception as error:
@@ -256,19 +349,24 @@ class _WebTool(_Options, BaseTool):
 
 
 class SearchToolArguments(SearchArguments):
-    """The arguments of ``web_search``, and the runtime that LangGraph injects and no model sees."""
+    """The arguments of ``web_search``, and the runtime that LangGraph injects and no
+    model sees.
+    """
 
     runtime: Injected = None
 
 
 class PageToolArguments(PageArguments):
-    """The arguments of ``open_page``, and the runtime that LangGraph injects and no model sees."""
+    """The arguments of ``open_page``, and the runtime that LangGraph injects and no
+    model sees.
+    """
 
     runtime: Injected = None
 
 
 class WebSearchTool(_WebTool, defer_build=False):
-    """Searches the web for an agent: ``web_search(query, limit, allowed_domains, time_range)``.
+    """Searches the web for an agent: ``web_search(query, limit, allowed_domains,
+    time_range)``.
 
     ::
 
@@ -276,43 +374,56 @@ class WebSearchTool(_WebTool, defer_build=False):
         WebSearchTool(provider="brave", limit=3, timeout=10)
         WebSearchTool(web=web)                   # shares its connections with other users of web
 
-    Options that the provider does not support are ignored and noted in the text. Its arguments are those of `WebSearch`
-    and of every LangChain tool, and these:
+    Options that the provider does not support are ignored and noted in the text. Its
+    arguments are those of `WebSearch` and of every LangChain tool, and these:
 
     Args:
-        web: The `WebSearch` to search with; or pass its arguments instead. `WebTools` shares everything with another
-            tool.
-        limit: The number of results of a search, and the maximum that a model can ask for; by default the ``limit`` in
-            ``search_options`` of the `WebSearch`, else 5 and 20.
-        several: Take up to five queries in one search, as ``queries`` instead of ``query``, for models that plan them.
-            Their results are numbered together, and what fails for one is said in its place.
-        search_options: The options of every search, such as ``{"topic": "news", "read_top": 3}``, as
-            `websearch_core.tools.SearchDefaults` explains. A model is not shown them and cannot change them, except
-            that it can ask for some of the ``allowed_domains``, and for more ``blocked_domains``. One that the provider
-            does not support is an error now; with ``"unsupported": "note"``, searches leave it out and note it.
-        read_options: The options of every page, such as ``{"max_tokens": 3_000}``, which also limits the text of a
-            search.
-        max_uses: Maximum number of calls in one run: an ``invoke`` or ``stream`` of a LangGraph graph, or elsewhere the
-            conversation. Each of several queries counts. Then each call is an error that tells the model to finish.
-        configurable: The options that a run may set in ``configurable`` of its config: ``api_key``, ``credentials``,
-            ``provider``, ``reader``, ``timeout``, ``allowed_domains``, ``blocked_domains``, ``search_options``,
-            ``read_options``; or a mapping from each to the key that it has there, or of ``provider`` and ``reader`` to
-            those that a run may choose among. A key that is a ``SecretStr``, or has two underscores before its name, is kept out of
+        web: The `WebSearch` to search with; or pass its arguments instead. `WebTools`
+            shares everything with another tool.
+        limit: The number of results of a search, and the maximum that a model can ask
+            for; by default the ``limit`` in ``search_options`` of the `WebSearch`, else
+            5 and 20.
+        several: Take up to five queries in one search, as ``queries`` instead of
+            ``query``, for models that plan them. Their results are numbered together,
+            and what fails for one is said in its place.
+        search_options: The options of every search, such as ``{"topic": "news",
+            "read_top": 3}``, as `websearch_core.tools.SearchDefaults` explains. A model
+            is not shown them and cannot change them, except that it can ask for some of
+            the ``allowed_domains``, and for more ``blocked_domains``. One that the
+            provider does not support is an error now; with ``"unsupported": "note"``,
+            searches leave it out and note it.
+        read_options: The options of every page, such as ``{"max_tokens": 3_000}``,
+            which also limits the text of a search.
+        max_uses: Maximum number of calls in one run: an ``invoke`` or ``stream`` of a
+            LangGraph graph, or elsewhere the conversation. Each of several queries
+            counts. Then each call is an error that tells the model to finish.
+        configurable: The options that a run may set in ``configurable`` of its config:
+            ``api_key``, ``credentials``, ``provider``, ``reader``, ``timeout``,
+            ``allowed_domains``, ``blocked_domains``, ``search_options``,
+            ``read_options``; or a mapping from each to the key that it has there, or of
+            ``provider`` and ``reader`` to those that a run may choose among. A key that
+            is a ``SecretStr``, or has two underscores before its name, is kept out of
             checkpoints and traces.
-        output_format: The format for the model: ``text``, ``markdown``, ``json``, or ``search_result``, content blocks
-            for models of Anthropic, which cite them by themselves.
-        full_artifact: Keep everything in the artifact: snippets, the text of a page and its links. By default it holds
-            only the facts beside the text, since every checkpoint of a conversation stores it.
-        handle_tool_error: What to do with errors. True: return a tool message of status ``error`` that begins with a
-            stable code, ``ERROR [rate_limited] ...``; a bug in a provider too, which is also logged with its traceback.
-            False: raise a ``ToolException``, whose ``__cause__`` is the `WebSearchError`, for middleware to catch; a
-            bug is raised unchanged.
-        provenance: The `Ledger` to record the results in, shared with the tool that opens them.
-        conversation: The keys of a run's config that distinguish conversations, as with `WebSearchToolkit`.
+        output_format: The format for the model: ``text``, ``markdown``, ``json``, or
+            ``search_result``, content blocks for models of Anthropic, which cite them
+            by themselves.
+        full_artifact: Keep everything in the artifact: snippets, the text of a page and
+            its links. By default it holds only the facts beside the text, since every
+            checkpoint of a conversation stores it.
+        handle_tool_error: What to do with errors. True: return a tool message of status
+            ``error`` that begins with a stable code, ``ERROR [rate_limited] ...``; a
+            bug in a provider too, which is also logged with its traceback. False: raise
+            a ``ToolException``, whose ``__cause__`` is the `WebSearchError`, for
+            middleware to catch; a bug is raised unchanged.
+        provenance: The `Ledger` to record the results in, shared with the tool that
+            opens them.
+        conversation: The keys of a run's config that distinguish conversations, as with
+            `WebSearchToolkit`.
 
     Raises:
         InvalidOption: One of the options is unknown or wrong.
-        ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
+        ConfigurationError: The arguments are invalid, or *web* was given together with
+            its arguments.
     """
 
     name: str = "web_search"
@@ -321,16 +432,24 @@ class WebSearchTool(_WebTool, defer_build=False):
     limit: int | None = Field(default=None, frozen=True)
     several: bool = Field(default=False, frozen=True)
 
-    def __init__(self, *, web: WebSearch | WebTools | None = None, **options: Unpack[SearchToolOptions]) -> None:
+    def __init__(
+        self,
+        *,
+        web: WebSearch | WebTools | None = None,
+        **options: Unpack[SearchToolOptions],
+    ) -> None:
         super().__init__(**{"web": web, **options})
         if "args_schema" not in self.model_fields_set:
             self.args_schema = self._tools.search_arguments(SearchToolArguments)  # pyright: ignore[reportIncompatibleVariableOverride] - as above
 
-    if not TYPE_CHECKING:  # hidden from type checkers: with it, they would accept any name
+    # hidden from type checkers: with it, they would accept any name
+    if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
             if name in _METHODS:
-                raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}: write {_DATA}")
+                raise AttributeError(
+                    f"{type(self).__name__!r} has no attribute {name!r}: write {_DATA}"
+                )
             return super().__getattr__(name)
 
     def _run(
@@ -343,7 +462,11 @@ class WebSearchTool(_WebTool, defer_build=False):
         **sent: Any,
     ) -> tuple[Content, dict[str, Any]]:
         with self._as_tool_exception(), report(run_manager):
-            return _split(self._tools.search(self._asked(query, sent), self._find_run(config, runtime)))
+            return _split(
+                self._tools.search(
+                    self._asked(query, sent), self._find_run(config, runtime)
+                )
+            )
 
     async def _arun(
         self,
@@ -356,33 +479,47 @@ class WebSearchTool(_WebTool, defer_build=False):
     ) -> tuple[Content, dict[str, Any]]:
         with self._as_tool_exception():
             async with areport(run_manager):
-                return _split(await self._tools.asearch(self._asked(query, sent), self._find_run(config, runtime)))
+                return _split(
+                    await self._tools.asearch(
+                        self._asked(query, sent), self._find_run(config, runtime)
+                    )
+                )
 
     def _asked(self, query: str, sent: Mapping[str, Any]) -> SearchArguments:
-        """Return the arguments of a search, which LangChain has validated: of a query alone, without the defaults."""
+        """Return the arguments of a search, which LangChain has validated: of a query
+        alone, without the defaults.
+        """
         usual = self._tools.search_arguments().model_fields["limit"].default
         return SearchArguments.model_construct(query=query, **{"limit": usual, **sent})
 
 
 class OpenPageTool(_WebTool, defer_build=False):
-    """Reads a page or a part of it for an agent: ``open_page(url, max_length, offset, query, find)``.
+    """Reads a page or a part of it for an agent: ``open_page(url, max_length, offset,
+    query, find)``.
 
-    Pages of this machine and its network are refused, also behind host names and redirects, except those in
-    ``internal``: ``OpenPageTool(internal=["https://wiki.corp:8443"])``. Its arguments are those of `WebSearchTool`
-    without ``limit``:
+    Pages of this machine and its network are refused, also behind host names and
+    redirects, except those in ``internal``:
+    ``OpenPageTool(internal=["https://wiki.corp:8443"])``. Its arguments are those of
+    `WebSearchTool` without ``limit``:
 
     Args:
         read_options: The options of every page, such as ``{"max_length": 8_000}``, as
-            `websearch_core.reading.ReadOptions` explains; a model can ask for another length.
-        provenance: Which URLs may be opened: ``any``, ``seen`` or ``seen+links``, as `Ledger` explains, or a `Ledger`
-            shared with the tool that searches.
+            `websearch_core.reading.ReadOptions` explains; a model can ask for another
+            length.
+        provenance: Which URLs may be opened: ``any``, ``seen`` or ``seen+links``, as
+            `Ledger` explains, or a `Ledger` shared with the tool that searches.
     """
 
     name: str = "open_page"
     description: str = DESCRIPTIONS["open_page"]
     args_schema: type[BaseModel] = PageToolArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
 
-    def __init__(self, *, web: WebSearch | WebTools | None = None, **options: Unpack[PageToolOptions]) -> None:
+    def __init__(
+        self,
+        *,
+        web: WebSearch | WebTools | None = None,
+        **options: Unpack[PageToolOptions],
+    ) -> None:
         super().__init__(**{"web": web, **options})
 
     def _run(
@@ -410,7 +547,9 @@ class OpenPageTool(_WebTool, defer_build=False):
         with self._as_tool_exception():
             async with areport(run_manager):
                 asked = PageArguments.model_construct(url=url, **sent)
-                return _split(await self._tools.aopen_page(asked, self._find_run(config, runtime)))
+                return _split(
+                    await self._tools.aopen_page(asked, self._find_run(config, runtime))
+                )
 
 
 class WebSearchToolkit(_Options, BaseToolkit, defer_build=False):
@@ -422,41 +561,53 @@ class WebSearchToolkit(_Options, BaseToolkit, defer_build=False):
         agent = create_agent(model, toolkit.get_tools())
         agent.invoke(question, config={"callbacks": [toolkit.user_urls], "configurable": {"thread_id": "1"}})
 
-    Its arguments are those of `WebSearch` and those that `WebSearchTool` adds, of which three are about both tools:
+    Its arguments are those of `WebSearch` and those that `WebSearchTool` adds, of which
+    three are about both tools:
 
     Args:
         max_uses: Maximum number of calls of both tools together in one run.
-        provenance: Which URLs may be opened: ``any``; ``seen``, those that a search of the same conversation returned
-            or that the user wrote; or ``seen+links``.
-        conversation: The keys of a run's config, in ``configurable`` or else in ``metadata``, that distinguish
-            conversations: a tenant, a user, a thread. A run without any of them is a conversation of its own.
+        provenance: Which URLs may be opened: ``any``; ``seen``, those that a search of
+            the same conversation returned or that the user wrote; or ``seen+links``.
+        conversation: The keys of a run's config, in ``configurable`` or else in
+            ``metadata``, that distinguish conversations: a tenant, a user, a thread. A
+            run without any of them is a conversation of its own.
     """
 
     limit: int | None = Field(default=None, frozen=True)
     several: bool = Field(default=False, frozen=True)
     handle_tool_error: OnError = True
 
-    def __init__(self, *, web: WebSearch | None = None, **options: Unpack[ToolkitOptions]) -> None:
+    def __init__(
+        self, *, web: WebSearch | None = None, **options: Unpack[ToolkitOptions]
+    ) -> None:
         super().__init__(web=web, **options)
 
     def get_tools(self) -> list[BaseTool]:
         """Return ``web_search`` and ``open_page``."""
         return [
-            tool(web=self._tools, handle_tool_error=self.handle_tool_error, conversation=self.conversation)
+            tool(
+                web=self._tools,
+                handle_tool_error=self.handle_tool_error,
+                conversation=self.conversation,
+            )
             for tool in (WebSearchTool, OpenPageTool)
         ]
 
     @property
     def user_urls(self) -> BaseCallbackHandler:
-        """A callback for the config of a run that allows the URLs in the user's messages to be opened.
+        """A callback for the config of a run that allows the URLs in the user's
+        messages to be opened.
 
-        The user's messages are the human messages in the input of the root run: those in ``messages``, or the input
-        itself if it is a string or messages. Text that the user pastes into them counts. Messages that a model or
-        middleware writes during the run do not, whether they go to the same agent or to a sub-agent.
+        The user's messages are the human messages in the input of the root run: those
+        in ``messages``, or the input itself if it is a string or messages. Text that
+        the user pastes into them counts. Messages that a model or middleware writes
+        during the run do not, whether they go to the same agent or to a sub-agent.
 
-        There are three things it cannot see; use `allow_text` for them: other fields of your own state; the input of a
-        streamed chain that is not a LangGraph graph; and models and tools called outside a run. It cannot know who
-        wrote the input of a root run: do not give it to a run that you start, in its own thread, with text of a model.
+        There are three things it cannot see; use `allow_text` for them: other fields of
+        your own state; the input of a streamed chain that is not a LangGraph graph; and
+        models and tools called outside a run. It cannot know who wrote the input of a
+        root run: do not give it to a run that you start, in its own thread, with text
+        of a model.
         """
         return UserURLs(self.provenance, self.conversation)
 
@@ -465,9 +616,12 @@ class WebSearchToolkit(_Options, BaseToolkit, defer_build=False):
 
         Args:
             text: What the user wrote, such as a field of your graph's state.
-            config: The config of the run, which determines the conversation; None for that of the current run.
+            config: The config of the run, which determines the conversation; None for
+                that of the current run.
         """
-        self.provenance.allow_text(text, find_conversation(ensure_config(config), self.conversation))
+        self.provenance.allow_text(
+            text, find_conversation(ensure_config(config), self.conversation)
+        )
 
 
 def _split(output: Output) -> tuple[Content, dict[str, Any]]:

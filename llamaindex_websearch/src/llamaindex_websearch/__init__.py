@@ -1,4 +1,5 @@
-"""Web search for LlamaIndex: a tool spec, a retriever, a reader and a node postprocessor.
+"""Web search for LlamaIndex: a tool spec, a retriever, a reader and a node
+postprocessor.
 
 ::
 
@@ -47,7 +48,8 @@ _HOMES = {
     "to_document": ".documents",
 }
 
-if not TYPE_CHECKING:  # hidden from type checkers: with a __getattr__, they would accept any name
+# hidden from type checkers: with a __getattr__, they would accept any name
+if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
         if name == "__version__":
@@ -55,7 +57,8 @@ if not TYPE_CHECKING:  # hidden from type checkers: with a __getattr__, they wou
 
             value: object = version("llamaindex-websearch")
         elif name in _HOMES:
-            import_module("websearch_core.client").preload()  # now, rather than in somebody's event loop
+            # now, rather than in somebody's event loop
+            import_module("websearch_core.client").preload()
             value = getattr(import_module(_HOMES[name], __name__), name)
         else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

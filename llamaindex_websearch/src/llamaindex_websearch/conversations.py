@@ -1,7 +1,7 @@
 """Find the conversation in which a tool is called: that of the workflow's `Context`.
 
-What it found, with its numbers, and what the user named are stored in the context, so a conversation that goes on in
-another process still has them.
+What it found, with its numbers, and what the user named are stored in the context, so a
+conversation that goes on in another process still has them.
 """
 
 from __future__ import annotations
@@ -23,12 +23,16 @@ from websearch_core.tools import Run, WebTools
 
 _KEY = "websearch_conversation"
 _MARK = "+configured"  # after the name of a conversation that has options of its own
-_MAX_CONVERSATIONS = 10_000  # with such options; the one that was used least recently is forgotten
+# with such options; the one that was used least recently is forgotten
+_MAX_CONVERSATIONS = 10_000
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _SOURCES = "websearch_sources"
 _NAMED = "websearch_named"
 _MAX_NAMED = 100  # URLs of the user in one context; the oldest are forgotten
-_NO_FIELD = f"the state of the workflow has no field `{_SOURCES}`, so what other processes found is unknown"
+_NO_FIELD = (
+    f"the state of the workflow has no field `{_SOURCES}`, so what other processes "
+    f"found is unknown"
+)
 _log = logging.getLogger(__name__)
 
 
@@ -57,10 +61,12 @@ class ConversationOptions:
         """Return the options of a conversation.
 
         Args:
-            conversation: Its name, with or without the mark of one that has options: a saved context may be edited.
+            conversation: Its name, with or without the mark of one that has options: a
+                saved context may be edited.
 
         Raises:
-            ConfigurationError: It has options, and they are not known here. It must not use another tenant's.
+            ConfigurationError: It has options, and they are not known here. It must not
+                use another tenant's.
         """
         name = _unmark(conversation)
         if name is None:
@@ -70,12 +76,16 @@ class ConversationOptions:
             if options is not None:
                 self._options[name] = options
         if options is None and name != conversation:
-            raise ConfigurationError("the options of this conversation are not known here: call `configure` again")
+            raise ConfigurationError(
+                "the options of this conversation are not known here: call `configure` "
+                "again"
+            )
         return _NOTHING if options is None else options
 
 
 class Conversations:
-    """The conversations of one tool spec: that of a call is the `Context` of the workflow whose step is running.
+    """The conversations of one tool spec: that of a call is the `Context` of the
+    workflow whose step is running.
 
     Args:
         tools: The tools of the spec.
@@ -97,7 +107,9 @@ class Conversations:
 
     @asynccontextmanager
     async def aenter(self) -> AsyncIterator[Run]:
-        """Yield the run of a call; after it, store the sources that its conversation has numbers for."""
+        """Yield the run of a call; after it, store the sources that its conversation
+        has numbers for.
+        """
         context = _find_context()
         run = await self._find_run(context) if context else self._make_run()
         yield run
@@ -113,24 +125,34 @@ class Conversations:
             if not self._has_warned:
                 self._has_warned = True
                 _log.warning("each run is a conversation of its own: %s", error)
-        sources, named = [await context.store.get(name, default=None) for name in (_SOURCES, _NAMED)]
+        sources, named = [
+            await context.store.get(name, default=None) for name in (_SOURCES, _NAMED)
+        ]
         if isinstance(named, list):
             text = "\n".join(one for one in named[-_MAX_NAMED:] if isinstance(one, str))
             self._tools.provenance.allow_text(text, _unmark(conversation))
         kind: Any = getattr(context.store, "state_type", dict)
-        has_field = hasattr(kind, "__getitem__") or _SOURCES in kind.model_fields  # any field, or this one
+        # any field, or this one
+        has_field = hasattr(kind, "__getitem__") or _SOURCES in kind.model_fields
         return self._make_run(
-            conversation, sources if isinstance(sources, list) else (), "" if has_field else _NO_FIELD
+            conversation,
+            sources if isinstance(sources, list) else (),
+            "" if has_field else _NO_FIELD,
         )
 
     def _make_run(
-        self, conversation: str | None = None, sources: Sequence[Mapping[str, Any]] = (), forgets: str = ""
+        self,
+        conversation: str | None = None,
+        sources: Sequence[Mapping[str, Any]] = (),
+        forgets: str = "",
     ) -> Run:
         name = _unmark(conversation)
         return Run(
             name=_find_run() or name,
             conversation=name,
-            options=self.options.get(conversation) if self._tools.configurable else _NOTHING,
+            options=self.options.get(conversation)
+            if self._tools.configurable
+            else _NOTHING,
             sources=sources,
             shares=True,
             forgets=forgets,
@@ -138,7 +160,9 @@ class Conversations:
 
     async def _store_sources(self, context: Context, run: Run) -> None:
         with suppress(ValueError):  # the state has no field for them
-            await context.store.set(_SOURCES, self._tools.provenance.sources(run.conversation))
+            await context.store.set(
+                _SOURCES, self._tools.provenance.sources(run.conversation)
+            )
 
 
 async def store_named(context: Context, urls: Sequence[str]) -> None:
@@ -156,15 +180,20 @@ def _unmark(conversation: str | None) -> str | None:
 
 
 def _find_run() -> str | None:
-    """Return the name of the workflow's run in which a tool is called; None outside workflows."""
+    """Return the name of the workflow's run in which a tool is called; None outside
+    workflows.
+    """
     found = active_instrument_tags.get().get("llamaindex.run_id")
     return None if found is None else str(found)
 
 
-async def find_conversation(context: Context, *, configured: bool = False, marked: bool = False) -> str:
+async def find_conversation(
+    context: Context, *, configured: bool = False, marked: bool = False
+) -> str:
     """Return the name of the conversation of *context*.
 
-    The name is stored in the state of the context, so it is the same in every turn, and after ``Context.from_dict``.
+    The name is stored in the state of the context, so it is the same in every turn, and
+    after ``Context.from_dict``.
 
     Args:
         context: The context.
@@ -175,24 +204,35 @@ async def find_conversation(context: Context, *, configured: bool = False, marke
         ConfigurationError: The state has a type without a field for it.
     """
     known = await context.store.get(_KEY, default=None)
-    if not known or not isinstance(known, str) or (configured and known == _unmark(known)):
+    if (
+        not known
+        or not isinstance(known, str)
+        or (configured and known == _unmark(known))
+    ):
         try:
-            async with context.store.edit_state() as state:  # other tools of the same step may do the same
+            # other tools of the same step may do the same
+            async with context.store.edit_state() as state:
                 stored = getattr(state, _KEY, None)
                 known = stored if stored and isinstance(stored, str) else uuid4().hex
                 if configured:
                     known = f"{_unmark(known)}{_MARK}"
                 setattr(state, _KEY, known)
         except ValueError as error:
-            raise ConfigurationError(f"the state of the workflow needs a field `{_KEY}: str | None = None`") from error
+            raise ConfigurationError(
+                f"the state of the workflow needs a field `{_KEY}: str | None = None`"
+            ) from error
     return str(known) if marked else str(_unmark(known))
 
 
 def join_texts(user_msg: str | ChatMessage) -> str:
-    """Return the texts of *user_msg*, on separate lines, so that two of them cannot form one URL."""
+    """Return the texts of *user_msg*, on separate lines, so that two of them cannot
+    form one URL.
+    """
     if isinstance(user_msg, str):
         return user_msg
-    return "\n".join(block.text for block in user_msg.blocks if isinstance(block, TextBlock))
+    return "\n".join(
+        block.text for block in user_msg.blocks if isinstance(block, TextBlock)
+    )
 
 
 def _find_context() -> Context | None:

@@ -31,13 +31,14 @@ EMBED_EXCLUDED = [*LLM_EXCLUDED, "published", "read_note", "url"]
 class ToolDocuments(RootModel[list[Document]]):
     """A tool's documents; as a string, the text for the model.
 
-    LlamaIndex shows a model the string of what a function returns. Of a ``list`` of documents, it would show their bare
-    texts instead: without title, URL and number, and not marked as data from the web.
+    LlamaIndex shows a model the string of what a function returns. Of a ``list`` of
+    documents, it would show their bare texts instead: without title, URL and number,
+    and not marked as data from the web.
 
     Args:
         documents: The documents.
-        text: The text, with every title and URL, and with what does not belong to a single document: notes, a direct
-            answer, or that nothing was found.
+        text: The text, with every title and URL, and with what does not belong to a
+            single document: notes, a direct answer, or that nothing was found.
     """
 
     _text: str = PrivateAttr()
@@ -54,7 +55,8 @@ class ToolDocuments(RootModel[list[Document]]):
     def __str__(self) -> str:
         return self._text
 
-    def __repr__(self) -> str:  # shown to a model by a tool that puts this in a list or a dictionary
+    # shown to a model by a tool that puts this in a list or a dictionary
+    def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self)} documents)"
 
     def __iter__(self) -> Iterator[Document]:  # type: ignore[override]  # pyright: ignore[reportIncompatibleMethodOverride] - as pydantic suggests
@@ -74,12 +76,20 @@ class ToolDocuments(RootModel[list[Document]]):
 
 
 class WebNode(TextNode):
-    """A node that a query engine or a `RetrieverTool` shows to a model marked as data from the web."""
+    """A node that a query engine or a `RetrieverTool` shows to a model marked as data
+    from the web.
+    """
 
     def get_content(self, metadata_mode: MetadataMode = MetadataMode.NONE) -> str:
-        """Return the text for *metadata_mode*; what is embedded or taken as it is has no marks."""
+        """Return the text for *metadata_mode*; what is embedded or taken as it is has
+        no marks.
+        """
         content = super().get_content(metadata_mode=metadata_mode)
-        return fenced(content, "A web page") if metadata_mode == MetadataMode.LLM else content
+        return (
+            fenced(content, "A web page")
+            if metadata_mode == MetadataMode.LLM
+            else content
+        )
 
 
 def to_document(page: Page) -> Document:

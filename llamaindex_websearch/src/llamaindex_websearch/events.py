@@ -30,7 +30,8 @@ class WebSearchEvent(BaseEvent):
 
     Args:
         name: What it is, such as ``search_start``, ``wait`` or ``read_end``.
-        data: Its facts as plain data, as `websearch_core.events.Event.as_json` returns them.
+        data: Its facts as plain data, as `websearch_core.events.Event.as_json` returns
+            them.
     """
 
     name: str

@@ -18,16 +18,18 @@ if TYPE_CHECKING:  # it would import the parsers of pages
 
 
 class WebPagePostprocessor(BaseNodePostprocessor):
-    """Replaces the text of each node by the passages of its web page that answer the query.
+    """Replaces the text of each node by the passages of its web page that answer the
+    query.
 
     ::
 
         RetrieverQueryEngine.from_args(retriever, llm=llm, node_postprocessors=[WebPagePostprocessor()])
 
-    The URL of a page is the ``source`` or ``url`` in the metadata of its node; nodes without one stay as they are.
-    Pages are read concurrently. Of several nodes from one page, such as the chunks of a vector store, the first stays.
-    One whose page cannot be read, or has no such passage, keeps its text; an error adds its code to the metadata, as
-    ``read_error``.
+    The URL of a page is the ``source`` or ``url`` in the metadata of its node; nodes
+    without one stay as they are. Pages are read concurrently. Of several nodes from one
+    page, such as the chunks of a vector store, the first stays. One whose page cannot
+    be read, or has no such passage, keeps its text; an error adds its code to the
+    metadata, as ``read_error``.
 
     Args:
         web: The `WebSearch` to read with.
@@ -36,7 +38,8 @@ class WebPagePostprocessor(BaseNodePostprocessor):
 
     Raises:
         InvalidOption: One of the options is unknown or wrong.
-        ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
+        ConfigurationError: The arguments are invalid, or *web* was given together with
+            its arguments.
     """
 
     web: Any = Field(exclude=True)
@@ -51,7 +54,10 @@ class WebPagePostprocessor(BaseNodePostprocessor):
     ) -> None:
         arguments, _ = split_arguments(arguments, ["read_options"])
         passages = Passages(WebSearch.resolve(web, arguments), read_options)
-        values: dict[str, Any] = {"web": passages.web, "read_options": passages.read_options or {}}
+        values: dict[str, Any] = {
+            "web": passages.web,
+            "read_options": passages.read_options or {},
+        }
         super().__init__(**values)
 
     @classmethod
@@ -66,7 +72,9 @@ class WebPagePostprocessor(BaseNodePostprocessor):
             return nodes
         metadata, query = [node.node.metadata for node in nodes], query_bundle.query_str
         with report():
-            return Passages(self.web, self.read_options).replace(nodes, metadata, query, _replace_text)
+            return Passages(self.web, self.read_options).replace(
+                nodes, metadata, query, _replace_text
+            )
 
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
@@ -75,15 +83,23 @@ class WebPagePostprocessor(BaseNodePostprocessor):
             return nodes
         metadata, query = [node.node.metadata for node in nodes], query_bundle.query_str
         with report():
-            return await Passages(self.web, self.read_options).areplace(nodes, metadata, query, _replace_text)
+            return await Passages(self.web, self.read_options).areplace(
+                nodes, metadata, query, _replace_text
+            )
 
 
 def _replace_text(scored: NodeWithScore, page: Page | WebSearchError) -> NodeWithScore:
     node = scored.node.model_copy()
     if isinstance(page, WebSearchError):
         node.metadata = {**node.metadata, "read_error": page.code}
-        node.excluded_llm_metadata_keys = [*node.excluded_llm_metadata_keys, "read_error"]
-        node.excluded_embed_metadata_keys = [*node.excluded_embed_metadata_keys, "read_error"]
+        node.excluded_llm_metadata_keys = [
+            *node.excluded_llm_metadata_keys,
+            "read_error",
+        ]
+        node.excluded_embed_metadata_keys = [
+            *node.excluded_embed_metadata_keys,
+            "read_error",
+        ]
     elif page.content:
         node.set_content(page.content)
     return scored.model_copy(update={"node": node})

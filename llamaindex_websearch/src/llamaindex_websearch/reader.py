@@ -27,15 +27,24 @@ _ELSEWHERE = MappingProxyType(
     {
         **dict.fromkeys(("urls", "url", "web_path", "web_paths"), _URLS),
         **dict.fromkeys(("query", "search_query", "params"), _SEARCH),
-        **dict.fromkeys(("sitemap_url", "start_url"), 'write WebPageReader(crawl={"depth": 1}).load_data([url])'),
-        "filter": "write WebPageReader().load_data([each for each in WebSearch().map(url) if ...])",
-        "pages": 'write WebPageReader().load_data(urls), or WebSearchRetriever(provider="wikipedia").retrieve(query)',
+        **dict.fromkeys(
+            ("sitemap_url", "start_url"),
+            'write WebPageReader(crawl={"depth": 1}).load_data([url])',
+        ),
+        "filter": "write WebPageReader().load_data([each for each in "
+        "WebSearch().map(url) if ...])",
+        "pages": "write WebPageReader().load_data(urls), or "
+        'WebSearchRetriever(provider="wikipedia").retrieve(query)',
         "prefix": 'write crawl={"scope": "path"}, and load_data([prefix])',
-        **dict.fromkeys(("wait_until", "browser"), 'write reader="auto": a browser is used for pages that need one'),
+        **dict.fromkeys(
+            ("wait_until", "browser"),
+            'write reader="auto": a browser is used for pages that need one',
+        ),
         "continue_on_failure": 'write on_error="skip" or "raise"',
         "fail_on_error": 'write on_error="raise" or "skip"',
         "html_to_text": "leave it out: a document is always Markdown",
-        "include_url_in_text": "leave it out: metadata has the url, which models are shown",
+        "include_url_in_text": "leave it out: metadata has the url, which models are "
+        "shown",
         "limit": 'write crawl={"limit": ...}',
         "max_depth": 'write crawl={"depth": ...}',
         "metadata_fn": "change the metadata of the documents that load_data returns",
@@ -54,21 +63,25 @@ class WebPageReader(BasePydanticReader):
 
         documents = WebPageReader().load_data(["https://docs.python.org/3/"])
 
-    A document has the URL of the page, after redirects, as its id. Its metadata has ``url``, ``title`` and everything
-    else known about the page. An error page is never a document. ``IngestionPipeline(readers=...)`` takes it too.
+    A document has the URL of the page, after redirects, as its id. Its metadata has
+    ``url``, ``title`` and everything else known about the page. An error page is never
+    a document. ``IngestionPipeline(readers=...)`` takes it too.
 
     Args:
         web: The `WebSearch` to read with.
-        read_options: The options of each page, such as ``{"max_length": 8_000}``. By default, pages are whole.
-        crawl: Read the pages of the sites that begin at the URLs: True, or options of `WebSearch.crawl`, such as
-            ``{"limit": 500}``.
-        on_error: What to do about a page that cannot be read: ``skip`` it, and log a warning with its URL; or ``raise``
-            its error. A wrong key, a used-up budget and the like are raised in either case.
+        read_options: The options of each page, such as ``{"max_length": 8_000}``. By
+            default, pages are whole.
+        crawl: Read the pages of the sites that begin at the URLs: True, or options of
+            `WebSearch.crawl`, such as ``{"limit": 500}``.
+        on_error: What to do about a page that cannot be read: ``skip`` it, and log a
+            warning with its URL; or ``raise`` its error. A wrong key, a used-up budget
+            and the like are raised in either case.
         arguments: The arguments of `WebSearch`, instead of *web*.
 
     Raises:
         InvalidOption: One of the options is unknown or wrong.
-        ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
+        ConfigurationError: The arguments are invalid, or *web* was given together with
+            its arguments.
     """
 
     is_remote: bool = True
@@ -93,8 +106,14 @@ class WebPageReader(BasePydanticReader):
         for name in given.keys() & _ELSEWHERE.keys():
             raise ConfigurationError(f"{name}: {_ELSEWHERE[name]}")
         checked, _ = split_arguments(given, ["read_options", "crawl", "on_error"])
-        loading = Loading(WebSearch.resolve(web, checked), read_options, on_error, crawl)
-        values: dict[str, Any] = {"web": loading.web, "read_options": read_options, "on_error": on_error}
+        loading = Loading(
+            WebSearch.resolve(web, checked), read_options, on_error, crawl
+        )
+        values: dict[str, Any] = {
+            "web": loading.web,
+            "read_options": read_options,
+            "on_error": on_error,
+        }
         values["crawl"] = crawl
         super().__init__(**values)
         self._loading = loading
@@ -104,7 +123,9 @@ class WebPageReader(BasePydanticReader):
         """Return the name of the class, which LlamaIndex stores."""
         return "WebPageReader"
 
-    def load_data(self, urls: str | Sequence[str] | None = None, **others: Never) -> list[Document]:
+    def load_data(
+        self, urls: str | Sequence[str] | None = None, **others: Never
+    ) -> list[Document]:
         """Read pages, up to 32 at a time.
 
         Args:
@@ -114,12 +135,14 @@ class WebPageReader(BasePydanticReader):
         Raises:
             InvalidOption: There are no *urls*, or there are *others*.
             UnsafeURL: With ``on_error="raise"``: a URL may not be opened from here.
-            ServiceError: With ``on_error="raise"``: a page cannot be read; or no page can, as with a wrong key. The
-                subclasses are in `websearch_core.errors`.
+            ServiceError: With ``on_error="raise"``: a page cannot be read; or no page
+                can, as with a wrong key. The subclasses are in `websearch_core.errors`.
         """
         return list(self.lazy_load_data(urls, **others))
 
-    def lazy_load_data(self, urls: str | Sequence[str] | None = None, **others: Never) -> Iterator[Document]:
+    def lazy_load_data(
+        self, urls: str | Sequence[str] | None = None, **others: Never
+    ) -> Iterator[Document]:
         """Read pages when they are requested, some of them ahead."""
         documents = self._loading.load(_check_urls(urls, others))
         while True:
@@ -129,18 +152,26 @@ class WebPageReader(BasePydanticReader):
                 return
             yield as_document(made)
 
-    async def aload_data(self, urls: str | Sequence[str] | None = None, **others: Never) -> list[Document]:
+    async def aload_data(
+        self, urls: str | Sequence[str] | None = None, **others: Never
+    ) -> list[Document]:
         """Do the same as `load_data` on the running event loop."""
         checked = _check_urls(urls, others)
         with report():
             return [as_document(made) async for made in self._loading.aload(checked)]
 
-    async def alazy_load_data(self, urls: str | Sequence[str] | None = None, **others: Never) -> list[Document]:
-        """Same as `aload_data`: LlamaIndex awaits an iterable here, so the pages cannot be read lazily."""
+    async def alazy_load_data(
+        self, urls: str | Sequence[str] | None = None, **others: Never
+    ) -> list[Document]:
+        """Same as `aload_data`: LlamaIndex awaits an iterable here, so the pages cannot
+        be read lazily.
+        """
         return await self.aload_data(urls, **others)
 
 
-def _check_urls(urls: str | Sequence[str] | None, others: Mapping[str, object]) -> str | Sequence[str]:
+def _check_urls(
+    urls: str | Sequence[str] | None, others: Mapping[str, object]
+) -> str | Sequence[str]:
     for name in others:
         raise InvalidOption(f"{name}: {_ELSEWHERE.get(name, _URLS)}")
     if urls is None:

@@ -30,30 +30,36 @@ class WebSearchRetriever(BaseRetriever):
 
         engine = RetrieverQueryEngine.from_args(WebSearchRetriever(provider="tavily", k=8), llm=llm)
 
-    A node has the URL as its id, the snippet as its text, and url, title and everything else known as metadata; models
-    are shown only the part that they can use, marked as data from the web. Its score is the service's own if the
-    service scores every result of the response, else one over the rank: 1, 0.5, 0.33 and so on. Neither is comparable
-    between services.
+    A node has the URL as its id, the snippet as its text, and url, title and everything
+    else known as metadata; models are shown only the part that they can use, marked as
+    data from the web. Its score is the service's own if the service scores every result
+    of the response, else one over the rank: 1, 0.5, 0.33 and so on. Neither is
+    comparable between services.
 
     Args:
         web: The `WebSearch` to search with.
         k: Maximum number of results.
-        content: The text of a node: the ``snippet`` of the search; the ``passages`` of the page that answer the query,
-            or all of a page that is short enough; or the whole ``page``. Pages are read concurrently. One that cannot
-            be read keeps its snippet, and its metadata has the code of the error as ``read_error``.
-        search_options: More options of every search: ``allowed_domains``, ``time_range``, ``country`` and so on.
-        read_options: The options of every page, such as ``{"max_length": 8_000}``. By default, passages have the limit
-            of the `WebSearch`, 15,000 characters, and a page has none. The metadata of a page that is cut has
-            ``truncated``.
-        node_parser: Splits the nodes, such as a ``SentenceSplitter``. Each part has the metadata and the score of its
-            node, and an id that ends in ``#1``, ``#2`` and so on.
+        content: The text of a node: the ``snippet`` of the search; the ``passages`` of
+            the page that answer the query, or all of a page that is short enough; or
+            the whole ``page``. Pages are read concurrently. One that cannot be read
+            keeps its snippet, and its metadata has the code of the error as
+            ``read_error``.
+        search_options: More options of every search: ``allowed_domains``,
+            ``time_range``, ``country`` and so on.
+        read_options: The options of every page, such as ``{"max_length": 8_000}``. By
+            default, passages have the limit of the `WebSearch`, 15,000 characters, and
+            a page has none. The metadata of a page that is cut has ``truncated``.
+        node_parser: Splits the nodes, such as a ``SentenceSplitter``. Each part has the
+            metadata and the score of its node, and an id that ends in ``#1``, ``#2``
+            and so on.
         callback_manager: For LlamaIndex events.
         verbose: For LlamaIndex output.
         arguments: The arguments of `WebSearch`, instead of *web*.
 
     Raises:
         InvalidOption: One of the options is unknown or wrong.
-        ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
+        ConfigurationError: The arguments are invalid, or *web* was given together with
+            its arguments.
 
     Retrieving raises what `WebSearch.search` raises.
     """
@@ -72,7 +78,9 @@ class WebSearchRetriever(BaseRetriever):
         **arguments: Unpack[CommonArguments],
     ) -> None:
         super().__init__(callback_manager=callback_manager, verbose=verbose)
-        arguments, _ = split_arguments(arguments, ["k", "search_options", "read_options"])
+        arguments, _ = split_arguments(
+            arguments, ["k", "search_options", "read_options"]
+        )
         self.web: WebSearch = WebSearch.resolve(web, arguments)
         self.k: int = k
         self.content: ContentMode = content
@@ -83,9 +91,13 @@ class WebSearchRetriever(BaseRetriever):
 
     @property
     def _retrieval(self) -> Retrieval:
-        return Retrieval(self.web, self.k, self.content, self.search_options, self.read_options)
+        return Retrieval(
+            self.web, self.k, self.content, self.search_options, self.read_options
+        )
 
-    def retrieve(self, str_or_query_bundle: QueryType, **unknown: object) -> list[NodeWithScore]:
+    def retrieve(
+        self, str_or_query_bundle: QueryType, **unknown: object
+    ) -> list[NodeWithScore]:
         """Retrieve nodes.
 
         Args:
@@ -98,7 +110,9 @@ class WebSearchRetriever(BaseRetriever):
         _check_arguments(unknown)
         return super().retrieve(str_or_query_bundle)
 
-    async def aretrieve(self, str_or_query_bundle: QueryType, **unknown: object) -> list[NodeWithScore]:
+    async def aretrieve(
+        self, str_or_query_bundle: QueryType, **unknown: object
+    ) -> list[NodeWithScore]:
         """Async version of `retrieve`."""
         _check_arguments(unknown)
         return await super().aretrieve(str_or_query_bundle)
@@ -111,7 +125,11 @@ class WebSearchRetriever(BaseRetriever):
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         with report():
             found = await self._retrieval.aretrieve(_query_text(query_bundle))
-        return await asyncio.to_thread(self._split, found) if self.node_parser else self._split(found)
+        return (
+            await asyncio.to_thread(self._split, found)
+            if self.node_parser
+            else self._split(found)
+        )
 
     def _split(self, found: list[PlainDocument]) -> list[NodeWithScore]:
         nodes = _make_nodes(found)
@@ -121,7 +139,11 @@ class WebSearchRetriever(BaseRetriever):
         for whole in nodes:
             for n, part in enumerate(self.node_parser([whole.node]), 1):
                 part.id_ = f"{whole.node.node_id}#{n}"
-                shown = WebNode.model_construct(**dict(part)) if type(part) is TextNode else part
+                shown = (
+                    WebNode.model_construct(**dict(part))
+                    if type(part) is TextNode
+                    else part
+                )
                 parts.append(NodeWithScore(node=shown, score=whole.score))
         return parts
 
@@ -129,7 +151,10 @@ class WebSearchRetriever(BaseRetriever):
 def _check_arguments(unknown: Mapping[str, object]) -> None:
     if unknown:
         names = ", ".join(sorted(unknown))
-        raise InvalidOption(f"unknown arguments: {names}; pass k=... and search_options={{...}} to the constructor")
+        raise InvalidOption(
+            f"unknown arguments: {names}; pass k=... and search_options={{...}} to the "
+            f"constructor"
+        )
 
 
 def _query_text(query: QueryBundle) -> str:
@@ -138,11 +163,16 @@ def _query_text(query: QueryBundle) -> str:
 
 
 def _make_nodes(found: list[PlainDocument]) -> list[NodeWithScore]:
-    """Make nodes with the scores of the service, if it scores every result, or else with those of their ranks."""
+    """Make nodes with the scores of the service, if it scores every result, or else
+    with those of their ranks.
+    """
     scores = [one.metadata.get("score") for one in found]
     if None in scores:
         scores = [1 / rank for rank in range(1, len(found) + 1)]
-    return [NodeWithScore(node=_make_node(one), score=score) for one, score in zip(found, scores, strict=True)]
+    return [
+        NodeWithScore(node=_make_node(one), score=score)
+        for one, score in zip(found, scores, strict=True)
+    ]
 
 
 def _make_node(made: PlainDocument) -> TextNode:

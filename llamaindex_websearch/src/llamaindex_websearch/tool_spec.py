@@ -1,12 +1,22 @@
 """Search and reading as tools for LlamaIndex agents."""
 
-# No `from __future__ import annotations` here: LlamaIndex makes schemas from the annotations, not from strings.
+# No `from __future__ import annotations` here: LlamaIndex makes schemas from the
+# annotations, not from strings.
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, Unpack, cast, get_args
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    ParamSpec,
+    TypeVar,
+    Unpack,
+    cast,
+    get_args,
+)
 
 from llama_index.core.llms import ChatMessage
 from llama_index.core.tools import FunctionTool, ToolMetadata
@@ -38,12 +48,17 @@ if TYPE_CHECKING:  # it would import the parsers of pages
     from websearch_core.reading import ReadOptions
 
 # The methods of other tool specs, and what to write instead.
-_SEARCH = "documents = spec.web_search(query, limit=5); [(one.metadata['url'], one.text) for one in documents]"
+_SEARCH = (
+    "documents = spec.web_search(query, limit=5); [(one.metadata['url'], one.text) for "
+    "one in documents]"
+)
 _READ = "documents = spec.open_page(url); documents[0].text"
 _ELSEWHERE = dict.fromkeys(
     ["search", "asearch", "brave_search", "duckduckgo_full_search", "duckduckgo_instant_search", "google_search",
-     "bing_web_search", "serper_search", "searxng_search", "jina_search", "search_web", "retrieve_documents",
-     "search_and_retrieve_documents", "search_and_retrieve_highlights", "arxiv_query", "bing_news_search",
+     "bing_web_search", "serper_search", "searxng_search", "jina_search", "search_web",
+     "retrieve_documents",
+     "search_and_retrieve_documents", "search_and_retrieve_highlights", "arxiv_query",
+     "bing_news_search",
      "search_data", "search_engine", "run"], _SEARCH,
 ) | dict.fromkeys(["extract", "read", "aread", "scrape", "scrape_as_markdown", "fetch", "get_contents", "read_page",
                    "load_data"], _READ)  # fmt: skip
@@ -53,9 +68,11 @@ TimeRange = Literal["all", "day", "week", "month", "year"]
 
 
 class ToolError(Exception):
-    """Raised by the tools; LlamaIndex passes its text to the model as the failed result of a call.
+    """Raised by the tools; LlamaIndex passes its text to the model as the failed result
+    of a call.
 
-    The text begins with a stable code, ``ERROR [rate_limited] ...``, and never contains a key.
+    The text begins with a stable code, ``ERROR [rate_limited] ...``, and never contains
+    a key.
 
     Args:
         error: The error that programs get from the library.
@@ -72,13 +89,19 @@ class ToolError(Exception):
 
 
 def _leave_checks_to_tools(method: Callable[P, R]) -> Callable[P, R]:
-    """Let a call leave out anything, and add what is unknown: `WebTools` says what is wrong, in words for a model.
+    """Let a call leave out anything, and add what is unknown: `WebTools` says what is
+    wrong, in words for a model.
 
-    LlamaIndex does not validate arguments. What a model is not shown is passed as keyword arguments that the signature
-    for LlamaIndex does not have; what was left out is None, and means the default of the spec.
+    LlamaIndex does not validate arguments. What a model is not shown is passed as
+    keyword arguments that the signature for LlamaIndex does not have; what was left out
+    is None, and means the default of the spec.
     """
     signature = inspect.signature(method)
-    shown = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    shown = [
+        one
+        for one in signature.parameters.values()
+        if one.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
     run: Any = method
 
     def bind(args: Any, kwargs: Any) -> dict[str, Any]:
@@ -105,43 +128,56 @@ class WebSearchToolSpec(BaseToolSpec):
 
         agent = FunctionAgent(tools=WebSearchToolSpec(provider="brave").to_tool_list(), llm=llm)
 
-    The tools show the model a text with numbered sources, each with its title and URL, fenced off as data from the web;
-    ``ToolOutput.raw_output`` has the documents. An error is raised as `ToolError`, which an agent treats as a failed
-    call, and then continues. Options that a provider does not support are ignored and noted in the text. Its arguments
-    are those of `WebSearch`, and these:
+    The tools show the model a text with numbered sources, each with its title and URL,
+    fenced off as data from the web; ``ToolOutput.raw_output`` has the documents. An
+    error is raised as `ToolError`, which an agent treats as a failed call, and then
+    continues. Options that a provider does not support are ignored and noted in the
+    text. Its arguments are those of `WebSearch`, and these:
 
     Args:
         web: The `WebSearch` to search and read with.
-        limit: The number of results of a search, and the maximum that a model can ask for; by default the ``limit`` in
-            ``search_options`` of the `WebSearch`, else 5 and 20.
-        search_options: The options of every search, such as ``{"topic": "news", "read_top": 3}``, as
-            `websearch_core.tools.SearchDefaults` explains. A model is not shown them and cannot change them, except
-            that it can ask for some of the ``allowed_domains``, and for more ``blocked_domains``. One that the provider
-            does not support is an error now; with ``"unsupported": "note"``, searches leave it out and note it.
+        limit: The number of results of a search, and the maximum that a model can ask
+            for; by default the ``limit`` in ``search_options`` of the `WebSearch`, else
+            5 and 20.
+        search_options: The options of every search, such as ``{"topic": "news",
+            "read_top": 3}``, as `websearch_core.tools.SearchDefaults` explains. A model
+            is not shown them and cannot change them, except that it can ask for some of
+            the ``allowed_domains``, and for more ``blocked_domains``. One that the
+            provider does not support is an error now; with ``"unsupported": "note"``,
+            searches leave it out and note it.
         read_options: The options of every page, such as ``{"max_length": 8_000}``, as
-            `websearch_core.reading.ReadOptions` explains; a model can ask for another length.
+            `websearch_core.reading.ReadOptions` explains; a model can ask for another
+            length.
         output_format: The format of the text: ``text``, ``markdown`` or ``json``.
-        provenance: Which URLs may be opened: ``any``; ``seen``, those that a search of the same conversation returned
-            or that `allow_text` allowed; or ``seen+links``. In a workflow, each `Context` is a conversation: give every
-            turn the same one. A sub-agent has its own context. Results of searches outside workflows, and URLs allowed
-            by ``spec.ledger.allow_text(text)``, may be opened in all conversations of this spec.
-        max_uses: Maximum number of calls of both tools together in one run of an agent or workflow; outside of any, of
-            this spec. Then each call is an error that tells the model to finish.
-        configurable: The options that `configure` may set for the conversation of a `Context`: ``api_key``,
-            ``credentials``, ``provider``, ``reader``, ``timeout``, ``allowed_domains``, ``blocked_domains``,
-            ``search_options``, ``read_options``; or a mapping, of ``provider`` and ``reader`` to those that may be
-            chosen.
-        several: Take up to five queries in one search, as ``queries`` instead of ``query``, for models that plan them.
-            Their results are numbered together, and what fails for one is said in its place. Each counts for
-            ``max_uses``.
+        provenance: Which URLs may be opened: ``any``; ``seen``, those that a search of
+            the same conversation returned or that `allow_text` allowed; or
+            ``seen+links``. In a workflow, each `Context` is a conversation: give every
+            turn the same one. A sub-agent has its own context. Results of searches
+            outside workflows, and URLs allowed by ``spec.ledger.allow_text(text)``, may
+            be opened in all conversations of this spec.
+        max_uses: Maximum number of calls of both tools together in one run of an agent
+            or workflow; outside of any, of this spec. Then each call is an error that
+            tells the model to finish.
+        configurable: The options that `configure` may set for the conversation of a
+            `Context`: ``api_key``, ``credentials``, ``provider``, ``reader``,
+            ``timeout``, ``allowed_domains``, ``blocked_domains``, ``search_options``,
+            ``read_options``; or a mapping, of ``provider`` and ``reader`` to those that
+            may be chosen.
+        several: Take up to five queries in one search, as ``queries`` instead of
+            ``query``, for models that plan them. Their results are numbered together,
+            and what fails for one is said in its place. Each counts for ``max_uses``.
         arguments: The arguments of `WebSearch`, instead of *web*.
 
     Raises:
         InvalidOption: One of the options is unknown or wrong.
-        ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
+        ConfigurationError: The arguments are invalid, or *web* was given together with
+            its arguments.
     """
 
-    spec_functions: list[SPEC_FUNCTION_TYPE] = [("web_search", "aweb_search"), ("open_page", "aopen_page")]  # noqa: RUF012 - as in LlamaIndex
+    spec_functions: list[SPEC_FUNCTION_TYPE] = [  # noqa: RUF012
+        ("web_search", "aweb_search"),
+        ("open_page", "aopen_page"),
+    ]
 
     def __init__(
         self,
@@ -158,7 +194,10 @@ class WebSearchToolSpec(BaseToolSpec):
         **arguments: Unpack[CommonArguments],
     ) -> None:
         if output_format not in get_args(Format):
-            raise ConfigurationError(f"output_format: {output_format!r} is not one of {', '.join(get_args(Format))}")
+            raise ConfigurationError(
+                f"output_format: {output_format!r} is not one of "
+                f"{', '.join(get_args(Format))}"
+            )
         own = ["limit", "search_options", "read_options", "output_format", "provenance", "max_uses", "configurable",
                "several"]  # fmt: skip
         arguments, _ = split_arguments(arguments, own)
@@ -178,11 +217,14 @@ class WebSearchToolSpec(BaseToolSpec):
         self.web: WebSearch = self._tools.web
         self.ledger: Ledger = self._tools.provenance
 
-    if not TYPE_CHECKING:  # hidden from type checkers: with it, they would accept any name
+    # hidden from type checkers: with it, they would accept any name
+    if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
             line = f": write {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
-            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{line}")
+            raise AttributeError(
+                f"{type(self).__name__!r} has no attribute {name!r}{line}"
+            )
 
     @_leave_checks_to_tools
     def web_search(
@@ -196,21 +238,32 @@ class WebSearchToolSpec(BaseToolSpec):
         """Search the web.
 
         Args:
-            query: What to search for. With ``several``, write ``queries=[...]`` instead.
+            query: What to search for. With ``several``, write ``queries=[...]``
+                instead.
             limit: Maximum number of results, 1 to 20; by default that of the spec.
-            allowed_domains: Only results from these domains and their subdomains; empty means anywhere.
+            allowed_domains: Only results from these domains and their subdomains; empty
+                means anywhere.
             time_range: Only results of the last day, week, month or year.
-            unseen: What a model is not shown and may send all the same, such as ``blocked_domains``.
+            unseen: What a model is not shown and may send all the same, such as
+                ``blocked_domains``.
 
         Returns:
-            A document for each result: the snippet, or with ``read_top`` the passages of the page that answer the
-            query. Its metadata has ``url``, ``title`` and everything else known. As a string, they are the text for a
+            A document for each result: the snippet, or with ``read_top`` the passages
+                of the page that answer the
+            query. Its metadata has ``url``, ``title`` and everything else known. As a
+                string, they are the text for a
             model.
 
         Raises:
             ToolError: An argument is invalid, or the service failed.
         """
-        sent = {"query": query, "limit": limit, "allowed_domains": allowed_domains, "time_range": time_range, **unseen}
+        sent = {
+            "query": query,
+            "limit": limit,
+            "allowed_domains": allowed_domains,
+            "time_range": time_range,
+            **unseen,
+        }
         with self._as_tool_error("web_search"), self._conversations.enter() as run:
             return ToolDocuments.of(self._tools.search(sent, run))
 
@@ -224,7 +277,13 @@ class WebSearchToolSpec(BaseToolSpec):
         **unseen: Any,
     ) -> ToolDocuments:
         """Async version of `web_search`."""
-        sent = {"query": query, "limit": limit, "allowed_domains": allowed_domains, "time_range": time_range, **unseen}
+        sent = {
+            "query": query,
+            "limit": limit,
+            "allowed_domains": allowed_domains,
+            "time_range": time_range,
+            **unseen,
+        }
         with self._as_tool_error("web_search"):
             async with self._conversations.aenter() as run:
                 return ToolDocuments.of(await self._tools.asearch(sent, run))
@@ -245,21 +304,32 @@ class WebSearchToolSpec(BaseToolSpec):
 
         Args:
             url: Absolute http(s) URL.
-            max_length: Maximum number of characters to return; 0 for the configured number.
+            max_length: Maximum number of characters to return; 0 for the configured
+                number.
             offset: Where to start, in characters.
-            query: Return the passages that answer this, instead of the text from the offset.
-            find: Return the places around this phrase, instead of the text from the offset.
+            query: Return the passages that answer this, instead of the text from the
+                offset.
+            find: Return the places around this phrase, instead of the text from the
+                offset.
             outline: Return the headings of the page, with sizes and offsets, instead.
-            unseen: What a model may send although there is no such argument; an error says so.
+            unseen: What a model may send although there is no such argument; an error
+                says so.
 
         Returns:
-            One document: the text as Markdown, with ``url``, ``title`` and everything else known as metadata. As a
+            One document: the text as Markdown, with ``url``, ``title`` and everything
+                else known as metadata. As a
             string, it is the text for a model.
 
         Raises:
             ToolError: The URL may not be opened, or the page cannot be read.
         """
-        sent = {"url": url, "max_length": max_length, "offset": offset, "query": query, "find": find}
+        sent = {
+            "url": url,
+            "max_length": max_length,
+            "offset": offset,
+            "query": query,
+            "find": find,
+        }
         sent |= {"outline": outline, **unseen}
         with self._as_tool_error("open_page"), self._conversations.enter() as run:
             return ToolDocuments.of(self._tools.open_page(sent, run))
@@ -277,14 +347,21 @@ class WebSearchToolSpec(BaseToolSpec):
         **unseen: Any,
     ) -> ToolDocuments:
         """Async version of `open_page`."""
-        sent = {"url": url, "max_length": max_length, "offset": offset, "query": query, "find": find}
+        sent = {
+            "url": url,
+            "max_length": max_length,
+            "offset": offset,
+            "query": query,
+            "find": find,
+        }
         sent |= {"outline": outline, **unseen}
         with self._as_tool_error("open_page"):
             async with self._conversations.aenter() as run:
                 return ToolDocuments.of(await self._tools.aopen_page(sent, run))
 
     async def allow_text(self, user_msg: str | ChatMessage, ctx: Context) -> None:
-        """Allow the URLs in *user_msg*, which the user wrote, to be opened in the conversation of *ctx*.
+        """Allow the URLs in *user_msg*, which the user wrote, to be opened in the
+        conversation of *ctx*.
 
         ::
 
@@ -293,17 +370,20 @@ class WebSearchToolSpec(BaseToolSpec):
             await agent.run(question, ctx=ctx)
 
         Args:
-            user_msg: What the user wrote, including text that the user pasted into it. Never pass text that a model
-                wrote, such as the task of a sub-agent.
+            user_msg: What the user wrote, including text that the user pasted into it.
+                Never pass text that a model wrote, such as the task of a sub-agent.
             ctx: The context with which the agent or workflow is run next.
 
         Raises:
-            ConfigurationError: The state of the workflow has its own type, without a field for the name of the
-                conversation; the message says which field to add.
+            ConfigurationError: The state of the workflow has its own type, without a
+                field for the name of the conversation; the message says which field to
+                add.
         """
         if self.ledger.mode != "any":
             conversation = await find_conversation(ctx)
-            await store_named(ctx, self.ledger.allow_text(join_texts(user_msg), conversation))
+            await store_named(
+                ctx, self.ledger.allow_text(join_texts(user_msg), conversation)
+            )
 
     async def configure(self, ctx: Context, **options: Any) -> None:
         """Set options for the conversation of *ctx*, such as the key of a tenant.
@@ -315,19 +395,24 @@ class WebSearchToolSpec(BaseToolSpec):
             await spec.configure(ctx, api_key=tenant.key, search_options={"country": "GB"})
             await agent.run(question, ctx=ctx)
 
-        They are kept in this spec, in memory, and never in the context, whose saved form would contain the key. Call it
-        again for a context that was restored in another process: until then, its tools fail.
+        They are kept in this spec, in memory, and never in the context, whose saved
+        form would contain the key. Call it again for a context that was restored in
+        another process: until then, its tools fail.
 
         Args:
             ctx: The context with which the agent or workflow is run next.
-            options: The options, of those in ``configurable``. They replace all that were set before.
+            options: The options, of those in ``configurable``. They replace all that
+                were set before.
 
         Raises:
-            ConfigurationError: An option is not configurable, or its value is wrong; the message shows no key. Or the
-                state of the workflow has its own type, without a field for the name of the conversation.
+            ConfigurationError: An option is not configurable, or its value is wrong;
+                the message shows no key. Or the state of the workflow has its own type,
+                without a field for the name of the conversation.
         """
         self._tools.check_run_options(options)
-        self._conversations.options.set(await find_conversation(ctx, configured=True), options)
+        self._conversations.options.set(
+            await find_conversation(ctx, configured=True), options
+        )
 
     def to_tool_list(
         self,
@@ -337,20 +422,30 @@ class WebSearchToolSpec(BaseToolSpec):
         """Return the tools.
 
         Args:
-            spec_functions: The tools to return, such as ``["web_search"]``; None for all.
+            spec_functions: The tools to return, such as ``["web_search"]``; None for
+                all.
             func_to_metadata_mapping: Other names, descriptions or schemas for them.
         """
-        schemas: dict[str, type[BaseModel]] = {"web_search": self._tools.search_arguments(), "open_page": PageArguments}
+        schemas: dict[str, type[BaseModel]] = {
+            "web_search": self._tools.search_arguments(),
+            "open_page": PageArguments,
+        }
         metadata = {
-            prefix + name: ToolMetadata(name=name, description=description, fn_schema=schemas[name])
+            prefix + name: ToolMetadata(
+                name=name, description=description, fn_schema=schemas[name]
+            )
             for name, description in DESCRIPTIONS.items()
             for prefix in ("", "a")
         }
-        return super().to_tool_list(spec_functions, {**metadata, **(func_to_metadata_mapping or {})})
+        return super().to_tool_list(
+            spec_functions, {**metadata, **(func_to_metadata_mapping or {})}
+        )
 
     @contextmanager
     def _as_tool_error(self, tool: str) -> Iterator[None]:
-        """Raise every error as `ToolError`; a bug in a provider too, or it would end the agent's run."""
+        """Raise every error as `ToolError`; a bug in a provider too, or it would end
+        the agent's run.
+        """
         try:
             with report():
                 yield

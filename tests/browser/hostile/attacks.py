@@ -1,9 +1,9 @@
-"""
-Pages that try to make a browser reach an address that only this machine can reach.
+"""Pages that try to make a browser reach an address that only this machine can reach.
 
-Each is HTML, with ``@I`` for the internal origin, ``@H`` for its host and port, ``@S`` for the site itself, ``@P`` for
-the port, and ``@N`` for the name of the attack, which says whose request the internal server gets. A first line
-``HEADER name: value`` adds a header, ``REDIRECT url`` makes it a redirect, ``OPEN url`` opens another address.
+Each is HTML, with ``@I`` for the internal origin, ``@H`` for its host and port, ``@S``
+for the site itself, ``@P`` for the port, and ``@N`` for the name of the attack, which
+says whose request the internal server gets. A first line ``HEADER name: value`` adds a
+header, ``REDIRECT url`` makes it a redirect, ``OPEN url`` opens another address.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ def _blob_worker(code: str) -> str:
 
 
 def _each_host(hosts: str) -> str:
-    return script(f"for(const h of [{hosts}])fetch('http://'+h+':@P/hit/@N',{{mode:'no-cors'}}).catch(()=>0)")
+    return script(
+        f"for(const h of [{hosts}])fetch('http://'+h+':@P/hit/@N',{{mode:'no-cors'}}).catch(()=>0)"
+    )
 
 
 def _form(how: str) -> str:
@@ -46,7 +48,9 @@ def _form(how: str) -> str:
 
 
 def _link(attributes: str) -> str:
-    return script(f"let a=document.createElement('a');Object.assign(a,{attributes});document.body.append(a);a.click()")
+    return script(
+        f"let a=document.createElement('a');Object.assign(a,{attributes});document.body.append(a);a.click()"
+    )
 
 
 def _rules(kind: str, url: str) -> str:
@@ -208,7 +212,9 @@ WORKERS = {
     "fetch": _IN_WORKER,
     "nested": "new Worker('/js/fetch/@N')",
     "socket": "new WebSocket('ws://@H/hit/@N')",
-    "preload": "self.onactivate=e=>e.waitUntil(registration.navigationPreload.enable().then(()=>" + _IN_WORKER + "))",
+    "preload": "self.onactivate=e=>e.waitUntil(registration.navigationPreload.enable().then(()=>"
+    + _IN_WORKER
+    + "))",
     "empty": "",
 }
 

@@ -1,8 +1,8 @@
-"""
-The hostile web on loopback: a site, and internal servers that must not be reached.
+"""The hostile web on loopback: a site, and internal servers that must not be reached.
 
-127.0.0.2 stands for the public internet, by a rule of the caller's guard. 127.0.0.1, 127.0.0.3 and ::1 are internal:
-there, TCP and UDP sockets record whatever comes, so neither a browser nor a page can talk its way around the record.
+127.0.0.2 stands for the public internet, by a rule of the caller's guard. 127.0.0.1,
+127.0.0.3 and ::1 are internal: there, TCP and UDP sockets record whatever comes, so
+neither a browser nor a page can talk its way around the record.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from tests.browser.hostile.attacks import ATTACKS, HARM, WORKERS
 
 PUBLIC, INTERNAL = "127.0.0.2", "127.0.0.3"
 SECRET = "TOP-SECRET-OF-THE-INTRANET"
-_TAIL = "<script>fetch('/slow/600')</script>"  # so that a reader that waits for the page stays for what it tries
+# so that a reader that waits for the page stays for what it tries
+_TAIL = "<script>fetch('/slow/600')</script>"
 _CHUNK = b"<p>more and more</p>" * 3000
 
 
@@ -35,7 +36,9 @@ _NAMES = {slug(name): name for name in ATTACKS}
 
 
 class Names:
-    """What names resolve to: ``rebind*`` is public the first time, and internal from then on."""
+    """What names resolve to: ``rebind*`` is public the first time, and internal from
+    then on.
+    """
 
     def __init__(self) -> None:
         self._turns: dict[str, Iterator[str]] = defaultdict(
@@ -59,18 +62,21 @@ class Names:
 
 
 class Site:
-    """
-    ``with Site() as site:`` and open ``site.url(name)``; ``site.reached`` has what came to the internal servers.
+    """``with Site() as site:`` and open ``site.url(name)``; ``site.reached`` has what
+    came to the internal servers.
 
     Args:
-        certificates: For https on other ports of the same address, whose origins are in ``site.secure``.
+        certificates: For https on other ports of the same address, whose origins are in
+            ``site.secure``.
 
     """
 
     def __init__(self, *certificates: ssl.SSLContext) -> None:
-        self.reached: dict[str, str] = {}  # by the name of the attack: REQUEST, CONNECTION or PACKET
+        # by the name of the attack: REQUEST, CONNECTION or PACKET
+        self.reached: dict[str, str] = {}
         self.leaks: dict[str, str] = {}
-        self.seen: list[tuple[str, dict[str, str]]] = []  # path and headers of each request to the public site
+        # path and headers of each request to the public site
+        self.seen: list[tuple[str, dict[str, str]]] = []
         self.sent = 0  # bytes of endless answers
         self.gate = "127.0.0.1:1"  # the address of the proxy, for pages that attack it
         self.secure: list[str] = []
@@ -81,7 +87,9 @@ class Site:
         self._sockets = _bind()
         self.port = self._sockets[0][0].getsockname()[1]
         self.origin = f"http://{PUBLIC}:{self.port}"
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
+        self._thread = threading.Thread(
+            target=lambda: asyncio.run(self._serve()), daemon=True
+        )
         self._thread.start()
         self._ready.wait(60)
         return self
@@ -106,10 +114,20 @@ class Site:
         packets: list[asyncio.BaseTransport] = []
         for tcp, udp in internal:
             servers.append(await asyncio.start_server(self._record, sock=tcp))
-            packets.append((await self._loop.create_datagram_endpoint(lambda: _Packets(self.reached), sock=udp))[0])
+            packets.append(
+                (
+                    await self._loop.create_datagram_endpoint(
+                        lambda: _Packets(self.reached), sock=udp
+                    )
+                )[0]
+            )
         for certificate in self._certificates:
-            server = await asyncio.start_server(self._handle, PUBLIC, 0, ssl=certificate)
-            self.secure.append(f"https://shop.example:{server.sockets[0].getsockname()[1]}")
+            server = await asyncio.start_server(
+                self._handle, PUBLIC, 0, ssl=certificate
+            )
+            self.secure.append(
+                f"https://shop.example:{server.sockets[0].getsockname()[1]}"
+            )
             servers.append(server)
         self._ready.set()
         await self._stop.wait()
@@ -121,11 +139,15 @@ class Site:
         for task in asyncio.all_tasks() - {asyncio.current_task()}:
             task.cancel()
 
-    async def _record(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _record(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         """Serve an internal address: whatever comes is a hit."""
         key = f"connection {writer.get_extra_info('peername')}"
         self.reached[key] = "CONNECTION"
-        with contextlib.suppress(OSError, EOFError, asyncio.LimitOverrunError, asyncio.CancelledError):
+        with contextlib.suppress(
+            OSError, EOFError, asyncio.LimitOverrunError, asyncio.CancelledError
+        ):
             head = await reader.readuntil(b"\r\n\r\n")
             if found := re.search(rb"/hit/([a-z0-9-]+)", head):
                 del self.reached[key]
@@ -137,19 +159,37 @@ class Site:
             await writer.drain()
         writer.close()
 
-    async def _handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(OSError, EOFError, asyncio.LimitOverrunError, ValueError, asyncio.CancelledError):
+    async def _handle(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        with contextlib.suppress(
+            OSError,
+            EOFError,
+            asyncio.LimitOverrunError,
+            ValueError,
+            asyncio.CancelledError,
+        ):
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
                 path = head.split(" ", 2)[1]
-                fields = {k.lower(): v for k, _, v in (line.partition(": ") for line in head.split("\r\n")[1:])}
+                fields = {
+                    k.lower(): v
+                    for k, _, v in (
+                        line.partition(": ") for line in head.split("\r\n")[1:]
+                    )
+                }
                 body = await reader.readexactly(int(fields.get("content-length", 0)))
                 self.seen.append((path, fields))
-                if not await self._answer(path, body, writer) or fields.get("connection", "").lower() == "close":
+                if (
+                    not await self._answer(path, body, writer)
+                    or fields.get("connection", "").lower() == "close"
+                ):
                     break
         writer.close()
 
-    async def _answer(self, path: str, body: bytes, writer: asyncio.StreamWriter) -> bool:
+    async def _answer(
+        self, path: str, body: bytes, writer: asyncio.StreamWriter
+    ) -> bool:
         kind, _, rest = path.lstrip("/").partition("/")
         name = rest.rpartition("/")[2].partition("?")[0]
         match kind:
@@ -162,10 +202,18 @@ class Site:
             case "slow":
                 await asyncio.sleep(int(name) / 1000)
             case "js":
-                return self._send(writer, self._fill(WORKERS[rest.partition("/")[0]], name), kind="text/javascript")
+                return self._send(
+                    writer,
+                    self._fill(WORKERS[rest.partition("/")[0]], name),
+                    kind="text/javascript",
+                )
             case "rules":
                 rules = '{"prefetch":[{"source":"list","urls":["@I/hit/@N"],"eagerness":"immediate"}]}'
-                return self._send(writer, self._fill(rules, name), kind="application/speculationrules+json")
+                return self._send(
+                    writer,
+                    self._fill(rules, name),
+                    kind="application/speculationrules+json",
+                )
             case "xslt":
                 text = (
                     "<?xml version='1.0'?><?xml-stylesheet type='text/xsl' href='@I/hit/@N'?>"
@@ -175,15 +223,21 @@ class Site:
             case "endless":
                 return await self._endless(writer, rest.partition("?")[0])
             case "upgrade":
-                writer.write(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n")
+                writer.write(
+                    b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"
+                )
                 return False
             case "407":
-                return self._send(writer, "who?", 407, {"Proxy-Authenticate": 'Basic realm="gate"'})
+                return self._send(
+                    writer, "who?", 407, {"Proxy-Authenticate": 'Basic realm="gate"'}
+                )
             case "text":
                 return self._send(writer, "Plain text, all is well.", kind="text/plain")
             case "csv":
                 attached = {"Content-Disposition": "attachment; filename=a.csv"}
-                return self._send(writer, "kelp,metres\ngiant,45\n", extra=attached, kind="text/csv")
+                return self._send(
+                    writer, "kelp,metres\ngiant,45\n", extra=attached, kind="text/csv"
+                )
             case "heavy":
                 return self._send(writer, _HEAVY)
             case "part":
@@ -198,9 +252,14 @@ class Site:
             case "status":
                 return self._send(writer, "<h1>Not what you came for</h1>", int(name))
             case "cookie":
-                storing = {"Set-Cookie": "seen=1; Max-Age=9999", "Cache-Control": "max-age=9999"}
+                storing = {
+                    "Set-Cookie": "seen=1; Max-Age=9999",
+                    "Cache-Control": "max-age=9999",
+                }
                 return self._send(writer, _STORE, extra=storing)
-        return self._send(writer, "<!doctype html><title>ok</title><p>visible text, all is well")
+        return self._send(
+            writer, "<!doctype html><title>ok</title><p>visible text, all is well"
+        )
 
     def _send_part(self, writer: asyncio.StreamWriter, name: str) -> bool:
         """Send a part of the heavy page."""
@@ -230,20 +289,29 @@ class Site:
             case "BOMB":
                 return await self._endless(writer, rest, gzip.compress(_CHUNK * 400))
             case "DRIP":
-                writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>visible text</p>")
+                writer.write(
+                    b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>visible text</p>"
+                )
                 while True:
                     writer.write(b"<p>drip</p>")
                     await writer.drain()
                     await asyncio.sleep(0.2)
         return self._send(writer, page + (_TAIL if name in _NAMES else ""), extra=extra)
 
-    async def _endless(self, writer: asyncio.StreamWriter, kind: str, packed: bytes = b"") -> bool:
+    async def _endless(
+        self, writer: asyncio.StreamWriter, kind: str, packed: bytes = b""
+    ) -> bool:
         attached = (
-            "Content-Disposition: attachment; filename=x\r\n" if "html" not in kind and "java" not in kind else ""
+            "Content-Disposition: attachment; filename=x\r\n"
+            if "html" not in kind and "java" not in kind
+            else ""
         )
         coding = "Content-Encoding: gzip\r\n" if packed else ""
         first = b"" if packed else b"<p>visible text</p>" if "html" in kind else b"//"
-        writer.write(f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n{attached}{coding}\r\n".encode() + first)
+        writer.write(
+            f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n{attached}{coding}\r\n".encode()
+            + first
+        )
         while True:
             writer.write(packed or _CHUNK)
             self.sent += len(packed or _CHUNK)
@@ -253,7 +321,12 @@ class Site:
     def _fill(self, text: str, name: str) -> str:
         inner = f"{INTERNAL}:{self.port}"
         for mark, value in (
-            *(("@I", f"http://{inner}"), ("@H", inner), ("@S", self.origin), ("@P", str(self.port))),
+            *(
+                ("@I", f"http://{inner}"),
+                ("@H", inner),
+                ("@S", self.origin),
+                ("@P", str(self.port)),
+            ),
             *(("@G", self.gate), ("@N", name)),
         ):
             text = re.sub(rf"{mark}(?![a-z])", value, text)  # not @import
@@ -264,8 +337,17 @@ class Site:
         *, kind: str = "text/html; charset=utf-8",
     ) -> bool:  # fmt: skip
         data = text.encode()
-        lines = [f"HTTP/1.1 {status} X", f"Content-Type: {kind}", f"Content-Length: {len(data)}"]
-        lines += ["Access-Control-Allow-Origin: *", *(f"{k}: {v}" for k, v in (extra or {}).items()), "", ""]
+        lines = [
+            f"HTTP/1.1 {status} X",
+            f"Content-Type: {kind}",
+            f"Content-Length: {len(data)}",
+        ]
+        lines += [
+            "Access-Control-Allow-Origin: *",
+            *(f"{k}: {v}" for k, v in (extra or {}).items()),
+            "",
+            "",
+        ]
         writer.write("\r\n".join(lines).encode("utf-8") + data)
         return True
 
@@ -274,7 +356,10 @@ _HEAVY = (
     "<!doctype html><title>heavy</title>"
     + "".join(f"<link rel=stylesheet href=/part/{n}.css>" for n in range(3))
     + "".join(f"<script src=/part/{n}.js></script>" for n in range(6))
-    + "".join(f"<p>{'words of an article ' * 30}<img width=200 height=100 src=/part/{n}.bmp>" for n in range(40))
+    + "".join(
+        f"<p>{'words of an article ' * 30}<img width=200 height=100 src=/part/{n}.bmp>"
+        for n in range(40)
+    )
     + "<iframe src=/ok></iframe>"
 )
 _PICTURE = (
@@ -322,6 +407,8 @@ def _bind() -> list[tuple[socket.socket, socket.socket]]:
 
 
 def _udp(host: str, port: int) -> socket.socket:
-    made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_DGRAM)
+    made = socket.socket(
+        socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_DGRAM
+    )
     made.bind((host, port))
     return made

@@ -1,4 +1,6 @@
-"""A plain browser without a gate: what the attacks do there says whether they are alive."""
+"""A plain browser without a gate: what the attacks do there says whether they are
+alive.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -29,11 +31,20 @@ class Unguarded(Launch):
 
     def make_flags(self, proxy: str, address: str, profile: str) -> list[str]:
         """Return the other flags."""
-        return [flag for flag in super().make_flags(proxy, address, profile) if not flag.startswith(_DROPPED)]
+        return [
+            flag
+            for flag in super().make_flags(proxy, address, profile)
+            if not flag.startswith(_DROPPED)
+        ]
 
 
 async def open_unguarded(
-    path: Path, urls: list[str], *, at_once: int, seconds: float, is_done: Callable[[str], bool] = lambda _: False
+    path: Path,
+    urls: list[str],
+    *,
+    at_once: int,
+    seconds: float,
+    is_done: Callable[[str], bool] = lambda _: False,
 ) -> None:
     """
     Open each page for a while.
@@ -46,13 +57,17 @@ async def open_unguarded(
         is_done: Returns whether a page need not stay open any longer.
 
     """
-    process = Process(Unguarded(path=path, flags=("--allow-loopback-in-peer-connection",)), "", "")
+    process = Process(
+        Unguarded(path=path, flags=("--allow-loopback-in-peer-connection",)), "", ""
+    )
     connection = Connection(process.read_fd, process.write_fd)
     slots = asyncio.Semaphore(at_once)
 
     async def show(url: str) -> None:
         async with slots:
-            context = (await connection.send("Target.createBrowserContext"))["browserContextId"]
+            context = (await connection.send("Target.createBrowserContext"))[
+                "browserContextId"
+            ]
             new = {"url": url, "browserContextId": context}
             with contextlib.suppress(CommandFailed, TimeoutError):
                 async with asyncio.timeout(5):
@@ -62,7 +77,9 @@ async def open_unguarded(
                 await asyncio.sleep(0.05)
             with contextlib.suppress(CommandFailed, TimeoutError):
                 async with asyncio.timeout(3):
-                    await connection.send("Target.disposeBrowserContext", {"browserContextId": context})
+                    await connection.send(
+                        "Target.disposeBrowserContext", {"browserContextId": context}
+                    )
 
     try:
         await asyncio.gather(*map(show, urls))

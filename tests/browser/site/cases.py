@@ -1,4 +1,6 @@
-"""The pages of the site, and the text that a reader sees on each: the truth that readers are measured against."""
+"""The pages of the site, and the text that a reader sees on each: the truth that
+readers are measured against.
+"""
 
 from __future__ import annotations
 import json
@@ -13,13 +15,14 @@ _KINDS = ("Haven", "Quay", "Sound", "Point", "Mole")
 
 
 class Case(NamedTuple):
-    """
-    A page.
+    """A page.
 
     Args:
         name: Its name; a page of a framework begins with that of the framework.
-        way: In which way it fails a reader that does not wait, scroll, click, or know what is hidden.
-        truth: What a reader sees; None if the page shows nothing, so that an error is the right answer.
+        way: In which way it fails a reader that does not wait, scroll, click, or know
+            what is hidden.
+        truth: What a reader sees; None if the page shows nothing, so that an error is
+            the right answer.
 
     """
 
@@ -30,7 +33,11 @@ class Case(NamedTuple):
     @property
     def path(self) -> str:
         """Return where it is on the site."""
-        return f"/{self.name}" if self.name.startswith(("react-", "vue-", "svelte-")) else f"/plain/{self.name}"
+        return (
+            f"/{self.name}"
+            if self.name.startswith(("react-", "vue-", "svelte-"))
+            else f"/plain/{self.name}"
+        )
 
 
 def make_row(number: int) -> dict[str, str]:
@@ -54,7 +61,9 @@ def _text(*names: str, title: str = "", titles: bool = True) -> str:
 
 def _rows(count: int) -> str:
     rows = [make_row(number) for number in range(count)]
-    return "\n\n".join(["Harbours of the north", *(f"{row['name']}\n{row['text']}" for row in rows)])
+    return "\n\n".join(
+        ["Harbours of the north", *(f"{row['name']}\n{row['text']}" for row in rows)]
+    )
 
 
 _MOVING = (

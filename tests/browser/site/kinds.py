@@ -1,4 +1,6 @@
-"""Twenty ways in which scripts make a page, one page each, with its code in it, and what a reader must find there."""
+"""Twenty ways in which scripts make a page, one page each, with its code in it, and
+what a reader must find there.
+"""
 
 from __future__ import annotations
 from typing import NamedTuple
@@ -16,12 +18,12 @@ _ARTICLE = f"<h1>Ferries of the north</h1><p>{_FERRY}</p><p>{_OFFICE}</p>"
 
 
 class Kind(NamedTuple):
-    """
-    A page.
+    """A page.
 
     Args:
         html: Its source, without the head.
-        says: What its reader must get; nothing if a reader of text can get nothing, so that an error is right.
+        says: What its reader must get; nothing if a reader of text can get nothing, so
+            that an error is right.
         never: What must not be there.
         route: The fragment to ask for.
 
@@ -149,11 +151,21 @@ _WALL = (
 _NO = "<button id=no>{}</button>"
 _AGREED = ("You have agreed",)
 WALLS = {
-    "only-accept": Kind(_WALL.format("We store cookies to know you better.", "I agree", ""), says=(), never=_AGREED),
-    "german": Kind(
-        _WALL.format("Wir speichern Cookies.", "Alle akzeptieren", _NO.format("Nur notwendige")), never=_AGREED
+    "only-accept": Kind(
+        _WALL.format("We store cookies to know you better.", "I agree", ""),
+        says=(),
+        never=_AGREED,
     ),
-    "japanese": Kind(_WALL.format("クッキーを使います。OK?", "OK", _NO.format("すべて拒否")), never=_AGREED),
+    "german": Kind(
+        _WALL.format(
+            "Wir speichern Cookies.", "Alle akzeptieren", _NO.format("Nur notwendige")
+        ),
+        never=_AGREED,
+    ),
+    "japanese": Kind(
+        _WALL.format("クッキーを使います。OK?", "OK", _NO.format("すべて拒否")),
+        never=_AGREED,
+    ),
 }
 _DATA = {
     "/faq.json": f'[{{"q": "When does it leave?", "a": "{_FERRY}"}}, {{"q": "What does it cost?", "a": "{_OFFICE}"}}]',

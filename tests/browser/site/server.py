@@ -13,7 +13,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from .cases import CASES, HERE, MOST_ROWS, TEXTS, make_row
 
-_FRAMEWORKS = {"react": "root", "vue": "app", "svelte": "svelte"}  # and the id of the element that each fills
+# and the id of the element that each fills
+_FRAMEWORKS = {"react": "root", "vue": "app", "svelte": "svelte"}
 _SHELL = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title><meta name="viewport" content="width=device-width">
 <style>.fade-enter-active {{ transition: opacity 2s }} .fade-enter-from {{ opacity: 0 }}</style></head>
@@ -22,22 +23,29 @@ _SHELL = """<!DOCTYPE html>
 _SERVER_SIDE = {
     "react-hydration": "<header><a href='/'>The Harbour Review</a></header><main><p>Rendered at 2026</p></main>"
 }
-_TYPES = {"js": "javascript", "json": "json", "events": "event-stream"}  # text/json is taken, too
+# text/json is taken, too
+_TYPES = {"js": "javascript", "json": "json", "events": "event-stream"}
 _PARTS = 6
 _PATHS = {case.path: case.name for case in CASES}
 
 
 @contextmanager
-def serve(accepted: list[str] | None = None, more: Mapping[str, str] = MappingProxyType({})) -> Iterator[str]:
-    """
-    Serve the site, and return its origin.
+def serve(
+    accepted: list[str] | None = None, more: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[str]:
+    """Serve the site, and return its origin.
 
     Args:
-        accepted: Gets the path of each request that follows from accepting a consent wall.
+        accepted: Gets the path of each request that follows from accepting a consent
+            wall.
         more: The HTML of more pages, by path, or a file with an ending of `_TYPES`.
 
     """
-    handler = type("Handler", (_Handler,), {"accepted": [] if accepted is None else accepted, "more": more})
+    handler = type(
+        "Handler",
+        (_Handler,),
+        {"accepted": [] if accepted is None else accepted, "more": more},
+    )
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
@@ -61,7 +69,10 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Answer."""
         asked = urlsplit(self.path)
-        options = {name: values[-1] for name, values in parse_qs(asked.query, keep_blank_values=True).items()}
+        options = {
+            name: values[-1]
+            for name, values in parse_qs(asked.query, keep_blank_values=True).items()
+        }
         if "accepted" in options or asked.path == "/plain/accepted":
             self.accepted.append(self.path)
         try:
@@ -74,14 +85,23 @@ class _Handler(BaseHTTPRequestHandler):
         if kind == "api":
             time.sleep(min(int(options.get("delay", 0)), 3_000) / 1_000)
             self._answer_data(*name.partition("/")[::2], options)
-        elif kind == "built" and (file := HERE / "built" / name).name == name and file.is_file():
+        elif (
+            kind == "built"
+            and (file := HERE / "built" / name).name == name
+            and file.is_file()
+        ):
             self._send(file.read_bytes(), "text/javascript; charset=utf-8")
         elif path in self.more:
-            self._send(self.more[path].encode(), f"text/{_TYPES.get(path.rpartition('.')[2], 'html')}; charset=utf-8")
+            self._send(
+                self.more[path].encode(),
+                f"text/{_TYPES.get(path.rpartition('.')[2], 'html')}; charset=utf-8",
+            )
         elif path == "/plain/chunked":
             self._stream("text/html; charset=utf-8", _chunked_page())
         elif kind == "plain" and (file := HERE / "plain" / f"{name}.html").is_file():
-            self._send(file.read_bytes(), "text/html; charset=utf-8", _POLICIES.get(name))
+            self._send(
+                file.read_bytes(), "text/html; charset=utf-8", _POLICIES.get(name)
+            )
         elif path in _PATHS or kind == "react-router":
             framework = kind.partition("-")[0]
             self._send(_shell(framework, kind).encode(), "text/html; charset=utf-8")
@@ -102,16 +122,29 @@ class _Handler(BaseHTTPRequestHandler):
         elif kind == "stream":
             said = "\n\n".join(TEXTS[name]["paragraphs"])
             size = len(said) // _PARTS + 1
-            self._stream("text/plain; charset=utf-8", [said[at : at + size] for at in range(0, len(said), size)])
+            self._stream(
+                "text/plain; charset=utf-8",
+                [said[at : at + size] for at in range(0, len(said), size)],
+            )
         elif kind == "script":
-            self._send(f"document.write({json.dumps(_article(name))});".encode(), "text/javascript")
+            self._send(
+                f"document.write({json.dumps(_article(name))});".encode(),
+                "text/javascript",
+            )
         else:
             self._send(b'{"error": "out of order"}', "application/json", status=500)
 
     def _send_json(self, value: object) -> None:
         self._send(json.dumps(value).encode(), "application/json")
 
-    def _send(self, body: bytes, media_type: str, policy: str | None = None, *, status: int = 200) -> None:
+    def _send(
+        self,
+        body: bytes,
+        media_type: str,
+        policy: str | None = None,
+        *,
+        status: int = 200,
+    ) -> None:
         self.send_response(status)
         self.send_header("Content-Type", media_type)
         self.send_header("Content-Length", str(len(body)))
@@ -140,7 +173,13 @@ _POLICIES = {
 
 def _shell(framework: str, page: str) -> str:
     inside = _SERVER_SIDE.get(page, "")
-    return _SHELL.format(title=page, id=_FRAMEWORKS[framework], page=page, inside=inside, framework=framework)
+    return _SHELL.format(
+        title=page,
+        id=_FRAMEWORKS[framework],
+        page=page,
+        inside=inside,
+        framework=framework,
+    )
 
 
 def _article(name: str) -> str:
@@ -151,7 +190,9 @@ def _article(name: str) -> str:
 
 
 def _chunked_page() -> list[str]:
-    """Return a page of which the second part arrives hidden, and is then put in its place, as React streams it."""
+    """Return a page of which the second part arrives hidden, and is then put in its
+    place, as React streams it.
+    """
     move = (
         "<script>(() => { const gap = document.getElementById('B:0'), part = document.getElementById('S:0');"
         "gap.replaceWith(...part.childNodes); document.querySelector('.wait').remove(); part.remove(); })()</script>"

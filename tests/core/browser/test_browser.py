@@ -1,4 +1,6 @@
-"""Finding, starting and driving a browser, with programs of a few lines in its place."""
+"""Finding, starting and driving a browser, with programs of a few lines in its
+place.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -38,18 +40,23 @@ def test_the_chosen_program_is_taken_or_an_error(program, tmp_path):
 
     assert find_browser(path) == path
     for bad in (tmp_path / "none", tmp_path):
-        with pytest.raises(ConfigurationError, match="browser_path: .* is not a program"):
+        with pytest.raises(
+            ConfigurationError, match="browser_path: .* is not a program"
+        ):
             find_browser(bad)
 
 
 @pytest.mark.parametrize("platform", ["linux", "darwin", "win32"])
-def test_without_a_browser_the_error_says_how_to_get_one(platform, monkeypatch, tmp_path):
+def test_without_a_browser_the_error_says_how_to_get_one(
+    platform, monkeypatch, tmp_path
+):
     monkeypatch.setattr(find, "_is_program", lambda _: False)
     monkeypatch.setenv("PROGRAMFILES", str(tmp_path))
     monkeypatch.delenv("PLAYWRIGHT_BROWSERS_PATH", raising=False)
 
     with pytest.raises(
-        ConfigurationError, match="found none. Debian and Ubuntu: apt-get install .* Windows: .* containers: "
+        ConfigurationError,
+        match="found none. Debian and Ubuntu: apt-get install .* Windows: .* containers: ",
     ):
         find_browser(platform=platform)
 
@@ -87,7 +94,11 @@ def test_flags_close_every_way_around_the_proxy():
         "--blink-settings=imagesEnabled=false",
     ):
         assert needed in flags
-    assert not [flag for flag in flags if flag.startswith(("--no-sandbox", "--remote-debugging-port", "--ignore-cert"))]
+    assert not [
+        flag
+        for flag in flags
+        if flag.startswith(("--no-sandbox", "--remote-debugging-port", "--ignore-cert"))
+    ]
     assert "--no-sandbox" in Launch(sandbox=False).make_flags("", "", "")
     assert "--disable-remote-fonts" not in Launch(images=True).make_flags("", "", "")
 
@@ -106,7 +117,10 @@ def test_root_starts_it_as_nobody(monkeypatch):
     import pwd
 
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    assert launch._find_user() == (pwd.getpwnam("nobody").pw_uid, pwd.getpwnam("nobody").pw_gid)
+    assert launch._find_user() == (
+        pwd.getpwnam("nobody").pw_uid,
+        pwd.getpwnam("nobody").pw_gid,
+    )
 
     def unknown(_):
         raise KeyError
@@ -120,11 +134,18 @@ def test_root_starts_it_as_nobody(monkeypatch):
 
 @pytest.mark.parametrize(
     ("said", "error"),
-    [("No usable sandbox! If you are on Ubuntu ...", ConfigurationError), ("Segmentation fault", Unavailable)],
+    [
+        ("No usable sandbox! If you are on Ubuntu ...", ConfigurationError),
+        ("Segmentation fault", Unavailable),
+    ],
 )
 def test_a_browser_that_ends_at_once_says_why(program, said, error, monkeypatch):
     monkeypatch.setattr(launch, "_find_user", lambda: None)
-    process = Process(Launch(path=program(f"echo '{said}' >&2; exit 1")), "http://127.0.0.1:1", "127.0.0.1")
+    process = Process(
+        Launch(path=program(f"echo '{said}' >&2; exit 1")),
+        "http://127.0.0.1:1",
+        "127.0.0.1",
+    )
     os.close(process.read_fd)
     os.close(process.write_fd)
     process.popen.wait()
@@ -139,7 +160,9 @@ def test_a_program_that_cannot_be_started_leaves_no_files(tmp_path, monkeypatch)
     path = tmp_path / "chromium"
     path.write_text("")
     path.chmod(0o755)
-    monkeypatch.setattr(launch.tempfile, "mkdtemp", lambda prefix: str(tmp_path / "profile"))
+    monkeypatch.setattr(
+        launch.tempfile, "mkdtemp", lambda prefix: str(tmp_path / "profile")
+    )
     (tmp_path / "profile").mkdir()
 
     def fail(*_, **__):
@@ -147,7 +170,9 @@ def test_a_program_that_cannot_be_started_leaves_no_files(tmp_path, monkeypatch)
 
     monkeypatch.setattr(launch.subprocess, "Popen", fail)
 
-    with pytest.raises(Unavailable, match="the browser cannot be started: Permission denied"):
+    with pytest.raises(
+        Unavailable, match="the browser cannot be started: Permission denied"
+    ):
         Process(Launch(path=path), "", "")
     assert not (tmp_path / "profile").exists()
 
@@ -167,7 +192,11 @@ class Peer:
 
     def say(self, *messages):
         for message in messages:
-            data = message if isinstance(message, bytes) else json.dumps(message).encode() + b"\0"
+            data = (
+                message
+                if isinstance(message, bytes)
+                else json.dumps(message).encode() + b"\0"
+            )
             os.write(self._write, data)
 
     def close(self):
@@ -189,7 +218,11 @@ async def test_commands_get_their_answers_in_any_order_and_events_their_listener
     heard = [await asyncio.to_thread(peer.hear) for _ in range(2)]
 
     whole = json.dumps({"id": 1, "result": {"x": "ü"}}).encode() + b"\0"
-    peer.say({"id": 2, "error": {"message": "no"}}, {"method": "E", "sessionId": "s", "params": {"c": 2}}, whole[:9])
+    peer.say(
+        {"id": 2, "error": {"message": "no"}},
+        {"method": "E", "sessionId": "s", "params": {"c": 2}},
+        whole[:9],
+    )
     peer.say(whole[9:], {"method": "E", "sessionId": "other"}, {"id": 77})
 
     assert await first == {"x": "ü"}
@@ -219,7 +252,10 @@ async def test_a_browser_that_goes_fails_all_that_wait(peer):
 
 async def test_a_page_that_goes_fails_only_its_own_commands(peer):
     connection = Connection(peer.theirs, peer.ours)
-    lost, kept = (asyncio.create_task(connection.send("A", session=name)) for name in ("lost", "kept"))
+    lost, kept = (
+        asyncio.create_task(connection.send("A", session=name))
+        for name in ("lost", "kept")
+    )
     for _ in range(2):
         await asyncio.to_thread(peer.hear)
 
@@ -237,8 +273,20 @@ async def test_a_page_that_goes_fails_only_its_own_commands(peer):
 @pytest.mark.parametrize(
     "garbage",
     [
-        *(b"not json\0", b"\0", b"\xff\xfe\0", b"[1]\0", b"7\0", b"[" * 900 + b"\0", b"x" * 3000),
-        *(b'{"id": 1, "error": "no"}\0', b'{"id": 1, "result": []}\0', b'{"method": "E", "params": 7}\0'),
+        *(
+            b"not json\0",
+            b"\0",
+            b"\xff\xfe\0",
+            b"[1]\0",
+            b"7\0",
+            b"[" * 900 + b"\0",
+            b"x" * 3000,
+        ),
+        *(
+            b'{"id": 1, "error": "no"}\0',
+            b'{"id": 1, "result": []}\0',
+            b'{"method": "E", "params": 7}\0',
+        ),
     ],
 )
 async def test_garbage_ends_the_connection(peer, garbage, monkeypatch):
@@ -257,7 +305,12 @@ async def test_garbage_ends_the_connection(peer, garbage, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("said", "version"), [("Chromium 156.0.8078.79 built on Debian", "156.0.8078.79"), ("", None), ("1.2", None)]
+    ("said", "version"),
+    [
+        ("Chromium 156.0.8078.79 built on Debian", "156.0.8078.79"),
+        ("", None),
+        ("1.2", None),
+    ],
 )
 def test_a_version_is_what_the_program_says(program, said, version):
     assert read_version(program(f"echo '{said}'")) == version
@@ -267,7 +320,9 @@ def test_a_program_that_cannot_say_its_version_has_none(tmp_path):
     assert read_version(tmp_path / "none") is None
 
 
-def test_on_windows_the_folder_beside_the_program_has_the_version(tmp_path, monkeypatch):
+def test_on_windows_the_folder_beside_the_program_has_the_version(
+    tmp_path, monkeypatch
+):
     (tmp_path / "130.0.6723.59").mkdir()
     monkeypatch.setattr(sys, "platform", "win32")
 
@@ -288,6 +343,8 @@ def test_doctor_names_the_browser_and_whether_it_was_proven(program, monkeypatch
     monkeypatch.setenv("WEB_SEARCH_BROWSER_PATH", str(path.parent / "none"))
     missing = _describe_browser(describe_environment(Settings.load())["browser"])
 
-    assert old.startswith(f"{path} (99.0.1.2; the attacks of the test suite were tried with ")
+    assert old.startswith(
+        f"{path} (99.0.1.2; the attacks of the test suite were tried with "
+    )
     assert proven == f"{path} (99.0.1.2)"
     assert "is not a program" in missing

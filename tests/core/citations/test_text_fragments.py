@@ -26,7 +26,10 @@ def test_a_short_sentence_is_quoted_in_full():
 
 
 def test_what_has_a_meaning_in_a_directive_is_encoded():
-    assert directive("Half-dried, salt & sweet #1") == "Half%2Ddried%2C%20salt%20%26%20sweet%20%231"
+    assert (
+        directive("Half-dried, salt & sweet #1")
+        == "Half%2Ddried%2C%20salt%20%26%20sweet%20%231"
+    )
     assert directive("größer als Ähren") == "gr%C3%B6%C3%9Fer%20als%20%C3%84hren"
 
 
@@ -34,15 +37,27 @@ LONG = "Giant kelp is among the fastest growing organisms of all and can grow by
 
 
 def test_of_a_long_sentence_the_beginning_and_the_end_are_quoted():
-    assert directive(LONG) == "Giant%20kelp%20is%20among%20the,in%20a%20single%20summer%20day"
+    assert (
+        directive(LONG)
+        == "Giant%20kelp%20is%20among%20the,in%20a%20single%20summer%20day"
+    )
 
 
 def test_words_that_occur_twice_are_told_apart_by_what_stands_around_them():
     page = "In spring it grows fast. It is red. In autumn it grows fast. It is brown."
 
-    assert directive("it grows fast", page, before="In autumn") == "In%20autumn-,it%20grows%20fast"
-    assert directive("it grows fast.", page, after=". It is brown.") is None  # "fast . It" is nowhere
-    assert directive("it grows fast", "it grows fast today, it grows fast now", after="now") == "it%20grows%20fast,-now"
+    assert (
+        directive("it grows fast", page, before="In autumn")
+        == "In%20autumn-,it%20grows%20fast"
+    )
+    # "fast . It" is nowhere
+    assert directive("it grows fast.", page, after=". It is brown.") is None
+    assert (
+        directive(
+            "it grows fast", "it grows fast today, it grows fast now", after="now"
+        )
+        == "it%20grows%20fast,-now"
+    )
 
 
 def test_there_is_no_link_to_words_that_occur_twice_or_never():
@@ -61,7 +76,10 @@ def test_a_script_without_spaces_is_cut_between_clauses():
 
 
 def test_a_fragment_of_the_url_stays_before_the_directive():
-    assert link_to_text(f"{URL}#growth", "Kelp grows.", lambda _: 1) == f"{URL}#growth:~:text=Kelp%20grows"
+    assert (
+        link_to_text(f"{URL}#growth", "Kelp grows.", lambda _: 1)
+        == f"{URL}#growth:~:text=Kelp%20grows"
+    )
 
 
 FILLER = "Nothing here tells of the matter at hand, and it goes on for a while. " * 12
@@ -76,11 +94,15 @@ PAGE = Page(
 )
 
 
-@pytest.mark.parametrize("how", [{"query": "how fast does giant kelp grow"}, {"find": "giant kelp"}])
+@pytest.mark.parametrize(
+    "how", [{"query": "how fast does giant kelp grow"}, {"find": "giant kelp"}]
+)
 def test_a_passage_links_to_its_most_relevant_sentence(how):
     passages = Excerpt(max_length=300, **how).of(PAGE).passages
 
-    assert f"{URL}#:~:text=Giant%20kelp%20grows%20half%20a%20metre%20a%20day" in [passage.link for passage in passages]
+    assert f"{URL}#:~:text=Giant%20kelp%20grows%20half%20a%20metre%20a%20day" in [
+        passage.link for passage in passages
+    ]
 
 
 def test_a_list_item_is_linked_without_its_marker():
@@ -94,15 +116,22 @@ def test_a_list_item_is_linked_without_its_marker():
     [
         {"media_type": "application/pdf"},
         {"final_url": "file:///notes/kelp.md"},
-        {"content": PAGE.content + "\n\nIt is brown. Giant kelp grows half a metre a day. It is eaten."},
+        {
+            "content": PAGE.content
+            + "\n\nIt is brown. Giant kelp grows half a metre a day. It is eaten."
+        },
         {"content": PAGE.content.replace("grows", "\\[grows\\] <b>")},
     ],
 )
 def test_there_is_no_link_to_what_a_browser_may_not_find(change):
-    part = Excerpt(max_length=300, find="half a metre").of(PAGE.model_copy(update=change))
+    part = Excerpt(max_length=300, find="half a metre").of(
+        PAGE.model_copy(update=change)
+    )
 
     assert part.passages
-    assert not any(passage.link and "metre" in passage.link for passage in part.passages)
+    assert not any(
+        passage.link and "metre" in passage.link for passage in part.passages
+    )
 
 
 def test_a_window_and_a_whole_page_have_no_passage_links():

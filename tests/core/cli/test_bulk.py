@@ -35,7 +35,9 @@ def home(monkeypatch, tmp_path):
 
 @pytest.fixture
 def sea():
-    """A site that counts the requests for its pages; those in /gone/ do not exist. Texts and statuses can change."""
+    """A site that counts the requests for its pages; those in /gone/ do not exist.
+    Texts and statuses can change.
+    """
 
     class Visit(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -55,9 +57,13 @@ def sea():
                 self.send_header("ETag", tag)
                 self.end_headers()
                 return
-            self.send_response(status or (404 if self.path.startswith("/gone") else 200))
+            self.send_response(
+                status or (404 if self.path.startswith("/gone") else 200)
+            )
             self.send_header("Location", "/a")  # of a redirect
-            self.send_header("Content-Type", "application/xml" if is_list else "text/html")
+            self.send_header(
+                "Content-Type", "application/xml" if is_list else "text/html"
+            )
             self.send_header("ETag", tag)
             self.send_header("Cache-Control", "no-cache")
             self.send_header("Content-Length", str(len(text)))
@@ -71,9 +77,17 @@ def sea():
         request_queue_size, daemon_threads = 128, True
 
     server = Server(("127.0.0.1", 0), Visit)
-    server.asked, server.unchanged, server.texts, server.statuses, server.seconds = [], [], {}, {}, 0.0
+    server.asked, server.unchanged, server.texts, server.statuses, server.seconds = (
+        [],
+        [],
+        {},
+        {},
+        0.0,
+    )
     server.url = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+    ).start()
     yield server
     server.shutdown()
     server.server_close()
@@ -92,9 +106,13 @@ def rows_of(path):
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def test_each_line_gets_a_row_and_the_exit_code_tells_of_the_first_error(websearch, sea, home):
+def test_each_line_gets_a_row_and_the_exit_code_tells_of_the_first_error(
+    websearch, sea, home
+):
     urls = [f"{sea.url}/{n}" for n in range(20)]
-    (home / "urls.txt").write_text("\n".join(["# our pages", "", *urls, f"{sea.url}/gone/1", f"{sea.url}/0"]))
+    (home / "urls.txt").write_text(
+        "\n".join(["# our pages", "", *urls, f"{sea.url}/gone/1", f"{sea.url}/0"])
+    )
     done = websearch("read", "-i", "urls.txt", "-o", "pages.jsonl")
     rows = rows_of(home / "pages.jsonl")
 
@@ -102,7 +120,9 @@ def test_each_line_gets_a_row_and_the_exit_code_tells_of_the_first_error(websear
     assert done.stdout == ""
     assert "pages.jsonl: 22 rows after" in done.stderr
     assert "21 new, 1 page_not_found" in done.stderr
-    assert sorted(row["url"] for row in rows) == sorted([*urls, f"{sea.url}/gone/1", f"{sea.url}/0"])
+    assert sorted(row["url"] for row in rows) == sorted(
+        [*urls, f"{sea.url}/gone/1", f"{sea.url}/0"]
+    )
     assert [row["error"]["code"] for row in rows if row["error"]] == ["page_not_found"]
     assert sorted(sea.asked) == sorted([f"/{n}" for n in range(20)] + ["/gone/1"])
 
@@ -117,10 +137,15 @@ def test_the_exit_code_is_that_of_the_first_error_in_the_output(websearch, sea, 
     assert websearch("read", "-i", "urls.txt", "-o", "pages.jsonl").exit_code == 3
     (home / "urls.txt").write_text(f"nonsense\n{sea.url}/1\n{sea.url}/gone/1\n")
 
-    assert [websearch("read", "-i", "urls.txt", "-o", "pages.jsonl").exit_code for _ in range(2)] == [3, 3]
+    assert [
+        websearch("read", "-i", "urls.txt", "-o", "pages.jsonl").exit_code
+        for _ in range(2)
+    ] == [3, 3]
 
 
-def test_what_cannot_be_a_list_is_answered_before_anything_is_written(websearch, sea, home):
+def test_what_cannot_be_a_list_is_answered_before_anything_is_written(
+    websearch, sea, home
+):
     (home / "urls.txt").write_text(f"{sea.url}/1")
     for words, answer in (
         (["urls.txt"], "did you mean --input urls.txt?"),
@@ -148,15 +173,24 @@ def test_a_length_of_zero_is_not_the_whole_page(websearch, sea, home):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_list_may_be_a_named_pipe(websearch, sea, home):
     os.mkfifo(home / "urls")
-    writer = threading.Thread(target=(home / "urls").write_text, args=(f"{sea.url}/1\n{sea.url}/2\n",), daemon=True)
+    writer = threading.Thread(
+        target=(home / "urls").write_text,
+        args=(f"{sea.url}/1\n{sea.url}/2\n",),
+        daemon=True,
+    )
     writer.start()
     websearch("read", "-i", "urls", "-o", "pages.jsonl")
 
-    assert sorted(row["url"] for row in rows_of(home / "pages.jsonl")) == [f"{sea.url}/1", f"{sea.url}/2"]
+    assert sorted(row["url"] for row in rows_of(home / "pages.jsonl")) == [
+        f"{sea.url}/1",
+        f"{sea.url}/2",
+    ]
 
 
 @pytest.mark.parametrize("place", ["-", "urls.txt"])
-def test_a_refresh_with_an_empty_list_leaves_the_output_alone(websearch, sea, home, place):
+def test_a_refresh_with_an_empty_list_leaves_the_output_alone(
+    websearch, sea, home, place
+):
     websearch("read", f"{sea.url}/1", "-o", "pages.jsonl")
     before = (home / "pages.jsonl").read_bytes()
     (home / "urls.txt").write_text("# none\n")
@@ -168,7 +202,14 @@ def test_a_refresh_with_an_empty_list_leaves_the_output_alone(websearch, sea, ho
 
 
 def test_a_list_may_come_from_a_pipe_and_go_to_one(websearch, sea):
-    done = websearch("read", "-i", "-", "-o", "-", input=f"{sea.url}/1\n{sea.url}/%28\nnonsense\n{sea.url}/2\n")
+    done = websearch(
+        "read",
+        "-i",
+        "-",
+        "-o",
+        "-",
+        input=f"{sea.url}/1\n{sea.url}/%28\nnonsense\n{sea.url}/2\n",
+    )
     rows = [json.loads(line) for line in done.stdout.splitlines()]
 
     assert {row["url"]: row["status"] for row in rows} == {
@@ -179,13 +220,20 @@ def test_a_list_may_come_from_a_pipe_and_go_to_one(websearch, sea):
 
 @pytest.mark.parametrize("place", ["-", "urls.txt"])
 def test_a_list_may_come_from_windows_and_hold_anything(websearch, sea, home, place):
-    lines = b"\xef\xbb\xbf%s/1\r\n# a comment\r\n\xff\xfe\x00\r\n%s/2" % (sea.url.encode(), sea.url.encode())
+    lines = b"\xef\xbb\xbf%s/1\r\n# a comment\r\n\xff\xfe\x00\r\n%s/2" % (
+        sea.url.encode(),
+        sea.url.encode(),
+    )
     (home / "urls.txt").write_bytes(lines)
     done = websearch("read", "-i", place, "-o", "pages.jsonl", input=lines)
     rows = {row["url"]: row["status"] for row in rows_of(home / "pages.jsonl")}
 
     assert done.exit_code == 3
-    assert rows == {f"{sea.url}/1": "success", f"{sea.url}/2": "success", "\ufffd\ufffd\0": "error"}
+    assert rows == {
+        f"{sea.url}/1": "success",
+        f"{sea.url}/2": "success",
+        "\ufffd\ufffd\0": "error",
+    }
 
 
 def test_a_list_of_nothing_has_no_rows(websearch, home):
@@ -227,9 +275,13 @@ def test_arguments_may_be_the_list_and_pages_are_whole(websearch, sea, home):
     assert rows_of(home / "short.jsonl")[0]["content_length"] <= 100
 
 
-def test_another_spelling_that_comes_later_is_copied_from_the_output(websearch, sea, home):
+def test_another_spelling_that_comes_later_is_copied_from_the_output(
+    websearch, sea, home
+):
     (home / "urls.txt").write_text(
-        "\n".join([f"{sea.url}/a", *(f"{sea.url}/{n}" for n in range(120)), f"{sea.url}/%61"])
+        "\n".join(
+            [f"{sea.url}/a", *(f"{sea.url}/{n}" for n in range(120)), f"{sea.url}/%61"]
+        )
     )
     websearch("read", "-i", "urls.txt", "-o", "pages.jsonl")
     rows = {row["url"]: row for row in rows_of(home / "pages.jsonl")}
@@ -248,7 +300,9 @@ def test_another_spelling_that_comes_later_is_copied_from_the_output(websearch, 
         (("crawl", "https://sea.example/"), "--refresh"),
     ],
 )
-def test_options_about_an_earlier_run_need_its_output(websearch, home, arguments, option):
+def test_options_about_an_earlier_run_need_its_output(
+    websearch, home, arguments, option
+):
     done = websearch(*arguments, option)
 
     assert done.exit_code == 2
@@ -271,7 +325,8 @@ def test_a_refresh_says_what_changed(websearch, sea, home):
 @pytest.mark.parametrize("output", ["pages.jsonl", "pages/"])
 def test_a_refresh_asks_only_whether_pages_have_changed(websearch, sea, home, output):
     urls = [f"{sea.url}/{n}" for n in range(5)]
-    (home / "urls.txt").write_text("\n".join([*urls, f"{sea.url}/%34"]))  # the last is another spelling of /4
+    # the last is another spelling of /4
+    (home / "urls.txt").write_text("\n".join([*urls, f"{sea.url}/%34"]))
     path = home / output / "index.jsonl" if output.endswith("/") else home / output
     read = ["read", "-i", "urls.txt", "-o", output]
     websearch(*read)
@@ -282,12 +337,17 @@ def test_a_refresh_asks_only_whether_pages_have_changed(websearch, sea, home, ou
 
     assert "5 same, 1 changed" in done.stderr
     assert sorted(sea.unchanged) == ["/0", "/1", "/2", "/4"]
-    assert after[urls[0]] == {**before[urls[0]], "changed": "same", "fetched_at": after[urls[0]]["fetched_at"]}
+    assert after[urls[0]] == {
+        **before[urls[0]],
+        "changed": "same",
+        "fetched_at": after[urls[0]]["fetched_at"],
+    }
     assert after[urls[0]]["fetched_at"] > before[urls[0]]["fetched_at"]
     assert after[urls[3]]["hash"] != before[urls[3]]["hash"]
 
     websearch(*read, "--refresh")
-    assert len(sea.unchanged) == 9  # what did not change is asked for again, and /3 for the first time
+    # what did not change is asked for again, and /3 for the first time
+    assert len(sea.unchanged) == 9
 
 
 @pytest.fixture
@@ -298,8 +358,12 @@ def no_retry(home, monkeypatch):
 
 @pytest.mark.usefixtures("no_retry")
 @pytest.mark.parametrize("output", ["pages.jsonl", "pages/"])
-def test_a_refresh_keeps_what_cannot_be_read_for_now_and_an_index_keeps_it_too(websearch, sea, home, output):
-    """An index deletes what has no row with an answer, and embeds what has another hash."""
+def test_a_refresh_keeps_what_cannot_be_read_for_now_and_an_index_keeps_it_too(
+    websearch, sea, home, output
+):
+    """An index deletes what has no row with an answer, and embeds what has another
+    hash.
+    """
 
     def index():
         found = {row["url"]: row for row in rows_of(path) if row["status"] == "success"}
@@ -309,7 +373,10 @@ def test_a_refresh_keeps_what_cannot_be_read_for_now_and_an_index_keeps_it_too(w
     path = home / output / "index.jsonl" if output.endswith("/") else home / output
     read = ["read", "-i", "urls.txt", "-o", output]
     websearch(*read)
-    before, texts = index(), {file.name: file.read_text() for file in home.glob("pages/*.md")}
+    before, texts = (
+        index(),
+        {file.name: file.read_text() for file in home.glob("pages/*.md")},
+    )
     sea.statuses["*"] = 503
     failed = websearch(*read, "--refresh")
     kept = rows_of(path)
@@ -362,14 +429,25 @@ def test_what_failed_for_now_is_asked_for_again_if_wanted(websearch, sea, home):
 def test_a_refresh_with_other_options_reads_pages_again(websearch, sea, home):
     (home / "urls.txt").write_text(f"{sea.url}/1")
     websearch("read", "-i", "urls.txt", "-o", "pages.jsonl")
-    websearch("read", "-i", "urls.txt", "-o", "pages.jsonl", "--refresh", "--max-length", "100")
+    websearch(
+        "read",
+        "-i",
+        "urls.txt",
+        "-o",
+        "pages.jsonl",
+        "--refresh",
+        "--max-length",
+        "100",
+    )
 
     assert sea.unchanged == []
     assert rows_of(home / "pages.jsonl")[0]["truncated"] is True
 
 
 @pytest.mark.parametrize("edited", [5, {}, {"a": 1}])
-def test_a_refresh_reads_pages_again_whose_rows_somebody_has_edited(websearch, sea, home, edited):
+def test_a_refresh_reads_pages_again_whose_rows_somebody_has_edited(
+    websearch, sea, home, edited
+):
     (home / "urls.txt").write_text(f"{sea.url}/1")
     websearch("read", "-i", "urls.txt", "-o", "pages.jsonl")
     (row,) = rows_of(home / "pages.jsonl")
@@ -382,7 +460,9 @@ def test_a_refresh_reads_pages_again_whose_rows_somebody_has_edited(websearch, s
     assert sea.unchanged == []
 
 
-def test_with_a_cache_a_refresh_only_asks_whether_pages_have_changed(websearch, sea, home, monkeypatch):
+def test_with_a_cache_a_refresh_only_asks_whether_pages_have_changed(
+    websearch, sea, home, monkeypatch
+):
     (home / "own.toml").write_text('[cache]\nlocation = "pages.db"\n')
     monkeypatch.setenv("WEB_SEARCH_CONFIG", str(home / "own.toml"))
     (home / "urls.txt").write_text("\n".join(f"{sea.url}/{n}" for n in range(5)))
@@ -405,15 +485,29 @@ def test_either_arguments_or_a_list_is_needed(websearch, command, words):
 
 
 def links_to(*paths):
-    return f"{TEXT} of {paths}" + "".join(f' <a href="{path}">{path}</a>' for path in paths)
+    return f"{TEXT} of {paths}" + "".join(
+        f' <a href="{path}">{path}</a>' for path in paths
+    )
 
 
 @pytest.fixture
 def site(sea):
-    """Four pages: the start, one to which another address redirects, and two that lead from the start to that address."""
-    # It is found two pages after the one that it leads to, which so has its row under its own address.
-    sea.texts |= {"/": links_to("/a", "/b"), "/a": f"a: {TEXT}", "/b": links_to("/c"), "/c": links_to("/z")}
-    sea.texts |= {"/robots.txt": "", "/llms.txt": "", "/sitemap.xml": "<urlset></urlset>"}
+    """Four pages: the start, one to which another address redirects, and two that lead
+    from the start to that address.
+    """
+    # It is found two pages after the one that it leads to, which so has its row under
+    # its own address.
+    sea.texts |= {
+        "/": links_to("/a", "/b"),
+        "/a": f"a: {TEXT}",
+        "/b": links_to("/c"),
+        "/c": links_to("/z"),
+    }
+    sea.texts |= {
+        "/robots.txt": "",
+        "/llms.txt": "",
+        "/sitemap.xml": "<urlset></urlset>",
+    }
     sea.statuses["/z"] = 301
     return sea
 
@@ -422,14 +516,21 @@ def row_paths(site, path):
     """Return the path of each row with its error, or else with what changed."""
     rows = rows_of(path)
     assert len({row["url"] for row in rows}) == len(rows)
-    return {row["url"].removeprefix(site.url): row["error"]["code"] if row["error"] else row["changed"] for row in rows}
+    return {
+        row["url"].removeprefix(site.url): row["error"]["code"]
+        if row["error"]
+        else row["changed"]
+        for row in rows
+    }
 
 
 ALL = dict.fromkeys(["/", "/a", "/b", "/c"], "new")
 
 
 @pytest.mark.usefixtures("no_retry")
-def test_a_second_crawl_repeats_no_row_and_says_how_many_there_are(websearch, site, home):
+def test_a_second_crawl_repeats_no_row_and_says_how_many_there_are(
+    websearch, site, home
+):
     path, output = home / "pages" / "index.jsonl", "pages/"
     first = websearch("crawl", f"{site.url}/", "-o", output)
     before, asked = path.read_bytes(), len(site.asked)
@@ -447,7 +548,9 @@ def test_a_second_crawl_repeats_no_row_and_says_how_many_there_are(websearch, si
 
 
 @pytest.mark.usefixtures("no_retry")
-def test_a_refresh_of_a_crawl_asks_what_has_changed_and_follows_what_has_not(websearch, site, home):
+def test_a_refresh_of_a_crawl_asks_what_has_changed_and_follows_what_has_not(
+    websearch, site, home
+):
     path, crawl = home / "pages.jsonl", ["crawl", f"{site.url}/", "-o", "pages.jsonl"]
     websearch(*crawl)
     site.texts["/a"] = "Red algae of the southern seas grow on sand. " * 10
@@ -456,8 +559,14 @@ def test_a_refresh_of_a_crawl_asks_what_has_changed_and_follows_what_has_not(web
 
     assert done.exit_code == 0
     assert "3 same, 1 changed" in done.stderr
-    assert row_paths(site, path) == {"/": "same", "/a": "changed", "/b": "same", "/c": "same"}
-    assert sorted(site.unchanged) == ["/", "/b", "/c"]  # the last was found by a link of one that has not changed
+    assert row_paths(site, path) == {
+        "/": "same",
+        "/a": "changed",
+        "/b": "same",
+        "/c": "same",
+    }
+    # the last was found by a link of one that has not changed
+    assert sorted(site.unchanged) == ["/", "/b", "/c"]
 
     site.texts["/b"] = "No links any more. " * 20
     websearch(*crawl, "--refresh")
@@ -466,9 +575,14 @@ def test_a_refresh_of_a_crawl_asks_what_has_changed_and_follows_what_has_not(web
 
 @pytest.mark.usefixtures("no_retry")
 @pytest.mark.parametrize("failing", ["/", "/b", "/robots.txt", "/sitemap.xml"])
-def test_a_refresh_of_a_crawl_keeps_what_it_cannot_reach_for_now(websearch, site, home, failing):
+def test_a_refresh_of_a_crawl_keeps_what_it_cannot_reach_for_now(
+    websearch, site, home, failing
+):
     if failing == "/sitemap.xml":  # has what nothing else leads to
-        site.texts["/sitemap.xml"], site.texts["/b"] = f"<urlset><url><loc>{site.url}/c</loc></url></urlset>", "b"
+        site.texts["/sitemap.xml"], site.texts["/b"] = (
+            f"<urlset><url><loc>{site.url}/c</loc></url></urlset>",
+            "b",
+        )
     crawl = ["crawl", f"{site.url}/", "-o", "pages.jsonl"]
     websearch(*crawl)
     before = {row["url"]: row["hash"] for row in rows_of(home / "pages.jsonl")}
@@ -495,7 +609,9 @@ def test_a_refresh_of_a_crawl_keeps_what_it_cannot_reach_for_now(websearch, site
         ("/b", {"/": "new", "/a": "new", "/b": "unavailable"}),
     ],
 )
-def test_what_failed_for_now_is_tried_again_by_the_next_crawl(websearch, site, home, failing, first):
+def test_what_failed_for_now_is_tried_again_by_the_next_crawl(
+    websearch, site, home, failing, first
+):
     crawl = ["crawl", f"{site.url}/", "-o", "pages.jsonl"]
     site.statuses[failing] = 503
     failed = websearch(*crawl)
@@ -539,13 +655,22 @@ class Service:
         return SearchResponse(query=query.text, provider=self.name)
 
 
-def test_queries_are_lines_too_and_what_concerns_all_ends_the_list(websearch, home, monkeypatch):
-    monkeypatch.setattr("websearch_core.client._selection.Selection.searchers", lambda *_, **__: ([Service()], False))
+def test_queries_are_lines_too_and_what_concerns_all_ends_the_list(
+    websearch, home, monkeypatch
+):
+    monkeypatch.setattr(
+        "websearch_core.client._selection.Selection.searchers",
+        lambda *_, **__: ([Service()], False),
+    )
     (home / "queries.txt").write_text("kelp\ngone\nrotate a key\n")
     done = websearch("search", "-i", "queries.txt", "-o", "answers.jsonl")
 
     assert done.exit_code == 1
-    assert sorted(row["query"] for row in rows_of(home / "answers.jsonl")) == ["gone", "kelp", "rotate a key"]
+    assert sorted(row["query"] for row in rows_of(home / "answers.jsonl")) == [
+        "gone",
+        "kelp",
+        "rotate a key",
+    ]
     (home / "queries.txt").write_text("kelp\ngone\nrotate a key\nwrong key\n")
     done = websearch("search", "-i", "queries.txt", "-o", "answers.jsonl")
 
@@ -554,7 +679,10 @@ def test_queries_are_lines_too_and_what_concerns_all_ends_the_list(websearch, ho
     assert len(rows_of(home / "answers.jsonl")) == 3
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")  # noqa: PTH110
+@pytest.mark.skipif(
+    not os.path.exists("/dev/full"),  # noqa: PTH110
+    reason="this system has no /dev/full",
+)
 def test_a_full_disk_ends_it_with_a_message(websearch, sea):
     done = websearch("read", f"{sea.url}/1", "-o", "/dev/full")
 
@@ -564,16 +692,30 @@ def test_a_full_disk_ends_it_with_a_message(websearch, sea):
 
 LIST, JOBS = ("read", "-i", "urls.txt"), ["a list", "a site"]
 PAGES = 30 * KILLS  # so that something is left to do at each
-LONGEST = 4 * PATIENCE  # for a program to start, and read, on a machine that has more to do
+# for a program to start, and read, on a machine that has more to do
+LONGEST = 4 * PATIENCE
 
 
 def start(sea, *words, most_bytes=-1):
-    """Run the command in a process of its own, which can write no file of more than *most_bytes*."""
+    """Run the command in a process of its own, which can write no file of more than
+    *most_bytes*.
+    """
     program = (
         f"import resource, runpy; resource.setrlimit(resource.RLIMIT_FSIZE, ({most_bytes}, {most_bytes})); "
         "runpy.run_module('websearch_core', run_name='__main__')"
     )
-    command = [sys.executable, "-c", program, *words, "-o", "pages.jsonl", "--internal", sea.url, "--timeout", "100"]
+    command = [
+        sys.executable,
+        "-c",
+        program,
+        *words,
+        "-o",
+        "pages.jsonl",
+        "--internal",
+        sea.url,
+        "--timeout",
+        "100",
+    ]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 
 
@@ -584,7 +726,8 @@ def job(request, sea, home):
     if request.param == "a list":
         (home / "urls.txt").write_text("\n".join(urls))
         return LIST, urls
-    for n in range(2 * part):  # each page has a link to another; the last are three from the start
+    # each page has a link to another; the last are three from the start
+    for n in range(2 * part):
         sea.texts[f"/{n}"] = f'{TEXT}<a href="/{n + part}">{n + part}</a>'
     sea.texts["/"] = TEXT + "".join(f'<a href="/{n}">{n}</a> ' for n in range(part))
     return ("crawl", f"{sea.url}/", "--limit", str(2 * PAGES)), [f"{sea.url}/", *urls]
@@ -599,7 +742,9 @@ def wait_for_rows(child, path, size):
 
 
 def check_rest(sea, path, job, kept):
-    """Check that the next run leaves all rows that were *kept*, and adds those that are missing."""
+    """Check that the next run leaves all rows that were *kept*, and adds those that are
+    missing.
+    """
     words, urls = job
     with start(sea, *words) as child:
         _, said = child.communicate(timeout=LONGEST)
@@ -612,7 +757,11 @@ def check_rest(sea, path, job, kept):
 
 
 def whole_lines(path):
-    return b"".join(line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n"))
+    return b"".join(
+        line
+        for line in path.read_bytes().splitlines(keepends=True)
+        if line.endswith(b"\n")
+    )
 
 
 def test_killed_at_any_moment_it_goes_on_without_repeating_or_losing(sea, home, job):
@@ -621,7 +770,8 @@ def test_killed_at_any_moment_it_goes_on_without_repeating_or_losing(sea, home, 
     for _ in range(KILLS):
         before = path.stat().st_size if path.exists() else 0
         with start(sea, *job[0]) as child:
-            if random.random() < 0.5:  # else at the beginning, while it reads what is there
+            # else at the beginning, while it reads what is there
+            if random.random() < 0.5:
                 wait_for_rows(child, path, before)
             time.sleep(random.uniform(0, 0.05))
             child.kill()
@@ -631,11 +781,15 @@ def test_killed_at_any_moment_it_goes_on_without_repeating_or_losing(sea, home, 
     asked = len(sea.asked)
     check_rest(sea, path, job, kept)
 
-    missing, extra = len(job[1]) - len(kept.splitlines()), 5  # the start, and lists of the site
-    assert len(sea.asked) - asked <= missing + extra + 4  # that the killed one sent, and the site takes up later
+    # the start, and lists of the site
+    missing, extra = len(job[1]) - len(kept.splitlines()), 5
+    # that the killed one sent, and the site takes up later
+    assert len(sea.asked) - asked <= missing + extra + 4
 
 
-def test_ctrl_c_keeps_the_rows_says_how_many_and_the_next_run_adds_the_rest(sea, home, job):
+def test_ctrl_c_keeps_the_rows_says_how_many_and_the_next_run_adds_the_rest(
+    sea, home, job
+):
     path, sea.seconds = home / "pages.jsonl", 0.2
     with start(sea, *job[0]) as child:
         wait_for_rows(child, path, 0)

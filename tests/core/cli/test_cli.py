@@ -1,4 +1,6 @@
-"""The command line: what it prints where, and the exit codes that docs/cli.md documents."""
+"""The command line: what it prints where, and the exit codes that docs/cli.md
+documents.
+"""
 
 from __future__ import annotations
 import importlib.util
@@ -51,14 +53,23 @@ def local():
     local = Local()
     for name in ("kelp", "dulse"):
         url = f"https://sea.example/{name}"
-        local.index.add(Page(url=url, final_url=url, title=name.title(), content=f"{name} is an alga. " * 30))
+        local.index.add(
+            Page(
+                url=url,
+                final_url=url,
+                title=name.title(),
+                content=f"{name} is an alga. " * 30,
+            )
+        )
     return local
 
 
 @pytest.fixture(scope="module")
 def site():
     """The example site, on a port of its own."""
-    spec = importlib.util.spec_from_file_location("serve", ROOT / "examples" / "serve.py")
+    spec = importlib.util.spec_from_file_location(
+        "serve", ROOT / "examples" / "serve.py"
+    )
     serve = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(serve)
     with serve.Site() as site:
@@ -67,13 +78,23 @@ def site():
 
 @pytest.fixture
 def searx():
-    """A server that answers as SearXNG does: with one result, or with the status that is set."""
+    """A server that answers as SearXNG does: with one result, or with the status that
+    is set.
+    """
 
     class Visit(BaseHTTPRequestHandler):
         def do_GET(self):
             self.server.paths.append(self.path)
             body = json.dumps(
-                {"results": [{"title": "Kelp\x1b[31m", "url": "https://sea.example/", "content": "Alga"}]}
+                {
+                    "results": [
+                        {
+                            "title": "Kelp\x1b[31m",
+                            "url": "https://sea.example/",
+                            "content": "Alga",
+                        }
+                    ]
+                }
             )
             self.send_response(self.server.status)
             self.send_header("Content-Type", "application/json")
@@ -87,7 +108,9 @@ def searx():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Visit)
     server.status, server.paths = 200, []
     server.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.02}
+    )
     thread.start()
     yield server
     server.shutdown()
@@ -102,14 +125,18 @@ def test_search_prints_numbered_results(websearch, local):
     done = websearch("search", "--provider", "local", "kelp", "alga", "--limit", 1)
 
     assert done.exit_code == 0
-    assert done.stdout.startswith("1. Kelp — https://sea.example/kelp\n   kelp is an alga.")
+    assert done.stdout.startswith(
+        "1. Kelp — https://sea.example/kelp\n   kelp is an alga."
+    )
     assert done.stderr == ""
 
 
 def test_search_prints_raw_markdown_without_a_terminal(websearch, local):
     done = websearch("search", "-p", "local", "kelp", "-f", "markdown")
 
-    assert done.stdout.startswith("## Search Results\n\n### 1. Kelp\n\n**URL:** https://sea.example/kelp")
+    assert done.stdout.startswith(
+        "## Search Results\n\n### 1. Kelp\n\n**URL:** https://sea.example/kelp"
+    )
 
 
 def test_search_in_json_is_the_documented_schema(websearch, local):
@@ -117,7 +144,10 @@ def test_search_in_json_is_the_documented_schema(websearch, local):
 
     answer, expected = json.loads(done.stdout), search_as_json(_response(local, "kelp"))
     times = {"elapsed": None, "outcomes": [{**answer["outcomes"][0], "seconds": None}]}
-    assert {**answer, **times} == {**expected, "outcomes": [{**expected["outcomes"][0], "seconds": None}]}
+    assert {**answer, **times} == {
+        **expected,
+        "outcomes": [{**expected["outcomes"][0], "seconds": None}],
+    }
 
 
 def _response(local, text):
@@ -154,7 +184,16 @@ def test_every_option_reaches_the_query(websearch, searx):
 
 
 def test_dates_reach_the_query(websearch, local):
-    done = websearch("search", "kelp", "-p", "local", "--after", "2026-01-01", "--before", "2026-02-01")
+    done = websearch(
+        "search",
+        "kelp",
+        "-p",
+        "local",
+        "--after",
+        "2026-01-01",
+        "--before",
+        "2026-02-01",
+    )
 
     assert done.stdout.endswith("Note: left out 1 matching page without a date.\n")
 
@@ -175,7 +214,11 @@ def test_nothing_from_the_web_controls_the_terminal(websearch, searx):
         (["kelp", "-p", "local"], 2, "websearch index PATH_OR_URL"),
         (["kelp", "--limit", "0"], 2, "ERROR [invalid_option] limit"),
         (["kelp", "--time-range", "decade"], 2, "ERROR [invalid_option] time_range"),
-        (["kelp", "-p", "local", "--country", "US"], 2, "ERROR [unsupported_option] local does not support country"),
+        (
+            ["kelp", "-p", "local", "--country", "US"],
+            2,
+            "ERROR [unsupported_option] local does not support country",
+        ),
         (["kelp", "--base-url", "http://x.example"], 2, "ERROR [configuration]"),
         (["kelp", "--allow-domain", "a b"], 2, "ERROR [invalid_option]"),
         ([], 2, "Missing argument"),
@@ -183,7 +226,9 @@ def test_nothing_from_the_web_controls_the_terminal(websearch, searx):
         (["kelp", "--nonsense"], 2, "--nonsense"),
     ],
 )
-def test_wrong_usage_and_configuration_are_reported_on_stderr(websearch, words, code, says):
+def test_wrong_usage_and_configuration_are_reported_on_stderr(
+    websearch, words, code, says
+):
     done = websearch("search", *words)
 
     assert done.exit_code == code
@@ -198,7 +243,9 @@ def test_a_service_that_fails_is_exit_code_one(websearch, searx):
     done = websearch("search", "kelp", "-p", "searxng", "--base-url", searx.url)
 
     assert done.exit_code == 1
-    assert done.stderr.startswith("ERROR [bad_request] searxng search failed: 400 Bad Request")
+    assert done.stderr.startswith(
+        "ERROR [bad_request] searxng search failed: 400 Bad Request"
+    )
 
 
 def test_an_error_in_json_is_on_stdout(websearch):
@@ -211,7 +258,11 @@ def test_an_error_in_json_is_on_stdout(websearch):
 
 
 def test_each_kind_of_error_has_its_exit_code():
-    assert (exit_code(RateLimited), exit_code(UnsupportedOption), exit_code(UnsafeURL)) == (1, 2, 3)
+    assert (
+        exit_code(RateLimited),
+        exit_code(UnsupportedOption),
+        exit_code(UnsafeURL),
+    ) == (1, 2, 3)
 
 
 # read
@@ -236,11 +287,28 @@ def test_read_prints_a_window_of_the_page(websearch, site):
         ("--max-tokens", "20", "read on with offset="),
     ],
 )
-def test_read_prints_the_requested_part_of_the_page(websearch, local, option, value, shown):
+def test_read_prints_the_requested_part_of_the_page(
+    websearch, local, option, value, shown
+):
     text = f"{'Stones and sand. ' * 50}\n\nPalmaria is a red alga.\n\n{'Stones and sand. ' * 50}"
-    local.index.add(Page(url="https://sea.example/red", final_url="https://sea.example/red", content=text))
+    local.index.add(
+        Page(
+            url="https://sea.example/red",
+            final_url="https://sea.example/red",
+            content=text,
+        )
+    )
 
-    done = websearch("read", "https://sea.example/red", "-r", "local", "--max-length", 300, option, value)
+    done = websearch(
+        "read",
+        "https://sea.example/red",
+        "-r",
+        "local",
+        "--max-length",
+        300,
+        option,
+        value,
+    )
 
     assert done.exit_code == 0
     assert shown in done.stdout
@@ -257,7 +325,11 @@ def test_search_shows_what_the_first_pages_say(websearch, local):
 def test_read_in_json_is_the_documented_schema(websearch, site):
     url = f"{site.url}/docs/rotation/"
 
-    answer = json.loads(websearch("read", url, "--internal", site.url, "-f", "json", "--offset", 100).stdout)
+    answer = json.loads(
+        websearch(
+            "read", url, "--internal", site.url, "-f", "json", "--offset", 100
+        ).stdout
+    )
 
     assert set(answer) == set(page_as_json(Page(url=url)))
     assert (answer["status"], answer["offset"], answer["url"]) == ("success", 100, url)
@@ -280,7 +352,16 @@ def test_reading_a_missing_page_is_exit_code_one(websearch, site):
 
 
 def test_read_takes_a_page_from_the_index(websearch, local):
-    done = websearch("read", "https://sea.example/kelp", "--reader", "local", "-f", "markdown", "--max-length", 40)
+    done = websearch(
+        "read",
+        "https://sea.example/kelp",
+        "--reader",
+        "local",
+        "-f",
+        "markdown",
+        "--max-length",
+        40,
+    )
 
     assert "kelp is an alga." in done.stdout
 
@@ -294,7 +375,9 @@ def test_robots_txt_is_obeyed_by_option_only(websearch, site):
     assert read.exit_code == 0
     assert refused.exit_code == 3
     assert refused.stderr.startswith("ERROR [disallowed_by_robots]")
-    assert websearch("read", site.url, "--internal", site.url, "--robots").exit_code == 0
+    assert (
+        websearch("read", site.url, "--internal", site.url, "--robots").exit_code == 0
+    )
 
 
 def test_robots_txt_concerns_no_search(websearch):
@@ -309,12 +392,25 @@ def test_robots_txt_concerns_no_search(websearch):
 
 @pytest.mark.enable_socket
 def test_a_crawl_goes_on_where_it_ended(websearch, site, home):
-    command = ("crawl", f"{site.url}/docs/", "--internal", site.url, "-o", home / "pages.jsonl")
+    command = (
+        "crawl",
+        f"{site.url}/docs/",
+        "--internal",
+        site.url,
+        "-o",
+        home / "pages.jsonl",
+    )
 
     first = websearch(*command, "--limit", 3)
-    rows = [json.loads(line)["url"] for line in (home / "pages.jsonl").read_text().splitlines()]
+    rows = [
+        json.loads(line)["url"]
+        for line in (home / "pages.jsonl").read_text().splitlines()
+    ]
     websearch(*command, "--limit", 5)
-    more = [json.loads(line)["url"] for line in (home / "pages.jsonl").read_text().splitlines()]
+    more = [
+        json.loads(line)["url"]
+        for line in (home / "pages.jsonl").read_text().splitlines()
+    ]
 
     assert "more pages were found: raise --limit" in first.stderr
     assert len(rows) == 3
@@ -339,7 +435,9 @@ def test_a_site_and_a_folder_are_indexed_and_found(websearch, site, home):
     (home / "notes").mkdir()
     (home / "notes" / "kelp.md").write_text("# Kelp\n\nKelp grows in cold water.")
 
-    done = websearch("index", site.url, home / "notes", "--internal", site.url, "-f", "json")
+    done = websearch(
+        "index", site.url, home / "notes", "--internal", site.url, "-f", "json"
+    )
 
     assert done.exit_code == 0
     report = json.loads(done.stdout)
@@ -353,12 +451,23 @@ def test_a_site_and_a_folder_are_indexed_and_found(websearch, site, home):
         f"1. Rotate a key without downtime — {site.url}/docs/rotation/"
         in websearch("search", question, "-p", "local").stdout
     )
-    assert "Kelp grows in cold water." in websearch("search", "kelp", "-p", "local").stdout
+    assert (
+        "Kelp grows in cold water." in websearch("search", "kelp", "-p", "local").stdout
+    )
 
 
 @pytest.mark.enable_socket
 def test_the_number_of_pages_is_bounded(websearch, site, home):
-    done = websearch("index", site.url, "--internal", site.url, "--max-pages", 3, "--path", home / "own.db")
+    done = websearch(
+        "index",
+        site.url,
+        "--internal",
+        site.url,
+        "--max-pages",
+        3,
+        "--path",
+        home / "own.db",
+    )
 
     assert done.stdout.startswith(
         f"{site.url}: 3 pages added, 0 unchanged, 0 removed, 0 skipped, in {home / 'own.db'}\n"
@@ -368,7 +477,10 @@ def test_the_number_of_pages_is_bounded(websearch, site, home):
 
 @pytest.mark.parametrize(
     ("place", "code", "says"),
-    [("/no/such/folder", 2, "no such file or folder"), ("http://127.0.0.1/", 3, "ERROR [unsafe_url]")],
+    [
+        ("/no/such/folder", 2, "no such file or folder"),
+        ("http://127.0.0.1/", 3, "ERROR [unsafe_url]"),
+    ],
 )
 def test_what_cannot_be_indexed_is_an_error(websearch, place, code, says):
     done = websearch("index", place)
@@ -382,21 +494,33 @@ def test_indexing_again_tells_what_is_new_from_what_is_unchanged(websearch, home
     for name in ("kelp", "dulse"):
         (home / "notes" / f"{name}.md").write_text(f"{name} is an alga")
     (home / "notes" / "empty.md").write_text("")
-    assert "2 pages added, 0 unchanged, 0 removed, 1 skipped" in websearch("index", home / "notes").stdout
+    assert (
+        "2 pages added, 0 unchanged, 0 removed, 1 skipped"
+        in websearch("index", home / "notes").stdout
+    )
     (home / "notes" / "kelp.md").write_text("kelp is brown")
     again = websearch("index", home / "notes").stdout
     assert "1 page added, 1 unchanged, 0 removed, 1 skipped" in again
     assert f"  skipped {home / 'notes' / 'empty.md'}: there is no text in it" in again
-    (place,) = json.loads(websearch("index", home / "notes", "-f", "json").stdout)["places"]
+    (place,) = json.loads(websearch("index", home / "notes", "-f", "json").stdout)[
+        "places"
+    ]
     assert (place["added"], place["unchanged"]) == (0, 2)
 
 
 def test_read_opens_what_a_search_of_the_index_prints(websearch, home):
     (home / "kelp.md").write_text("# Kelp\n\nKelp is brown.")
     websearch("index", home / "kelp.md")
-    url = json.loads(websearch("search", "-p", "local", "kelp", "-f", "json").stdout)["results"][0]["url"]
+    url = json.loads(websearch("search", "-p", "local", "kelp", "-f", "json").stdout)[
+        "results"
+    ][0]["url"]
     assert url.startswith("file:///")
-    for words in ([url], [home / "kelp.md"], ["-r", "local", url], ["-r", "local", home / "kelp.md"]):
+    for words in (
+        [url],
+        [home / "kelp.md"],
+        ["-r", "local", url],
+        ["-r", "local", home / "kelp.md"],
+    ):
         assert "Kelp is brown." in websearch("read", *words).stdout
 
 
@@ -404,20 +528,31 @@ def test_read_takes_one_document_from_standard_input():
     runner = typer.testing.CliRunner()
     page = b"<html><title>Kelp</title><main><p>Kelp is brown. <p>Dulse is red and grows on rocks.</main>"
     assert "Kelp is brown." in runner.invoke(app, ["read", "-"], input=page).stdout
-    found = json.loads(runner.invoke(app, ["read", "-", "--find", "dulse", "-f", "json"], input=page).stdout)
+    found = json.loads(
+        runner.invoke(
+            app, ["read", "-", "--find", "dulse", "-f", "json"], input=page
+        ).stdout
+    )
     assert [found["url"], found["title"]] == ["file:///dev/stdin", "Kelp"]
     assert len(found["passages"]) == 1
 
 
 @pytest.mark.enable_socket
-def test_read_takes_several_pages_and_the_failure_of_one_is_its_own(websearch, site, home):
+def test_read_takes_several_pages_and_the_failure_of_one_is_its_own(
+    websearch, site, home
+):
     (home / "kelp.md").write_text("Kelp is brown.")
     there, gone = f"{site.url}/docs/", f"{site.url}/nowhere"
     done = websearch("read", home / "kelp.md", gone, there, "--internal", site.url)
     assert done.exit_code == 1
     assert done.stdout.index("Kelp is brown.") < done.stdout.index("\n\nTitle: ")
-    assert f"ERROR [page_not_found] direct read failed: 404 Not Found. ({gone})" in done.stderr
-    answers = json.loads(websearch("read", gone, there, "--internal", site.url, "-f", "json").stdout)
+    assert (
+        f"ERROR [page_not_found] direct read failed: 404 Not Found. ({gone})"
+        in done.stderr
+    )
+    answers = json.loads(
+        websearch("read", gone, there, "--internal", site.url, "-f", "json").stdout
+    )
     assert [one["status"] for one in answers] == ["error", "success"]
 
 
@@ -449,7 +584,9 @@ def test_nothing_is_cut_from_the_help_at_eighty_columns(websearch, monkeypatch):
     assert "..." not in websearch("--help").stdout.partition("Commands:")[2]
 
 
-def test_doctor_shows_the_settings_that_differ_from_the_defaults(websearch, local, monkeypatch):
+def test_doctor_shows_the_settings_that_differ_from_the_defaults(
+    websearch, local, monkeypatch
+):
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "7")
     shown = websearch("doctor", "local").stdout
     assert re.search(r"timeout.read +7.0, from environment WEB_SEARCH_TIMEOUT", shown)
@@ -476,15 +613,26 @@ def test_providers_lists_what_each_can_do_and_what_it_lacks(websearch, monkeypat
     monkeypatch.setenv("TAVILY_API_KEY", SECRET)
 
     table = websearch("providers").stdout
-    found = {one["name"]: one for one in json.loads(websearch("providers", "--format", "json").stdout)}
+    found = {
+        one["name"]: one
+        for one in json.loads(websearch("providers", "--format", "json").stdout)
+    }
 
     assert list(found) == known()
     assert (found["brave"]["configured"], found["brave"]["missing"]) == (
         False,
         ["BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY"],
     )
-    assert found["searxng"]["missing"] == ["SEARXNG_URL", "SEARXNG_BASE_URL", "SEARX_HOST"]
-    assert (found["tavily"]["configured"], found["tavily"]["search"], found["tavily"]["read"]) == (True, True, True)
+    assert found["searxng"]["missing"] == [
+        "SEARXNG_URL",
+        "SEARXNG_BASE_URL",
+        "SEARX_HOST",
+    ]
+    assert (
+        found["tavily"]["configured"],
+        found["tavily"]["search"],
+        found["tavily"]["read"],
+    ) == (True, True, True)
     assert (found["direct"]["search"], found["direct"]["read"]) == (False, True)
     assert "time_range" in found["tavily"]["options"]
     assert "websearch index" in found["local"]["problem"]
@@ -498,22 +646,42 @@ def test_providers_shows_all_that_is_known_about_one(websearch):
     shown = websearch("providers", "ddg", "tavily").stdout
 
     assert shown.startswith("duckduckgo  DuckDuckGo: searches\nstate       ready\n")
-    assert "\n\ntavily     Tavily: searches and reads pages\nstate      set TAVILY_API_KEY\n" in shown
+    assert (
+        "\n\ntavily     Tavily: searches and reads pages\nstate      set TAVILY_API_KEY\n"
+        in shown
+    )
     assert "--allow-domain, --before, --block-domain" in shown
     assert "tavily.search_depth: How thoroughly to search" in shown
     assert "api_key" not in shown
-    assert [one["name"] for one in json.loads(websearch("providers", "tavily", "-f", "json").stdout)] == ["tavily"]
+    assert [
+        one["name"]
+        for one in json.loads(websearch("providers", "tavily", "-f", "json").stdout)
+    ] == ["tavily"]
     assert websearch("providers", "nope").exit_code == 2
 
 
-def test_a_plug_in_that_cannot_be_loaded_is_listed_and_does_no_harm(websearch, monkeypatch):
-    monkeypatch.setattr("websearch_core._registry._plugged_in", lambda: {"broken": "no_such_module:Broken"})
+def test_a_plug_in_that_cannot_be_loaded_is_listed_and_does_no_harm(
+    websearch, monkeypatch
+):
+    monkeypatch.setattr(
+        "websearch_core._registry._plugged_in",
+        lambda: {"broken": "no_such_module:Broken"},
+    )
 
-    found = {one["name"]: one for one in json.loads(websearch("providers", "-f", "json").stdout)}
+    found = {
+        one["name"]: one
+        for one in json.loads(websearch("providers", "-f", "json").stdout)
+    }
 
-    assert found["broken"]["problem"] == "cannot be loaded: No module named 'no_such_module'"
+    assert (
+        found["broken"]["problem"]
+        == "cannot be loaded: No module named 'no_such_module'"
+    )
     assert found["direct"]["configured"]
-    assert "BROKEN  broken: ERROR [configuration] broken cannot be loaded" in websearch("doctor", "broken").stdout
+    assert (
+        "BROKEN  broken: ERROR [configuration] broken cannot be loaded"
+        in websearch("doctor", "broken").stdout
+    )
 
 
 @pytest.mark.enable_socket
@@ -527,13 +695,18 @@ def test_doctor_tries_what_is_configured(websearch, searx, site, monkeypatch):
     answer = json.loads(done.stdout)
     assert done.exit_code == 0
     assert answer["status"] == "success"
-    assert [(one["provider"], one["error"]) for one in answer["checks"]] == [("searxng", None), ("direct", None)]
+    assert [(one["provider"], one["error"]) for one in answer["checks"]] == [
+        ("searxng", None),
+        ("direct", None),
+    ]
     assert answer["versions"]["python"]
     assert len(searx.paths) == 1
 
 
 @pytest.mark.enable_socket
-def test_doctor_tries_nothing_if_everything_is_switched_off(websearch, searx, monkeypatch):
+def test_doctor_tries_nothing_if_everything_is_switched_off(
+    websearch, searx, monkeypatch
+):
     monkeypatch.setenv("SEARXNG_URL", searx.url)
     monkeypatch.setenv("WEB_SEARCH_ENABLED", "false")
     done = websearch("doctor")
@@ -543,7 +716,9 @@ def test_doctor_tries_nothing_if_everything_is_switched_off(websearch, searx, mo
 
 @pytest.mark.parametrize("option", ["cache", "throttle"])
 def test_doctor_shows_no_password_of_a_redis(websearch, monkeypatch, option):
-    monkeypatch.setenv(f"WEB_SEARCH_{option.upper()}", "redis://me:letmein@cache.corp:6379/0")
+    monkeypatch.setenv(
+        f"WEB_SEARCH_{option.upper()}", "redis://me:letmein@cache.corp:6379/0"
+    )
     for form in ("text", "json"):
         done = websearch("doctor", "local", "-f", form)
         assert "redis://cache.corp:6379/0" in done.stdout
@@ -551,14 +726,19 @@ def test_doctor_shows_no_password_of_a_redis(websearch, monkeypatch, option):
 
 
 @pytest.mark.enable_socket
-def test_doctor_says_what_is_broken_and_what_to_do(websearch, searx, local, monkeypatch):
+def test_doctor_says_what_is_broken_and_what_to_do(
+    websearch, searx, local, monkeypatch
+):
     monkeypatch.setenv("SEARXNG_URL", searx.url)
     searx.status = 401
 
     done = websearch("doctor", "searxng", "brave", "local", "nope")
 
     assert done.exit_code == 1
-    assert "BROKEN  searxng: ERROR [authentication_failed] searxng search failed: 401 Unauthorized." in done.stdout
+    assert (
+        "BROKEN  searxng: ERROR [authentication_failed] searxng search failed: 401 Unauthorized."
+        in done.stdout
+    )
     assert "        check the key" in done.stdout
     assert "BROKEN  brave: ERROR [missing_key]" in done.stdout
     assert "BROKEN  nope: ERROR [unknown_provider]" in done.stdout
@@ -581,7 +761,10 @@ def test_doctor_tries_a_declared_service_and_says_what_does_not_fit(
     websearch, searx, monkeypatch, tmp_path, declared, standing, line
 ):
     file = tmp_path / "mine.json"
-    file.write_text(json.dumps({"providers": {"external": {"base_url": searx.url, **declared}}}), "utf-8")
+    file.write_text(
+        json.dumps({"providers": {"external": {"base_url": searx.url, **declared}}}),
+        "utf-8",
+    )
     monkeypatch.setenv("WEB_SEARCH_CONFIG", str(file))
     done = websearch("doctor", "external")
 
@@ -603,7 +786,9 @@ def test_doctor_without_a_network_says_so(websearch, searx, monkeypatch):
 
 
 @pytest.mark.enable_socket
-def test_doctor_live_tells_configured_reachable_and_answering_apart(websearch, searx, local, monkeypatch):
+def test_doctor_live_tells_configured_reachable_and_answering_apart(
+    websearch, searx, local, monkeypatch
+):
     @provider
     class Keyed:
         name = "keyed"
@@ -617,7 +802,9 @@ def test_doctor_live_tells_configured_reachable_and_answering_apart(websearch, s
         api_key: Annotated[Key, Env("GONE_API_KEY")]
         base_url: BaseUrl = "http://127.0.0.1:9"
 
-    monkeypatch.setattr("websearch_core._registry._registered", {"keyed": Keyed, "gone": Gone})
+    monkeypatch.setattr(
+        "websearch_core._registry._registered", {"keyed": Keyed, "gone": Gone}
+    )
     monkeypatch.setenv("SEARXNG_URL", searx.url)
     searx.status = 429
     names = ["searxng", "keyed", "gone", "local"]
@@ -626,7 +813,10 @@ def test_doctor_live_tells_configured_reachable_and_answering_apart(websearch, s
     answer = json.loads(websearch("doctor", "--live", "-f", "json", *names).stdout)
 
     assert done.exit_code == 1  # searxng is configured, and fails
-    assert [(one["provider"], one["configured"], one["reachable"]) for one in answer["checks"]] == [
+    assert [
+        (one["provider"], one["configured"], one["reachable"])
+        for one in answer["checks"]
+    ] == [
         ("searxng", True, True),
         ("keyed", False, True),
         ("gone", False, False),
@@ -635,10 +825,13 @@ def test_doctor_live_tells_configured_reachable_and_answering_apart(websearch, s
     assert "wait, or choose another provider" in done.stdout
     assert "get a key at https://keyed.example/keys" in done.stdout
     assert "set GONE_API_KEY" in done.stdout
-    assert websearch("doctor", "--live", "keyed", "local").exit_code == 0  # what is not configured does not fail
+    # what is not configured does not fail
+    assert websearch("doctor", "--live", "keyed", "local").exit_code == 0
 
 
-def test_doctor_shows_the_settings_file_and_no_credentials(websearch, local, monkeypatch, tmp_path):
+def test_doctor_shows_the_settings_file_and_no_credentials(
+    websearch, local, monkeypatch, tmp_path
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "websearch.toml").write_text('provider = "local"\nreader = "local"\n')
     monkeypatch.setenv("HTTPS_PROXY", "http://user:password@proxy.example:3128")
@@ -651,7 +844,9 @@ def test_doctor_shows_the_settings_file_and_no_credentials(websearch, local, mon
     assert "password" not in done.stdout
 
 
-def test_a_settings_file_that_is_wrong_is_exit_code_two(websearch, monkeypatch, tmp_path):
+def test_a_settings_file_that_is_wrong_is_exit_code_two(
+    websearch, monkeypatch, tmp_path
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "websearch.toml").write_text("provider = [")
 
@@ -666,7 +861,9 @@ def test_a_settings_file_that_is_wrong_is_exit_code_two(websearch, monkeypatch, 
 def test_help_documents_the_exit_codes(websearch, command):
     text = " ".join(websearch(*command, "--help").stdout.split())
 
-    assert "0 done (even if nothing was found); 1 a service or the network failed" in text
+    assert (
+        "0 done (even if nothing was found); 1 a service or the network failed" in text
+    )
     assert "2 wrong usage or configuration; 3 the URL may not be opened" in text
 
 
@@ -682,7 +879,9 @@ def test_the_usage_of_each_command_is_the_one_in_the_documentation(websearch):
         usage = re.sub(
             r"[{}]|\.\.\.", "", websearch(command, "--help").stdout.splitlines()[0]
         )  # typer's versions differ
-        assert usage.endswith(f"websearch {command} [OPTIONS] {arguments.removesuffix('...')}")
+        assert usage.endswith(
+            f"websearch {command} [OPTIONS] {arguments.removesuffix('...')}"
+        )
         assert f"`websearch {command} {arguments}`" in page
 
 
@@ -694,7 +893,11 @@ def test_the_documentation_names_every_command_and_option(websearch):
         assert f"## websearch {name}" in written
         for line in websearch(name, "--help").stdout.splitlines():
             for word in line.replace(",", " ").split():
-                if line.startswith("  -") and word.startswith("--") and word != "--help":
+                if (
+                    line.startswith("  -")
+                    and word.startswith("--")
+                    and word != "--help"
+                ):
                     assert f"`{word}" in written, f"{word} of {name} is not documented"
 
 
@@ -706,7 +909,9 @@ def test_the_core_is_imported_without_typer():
 
 def test_without_typer_it_says_what_to_install(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "typer", None)
-    for name in [name for name in sys.modules if name.startswith("websearch_core._cli.")]:
+    for name in [
+        name for name in sys.modules if name.startswith("websearch_core._cli.")
+    ]:
         monkeypatch.delitem(sys.modules, name)
 
     with pytest.raises(SystemExit) as caught:
@@ -722,8 +927,20 @@ def test_the_installed_program_writes_what_its_terminal_cannot_show(local, tmp_p
     local.index.add(Page(url="https://sea.example/ja", title="昆布", content="昆布"))
 
     done = subprocess.run(
-        [sys.executable, "-c", "from websearch_core._cli import main; main()", "search", "-p", "local", "昆布"],
-        env={"PYTHONIOENCODING": "latin-1", "XDG_DATA_HOME": str(tmp_path / "data"), "PYTHONUTF8": "1"},
+        [
+            sys.executable,
+            "-c",
+            "from websearch_core._cli import main; main()",
+            "search",
+            "-p",
+            "local",
+            "昆布",
+        ],
+        env={
+            "PYTHONIOENCODING": "latin-1",
+            "XDG_DATA_HOME": str(tmp_path / "data"),
+            "PYTHONUTF8": "1",
+        },
         capture_output=True,
         check=False,
     )
@@ -759,10 +976,17 @@ def test_a_terminal_gets_drawn_tables_and_rendered_markdown(monkeypatch):
 
 
 def test_a_base_url_of_a_reader_needs_its_name(websearch):
-    assert websearch("read", "https://a.example/", "--base-url", "https://b.example").exit_code == 2
+    assert (
+        websearch(
+            "read", "https://a.example/", "--base-url", "https://b.example"
+        ).exit_code
+        == 2
+    )
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="file names cannot hold these characters")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="file names cannot hold these characters"
+)
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_a_file_name_cannot_forge_a_line(websearch, tmp_path, form):
     folder = tmp_path / "sea"
@@ -783,7 +1007,13 @@ def test_a_file_name_cannot_forge_a_line(websearch, tmp_path, form):
     assert not set(result.stdout) & set("\r\x1b\x9b\u202e\u2066\udcff")
     if form == "text":
         assert len(result.stdout.splitlines()) == 1 + len(names)
-        assert f"  skipped {folder}/.a\\n99 pages indexed: hidden" in result.stdout.splitlines()
+        assert (
+            f"  skipped {folder}/.a\\n99 pages indexed: hidden"
+            in result.stdout.splitlines()
+        )
     else:
-        skipped = {one["what"].removeprefix(f"{folder}/") for one in json.loads(result.stdout)["places"][0]["skipped"]}
+        skipped = {
+            one["what"].removeprefix(f"{folder}/")
+            for one in json.loads(result.stdout)["places"][0]["skipped"]
+        }
         assert skipped == {os.fsdecode(name) for name in names}

@@ -13,12 +13,20 @@ from websearch_core._cli.app import app
 from websearch_core.provider._ports import can
 from websearch_core.providers import known, provider_class
 
-PROGRAM = [sys.executable, "-c", "import sys; sys.argv[0] = 'websearch'; from websearch_core._cli import main; main()"]
+PROGRAM = [
+    sys.executable,
+    "-c",
+    "import sys; sys.argv[0] = 'websearch'; from websearch_core._cli import main; main()",
+]
 
 
 def ask_bash(*words):
     """Return what bash would offer to complete the last of *words*."""
-    asked = {"_WEBSEARCH_COMPLETE": "complete_bash", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
+    asked = {
+        "_WEBSEARCH_COMPLETE": "complete_bash",
+        "COMP_WORDS": " ".join(words),
+        "COMP_CWORD": str(len(words) - 1),
+    }
     done = CliRunner().invoke(app, env=asked, prog_name="websearch")
     assert done.stderr == ""
     return done.stdout.split()
@@ -49,9 +57,14 @@ def test_bash_is_offered(words, offered):
     assert ask_bash("websearch", *words) == offered
 
 
-@pytest.mark.parametrize(("shell", "script"), [("bash", "complete -o"), ("zsh", "#compdef"), ("fish", "complete ")])
+@pytest.mark.parametrize(
+    ("shell", "script"),
+    [("bash", "complete -o"), ("zsh", "#compdef"), ("fish", "complete ")],
+)
 def test_each_shell_gets_a_script(shell, script):
-    done = CliRunner().invoke(app, env={"_WEBSEARCH_COMPLETE": f"source_{shell}"}, prog_name="websearch")
+    done = CliRunner().invoke(
+        app, env={"_WEBSEARCH_COMPLETE": f"source_{shell}"}, prog_name="websearch"
+    )
 
     assert script in done.stdout
     assert "_WEBSEARCH_COMPLETE" in done.stdout
@@ -60,7 +73,9 @@ def test_each_shell_gets_a_script(shell, script):
 def test_the_program_answers_a_shell():
     words = {"COMP_WORDS": "websearch search -p duck", "COMP_CWORD": "3"}
     asked = {**os.environ, "_WEBSEARCH_COMPLETE": "complete_bash", **words}
-    done = subprocess.run(PROGRAM, env=asked, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        PROGRAM, env=asked, capture_output=True, text=True, check=False
+    )
 
     assert (done.stdout, done.stderr) == ("duckduckgo\n", "")
 
@@ -76,7 +91,9 @@ def test_offering_providers_imports_none():
         "import sys; from websearch_core._cli import completion; completion.complete_provider(''); "
         "completion.complete_reader(''); print('pydantic' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
 
     assert done.stdout == "False\n"
 
@@ -86,11 +103,16 @@ def test_a_chain_is_not_offered_a_provider_twice():
 
 
 def test_no_key_is_offered_as_an_option():
-    assert not [one for one in completion.complete_option("tavily.") if "api_key" in one]
+    assert not [
+        one for one in completion.complete_option("tavily.") if "api_key" in one
+    ]
 
 
 def test_a_broken_plug_in_does_no_harm(monkeypatch):
-    monkeypatch.setattr("websearch_core._registry._plugged_in", lambda: {"broken": "no_such_module:Broken"})
+    monkeypatch.setattr(
+        "websearch_core._registry._plugged_in",
+        lambda: {"broken": "no_such_module:Broken"},
+    )
 
     assert "broken" in completion.complete_provider("")  # only importing it would tell
     assert completion.complete_option("broken.") == []

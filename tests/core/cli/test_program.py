@@ -1,4 +1,6 @@
-"""The program itself: how it starts, what it says about wrong usage, and how it ends."""
+"""The program itself: how it starts, what it says about wrong usage, and how it
+ends.
+"""
 
 from __future__ import annotations
 import json
@@ -31,7 +33,9 @@ def home(monkeypatch, tmp_path):
 @pytest.fixture
 def websearch():
     def call(*words, **options):
-        return typer.testing.CliRunner().invoke(app, [str(word) for word in words], **options)
+        return typer.testing.CliRunner().invoke(
+            app, [str(word) for word in words], **options
+        )
 
     return call
 
@@ -40,7 +44,9 @@ def websearch():
 def local():
     local = Local()
     url = "https://sea.example/kelp"
-    local.index.add(Page(url=url, final_url=url, title="Kelp", content="kelp is an alga. " * 30))
+    local.index.add(
+        Page(url=url, final_url=url, title="Kelp", content="kelp is an alga. " * 30)
+    )
     return local
 
 
@@ -49,7 +55,14 @@ def local():
 
 @pytest.mark.parametrize("words", [["--version"], ["--help"], ["search", "--help"]])
 def test_help_and_version_load_nothing_that_searches_or_reads(words):
-    heavy = ["websearch_core.client", "websearch_core.models", "websearch_core.settings", "httpx", "rich", "selectolax"]
+    heavy = [
+        "websearch_core.client",
+        "websearch_core.models",
+        "websearch_core.settings",
+        "httpx",
+        "rich",
+        "selectolax",
+    ]
     program = f"""
 import sys
 sys.argv = ["websearch", *{words}]
@@ -60,7 +73,9 @@ except SystemExit:
     pass
 print([name for name in {heavy} if name in sys.modules])
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
 
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
@@ -68,13 +83,17 @@ print([name for name in {heavy} if name in sys.modules])
 def test_the_version_alone_needs_no_typer():
     program = "import sys; sys.argv = ['websearch', '--version']; sys.modules['typer'] = None; "
     program += "from websearch_core._cli import main; main()"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
 
     assert done.stdout == f"websearch-core {__version__}\n"
 
 
 def test_it_runs_as_a_module():
-    done = subprocess.run([*PROGRAM, "--version", "--help"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [*PROGRAM, "--version", "--help"], capture_output=True, text=True, check=True
+    )
 
     assert done.stdout == f"websearch-core {__version__}\n"
 
@@ -94,11 +113,16 @@ def test_without_words_it_shows_its_commands(websearch):
     [
         (["search"], "Missing argument"),
         (["search", "kelp", "--limit", "many"], "--limit"),
-        (["search", "kelp", "--topic", "sports"], "'general', 'news', 'finance', 'academic', 'code'"),
+        (
+            ["search", "kelp", "--topic", "sports"],
+            "'general', 'news', 'finance', 'academic', 'code'",
+        ),
         (["read", "https://a.example/", "--nonsense"], "--nonsense"),
     ],
 )
-@pytest.mark.parametrize("form", [["--format", "json"], ["-f", "json"], ["--format=json"], ["-fjson"]])
+@pytest.mark.parametrize(
+    "form", [["--format", "json"], ["-f", "json"], ["--format=json"], ["-fjson"]]
+)
 def test_wrong_usage_is_json_for_programs(websearch, words, says, form):
     done = websearch(*words, *form)
 
@@ -112,7 +136,10 @@ def test_wrong_usage_is_json_for_programs(websearch, words, says, form):
     ("words", "ours"),
     [
         (["search", "kelp", "--allow-address", "http://localhost:8888"], "--internal"),
-        (["read", "https://a.example", "--allow-address=http://localhost:8888"], "--internal"),
+        (
+            ["read", "https://a.example", "--allow-address=http://localhost:8888"],
+            "--internal",
+        ),
         (["search", "kelp", "--max-results", "3"], "--limit"),
         (["search", "kelp", "--include-domains", "a.example"], "--allow-domain"),
         (["search", "kelp", "--exclude-domains", "a.example"], "--block-domain"),
@@ -124,7 +151,9 @@ def test_an_option_of_another_name_is_answered_with_ours(websearch, words, ours)
     done = websearch(*words)
 
     assert done.exit_code == 2
-    assert done.stderr.rstrip().endswith(f"No such option: {words[2].partition('=')[0]}; write {ours}")
+    assert done.stderr.rstrip().endswith(
+        f"No such option: {words[2].partition('=')[0]}; write {ours}"
+    )
     assert "Possible options" not in done.stderr
     assert ours in websearch(words[0], "--help").stdout
 
@@ -148,7 +177,10 @@ def test_an_empty_query_says_so_in_our_words(websearch, query):
     done = websearch("search", *query, "-p", "local")
 
     assert done.exit_code == 2
-    assert done.stderr == "ERROR [invalid_option] query: it is empty; give the words to search for.\n"
+    assert (
+        done.stderr
+        == "ERROR [invalid_option] query: it is empty; give the words to search for.\n"
+    )
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
@@ -162,9 +194,15 @@ def test_a_wrong_choice_is_reported_in_our_words(websearch, form):
 @pytest.mark.parametrize(
     ("url", "says"),
     [
-        ("example.com", "there is no file 'example.com'; did you mean https://example.com?"),
+        (
+            "example.com",
+            "there is no file 'example.com'; did you mean https://example.com?",
+        ),
         ("//example.com/a", "did you mean https://example.com/a?"),
-        ("docs.example.com:8080/a?b=c", "did you mean http://docs.example.com:8080/a?b=c?"),
+        (
+            "docs.example.com:8080/a?b=c",
+            "did you mean http://docs.example.com:8080/a?b=c?",
+        ),
         ("localhost:8000", "did you mean http://localhost:8000?"),
         ("kelp", "give the whole URL, https:// included; there is no file 'kelp'."),
         ("mailto:a@b.example", "give the whole URL"),
@@ -182,14 +220,19 @@ def test_a_site_without_its_scheme_is_not_a_missing_folder(websearch):
     done = websearch("index", "docs.example.com/a")
 
     assert done.exit_code == 2
-    assert "no such file or folder; did you mean https://docs.example.com/a?" in done.stderr
+    assert (
+        "no such file or folder; did you mean https://docs.example.com/a?"
+        in done.stderr
+    )
 
 
 # Options of providers
 
 
 def test_an_option_of_a_provider_reaches_it(websearch, local, home):
-    done = websearch("search", "kelp", "-p", "local", "--option", f"local.path={home / 'other.db'}")
+    done = websearch(
+        "search", "kelp", "-p", "local", "--option", f"local.path={home / 'other.db'}"
+    )
 
     assert done.exit_code == 2
     assert "other.db" in done.stderr
@@ -213,7 +256,9 @@ def test_an_option_of_a_provider_reaches_it(websearch, local, home):
 def test_a_value_is_read_as_toml_or_as_text(text, value):
     from websearch_core._cli.arguments import parse_options
 
-    assert parse_options([f"tavily.search_depth={text}"]) == {"tavily": {"search_depth": value}}
+    assert parse_options([f"tavily.search_depth={text}"]) == {
+        "tavily": {"search_depth": value}
+    }
 
 
 @pytest.mark.parametrize(
@@ -228,7 +273,9 @@ def test_a_value_is_read_as_toml_or_as_text(text, value):
         ("brave.base_url=https://b.example", "brave is not used here"),
     ],
 )
-def test_a_wrong_option_of_a_provider_is_a_clear_error(websearch, monkeypatch, option, says):
+def test_a_wrong_option_of_a_provider_is_a_clear_error(
+    websearch, monkeypatch, option, says
+):
     monkeypatch.setenv("TAVILY_API_KEY", SECRET)
     monkeypatch.setenv("BRAVE_API_KEY", SECRET)
 
@@ -239,7 +286,9 @@ def test_a_wrong_option_of_a_provider_is_a_clear_error(websearch, monkeypatch, o
 
 
 def test_a_key_on_the_command_line_is_refused_and_not_repeated(websearch):
-    done = websearch("search", "kelp", "-p", "tavily", "--option", f"tavily.api_key={SECRET}")
+    done = websearch(
+        "search", "kelp", "-p", "tavily", "--option", f"tavily.api_key={SECRET}"
+    )
 
     assert done.exit_code == 2
     assert "set TAVILY_API_KEY instead" in done.stderr
@@ -250,7 +299,9 @@ def test_a_key_on_the_command_line_is_refused_and_not_repeated(websearch):
 
 
 def test_a_reader_without_pages_to_read_is_wrong_usage(websearch, local):
-    assert websearch("search", "kelp", "-p", "local", "--reader", "local").exit_code == 2
+    assert (
+        websearch("search", "kelp", "-p", "local", "--reader", "local").exit_code == 2
+    )
 
 
 # How it ends
@@ -291,7 +342,9 @@ def test_a_reader_of_its_output_may_go_away(unbuffered, local, home):
     assert done.returncode == 1
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="needs a device that is always full"
+)
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_full_disk_is_one_line(unbuffered, local, home):
     with Path("/dev/full").open("w") as full:
@@ -317,7 +370,12 @@ def test_its_output_may_be_closed(local, home, arguments):
 
 def test_its_input_may_be_closed(home):
     words = [*PROGRAM, "read", "-i", "-", "-o", str(home / "pages.jsonl")]
-    done = subprocess.run(["sh", "-c", 'exec "$@" <&-', "sh", *words], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" <&-', "sh", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
     assert done.returncode == 0, done.stderr
     assert "0 rows" in done.stderr
@@ -327,10 +385,18 @@ def test_its_input_may_be_closed(home):
 @pytest.mark.parametrize("given", ["<&-", "</dev/null"])
 def test_a_document_from_an_input_that_is_closed_or_empty_is_an_error(home, given):
     words = [*PROGRAM, "read", "-"]
-    done = subprocess.run(["sh", "-c", f'exec "$@" {given}', "sh", *words], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {given}', "sh", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "ERROR [invalid_option] -: standard input is closed, or has no text.\n"
+    assert (
+        done.stderr
+        == "ERROR [invalid_option] -: standard input is closed, or has no text.\n"
+    )
 
 
 def test_an_error_that_names_the_browser_is_not_logged_as_well():
@@ -344,7 +410,9 @@ except SystemExit:
     from websearch_core.client import _selection
     print(_selection._log.isEnabledFor(logging.WARNING), _selection._log.isEnabledFor(logging.ERROR))
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
 
     assert done.stdout.splitlines()[-1] == "False True"
 

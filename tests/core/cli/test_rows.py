@@ -107,7 +107,12 @@ def test_rows_that_windows_has_ended_are_whole(tmp_path):
 
 def test_rows_that_may_succeed_now_are_left_out_if_wanted(tmp_path):
     path = tmp_path / "pages.jsonl"
-    answers = {"1": page_of(), "2": TimedOut("no answer"), "3": PageNotFound("gone"), "4": page_of()}
+    answers = {
+        "1": page_of(),
+        "2": TimedOut("no answer"),
+        "3": PageNotFound("gone"),
+        "4": page_of(),
+    }
     with Rows(str(path)) as rows:
         for name, answer in answers.items():
             rows.add(f"https://sea.example/{name}", answer)
@@ -116,7 +121,12 @@ def test_rows_that_may_succeed_now_are_left_out_if_wanted(tmp_path):
         assert all(rows.skip(f"https://sea.example/{name}") for name in answers)
     with Rows(str(path), retry=True) as rows:
         assert [*rows.errors] == [("page_not_found", False)]
-        assert [rows.skip(f"https://sea.example/{name}") for name in answers] == [True, False, True, True]
+        assert [rows.skip(f"https://sea.example/{name}") for name in answers] == [
+            True,
+            False,
+            True,
+            True,
+        ]
 
     assert [row["url"][-1] for row in lines_of(path)] == ["1", "3", "4"]
 
@@ -164,7 +174,11 @@ def test_a_full_disk_is_an_error_and_the_next_run_goes_on(tmp_path, monkeypatch)
         for n in range(3):
             rows.add(f"https://sea.example/{n}", page_of())
     with Rows(str(path)) as rows:
-        assert [rows.skip(f"https://sea.example/{n}") for n in range(3)] == [True, False, False]
+        assert [rows.skip(f"https://sea.example/{n}") for n in range(3)] == [
+            True,
+            False,
+            False,
+        ]
 
 
 def test_another_spelling_finds_the_row(tmp_path):
@@ -186,7 +200,10 @@ def test_a_refresh_says_what_changed_and_replaces_the_output_at_its_end(tmp_path
         with Rows(str(path), refresh=True) as rows:
             for n in range(5):
                 if not rows.skip(f"https://sea.example/{n}"):
-                    rows.add(f"https://sea.example/{n}", page_of(content="Red algae." if n == 1 else "Brown algae."))
+                    rows.add(
+                        f"https://sea.example/{n}",
+                        page_of(content="Red algae." if n == 1 else "Brown algae."),
+                    )
                 if n == 2 and not ends:
                     raise KeyboardInterrupt
 
@@ -196,7 +213,13 @@ def test_a_refresh_says_what_changed_and_replaces_the_output_at_its_end(tmp_path
     assert len(lines_of(tmp_path / "pages.jsonl.part")) == 3
     refresh()
 
-    assert [row["changed"] for row in lines_of(path)] == ["same", "changed", "same", "new", "new"]
+    assert [row["changed"] for row in lines_of(path)] == [
+        "same",
+        "changed",
+        "same",
+        "new",
+        "new",
+    ]
     assert sorted(file.name for file in tmp_path.iterdir()) == ["pages.jsonl"]
 
 
@@ -221,11 +244,22 @@ def test_a_refresh_of_a_folder_removes_the_files_of_pages_that_have_none_now(tmp
         with Rows(f"{tmp_path}/", refresh=True) as rows:
             for name, answer in answers.items():
                 rows.add(f"https://sea.example/{name}", answer)
-        return sorted(file.name.partition("-")[2][0] for file in tmp_path.glob("*.md") if file.name != "own.md")
+        return sorted(
+            file.name.partition("-")[2][0]
+            for file in tmp_path.glob("*.md")
+            if file.name != "own.md"
+        )
 
     (tmp_path / "own.md").write_text("my notes")
-    assert refresh(a=page_of(), b=page_of(), c=page_of(), d=page_of()) == ["a", "b", "c", "d"]
-    assert refresh(a=page_of(content="Red algae."), b=TimedOut("no answer"), c=PageNotFound("gone")) == ["a", "b"]
+    assert refresh(a=page_of(), b=page_of(), c=page_of(), d=page_of()) == [
+        "a",
+        "b",
+        "c",
+        "d",
+    ]
+    assert refresh(
+        a=page_of(content="Red algae."), b=TimedOut("no answer"), c=PageNotFound("gone")
+    ) == ["a", "b"]
     assert (tmp_path / "own.md").exists()
 
 
@@ -242,12 +276,16 @@ def test_a_folder_has_a_file_for_each_page(tmp_path):
     assert first["file"].startswith("sea.example-kelp-")
     head = f'---\nurl: "{SEA}"\ntitle: "Kelp: \\"the\\" alga"\nfetched_at: null\nhash: "{row["hash"]}"\n---\n'
     assert text == f"{head}\nBrown algae.\n"
-    assert sorted(file.name for file in folder.iterdir()) == sorted(["index.jsonl", first["file"]])
+    assert sorted(file.name for file in folder.iterdir()) == sorted(
+        ["index.jsonl", first["file"]]
+    )
 
 
 def test_answers_of_searches_are_rows_too(tmp_path):
     path = tmp_path / "answers.jsonl"
-    response = SearchResponse(query="kelp", results=[SearchResult(title="Kelp", url=SEA)], elapsed=1.0)
+    response = SearchResponse(
+        query="kelp", results=[SearchResult(title="Kelp", url=SEA)], elapsed=1.0
+    )
     with Rows(str(path), "query") as rows:
         rows.add("kelp", response)
     with Rows(str(path), "query", refresh=True) as rows:

@@ -1,4 +1,6 @@
-"""Readers that read many pages in one request, and texts that services return with their results."""
+"""Readers that read many pages in one request, and texts that services return with
+their results.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -30,7 +32,9 @@ def page_of(url, text="Brown algae of the northern seas."):
 
 @dataclass
 class Batches:
-    """Reads three pages at once; *lost* are missing, *failures* fail a whole request each."""
+    """Reads three pages at once; *lost* are missing, *failures* fail a whole request
+    each.
+    """
 
     name: str = "batches"
     lost: tuple[str, ...] = ()
@@ -50,7 +54,12 @@ class Batches:
         yield from ()
         if self.failures:
             raise self.failures.pop(0)
-        return [PageNotFound("lost", provider=self.name) if url in self.lost else page_of(url) for url in urls]
+        return [
+            PageNotFound("lost", provider=self.name)
+            if url in self.lost
+            else page_of(url)
+            for url in urls
+        ]
 
 
 @dataclass
@@ -106,7 +115,10 @@ def test_a_request_that_failed_is_tried_again():
 
 
 def test_a_request_that_fails_for_good_is_the_error_of_each_page():
-    assert kinds(read(Batches(failures=[QuotaExhausted("empty")] * 2), URLS[:2])) == [QuotaExhausted] * 2
+    assert (
+        kinds(read(Batches(failures=[QuotaExhausted("empty")] * 2), URLS[:2]))
+        == [QuotaExhausted] * 2
+    )
 
 
 def test_the_next_reader_gets_only_what_the_first_could_not_read():
@@ -127,7 +139,9 @@ def test_a_reader_of_batches_may_come_second():
 
 
 def test_a_page_that_nobody_can_read_names_all_reasons():
-    (lost,) = read([Batches(lost=(URLS[0],)), Batches(name="second", lost=(URLS[0],))], URLS[:1])
+    (lost,) = read(
+        [Batches(lost=(URLS[0],)), Batches(name="second", lost=(URLS[0],))], URLS[:1]
+    )
 
     assert type(lost) is AllProvidersFailed
     assert kinds(lost.exceptions) == [PageNotFound, PageNotFound]
@@ -192,13 +206,20 @@ def test_a_layer_that_reads_pages_of_a_batch_alone_sees_each():
 
 def test_what_may_not_be_read_is_not_sent():
     reader = Batches()
-    answers = read(reader, [URLS[0], "https://closed.example/"], blocked_domains=["closed.example"])
+    answers = read(
+        reader, [URLS[0], "https://closed.example/"], blocked_domains=["closed.example"]
+    )
 
     assert reader.calls == [[URLS[0]]]
     assert isinstance(answers[1], UnsafeURL)
 
 
-TEXT = "\n\n".join([*(f"Paragraph {n} is about ropes." for n in range(40)), "The kelp forest grows by the mole."])
+TEXT = "\n\n".join(
+    [
+        *(f"Paragraph {n} is about ropes." for n in range(40)),
+        "The kelp forest grows by the mole.",
+    ]
+)
 
 
 @dataclass
@@ -212,7 +233,9 @@ class Finding:
             SearchResult(title="t", url=URLS[n], content=content, provider=self.name)
             for n, content in enumerate(self.contents)
         ]
-        return SearchResponse(query=query.text, results=tuple(results), provider=self.name)
+        return SearchResponse(
+            query=query.text, results=tuple(results), provider=self.name
+        )
 
 
 def test_long_texts_of_a_service_are_cut_to_the_passages_that_answer():
@@ -236,7 +259,9 @@ def test_a_long_text_without_the_words_is_cut_to_its_beginning():
 
 def test_read_top_does_not_read_again_what_the_service_returned():
     reader = Single()
-    response = WebSearch(Finding(("Kelp it is.", None, None)), reader=reader).search("algae", read_top=2)
+    response = WebSearch(Finding(("Kelp it is.", None, None)), reader=reader).search(
+        "algae", read_top=2
+    )
 
     assert reader.calls == [URLS[1]]
     assert [result.content for result in response.results] == [
@@ -247,14 +272,20 @@ def test_read_top_does_not_read_again_what_the_service_returned():
 
 
 def test_a_text_that_is_markup_is_made_safe_before_it_is_cut():
-    (result,) = WebSearch(Finding((f"![x](https://spy.example/p.png)\n\n{TEXT}",))).search("kelp").results
+    (result,) = (
+        WebSearch(Finding((f"![x](https://spy.example/p.png)\n\n{TEXT}",)))
+        .search("kelp")
+        .results
+    )
 
     assert "![" not in result.content
 
 
 @pytest.mark.parametrize("length", [1, 7, 50])
 def test_no_text_is_longer_than_asked_for(length):
-    (result,) = WebSearch(Finding((TEXT,))).search("kelp", passage_length=length).results
+    (result,) = (
+        WebSearch(Finding((TEXT,))).search("kelp", passage_length=length).results
+    )
 
     assert len(result.content) <= length
 
@@ -266,9 +297,11 @@ def test_a_url_that_is_listed_twice_is_read_once(kind):
     answers = read(reader, asked)
     waiting = asyncio.run(WebSearch("duckduckgo", reader=reader).aread_many(asked))
 
-    assert sorted(url for call in reader.calls for url in ([call] if isinstance(call, str) else call)) == sorted(
-        [URLS[0], URLS[1]] * 2
-    )
+    assert sorted(
+        url
+        for call in reader.calls
+        for url in ([call] if isinstance(call, str) else call)
+    ) == sorted([URLS[0], URLS[1]] * 2)
     for pages in (answers, waiting):
         assert [page.url if isinstance(page, Page) else None for page in pages] == [
             url if isinstance(url, str) else None for url in asked
@@ -283,6 +316,13 @@ def test_a_page_that_is_listed_with_several_fragments_is_read_and_paid_for_once(
     pages = read(reader, asked)
 
     assert reader.calls in ([URLS[0]], [[URLS[0]]])
-    assert [page.url if isinstance(page, Page) else page for page in pages[:2] + pages[3:]] == asked[:2] + asked[3:]
+    assert [
+        page.url if isinstance(page, Page) else page for page in pages[:2] + pages[3:]
+    ] == asked[:2] + asked[3:]
     assert isinstance(pages[2], UnsafeURL)
-    assert [page.cost for page in pages if isinstance(page, Page)] == [0.5, 0.0, 0.0, 0.0]
+    assert [page.cost for page in pages if isinstance(page, Page)] == [
+        0.5,
+        0.0,
+        0.0,
+        0.0,
+    ]

@@ -1,4 +1,6 @@
-"""Crawling: which pages of a site are read, in what order, and what is reported of them."""
+"""Crawling: which pages of a site are read, in what order, and what is reported of
+them.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -41,7 +43,9 @@ def urlset(*urls, tag="urlset"):
 
 
 class Sites:
-    """A web in memory: each URL has a body, a status, an error, a redirect, or a function of the URL."""
+    """A web in memory: each URL has a body, a status, an error, a redirect, or a
+    function of the URL.
+    """
 
     def __init__(self, pages):
         self.pages = pages
@@ -58,15 +62,32 @@ class Sites:
         if isinstance(answer, int):
             return Response(status=answer, url=request.url)
         if isinstance(answer, str) and answer.startswith("-> "):
-            return Response(status=301, url=request.url, headers={"location": answer[3:]})
+            return Response(
+                status=301, url=request.url, headers={"location": answer[3:]}
+            )
         path = request.url.partition("?")[0]
-        kind = {"txt": "text/plain", "xml": "application/xml", "gz": "application/gzip"}.get(path.rpartition(".")[2])
+        kind = {
+            "txt": "text/plain",
+            "xml": "application/xml",
+            "gz": "application/gzip",
+        }.get(path.rpartition(".")[2])
         content = answer if isinstance(answer, bytes) else str(answer).encode()
-        return Response(status=200, url=request.url, headers={"content-type": kind or "text/html"}, content=content)
+        return Response(
+            status=200,
+            url=request.url,
+            headers={"content-type": kind or "text/html"},
+            content=content,
+        )
 
     def open(self, reader=None, **options) -> Any:
-        usual = {"retry": 1, "throttle": False} if options.get("layers", ()) is not None else {}
-        web = WebSearch("duckduckgo", reader=reader or Direct(isolate=False), **usual, **options)
+        usual = (
+            {"retry": 1, "throttle": False}
+            if options.get("layers", ()) is not None
+            else {}
+        )
+        web = WebSearch(
+            "duckduckgo", reader=reader or Direct(isolate=False), **usual, **options
+        )
 
         async def asend(request):
             return self.send(request)
@@ -79,7 +100,10 @@ def crawl(pages, start=f"{SEA}/", **options):
     """Return the rows of a crawl by URL, with codes for errors."""
     rows = list(Sites(pages).open().crawl(start, **options))
     assert len(rows) == len(dict(rows))
-    return {url: row.code if isinstance(row, WebSearchError) else row.title for url, row in rows}
+    return {
+        url: row.code if isinstance(row, WebSearchError) else row.title
+        for url, row in rows
+    }
 
 
 def paths(pages, start=f"{SEA}/", **options):
@@ -87,7 +111,14 @@ def paths(pages, start=f"{SEA}/", **options):
 
 
 SITE = {
-    f"{SEA}/": html("/a", "/b#part", "https://other.example/", "/staff/rota", "/a", "mailto:x@y.example"),
+    f"{SEA}/": html(
+        "/a",
+        "/b#part",
+        "https://other.example/",
+        "/staff/rota",
+        "/a",
+        "mailto:x@y.example",
+    ),
     f"{SEA}/a": html("/c", "/", "http://sea.example/plain", text="a"),
     f"{SEA}/b": html("/gone", "/away", text="b"),
     f"{SEA}/c": html(text="c"),
@@ -112,7 +143,9 @@ def test_a_site_is_crawled_within_its_origin_and_robots_txt():
 
     rows = dict(sites.open().crawl(SEA))
 
-    assert {url: getattr(row, "code", None) or row.title for url, row in rows.items()} == ROWS
+    assert {
+        url: getattr(row, "code", None) or row.title for url, row in rows.items()
+    } == ROWS
     assert sites.asked[0] == f"{SEA}/robots.txt"
     assert len(sites.asked) == len(set(sites.asked))
     assert f"{SEA}/staff/rota" not in sites.asked
@@ -132,12 +165,22 @@ def test_pages_come_before_those_that_they_link_to():
 
 
 def test_the_limit_counts_pages_of_each_site_and_what_is_left_is_known():
-    pages = SITE | {"https://land.example/": html("/x", "/y"), "https://land.example/x": html(text="x")}
-    crawl = Crawl(Sites(pages).open(), [f"{SEA}/", "https://land.example/"], {"limit": 2})
+    pages = SITE | {
+        "https://land.example/": html("/x", "/y"),
+        "https://land.example/x": html(text="x"),
+    }
+    crawl = Crawl(
+        Sites(pages).open(), [f"{SEA}/", "https://land.example/"], {"limit": 2}
+    )
 
     rows = dict(crawl.rows())
 
-    assert sorted(rows) == ["https://land.example/", "https://land.example/x", f"{SEA}/", f"{SEA}/a"]
+    assert sorted(rows) == [
+        "https://land.example/",
+        "https://land.example/x",
+        f"{SEA}/",
+        f"{SEA}/a",
+    ]
     assert crawl.left == 4
 
 
@@ -153,15 +196,30 @@ def test_the_depth_counts_links_from_the_start():
         ("/guide/intro.html", "path", ["/guide/", "/guide/a", "/guide/intro.html"]),
         ("/guide", "path", ["/guide/a", "/guide"]),
         ("/guide/", "host", ["/", "/guide/", "/guide/a", "/guidebook"]),
-        ("/guide/", "domain", ["/", "/guide/", "/guide/a", "/guidebook", "https://docs.sea.example/"]),
+        (
+            "/guide/",
+            "domain",
+            ["/", "/guide/", "/guide/a", "/guidebook", "https://docs.sea.example/"],
+        ),
     ],
 )
 def test_the_scope_is_the_path_of_the_start_its_host_or_its_domain(start, scope, read):
-    links = ("/", "/guide/", "/guide/a", "/guidebook", "https://docs.sea.example/", "https://notsea.example/")
+    links = (
+        "/",
+        "/guide/",
+        "/guide/a",
+        "/guidebook",
+        "https://docs.sea.example/",
+        "https://notsea.example/",
+    )
     other = ("sitemap.xml", "robots.txt", "llms.txt", "docs.sea.example/guide/")
     pages = {
         "*": lambda url: (
-            404 if url.endswith(other) else html(*(f"{SEA}{one}" if one[0] == "/" else one for one in links), text=url)
+            404
+            if url.endswith(other)
+            else html(
+                *(f"{SEA}{one}" if one[0] == "/" else one for one in links), text=url
+            )
         )
     }
 
@@ -175,11 +233,18 @@ def test_a_redirect_of_the_start_decides_the_site():
         "https://www.sea.example/en/a": html(text="a"),
     }
 
-    assert list(crawl(pages, "http://sea.example/")) == ["http://sea.example/", "https://www.sea.example/en/a"]
+    assert list(crawl(pages, "http://sea.example/")) == [
+        "http://sea.example/",
+        "https://www.sea.example/en/a",
+    ]
 
 
 def test_a_start_that_redirects_into_its_own_scope_keeps_it():
-    pages = {f"{SEA}/": "-> /en/latest/", f"{SEA}/en/latest/": html("/de/"), f"{SEA}/de/": html(text="de")}
+    pages = {
+        f"{SEA}/": "-> /en/latest/",
+        f"{SEA}/en/latest/": html("/de/"),
+        f"{SEA}/de/": html(text="de"),
+    }
 
     assert paths(pages) == ["/", "/de/"]
 
@@ -191,7 +256,9 @@ def test_the_site_that_a_start_redirects_to_may_refuse():
         "https://www.sea.example/robots.txt": "User-agent: *\nDisallow: /",
     }
 
-    assert crawl(pages, "http://sea.example/") == {"http://sea.example/": "disallowed_by_robots"}
+    assert crawl(pages, "http://sea.example/") == {
+        "http://sea.example/": "disallowed_by_robots"
+    }
 
 
 @pytest.mark.parametrize("where", ["//[", "http://[", "//℀.example"])
@@ -228,7 +295,10 @@ def test_a_start_that_cannot_be_read_is_a_row_and_the_error_of_a_map(pages, erro
         Sites(pages).open().map(SEA)
 
 
-@pytest.mark.parametrize("start", ["sea.example", "file:///etc/passwd", "http://[", "https://a:b@sea.example/"])
+@pytest.mark.parametrize(
+    "start",
+    ["sea.example", "file:///etc/passwd", "http://[", "https://a:b@sea.example/"],
+)
 def test_a_start_that_is_not_a_web_url_is_a_row(start):
     rows = dict(Sites(SITE).open().crawl([start, SEA], limit=1))
 
@@ -242,7 +312,9 @@ def test_a_start_that_is_not_a_web_url_is_a_row(start):
 LISTED = {
     f"{SEA}/": html(),
     f"{SEA}/robots.txt": f"User-agent: *\nDisallow: /x\n sitemap : {SEA}/maps/one.xml # ours\nSitemap: /two.xml.gz",
-    f"{SEA}/maps/one.xml": urlset(f"{SEA}/maps/sub.xml", "https://other.example/evil.xml", tag="sitemapindex"),
+    f"{SEA}/maps/one.xml": urlset(
+        f"{SEA}/maps/sub.xml", "https://other.example/evil.xml", tag="sitemapindex"
+    ),
     f"{SEA}/maps/sub.xml": urlset(f"{SEA}/one", "https://other.example/no"),
     f"{SEA}/two.xml.gz": gzip.compress(urlset(f"{SEA}/two").encode()),
     f"{SEA}/llms.txt": "# Sea\n\n## Pages\n\n- [Three](/three): about it\n",
@@ -255,7 +327,12 @@ def test_sitemaps_of_robots_txt_and_llms_txt_are_starts_too():
 
     rows = dict(sites.open().crawl(SEA))
 
-    assert sorted(page.title for page in rows.values()) == ["kelp", "one", "three", "two"]
+    assert sorted(page.title for page in rows.values()) == [
+        "kelp",
+        "one",
+        "three",
+        "two",
+    ]
     assert not [url for url in sites.asked if "other.example" in url]
     assert f"{SEA}/sitemap.xml" not in sites.asked
 
@@ -292,16 +369,22 @@ def test_sitemaps_without_end_are_given_up(monkeypatch):
     numbers = count()
 
     def more(_):
-        return urlset(*(f"{SEA}/sitemap{next(numbers)}.xml" for _ in range(2)), tag="sitemapindex")
+        return urlset(
+            *(f"{SEA}/sitemap{next(numbers)}.xml" for _ in range(2)), tag="sitemapindex"
+        )
 
-    sites = Sites({f"{SEA}/": html(), f"{SEA}/robots.txt": 404, f"{SEA}/llms.txt": 404, "*": more})
+    sites = Sites(
+        {f"{SEA}/": html(), f"{SEA}/robots.txt": 404, f"{SEA}/llms.txt": 404, "*": more}
+    )
 
     assert len(list(sites.open().crawl(SEA))) == 1
     assert len([url for url in sites.asked if "sitemap" in url]) <= 7
 
 
 def test_a_bomb_of_a_sitemap_is_cut_and_the_crawl_goes_on():
-    bomb = gzip.compress(b"<urlset>" + f"<url><loc>{SEA}/one</loc></url>".encode() * 400_000)
+    bomb = gzip.compress(
+        b"<urlset>" + f"<url><loc>{SEA}/one</loc></url>".encode() * 400_000
+    )
     assert len(bomb) < 100_000
 
     assert paths({**LISTED, f"{SEA}/two.xml.gz": bomb}) == ["/", "/one", "/three"]
@@ -324,7 +407,15 @@ def test_once_there_are_enough_pages_no_more_lists_are_read():
 
 
 def test_urls_with_one_canonical_form_are_one_page():
-    same = ["/a?utm_source=x", "/a#top", "/%61", "/a?PHPSESSID=1", "/a;jsessionid=2", "//sea.example/a", "/a"]
+    same = [
+        "/a?utm_source=x",
+        "/a#top",
+        "/%61",
+        "/a?PHPSESSID=1",
+        "/a;jsessionid=2",
+        "//sea.example/a",
+        "/a",
+    ]
     sites = Sites({"*": lambda url: 404 if "." in url[-5:] else html(*same, text="a")})
 
     assert len(list(sites.open().crawl(f"{SEA}/"))) == 2
@@ -336,14 +427,19 @@ def test_pages_that_declare_one_canonical_url_and_begin_alike_are_one():
         f"{SEA}/": html("/a?view=print", "/a", "/list?page=2"),
         f"{SEA}/a": html(text="a", head=head),
         f"{SEA}/a?view=print": html(text="a", head=head),
-        f"{SEA}/list?page=2": html(text="other", head=head),  # a site that declares the same for all pages
+        # a site that declares the same for all pages
+        f"{SEA}/list?page=2": html(text="other", head=head),
     }
 
     assert len(crawl(pages)) == 3
 
 
 def test_what_redirects_to_a_page_that_was_read_is_not_reported_again():
-    pages = {f"{SEA}/": html("/new", "/old"), f"{SEA}/new": html(text="new"), f"{SEA}/old": "-> /new"}
+    pages = {
+        f"{SEA}/": html("/new", "/old"),
+        f"{SEA}/new": html(text="new"),
+        f"{SEA}/old": "-> /new",
+    }
 
     assert len(crawl(pages)) == 2
 
@@ -354,7 +450,9 @@ def test_what_redirects_to_a_page_that_was_read_is_not_reported_again():
 def test_links_that_ask_not_to_be_followed_are_not():
     pages = {
         f"{SEA}/": html("/a", "/b") + '<a rel="noopener NoFollow" href="/c">c</a>',
-        f"{SEA}/a": html("/d", text="a", head='<meta name="Robots" content="index, NOFOLLOW">'),
+        f"{SEA}/a": html(
+            "/d", text="a", head='<meta name="Robots" content="index, NOFOLLOW">'
+        ),
         f"{SEA}/b": html(text="b"),
     }
 
@@ -362,14 +460,18 @@ def test_links_that_ask_not_to_be_followed_are_not():
 
 
 TRAPS = {
-    "a calendar": lambda url: html(f"/cal?day={int(url.partition('=')[2] or 0) + 1}", text=url),
+    "a calendar": lambda url: html(
+        f"/cal?day={int(url.partition('=')[2] or 0) + 1}", text=url
+    ),
     "repeated folders": lambda url: html(f"{url.rstrip('/')}/deeper/", text=url),
     "long URLs": lambda url: html(f"{url}{'x' * 400}", text=str(len(url))),
     "sessions": lambda url: html(f"/?sid={len(url)}{url[-1]}", text="same"),
 }
 
 
-@pytest.mark.parametrize(("trap", "most"), list(zip(TRAPS.values(), [11, 4, 4, 1], strict=True)), ids=TRAPS)
+@pytest.mark.parametrize(
+    ("trap", "most"), list(zip(TRAPS.values(), [11, 4, 4, 1], strict=True)), ids=TRAPS
+)
 def test_a_trap_ends(trap, most):
     pages = {f"{SEA}/{name}": 404 for name in ("robots.txt", "sitemap.xml", "llms.txt")}
 
@@ -388,7 +490,9 @@ def test_one_path_has_so_many_queries(monkeypatch):
 def test_a_map_lists_what_the_start_links_to_and_sitemaps_have_and_reads_no_more():
     sites = Sites({**SITE, f"{SEA}/sitemap.xml": urlset(f"{SEA}/d")})
 
-    assert sites.open().map(SEA) == [f"{SEA}/{path}" for path in ("", "a", "b", "staff/rota", "d")]
+    assert sites.open().map(SEA) == [
+        f"{SEA}/{path}" for path in ("", "a", "b", "staff/rota", "d")
+    ]
     assert f"{SEA}/a" not in sites.asked
 
 
@@ -427,7 +531,10 @@ def test_a_service_that_maps_sites_says_what_there_is():
 
     assert web.map(SEA, limit=9) == [f"{SEA}/", f"{SEA}/a"]
     assert sorted(dict(web.crawl(SEA))) == [f"{SEA}/", f"{SEA}/a"]
-    assert [(site.url, site.limit) for site in service.sites] == [(f"{SEA}/", 9), (f"{SEA}/", 200)]
+    assert [(site.url, site.limit) for site in service.sites] == [
+        (f"{SEA}/", 9),
+        (f"{SEA}/", 200),
+    ]
     assert len(list(web.crawl(SEA, sitemaps=False))) == 1
 
 
@@ -468,14 +575,24 @@ def test_a_reader_with_layers_of_its_own_obeys_robots_too():
         def read_many(self, urls, /):
             raise NotImplementedError
 
-    rows = dict(Sites(SITE).open(Around(Direct(isolate=False)), layers=None).crawl(SEA, limit=4))
+    rows = dict(
+        Sites(SITE).open(Around(Direct(isolate=False)), layers=None).crawl(SEA, limit=4)
+    )
 
     assert isinstance(rows[f"{SEA}/staff/rota"], DisallowedByRobots)
 
 
 @pytest.mark.parametrize(
     "options",
-    [{"limit": 0}, {"depth": -1}, {"scope": "all"}, {"links": "drop"}, {"concurrency": 0}, {"lmit": 3}, {"limit": "3"}],
+    [
+        {"limit": 0},
+        {"depth": -1},
+        {"scope": "all"},
+        {"links": "drop"},
+        {"concurrency": 0},
+        {"lmit": 3},
+        {"limit": "3"},
+    ],
 )
 def test_a_wrong_option_is_an_error(options):
     with pytest.raises(InvalidOption):
@@ -497,7 +614,9 @@ def test_the_part_of_a_page_is_that_of_a_read():
 
 def test_known_pages_are_not_read_again_and_their_links_are_followed():
     sites = Sites(SITE)
-    known = {f"{SEA}/a": Page(url=f"{SEA}/a", title="a", content="old", links=(f"{SEA}/c",))}
+    known = {
+        f"{SEA}/a": Page(url=f"{SEA}/a", title="a", content="old", links=(f"{SEA}/c",))
+    }
 
     rows = dict(Crawl(sites.open(), SEA, {}, find_known=known.get).rows())
 
@@ -512,17 +631,23 @@ def test_from_the_second_page_on_a_host_is_asked_for_four_at_once():
         with lock:
             now[0] += 1
             most[0] = max(most[0], now[0])
-        together.wait(60)  # seconds until the test fails; four at once do not wait for anything else
+        # seconds until the test fails; four at once do not wait for anything else
+        together.wait(60)
         with lock:
             now[0] -= 1
         return html(text=url)
 
     names = [str(number) for number in range(8)]
-    sites = Sites({f"{SEA}/": html(*names)} | {f"{SEA}/{name}": answer for name in names})
+    sites = Sites(
+        {f"{SEA}/": html(*names)} | {f"{SEA}/{name}": answer for name in names}
+    )
 
     rows = dict(sites.open().crawl(SEA, sitemaps=False))
 
-    assert sorted(row.title for row in rows.values()) == [*(f"{SEA}/{name}" for name in names), "kelp"]
+    assert sorted(row.title for row in rows.values()) == [
+        *(f"{SEA}/{name}" for name in names),
+        "kelp",
+    ]
     assert most == [4]
 
 

@@ -1,4 +1,6 @@
-"""``extra``, the parameters that a service has beyond the fields of a query: with one provider, and with several."""
+"""``extra``, the parameters that a service has beyond the fields of a query: with one
+provider, and with several.
+"""
 
 from __future__ import annotations
 
@@ -21,26 +23,44 @@ from websearch_core.testing import SECRET
 
 
 class Heard:
-    """A provider that keeps the extra that reaches it, and finds a page unless it is told to find nothing."""
+    """A provider that keeps the extra that reaches it, and finds a page unless it is
+    told to find nothing.
+    """
 
     def __init__(self, name, found=True):
         self.name, self.found, self.heard = name, found, []
 
     def search(self, query, /):
         self.heard.append(dict(query.extra))
-        results = (SearchResult(title="Kelp", url="https://kelp.example/"),) if self.found else ()
+        results = (
+            (SearchResult(title="Kelp", url="https://kelp.example/"),)
+            if self.found
+            else ()
+        )
         return SearchResponse(query=query.text, results=results, provider=self.name)
         yield  # a flow is a generator
 
 
 @pytest.mark.parametrize("combine", [Fallback(on_empty=True), Fuse()])
 def test_each_of_several_providers_gets_its_own(combine):
-    tavily, exa, brave = Heard("tavily", found=False), Heard("exa"), Heard("brave", found=False)
-    extra = {"tavily": {"days": 3}, "exa": {"objective": "x"}, "linkup": {"depth": "deep"}}
+    tavily, exa, brave = (
+        Heard("tavily", found=False),
+        Heard("exa"),
+        Heard("brave", found=False),
+    )
+    extra = {
+        "tavily": {"days": 3},
+        "exa": {"objective": "x"},
+        "linkup": {"depth": "deep"},
+    }
     with WebSearch([tavily, brave, exa], combine=combine) as web:
         web.search("kelp", extra=extra)
 
-    assert (tavily.heard, brave.heard, exa.heard) == ([{"days": 3}], [{}], [{"objective": "x"}])
+    assert (tavily.heard, brave.heard, exa.heard) == (
+        [{"days": 3}],
+        [{}],
+        [{"objective": "x"}],
+    )
 
 
 def test_one_provider_may_be_named_and_others_are_ignored():
@@ -54,10 +74,15 @@ def test_one_provider_may_be_named_and_others_are_ignored():
 
 def test_parameters_for_nobody_in_particular_are_refused_with_the_line_to_write():
     line = r"exa, tavily: write extra=\{'exa': \{'days': \.\.\.\}\}"
-    with WebSearch([Heard("tavily"), Heard("exa")]) as web, pytest.raises(InvalidOption, match=line):
+    with (
+        WebSearch([Heard("tavily"), Heard("exa")]) as web,
+        pytest.raises(InvalidOption, match=line),
+    ):
         web.search("kelp", extra={"days": 3})
     with pytest.raises(InvalidOption, match=line):
-        WebSearch([Heard("tavily"), Heard("exa")], search_options={"extra": {"days": 3}})
+        WebSearch(
+            [Heard("tavily"), Heard("exa")], search_options={"extra": {"days": 3}}
+        )
 
 
 def sent(provider, extra, **options):
@@ -67,21 +92,28 @@ def sent(provider, extra, **options):
 
 def test_it_leaves_the_rest_of_an_object():
     fresh = {"advanced_settings": {"fetch_policy": {"max_age_seconds": 600}}}
-    settings = sent(Parallel(api_key=SECRET), fresh, allowed_domains=["gov.uk"], after="2026-01-01")[
-        "advanced_settings"
-    ]
+    settings = sent(
+        Parallel(api_key=SECRET), fresh, allowed_domains=["gov.uk"], after="2026-01-01"
+    )["advanced_settings"]
 
     assert settings == {
         "max_results": 5,
         "source_policy": {"include_domains": ["gov.uk"], "after_date": "2026-01-01"},
         "fetch_policy": {"max_age_seconds": 600},
     }
-    contents = sent(Exa(api_key=SECRET, text=True), {"contents": {"highlights": {"maxCharacters": 9}}})["contents"]
+    contents = sent(
+        Exa(api_key=SECRET, text=True),
+        {"contents": {"highlights": {"maxCharacters": 9}}},
+    )["contents"]
     assert contents == {"highlights": {"maxCharacters": 9}, "text": True}
 
 
 def test_it_adds_to_lists_and_none_changes_nothing():
-    body = sent(Exa(api_key=SECRET), {"includeDomains": ["b.org"], "numResults": None}, allowed_domains=["a.org"])
+    body = sent(
+        Exa(api_key=SECRET),
+        {"includeDomains": ["b.org"], "numResults": None},
+        allowed_domains=["a.org"],
+    )
 
     assert (body["includeDomains"], body["numResults"]) == (["a.org", "b.org"], 5)
 
@@ -90,13 +122,25 @@ def test_it_adds_to_lists_and_none_changes_nothing():
     ("provider", "name", "value", "expected"),
     [
         (Crossref(), "filter", "type:book", "from-pub-date:2026-01-02,type:book"),
-        (OpenAlex(), "filter", "is_oa:true", "from_publication_date:2026-01-02,is_oa:true"),
-        (HackerNews(), "numericFilters", "points>9", "created_at_i>=1767312000,points>9"),
+        (
+            OpenAlex(),
+            "filter",
+            "is_oa:true",
+            "from_publication_date:2026-01-02,is_oa:true",
+        ),
+        (
+            HackerNews(),
+            "numericFilters",
+            "points>9",
+            "created_at_i>=1767312000,points>9",
+        ),
         (SerpApi(api_key=SECRET), "tbs", "sbd:1", "cdr:1,cd_min:01/02/2026,sbd:1"),
         (Firecrawl(api_key=SECRET), "tbs", "sbd:1", "cdr:1,cd_min:01/02/2026,sbd:1"),
     ],
 )
-def test_a_filter_of_the_query_stays_where_commas_join_filters(provider, name, value, expected):
+def test_a_filter_of_the_query_stays_where_commas_join_filters(
+    provider, name, value, expected
+):
     assert sent(provider, {name: value}, after="2026-01-02")[name] == expected
 
 
@@ -112,9 +156,22 @@ def test_categories_replace_only_those_that_nobody_asked_for():
     ("own", "extra", "goggles"),
     [
         ("$boost=3,site=a.org", {}, "$discard,site=b.org\n$boost=3,site=a.org"),
-        ("https://goggles.example/a", {}, ["$discard,site=b.org", "https://goggles.example/a"]),
-        (None, {"goggles": "$boost=3,site=a.org"}, "$discard,site=b.org\n$boost=3,site=a.org"),
+        (
+            "https://goggles.example/a",
+            {},
+            ["$discard,site=b.org", "https://goggles.example/a"],
+        ),
+        (
+            None,
+            {"goggles": "$boost=3,site=a.org"},
+            "$discard,site=b.org\n$boost=3,site=a.org",
+        ),
     ],
 )
 def test_a_goggle_joins_that_of_the_domain_filter(own, extra, goggles):
-    assert sent(Brave(api_key=SECRET, goggles=own), extra, blocked_domains=["b.org"])["goggles"] == goggles
+    assert (
+        sent(Brave(api_key=SECRET, goggles=own), extra, blocked_domains=["b.org"])[
+            "goggles"
+        ]
+        == goggles
+    )

@@ -1,4 +1,6 @@
-"""Lists of any length: answers as they are ready, in little memory, and hosts that take turns."""
+"""Lists of any length: answers as they are ready, in little memory, and hosts that take
+turns.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -20,7 +22,13 @@ from tests.waiting import await_until, wait_until
 from websearch_core import Page, SearchResponse, WebSearch
 from websearch_core.client import _stream
 from websearch_core.client._stream import NOT_NOW
-from websearch_core.errors import InvalidOption, PageNotFound, TimedOut, Unavailable, WebSearchError
+from websearch_core.errors import (
+    InvalidOption,
+    PageNotFound,
+    TimedOut,
+    Unavailable,
+    WebSearchError,
+)
 from websearch_core.flow import Sleep
 from websearch_core.flow._branches import Branch
 from websearch_core.layers import Throttle
@@ -30,13 +38,16 @@ from websearch_core.tools import Loading
 
 @dataclass
 class Reader:
-    """Reads pages itself, each after some *seconds*; what a host in *failing* is mapped to is raised."""
+    """Reads pages itself, each after some *seconds*; what a host in *failing* is mapped
+    to is raised.
+    """
 
     name: str = "skiff"
     opens_pages: bool = True
     seconds: float = 0.0
     failing: dict = field(default_factory=dict)
-    closed: threading.Event = field(default_factory=threading.Event)  # pages in /wait are open until then
+    # pages in /wait are open until then
+    closed: threading.Event = field(default_factory=threading.Event)
     asked: list[str] = field(default_factory=list)
     now: Counter = field(default_factory=Counter)
     most: Counter = field(default_factory=Counter)
@@ -54,7 +65,9 @@ class Reader:
                 raise self.failing[host]
         finally:
             self.now[host] -= 1
-        return Page(url=url, final_url=url, content="Brown algae.", provider=self.name, cost=0.5)
+        return Page(
+            url=url, final_url=url, content="Brown algae.", provider=self.name, cost=0.5
+        )
 
     def search(self, query, /):
         self.asked.append(query.text)
@@ -82,7 +95,12 @@ def read_all(web, urls, form, **options):
         return list(web.iter_read(give(urls), **options))
 
     async def read():
-        return [pair async for pair in web.aiter_read((agive if form == "async" else give)(urls), **options)]
+        return [
+            pair
+            async for pair in web.aiter_read(
+                (agive if form == "async" else give)(urls), **options
+            )
+        ]
 
     return asyncio.run(read())
 
@@ -101,7 +119,9 @@ def test_every_url_gets_its_page_or_its_error(form):
     given = read_all(web_of(reader), urls, form)
 
     assert Counter(url for url, _ in given) == Counter(urls)
-    failed = {url: type(page) for url, page in given if isinstance(page, WebSearchError)}
+    failed = {
+        url: type(page) for url, page in given if isinstance(page, WebSearchError)
+    }
     assert {kind for url, kind in failed.items() if "h3" in str(url)} == {PageNotFound}
     assert len(failed) == 20 + 1
     assert failed[urls[-1]] is InvalidOption
@@ -116,7 +136,9 @@ def test_pages_are_in_the_order_of_the_urls_if_wanted(form):
         yield from urls
         reader.closed.set()
 
-    given = read_all(web_of(reader), give_when_read(), form, in_order=True, concurrency=4)
+    given = read_all(
+        web_of(reader), give_when_read(), form, in_order=True, concurrency=4
+    )
 
     assert [url for url, _ in given] == urls
 
@@ -187,7 +209,10 @@ def test_many_urls_of_one_host_in_a_row_do_not_hold_up_the_others():
 
 @FORMS
 def test_a_host_has_four_pages_at_a_time_or_as_many_as_the_throttle_says(form):
-    for throttle, most in ((False, 4), (Throttle(host_concurrent=2, host_requests_per_second=1e6), 2)):
+    for throttle, most in (
+        (False, 4),
+        (Throttle(host_concurrent=2, host_requests_per_second=1e6), 2),
+    ):
         reader = Reader(seconds=0.002)
         web = WebSearch("duckduckgo", reader=reader, retry=1, throttle=throttle)
         read_all(web, urls_of(120, hosts=3), form)
@@ -197,16 +222,31 @@ def test_a_host_has_four_pages_at_a_time_or_as_many_as_the_throttle_says(form):
 
 @FORMS
 def test_a_host_that_does_not_answer_is_given_up_and_its_rows_say_so(form):
-    reader = Reader(failing={"dead.example": TimedOut("no answer"), "gone.example": Unavailable("busy", status=500)})
-    urls = [*(f"https://dead.example/{n}" for n in range(40)), *(f"https://gone.example/{n}" for n in range(9))]
+    reader = Reader(
+        failing={
+            "dead.example": TimedOut("no answer"),
+            "gone.example": Unavailable("busy", status=500),
+        }
+    )
+    urls = [
+        *(f"https://dead.example/{n}" for n in range(40)),
+        *(f"https://gone.example/{n}" for n in range(9)),
+    ]
     given = dict(read_all(web_of(reader), [*urls, *urls_of(40)], form))
     asked = Counter(url.split("/")[2] for url in reader.asked)
 
     assert asked["dead.example"] == 3
     assert asked["gone.example"] == 9  # it answered
-    refused = [page for page in given.values() if isinstance(page, Unavailable) and page.status is None]
+    refused = [
+        page
+        for page in given.values()
+        if isinstance(page, Unavailable) and page.status is None
+    ]
     assert len(refused) == 37
-    assert "not requested: the last 3 pages of dead.example got no answer (timed_out)" in str(refused[0])
+    assert (
+        "not requested: the last 3 pages of dead.example got no answer (timed_out)"
+        in str(refused[0])
+    )
     assert refused[0].url in urls
     assert sum(isinstance(page, Page) for page in given.values()) == 40
 
@@ -214,7 +254,11 @@ def test_a_host_that_does_not_answer_is_given_up_and_its_rows_say_so(form):
 def test_the_rule_for_giving_up_can_be_set():
     for after, asked in ((1, 1), (5, 5), (None, 20)):
         reader = Reader(failing={"dead.example": TimedOut("no answer")})
-        given = list(web_of(reader).iter_read([f"https://dead.example/{n}" for n in range(20)], give_up_after=after))
+        given = list(
+            web_of(reader).iter_read(
+                [f"https://dead.example/{n}" for n in range(20)], give_up_after=after
+            )
+        )
 
         assert len(given) == 20
         assert len(reader.asked) == asked
@@ -230,16 +274,24 @@ def test_a_host_that_answers_again_is_not_given_up():
 
     reader = Moody()
     given = list(
-        web_of(reader).iter_read([f"https://moody.example/{n}" for n in range(30)], concurrency=1, give_up_after=3)
+        web_of(reader).iter_read(
+            [f"https://moody.example/{n}" for n in range(30)],
+            concurrency=1,
+            give_up_after=3,
+        )
     )
 
     assert sum(isinstance(page, Page) for _, page in given) == 10
 
 
 def test_hosts_that_hang_leave_places_to_the_others():
-    reader = Reader(failing={f"dead{n}.example": TimedOut("no answer") for n in range(12)})
+    reader = Reader(
+        failing={f"dead{n}.example": TimedOut("no answer") for n in range(12)}
+    )
     dead = [f"https://dead{n % 12}.example/wait/{n}" for n in range(240)]
-    urls = [url for pair in zip(dead, urls_of(240, hosts=8), strict=True) for url in pair]
+    urls = [
+        url for pair in zip(dead, urls_of(240, hosts=8), strict=True) for url in pair
+    ]
     given = web_of(reader).iter_read(urls)
     first = [next(given)[0] for _ in range(240)]
 
@@ -251,13 +303,16 @@ def test_hosts_that_hang_leave_places_to_the_others():
 @pytest.mark.parametrize(
     ("error", "answered", "limit", "turn"),
     [
-        (TimedOut("no answer"), False, 16, "bad"),  # or the list would wait for it at its end
+        # or the list would wait for it at its end
+        (TimedOut("no answer"), False, 16, "bad"),
         (TimedOut("no answer"), True, 16, "good"),
         (TimedOut("no answer"), False, 3, "good"),  # too few slots
         (Unavailable("no connection"), False, 16, "good"),
     ],
 )
-def test_only_a_host_that_hangs_and_never_answered_has_its_turn_beside_the_others(error, answered, limit, turn):
+def test_only_a_host_that_hangs_and_never_answered_has_its_turn_beside_the_others(
+    error, answered, limit, turn
+):
     lanes = _stream.Lanes(None, limit, 4, give_up=3)
     lanes.is_whole = True
     for answer in [*["a page"] * answered, error]:
@@ -295,7 +350,10 @@ class Batches(Reader):
     def read_many(self, urls, /):
         self.calls.append(len(urls))
         yield Sleep(0)
-        return [Page(url=url, final_url=url, content="Algae.", provider=self.name) for url in urls]
+        return [
+            Page(url=url, final_url=url, content="Algae.", provider=self.name)
+            for url in urls
+        ]
 
 
 @FORMS
@@ -310,9 +368,17 @@ def test_a_service_gets_several_pages_in_a_request(form):
 @FORMS
 @pytest.mark.parametrize("in_order", [False, True])
 def test_a_batch_that_nothing_more_can_fill_is_sent_as_it_is(form, in_order):
-    same = read_all(web_of(Batches()), ["https://sea.example/"] * 200, form, concurrency=1, in_order=in_order)
+    same = read_all(
+        web_of(Batches()),
+        ["https://sea.example/"] * 200,
+        form,
+        concurrency=1,
+        in_order=in_order,
+    )
     fetching = Batches(opens_pages=True)
-    others = read_all(web_of(fetching), urls_of(40, hosts=40), form, concurrency=1, in_order=in_order)
+    others = read_all(
+        web_of(fetching), urls_of(40, hosts=40), form, concurrency=1, in_order=in_order
+    )
 
     assert len(same) == 200
     assert len(others) == 40
@@ -346,7 +412,9 @@ def test_a_source_may_wait_for_answers(form):
     else:
 
         async def crawl():
-            async for pair in web.aiter_read(afollow() if form == "async" else follow()):
+            async for pair in web.aiter_read(
+                afollow() if form == "async" else follow()
+            ):
                 learn(*pair)
 
         asyncio.run(crawl())
@@ -363,17 +431,24 @@ def test_searches_go_the_same_way(concurrent):
     if concurrent:
 
         async def search():
-            return [pair async for pair in web.aiter_search(agive(queries), in_order=True)]
+            return [
+                pair async for pair in web.aiter_search(agive(queries), in_order=True)
+            ]
 
         given = asyncio.run(search())
     else:
         given = list(web.iter_search(give(queries), in_order=True))
 
     assert [query for query, _ in given] == queries
-    assert [getattr(answer, "query", type(answer)) for _, answer in given] == [*queries[:50], InvalidOption]
+    assert [getattr(answer, "query", type(answer)) for _, answer in given] == [
+        *queries[:50],
+        InvalidOption,
+    ]
 
 
-@pytest.mark.parametrize("wrong", [{"concurrency": 0}, {"give_up_after": 0}, {"max_length": -1}])
+@pytest.mark.parametrize(
+    "wrong", [{"concurrency": 0}, {"give_up_after": 0}, {"max_length": -1}]
+)
 def test_what_is_wrong_with_the_options_is_raised(wrong):
     web = web_of(Reader())
     with pytest.raises(InvalidOption):
@@ -408,7 +483,9 @@ def test_leaving_an_async_loop_ends_what_is_under_way():
     reader = Reader()
 
     async def read():
-        given = web_of(reader).aiter_read([*urls_of(10), *(f"https://slow{n}.example/wait" for n in range(60))])
+        given = web_of(reader).aiter_read(
+            [*urls_of(10), *(f"https://slow{n}.example/wait" for n in range(60))]
+        )
         async for _ in given:
             break
         await given.aclose()
@@ -421,7 +498,9 @@ def test_cancelling_the_task_ends_what_is_under_way():
     reader = Reader()
 
     async def read():
-        async for _ in web_of(reader).aiter_read(f"https://slow{n}.example/wait" for n in range(60)):
+        async for _ in web_of(reader).aiter_read(
+            f"https://slow{n}.example/wait" for n in range(60)
+        ):
             pass
 
     async def cancel():
@@ -452,7 +531,9 @@ def test_what_the_source_raises_is_raised(form):
         else:
 
             async def read():
-                async for _ in web.aiter_read(abroken() if form == "async" else broken()):
+                async for _ in web.aiter_read(
+                    abroken() if form == "async" else broken()
+                ):
                     pass
 
             asyncio.run(read())
@@ -532,7 +613,9 @@ except KeyboardInterrupt:
 
 @pytest.mark.skipif(os.name == "nt", reason="no SIGINT for a child process")
 def test_ctrl_c_ends_the_loop_soon_and_keeps_what_was_given():
-    with subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, text=True) as child:
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, text=True
+    ) as child:
         lines = []
         while lines.count("waits\n") < 30 or "https://a.example/1\n" not in lines:
             line = child.stdout.readline()
@@ -558,15 +641,21 @@ def test_a_loader_reads_ahead_and_keeps_the_order():
 
 
 def test_memory_stays_flat():
-    """Numbers of objects, since memory depends on the machine: nothing is kept for what was given."""
+    """Numbers of objects, since memory depends on the machine: nothing is kept for what
+    was given.
+    """
     import gc
 
     def count():
         gc.collect()
-        pages = [one for one in gc.get_objects() if type(one) is Page]  # isinstance would make lazy objects import
-        return sum(".flat.example" in page.url for page in pages)  # other tests keep pages too
+        # isinstance would make lazy objects import
+        pages = [one for one in gc.get_objects() if type(one) is Page]
+        # other tests keep pages too
+        return sum(".flat.example" in page.url for page in pages)
 
-    given = web_of(Reader()).iter_read((f"https://h{n}.flat.example/" for n in range(700)), concurrency=8)
+    given = web_of(Reader()).iter_read(
+        (f"https://h{n}.flat.example/" for n in range(700)), concurrency=8
+    )
     assert len(list(itertools.islice(given, 650))) == 650
 
     assert count() <= 100

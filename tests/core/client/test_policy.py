@@ -1,4 +1,6 @@
-"""The domain policy: what may be searched and read, whoever does it, and that nothing widens it."""
+"""The domain policy: what may be searched and read, whoever does it, and that nothing
+widens it.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -7,7 +9,14 @@ import json
 import httpx
 import pytest
 
-from websearch_core import Http, Page, SearchQuery, SearchResponse, SearchResult, WebSearch
+from websearch_core import (
+    Http,
+    Page,
+    SearchQuery,
+    SearchResponse,
+    SearchResult,
+    WebSearch,
+)
 from websearch_core.errors import (
     ConfigurationError,
     DomainNotAllowed,
@@ -23,15 +32,24 @@ from websearch_core.provider import check_options
 from websearch_core.render import render_search, search_as_json
 from websearch_core.settings import Settings
 
-SITES = ("https://docs.python.org/3/", "https://python.org/", "https://evil.example/", "https://notpython.org/")
+SITES = (
+    "https://docs.python.org/3/",
+    "https://python.org/",
+    "https://evil.example/",
+    "https://notpython.org/",
+)
 
 
 class Sites:
-    """Finds the same pages whatever is asked, and reads them; records what it was asked."""
+    """Finds the same pages whatever is asked, and reads them; records what it was
+    asked.
+    """
 
     name = "sites"
 
-    def __init__(self, options=frozenset({"allowed_domains", "blocked_domains"}), final=None):
+    def __init__(
+        self, options=frozenset({"allowed_domains", "blocked_domains"}), final=None
+    ):
         self.options = options
         self.final = final
         self.asked = []
@@ -40,14 +58,26 @@ class Sites:
     def search(self, query):
         check_options(query, self)
         self.asked.append(query)
-        found = tuple(SearchResult(title=url, url=url, snippet="A snippet. " * 200) for url in SITES)
-        images = tuple(Image(url="https://cdn.example/1.png", page_url=url) for url in SITES)
-        return SearchResponse(query=query.text, results=found, images=images, provider=self.name)
+        found = tuple(
+            SearchResult(title=url, url=url, snippet="A snippet. " * 200)
+            for url in SITES
+        )
+        images = tuple(
+            Image(url="https://cdn.example/1.png", page_url=url) for url in SITES
+        )
+        return SearchResponse(
+            query=query.text, results=found, images=images, provider=self.name
+        )
         yield
 
     def read(self, url):
         self.opened.append(url)
-        return Page(url=url, final_url=self.final or url, content="Tide tables.", provider=self.name)
+        return Page(
+            url=url,
+            final_url=self.final or url,
+            content="Tide tables.",
+            provider=self.name,
+        )
         yield
 
 
@@ -114,26 +144,42 @@ def test_two_lists_of_domains_overlap_in_the_narrower_ones(ours, theirs, both):
 
 def test_a_search_returns_and_requests_only_what_is_allowed():
     sites = Sites()
-    response = web(sites, allowed_domains=["python.org"], blocked_domains=["docs.python.org"]).search("tides")
+    response = web(
+        sites, allowed_domains=["python.org"], blocked_domains=["docs.python.org"]
+    ).search("tides")
 
     assert found(response) == ["https://python.org/"]
     assert [image.page_url for image in response.images] == ["https://python.org/"]
-    assert (sites.asked[0].allowed_domains, sites.asked[0].blocked_domains) == (("python.org",), ("docs.python.org",))
+    assert (sites.asked[0].allowed_domains, sites.asked[0].blocked_domains) == (
+        ("python.org",),
+        ("docs.python.org",),
+    )
 
 
 def test_a_call_can_narrow_the_policy_but_not_widen_it():
     ours = web(allowed_domains=["python.org"], blocked_domains=["evil.example"])
 
-    assert found(ours.search("tides", allowed_domains=["docs.python.org"])) == ["https://docs.python.org/3/"]
-    assert found(ours.search("tides", allowed_domains=["docs.python.org", "notpython.org"])) == [
+    assert found(ours.search("tides", allowed_domains=["docs.python.org"])) == [
         "https://docs.python.org/3/"
     ]
-    assert found(ours.search("tides", blocked_domains=["docs.python.org"])) == ["https://python.org/"]
-    assert found(ours.search(SearchQuery.of("tides", blocked_domains=["docs.python.org"]))) == ["https://python.org/"]
-    with pytest.raises(InvalidOption, match="allowed_domains: none of these domains may be searched here"):
+    assert found(
+        ours.search("tides", allowed_domains=["docs.python.org", "notpython.org"])
+    ) == ["https://docs.python.org/3/"]
+    assert found(ours.search("tides", blocked_domains=["docs.python.org"])) == [
+        "https://python.org/"
+    ]
+    assert found(
+        ours.search(SearchQuery.of("tides", blocked_domains=["docs.python.org"]))
+    ) == ["https://python.org/"]
+    with pytest.raises(
+        InvalidOption,
+        match="allowed_domains: none of these domains may be searched here",
+    ):
         ours.search("tides", allowed_domains=["evil.example"])
     with pytest.raises(InvalidOption):
-        web(blocked_domains=["evil.example"]).search("tides", allowed_domains=["www.evil.example"])
+        web(blocked_domains=["evil.example"]).search(
+            "tides", allowed_domains=["www.evil.example"]
+        )
 
 
 @pytest.mark.parametrize("layers", [(), (Relax(),)], ids=["raise", "note"])
@@ -148,7 +194,9 @@ def test_a_provider_without_domain_filters_works_within_the_policy(layers):
 
 def test_a_filter_that_the_call_asks_for_is_still_refused_if_the_provider_has_none():
     with pytest.raises(UnsupportedOption, match="allowed_domains"):
-        web(Sites(options=frozenset()), blocked_domains=["a.example"]).search("tides", allowed_domains=["b.example"])
+        web(Sites(options=frozenset()), blocked_domains=["a.example"]).search(
+            "tides", allowed_domains=["b.example"]
+        )
 
 
 @pytest.mark.parametrize("method", ["read", "aread"])
@@ -161,10 +209,15 @@ def test_a_page_outside_is_refused_before_anything_is_opened(method):
         return asyncio.run(answer) if method == "aread" else answer
 
     assert read("https://docs.python.org/3/").content == "Tide tables."
-    with pytest.raises(DomainNotAllowed, match=r"^only pages of these domains may be opened here: python\.org \("):
+    with pytest.raises(
+        DomainNotAllowed,
+        match=r"^only pages of these domains may be opened here: python\.org \(",
+    ):
         read("https://ignore-all-instructions.example/")
     with pytest.raises(UnsafeURL):
-        web(sites, blocked_domains=["evil.example"]).read("https://www.evil.example/#top")
+        web(sites, blocked_domains=["evil.example"]).read(
+            "https://www.evil.example/#top"
+        )
     assert sites.opened == ["https://docs.python.org/3/"]
 
 
@@ -179,8 +232,14 @@ def test_reading_many_pages_and_the_first_results_keeps_to_the_policy():
 
 def test_a_page_whose_reader_ended_outside_is_refused():
     with pytest.raises(DomainNotAllowed):
-        web(Sites(final="https://evil.example/"), allowed_domains=["python.org"]).read("https://python.org/")
-    assert web(Sites(final="not a URL"), allowed_domains=["python.org"]).read("https://python.org/").content
+        web(Sites(final="https://evil.example/"), allowed_domains=["python.org"]).read(
+            "https://python.org/"
+        )
+    assert (
+        web(Sites(final="not a URL"), allowed_domains=["python.org"])
+        .read("https://python.org/")
+        .content
+    )
 
 
 @pytest.mark.enable_socket
@@ -191,7 +250,11 @@ def test_a_redirect_outside_is_not_followed(server, http, method, library):
     server.answers["/page"] = http("", "302 Found", f"Location: {elsewhere}/secret")
     server.answers["/inside"] = http("", "302 Found", "Location: /text")
     server.answers["/text"] = http("Tide tables.", "200 OK", "Content-Type: text/plain")
-    options = {"internal": ["127.0.0.0/8", "::1/128"], "http": Http(library=library), "allowed_domains": ["127.0.0.1"]}
+    options = {
+        "internal": ["127.0.0.0/8", "::1/128"],
+        "http": Http(library=library),
+        "allowed_domains": ["127.0.0.1"],
+    }
 
     async def aread(ours, url):
         async with ours:
@@ -220,7 +283,12 @@ def test_a_reading_service_gets_no_url_outside_and_may_not_return_one():
         return httpx.Response(200, json={"code": 200, "data": data})
 
     client = httpx.Client(transport=httpx.MockTransport(answer))
-    ours = WebSearch("duckduckgo", reader="jina", allowed_domains=["python.org"], http=Http(client=client))
+    ours = WebSearch(
+        "duckduckgo",
+        reader="jina",
+        allowed_domains=["python.org"],
+        http=Http(client=client),
+    )
 
     with pytest.raises(DomainNotAllowed):
         ours.read("https://evil.example/")
@@ -243,12 +311,20 @@ def test_snippets_are_cut_in_every_format():
 def test_a_cut_never_leaves_half_an_escape_sequence():
     class Stars(Sites):
         def search(self, query):
-            result = SearchResult(title="Stars", url="https://python.org/", snippet="*" * 100)
-            return SearchResponse(query=query.text, results=(result,), provider=self.name)
+            result = SearchResult(
+                title="Stars", url="https://python.org/", snippet="*" * 100
+            )
+            return SearchResponse(
+                query=query.text, results=(result,), provider=self.name
+            )
             yield
 
     for most in range(1, 20):
-        (result,) = web(Stars(), search_options={"max_snippet_chars": most}).search("stars").results
+        (result,) = (
+            web(Stars(), search_options={"max_snippet_chars": most})
+            .search("stars")
+            .results
+        )
         assert len(result.snippet) <= most
         assert not result.snippet.removesuffix("…").endswith("\\")
 
@@ -256,7 +332,12 @@ def test_a_cut_never_leaves_half_an_escape_sequence():
 def test_the_default_length_of_a_page_is_an_argument():
     class Long(Sites):
         def read(self, url):
-            return Page(url=url, final_url=url, content="Tide tables. " * 1_000, provider=self.name)
+            return Page(
+                url=url,
+                final_url=url,
+                content="Tide tables. " * 1_000,
+                provider=self.name,
+            )
             yield
 
     ours = web(Long(), read_options={"max_length": 500})
@@ -267,7 +348,10 @@ def test_the_default_length_of_a_page_is_an_argument():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"allowed_domains": ["python.org/docs"]}, r"allowed_domains\.0: 'python.org/docs' is not a domain"),
+        (
+            {"allowed_domains": ["python.org/docs"]},
+            r"allowed_domains\.0: 'python.org/docs' is not a domain",
+        ),
         ({"blocked_domains": ["a b"]}, r"blocked_domains\.0: 'a b' is not a domain"),
         ({"search_options": {"max_snippet_chars": 0}}, "max_snippet_chars"),
         ({"max_length": 0}, "max_length"),
@@ -294,30 +378,48 @@ class TestSettings:
         self.own.parent.mkdir()
 
     def test_the_environment_has_lists_separated_by_commas(self, monkeypatch):
-        monkeypatch.setenv("WEB_SEARCH_ALLOWED_DOMAINS", "https://www.Python.org/, *.pypi.org")
+        monkeypatch.setenv(
+            "WEB_SEARCH_ALLOWED_DOMAINS", "https://www.Python.org/, *.pypi.org"
+        )
         monkeypatch.setenv("WEB_SEARCH_BLOCKED_DOMAINS", "evil.example")
         monkeypatch.setenv("WEB_SEARCH_MAX_SNIPPET_CHARS", "300")
         settings = Settings.load()
 
-        assert settings.domains == Domains(("python.org", "pypi.org"), ("evil.example",))
+        assert settings.domains == Domains(
+            ("python.org", "pypi.org"), ("evil.example",)
+        )
         assert settings.search_options == {"max_snippet_chars": 300}
 
     def test_a_found_file_sets_a_policy_where_there_is_none(self):
-        self.found.write_text('allowed_domains = ["python.org"]\nsearch_options.max_snippet_chars = 200')
+        self.found.write_text(
+            'allowed_domains = ["python.org"]\nsearch_options.max_snippet_chars = 200'
+        )
 
         assert Settings.load().allowed_domains == ("python.org",)
         assert not Settings.load().source("allowed_domains").trusted
-        assert Settings.load(allowed_domains=["pypi.org"]).allowed_domains == ("pypi.org",)
+        assert Settings.load(allowed_domains=["pypi.org"]).allowed_domains == (
+            "pypi.org",
+        )
 
     def test_a_found_file_narrows_what_you_set_and_never_replaces_it(self):
-        self.own.write_text('allowed_domains = ["python.org", "pypi.org"]\nblocked_domains = ["evil.example"]')
-        self.found.write_text('allowed_domains = ["docs.python.org", "rust-lang.org"]\nblocked_domains = ["b.example"]')
+        self.own.write_text(
+            'allowed_domains = ["python.org", "pypi.org"]\nblocked_domains = ["evil.example"]'
+        )
+        self.found.write_text(
+            'allowed_domains = ["docs.python.org", "rust-lang.org"]\nblocked_domains = ["b.example"]'
+        )
 
-        assert Settings.load().domains == Domains(("docs.python.org",), ("evil.example", "b.example"))
+        assert Settings.load().domains == Domains(
+            ("docs.python.org",), ("evil.example", "b.example")
+        )
 
-    @pytest.mark.parametrize("given", ["[]", '["org"]', '["python.org", "evil.example"]'])
+    @pytest.mark.parametrize(
+        "given", ["[]", '["org"]', '["python.org", "evil.example"]']
+    )
     def test_a_found_file_cannot_widen_the_policy(self, given):
-        self.own.write_text('allowed_domains = ["python.org"]\nblocked_domains = ["evil.example"]')
+        self.own.write_text(
+            'allowed_domains = ["python.org"]\nblocked_domains = ["evil.example"]'
+        )
         self.found.write_text(f"allowed_domains = {given}\nblocked_domains = []")
 
         assert Settings.load().domains == Domains(("python.org",), ("evil.example",))
@@ -326,13 +428,20 @@ class TestSettings:
         self.own.write_text('allowed_domains = ["python.org"]')
         self.found.write_text('allowed_domains = ["evil.example"]')
 
-        with pytest.raises(ConfigurationError, match="allowed_domains: may only narrow those set elsewhere"):
+        with pytest.raises(
+            ConfigurationError,
+            match="allowed_domains: may only narrow those set elsewhere",
+        ):
             Settings.load()
 
-    @pytest.mark.parametrize(("own", "given"), [("", 1_001), ("search_options.max_snippet_chars = 100", 101)])
+    @pytest.mark.parametrize(
+        ("own", "given"), [("", 1_001), ("search_options.max_snippet_chars = 100", 101)]
+    )
     def test_a_found_file_cannot_lengthen_snippets(self, own, given):
         self.own.write_text(own)
         self.found.write_text(f"search_options.max_snippet_chars = {given}")
 
-        with pytest.raises(ConfigurationError, match="max_snippet_chars: may not be more than"):
+        with pytest.raises(
+            ConfigurationError, match="max_snippet_chars: may not be more than"
+        ):
             Settings.load()

@@ -14,14 +14,19 @@ from websearch_core.tools import Run, WebTools
 
 KELP = "https://sea.example/kelp"
 DULSE = "https://sea.example/dulse"
-TEXT = "\n\n".join(f"Paragraph {n} about giant kelp and its holdfast." for n in range(200))
+TEXT = "\n\n".join(
+    f"Paragraph {n} about giant kelp and its holdfast." for n in range(200)
+)
 ONE, TWO = Run(conversation="1"), Run(conversation="2")
 BOTH = pytest.mark.parametrize("is_async", [False, True], ids=["blocking", "async"])
 
 
 @pytest.fixture
 def fake():
-    results = [{"title": name, "url": f"https://sea.example/{name}"} for name in ("kelp", "dulse")]
+    results = [
+        {"title": name, "url": f"https://sea.example/{name}"}
+        for name in ("kelp", "dulse")
+    ]
     return FakeWeb(results, pages={KELP: TEXT, DULSE: "Dulse is red."})
 
 
@@ -32,21 +37,37 @@ def tools(fake):
 
 async def search(tools, is_async, query, run=ONE, **more):
     arguments = {"query": query, **more}
-    return await tools.asearch(arguments, run) if is_async else tools.search(arguments, run)
+    return (
+        await tools.asearch(arguments, run)
+        if is_async
+        else tools.search(arguments, run)
+    )
 
 
 async def open_page(tools, is_async, url=KELP, run=ONE, **more):
     arguments = {"url": url, **more}
-    return await tools.aopen_page(arguments, run) if is_async else tools.open_page(arguments, run)
+    return (
+        await tools.aopen_page(arguments, run)
+        if is_async
+        else tools.open_page(arguments, run)
+    )
 
 
 @BOTH
-async def test_three_parts_a_phrase_and_a_query_of_one_page_are_one_request(fake, tools, is_async):
+async def test_three_parts_a_phrase_and_a_query_of_one_page_are_one_request(
+    fake, tools, is_async
+):
     first = await open_page(tools, is_async, max_length=500)
-    second = await open_page(tools, is_async, max_length=500, offset=first.artifact["next_offset"])
-    await open_page(tools, is_async, max_length=500, offset=second.artifact["next_offset"])
+    second = await open_page(
+        tools, is_async, max_length=500, offset=first.artifact["next_offset"]
+    )
+    await open_page(
+        tools, is_async, max_length=500, offset=second.artifact["next_offset"]
+    )
     found = await open_page(tools, is_async, find="Paragraph 150")
-    answered = await open_page(tools, is_async, query="which paragraph 199 is about the holdfast?")
+    answered = await open_page(
+        tools, is_async, query="which paragraph 199 is about the holdfast?"
+    )
 
     assert fake.urls == [KELP]
     assert second.documents[0].text != first.documents[0].text
@@ -55,7 +76,9 @@ async def test_three_parts_a_phrase_and_a_query_of_one_page_are_one_request(fake
 
 
 @BOTH
-async def test_each_spelling_is_one_page_and_another_choice_of_its_parts_is_another(fake, is_async):
+async def test_each_spelling_is_one_page_and_another_choice_of_its_parts_is_another(
+    fake, is_async
+):
     tools = WebTools(provider=fake, reader=fake, configurable=["read_options"])
     await open_page(tools, is_async)
     await open_page(tools, is_async, "https://SEA.example/x/../kelp#top")
@@ -68,7 +91,9 @@ async def test_each_spelling_is_one_page_and_another_choice_of_its_parts_is_anot
 
 
 @BOTH
-async def test_another_conversation_and_another_web_search_share_nothing(fake, is_async):
+async def test_another_conversation_and_another_web_search_share_nothing(
+    fake, is_async
+):
     tools = WebTools(provider=fake, reader=fake, configurable=["timeout"])
     await open_page(tools, is_async)
     await open_page(tools, is_async, run=TWO)
@@ -78,7 +103,9 @@ async def test_another_conversation_and_another_web_search_share_nothing(fake, i
 
 
 @BOTH
-async def test_outside_of_any_conversation_only_parts_belong_together(fake, tools, is_async):
+async def test_outside_of_any_conversation_only_parts_belong_together(
+    fake, tools, is_async
+):
     for part in ({}, {"offset": 100}, {"find": "Paragraph 9"}, {}):
         await open_page(tools, is_async, run=Run(), **part)
     for _ in range(2):
@@ -96,14 +123,18 @@ async def test_a_repeated_search_says_so_with_what_was_found(fake, tools, is_asy
     other = await search(tools, is_async, "giant kelp", limit=1)
 
     assert fake.queries == ["giant  kelp", "giant kelp"]
-    assert [one["url"] for one in again.artifact["sources"]] == [one["url"] for one in first.artifact["sources"]]
+    assert [one["url"] for one in again.artifact["sources"]] == [
+        one["url"] for one in first.artifact["sources"]
+    ]
     assert "this conversation has searched for this before" in again.content
     assert not first.artifact["notes"]
     assert not other.artifact["notes"]
 
 
 @BOTH
-async def test_a_service_whose_terms_forbid_keeping_is_asked_again_and_the_note_says_that_too(fake, is_async):
+async def test_a_service_whose_terms_forbid_keeping_is_asked_again_and_the_note_says_that_too(
+    fake, is_async
+):
     fake.terms_forbid_recording = "its terms do not allow it"
     tools = WebTools(provider=fake, reader=fake)
     for _ in range(2):
@@ -112,7 +143,10 @@ async def test_a_service_whose_terms_forbid_keeping_is_asked_again_and_the_note_
 
     assert fake.queries == ["kelp"] * 2
     assert fake.urls == [KELP] * 2
-    assert any("this conversation has searched for this before" in note for note in found.artifact["notes"])
+    assert any(
+        "this conversation has searched for this before" in note
+        for note in found.artifact["notes"]
+    )
 
 
 @BOTH
@@ -153,11 +187,20 @@ async def test_hooks_hear_what_was_given_again(fake):
     for _ in range(2):
         tools.open_page({"url": KELP}, ONE)
 
-    assert [event.provider for event in heard if isinstance(event, CacheHit)] == ["fake"]
+    assert [event.provider for event in heard if isinstance(event, CacheHit)] == [
+        "fake"
+    ]
 
 
-async def test_ten_calls_for_parts_of_one_page_at_the_same_time_read_it_once(fake, tools):
-    await asyncio.gather(*(tools.aopen_page({"url": KELP, "find": f"Paragraph {n}"}, ONE) for n in range(10)))
+async def test_ten_calls_for_parts_of_one_page_at_the_same_time_read_it_once(
+    fake, tools
+):
+    await asyncio.gather(
+        *(
+            tools.aopen_page({"url": KELP, "find": f"Paragraph {n}"}, ONE)
+            for n in range(10)
+        )
+    )
 
     assert fake.urls == [KELP]
 

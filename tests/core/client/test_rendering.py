@@ -1,4 +1,6 @@
-"""One page, where nobody chose a reader: a browser that is installed renders it if it needs its scripts."""
+"""One page, where nobody chose a reader: a browser that is installed renders it if it
+needs its scripts.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -10,7 +12,13 @@ import pytest
 
 from websearch_core import WebSearch
 from websearch_core.client import _selection
-from websearch_core.errors import AllProvidersFailed, Blocked, NeedsBrowser, PageNotFound, UnsupportedContent
+from websearch_core.errors import (
+    AllProvidersFailed,
+    Blocked,
+    NeedsBrowser,
+    PageNotFound,
+    UnsupportedContent,
+)
 from websearch_core.events import Failover
 from websearch_core.layers import charge_to
 from websearch_core.models import Page
@@ -24,12 +32,21 @@ URL = "https://app.example/"
 
 @pytest.fixture(autouse=True)
 def reads(monkeypatch):
-    """The readers that were asked, in order; what `direct` says, and whether a browser is installed, can be changed."""
+    """The readers that were asked, in order; what `direct` says, and whether a browser
+    is installed, can be changed.
+    """
 
     class Reads(list):
         problem = None
-        says = NeedsBrowser("direct read failed: it needs its scripts", provider="direct")
-        shows = Page(url=URL, final_url=URL, content="What the scripts wrote.", provider="browser")
+        says = NeedsBrowser(
+            "direct read failed: it needs its scripts", provider="direct"
+        )
+        shows = Page(
+            url=URL,
+            final_url=URL,
+            content="What the scripts wrote.",
+            provider="browser",
+        )
 
     reads = Reads()
 
@@ -56,8 +73,13 @@ def test_a_page_that_needs_its_scripts_is_rendered(reads):
     page = WebSearch(on_event=heard.append).read(URL)
     assert page.content == "What the scripts wrote."
     assert page.notes == ("direct failed (needs_browser); answered by browser",)
-    assert [(one.provider, one.code) for one in page.outcomes] == [("direct", "needs_browser"), ("browser", None)]
-    assert [type(event.error) for event in heard if isinstance(event, Failover)] == [NeedsBrowser]
+    assert [(one.provider, one.code) for one in page.outcomes] == [
+        ("direct", "needs_browser"),
+        ("browser", None),
+    ]
+    assert [type(event.error) for event in heard if isinstance(event, Failover)] == [
+        NeedsBrowser
+    ]
     assert reads == ["direct", "browser"]
 
 
@@ -84,13 +106,18 @@ def test_a_searched_index_comes_first(reads, monkeypatch, tmp_path):
     monkeypatch.setenv("WEB_SEARCH_INDEX", str(tmp_path / "index.db"))
     from websearch_core.index import Index
 
-    Index(tmp_path / "index.db").add(Page(url=URL, final_url=URL, content="An indexed page."))
+    Index(tmp_path / "index.db").add(
+        Page(url=URL, final_url=URL, content="An indexed page.")
+    )
     assert WebSearch("local").read(URL).content == "An indexed page."
     assert WebSearch("local").read("https://app.example/other").provider == "browser"
     assert reads == ["direct", "browser"]
 
 
-@pytest.mark.parametrize("error", [Blocked("a challenge"), PageNotFound("gone"), UnsupportedContent("a video")])
+@pytest.mark.parametrize(
+    "error",
+    [Blocked("a challenge"), PageNotFound("gone"), UnsupportedContent("a video")],
+)
 def test_only_a_page_that_needs_its_scripts_is_rendered(reads, error):
     reads.says = error
     with pytest.raises(type(error)):
@@ -130,7 +157,9 @@ def test_the_page_of_a_tenant_starts_no_browser(reads):
     assert reads == ["direct"] * 3
 
 
-def test_without_a_browser_the_model_reads_what_to_do_and_the_developer_what_to_install(reads, caplog):
+def test_without_a_browser_the_model_reads_what_to_do_and_the_developer_what_to_install(
+    reads, caplog
+):
     reads.problem = "found none: apt-get install chromium-headless-shell"
     web = WebSearch()
     for _ in range(2):
@@ -138,7 +167,9 @@ def test_without_a_browser_the_model_reads_what_to_do_and_the_developer_what_to_
             web.read(URL)
     assert "apt-get" not in render_error(caught.value)
     assert any("apt-get install" in note for note in caught.value.__notes__)
-    assert [record.levelname for record in caplog.records if "apt-get" in record.message] == ["WARNING"]
+    assert [
+        record.levelname for record in caplog.records if "apt-get" in record.message
+    ] == ["WARNING"]
 
 
 def test_the_text_for_the_model_is_about_the_page(reads):
@@ -163,15 +194,22 @@ def test_the_first_start_is_logged_once(reads, caplog):
         for _ in range(2):
             WebSearch().read(URL)
     said = [record for record in caplog.records if record.name.endswith("_selection")]
-    assert [(one.levelname, 'reader="direct"' in one.message) for one in said] == [("INFO", True)]
+    assert [(one.levelname, 'reader="direct"' in one.message) for one in said] == [
+        ("INFO", True)
+    ]
     assert len(reads) == 4
 
 
 def test_if_the_browser_fails_too_both_causes_are_there(reads):
-    reads.shows = UnsupportedContent("browser read failed: the page has no text", provider="browser")
+    reads.shows = UnsupportedContent(
+        "browser read failed: the page has no text", provider="browser"
+    )
     with pytest.raises(AllProvidersFailed) as caught:
         WebSearch().read(URL)
-    assert [cause.code for cause in caught.value.exceptions] == ["needs_browser", "unsupported_content"]
+    assert [cause.code for cause in caught.value.exceptions] == [
+        "needs_browser",
+        "unsupported_content",
+    ]
 
 
 def test_a_copy_and_a_pickle_render_too(reads):
@@ -198,4 +236,8 @@ class _Searcher:
         yield from ()
         from websearch_core import SearchResponse, SearchResult
 
-        return SearchResponse(query=query.text, results=(SearchResult(title="App", url=URL),), provider=self.name)
+        return SearchResponse(
+            query=query.text,
+            results=(SearchResult(title="App", url=URL),),
+            provider=self.name,
+        )

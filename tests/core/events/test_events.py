@@ -15,7 +15,17 @@ import pytest
 
 from tests.waiting import await_until
 from websearch_core import WebSearch, WebSearchError, errors
-from websearch_core.events import Event, Exchange, Failover, ReadEnd, SearchEnd, SearchStart, Wait, emit, listen
+from websearch_core.events import (
+    Event,
+    Exchange,
+    Failover,
+    ReadEnd,
+    SearchEnd,
+    SearchStart,
+    Wait,
+    emit,
+    listen,
+)
 from websearch_core.flow import Request, Sleep
 from websearch_core.layers import Fallback, Layer, ProviderWrapper, Retry
 from websearch_core.models import Page, SearchResponse, SearchResult
@@ -29,16 +39,32 @@ class Sea:
 
     def search(self, query, /):
         if query.text == "storm":
-            raise errors.RateLimited("sea search failed", provider=self.name, retry_after=0.01)
-        yield Request(url="https://api.example/search", params={"q": query.text}, headers={"X-Api-Key": SECRET})
+            raise errors.RateLimited(
+                "sea search failed", provider=self.name, retry_after=0.01
+            )
+        yield Request(
+            url="https://api.example/search",
+            params={"q": query.text},
+            headers={"X-Api-Key": SECRET},
+        )
         result = SearchResult(title="Kelp", url="https://sea.example/kelp")
         return SearchResponse(
-            query=query.text, results=(result,), provider=self.name, cost=0.005, usage={"credits": 2.0}
+            query=query.text,
+            results=(result,),
+            provider=self.name,
+            cost=0.005,
+            usage={"credits": 2.0},
         )
 
     def read(self, url, /):
         yield Sleep(0)
-        return Page(url=url, final_url=url, content="A brown alga.", content_length=13, provider=self.name)
+        return Page(
+            url=url,
+            final_url=url,
+            content="A brown alga.",
+            content_length=13,
+            provider=self.name,
+        )
 
 
 class Lake(Sea):
@@ -50,7 +76,9 @@ class Lake(Sea):
 
 @pytest.fixture(autouse=True)
 def _answers(monkeypatch):
-    monkeypatch.setattr("websearch_core._net.sender.Sender.send", lambda self, request: reply({}))
+    monkeypatch.setattr(
+        "websearch_core._net.sender.Sender.send", lambda self, request: reply({})
+    )
 
     async def asend(self, request):
         return reply({})
@@ -72,14 +100,24 @@ def search(request):
 
 def test_a_search_is_a_start_an_exchange_and_an_end_with_its_cost(search):
     heard = []
-    response = search(WebSearch(Sea(), reader=Sea(), on_event=heard.append), "kelp", limit=3)
+    response = search(
+        WebSearch(Sea(), reader=Sea(), on_event=heard.append), "kelp", limit=3
+    )
 
     start, exchange, end = heard
     assert (start.provider, start.query.text, start.query.limit) == ("sea", "kelp", 3)
-    assert (exchange.method, exchange.url, exchange.status) == ("GET", "https://api.example/search", 200)
+    assert (exchange.method, exchange.url, exchange.status) == (
+        "GET",
+        "https://api.example/search",
+        200,
+    )
     assert end.response == response
     assert end.seconds == response.elapsed
-    assert {"results": 1, "cost": 0.005, "usage": {"credits": 2.0}}.items() <= end.as_json().items()
+    assert {
+        "results": 1,
+        "cost": 0.005,
+        "usage": {"credits": 2.0},
+    }.items() <= end.as_json().items()
 
 
 def test_every_event_is_plain_data_without_keys(search):
@@ -97,10 +135,14 @@ def test_every_event_is_plain_data_without_keys(search):
 def test_a_retry_says_how_long_it_waits_and_why(search):
     heard = []
     with pytest.raises(errors.RateLimited):
-        search(WebSearch(Sea(), retry=Retry(attempts=3), on_event=heard.append), "storm")
+        search(
+            WebSearch(Sea(), retry=Retry(attempts=3), on_event=heard.append), "storm"
+        )
 
     waits = [event for event in heard if isinstance(event, Wait)]
-    assert [(wait.provider, wait.attempt, wait.seconds, wait.reason) for wait in waits] == [
+    assert [
+        (wait.provider, wait.attempt, wait.seconds, wait.reason) for wait in waits
+    ] == [
         ("sea", 1, 0.01, "retry"),
         ("sea", 2, 0.01, "retry"),
     ]
@@ -112,7 +154,11 @@ def test_a_fallback_says_what_it_moved_on_from(search):
     search(WebSearch([Sea(), Lake()], retry=1, on_event=heard.append), "storm")
 
     (failover,) = (event for event in heard if isinstance(event, Failover))
-    assert (failover.provider, failover.next_provider, failover.error.code) == ("sea", "lake", "rate_limited")
+    assert (failover.provider, failover.next_provider, failover.error.code) == (
+        "sea",
+        "lake",
+        "rate_limited",
+    )
     assert heard[-1].provider == "lake"
 
 
@@ -120,7 +166,13 @@ def test_pages_that_are_read_together_are_all_heard(search):
     heard = []
     search(WebSearch(Sea(), reader=Sea(), on_event=heard.append), "kelp", read_top=1)
 
-    assert [event.name for event in heard] == ["search_start", "exchange", "read_start", "read_end", "search_end"]
+    assert [event.name for event in heard] == [
+        "search_start",
+        "exchange",
+        "read_start",
+        "read_end",
+        "search_end",
+    ]
     assert heard[3].page.content == "A brown alga."
 
 
@@ -131,8 +183,14 @@ def test_a_block_listens_to_all_calls_in_it_and_to_no_other(search):
         search(web, "kelp")
     search(web, "dulse")
 
-    assert [event.query.text for event in ours if isinstance(event, SearchEnd)] == ["kelp", "kelp"]
-    assert [event.query.text for event in mine if isinstance(event, SearchEnd)] == ["kelp", "dulse"]
+    assert [event.query.text for event in ours if isinstance(event, SearchEnd)] == [
+        "kelp",
+        "kelp",
+    ]
+    assert [event.query.text for event in mine if isinstance(event, SearchEnd)] == [
+        "kelp",
+        "dulse",
+    ]
 
 
 def test_a_layer_announces_its_own_events(search):
@@ -171,8 +229,12 @@ def test_an_exception_of_a_hook_is_logged_once_and_breaks_nothing(search, caplog
     assert search(web, "kelp").results
 
     assert len(heard) == 6
-    (record,) = (record for record in caplog.records if record.name == "websearch_core.bugs")
-    assert "on_event for search_start failed: unexpected KeyError" in record.getMessage()
+    (record,) = (
+        record for record in caplog.records if record.name == "websearch_core.bugs"
+    )
+    assert (
+        "on_event for search_start failed: unexpected KeyError" in record.getMessage()
+    )
     assert SECRET not in caplog.text
 
 
@@ -184,7 +246,9 @@ def test_the_end_of_a_cancelled_call_is_heard():
             yield Sleep(60)
 
     async def cancel():
-        call = asyncio.create_task(WebSearch(Slow(), on_event=heard.append, timeout=90).asearch("kelp"))
+        call = asyncio.create_task(
+            WebSearch(Slow(), on_event=heard.append, timeout=90).asearch("kelp")
+        )
         await await_until(lambda: heard)
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -205,11 +269,16 @@ def test_a_hook_that_cannot_be_called_is_refused(hook):
     async def listening(event):
         raise AssertionError
 
-    with pytest.raises(errors.ConfigurationError, match="on_event: must be a function of an event, and not async"):
+    with pytest.raises(
+        errors.ConfigurationError,
+        match="on_event: must be a function of an event, and not async",
+    ):
         WebSearch(Sea(), on_event=listening if hook == "async" else hook)
 
 
-def test_the_log_says_what_happened_without_queries_keys_and_queries_of_urls(search, caplog):
+def test_the_log_says_what_happened_without_queries_keys_and_queries_of_urls(
+    search, caplog
+):
     caplog.set_level(logging.INFO, "websearch_core")
     web = WebSearch([Sea(), Lake()], reader=Sea(), retry=Retry(attempts=2))
     search(web, "kelp")
@@ -236,19 +305,31 @@ def test_the_log_has_the_query_at_debug_level(search, caplog):
     search(WebSearch(Sea()), "kelp\nFORGED")
 
     lines = [record.getMessage() for record in caplog.records]
-    assert lines[:2] == ["sea search: 'kelp\\nFORGED'", "GET https://api.example/search: 200, 2 bytes"]
+    assert lines[:2] == [
+        "sea search: 'kelp\\nFORGED'",
+        "GET https://api.example/search: 200, 2 bytes",
+    ]
     assert SECRET not in caplog.text
 
 
 @pytest.mark.parametrize(
-    "url", ["https://user:hush@sea.example/\x1b[31m", "https://[hush", "https://sea.example/?hush"]
+    "url",
+    [
+        "https://user:hush@sea.example/\x1b[31m",
+        "https://[hush",
+        "https://sea.example/?hush",
+    ],
 )
 def test_the_log_shows_no_more_of_a_url_than_where_it_is(caplog, url):
     caplog.set_level(logging.INFO, "websearch_core")
     with contextlib.suppress(WebSearchError):
         WebSearch(Sea(), reader="direct", retry=1).read(url)
 
-    (line,) = [record.getMessage() for record in caplog.records if " read (" in record.getMessage()]
+    (line,) = [
+        record.getMessage()
+        for record in caplog.records
+        if " read (" in record.getMessage()
+    ]
     assert "hush" not in line
     assert line.isprintable()
 
@@ -269,11 +350,19 @@ def test_layers_that_are_made_by_hand_announce_too():
     chain = Fallback()(Retry(attempts=2, wait_initial=0)(Sea()), Lake())
     WebSearch(chain, on_event=heard.append).search("storm")
 
-    assert [event.name for event in heard if isinstance(event, Wait | Failover)] == ["wait", "failover"]
+    assert [event.name for event in heard if isinstance(event, Wait | Failover)] == [
+        "wait",
+        "failover",
+    ]
 
 
 def test_only_known_parts_of_an_answer_are_in_the_plain_data():
-    end = ReadEnd(provider="sea", url="u", seconds=1, page=Page(url="u", content="secret", content_length=6))
+    end = ReadEnd(
+        provider="sea",
+        url="u",
+        seconds=1,
+        page=Page(url="u", content="secret", content_length=6),
+    )
 
     assert end.as_json() == {
         "provider": "sea", "url": "u", "seconds": 1, "length": 6, "cost": None, "usage": {}, "error": None,
@@ -284,7 +373,11 @@ def test_only_known_parts_of_an_answer_are_in_the_plain_data():
 
 def test_a_context_variable_that_a_hook_sets_is_set_after_a_call_whether_it_fails_or_not():
     seen = ContextVar("seen", default=0)
-    web = WebSearch(Sea(), on_event=lambda event: seen.set(seen.get() + isinstance(event, SearchStart)), layers=None)
+    web = WebSearch(
+        Sea(),
+        on_event=lambda event: seen.set(seen.get() + isinstance(event, SearchStart)),
+        layers=None,
+    )
 
     web.search("kelp")
     assert seen.get() == 1

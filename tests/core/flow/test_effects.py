@@ -33,7 +33,10 @@ def test_every_request_and_call_is_seen_wherever_it_is():
         seen.append(effect.url[-1] if isinstance(effect, Request) else "call")
         return (yield effect)
 
-    answers = run(intercept(everything(), perform), lambda request: reply(status=200 + int(request.url[-1])))
+    answers = run(
+        intercept(everything(), perform),
+        lambda request: reply(status=200 + int(request.url[-1])),
+    )
 
     assert answers[:3] == (201, [202, 203], 204)
     assert {205, 206} & set(answers[3])
@@ -54,7 +57,10 @@ def test_an_answer_may_be_replaced_and_an_error_reaches_the_flow():
         except Unavailable as error:
             return str(error), (yield from ask(2))
 
-    assert run(intercept(flow(), perform), lambda _: pytest.fail("sent")) == ("not now", 204)
+    assert run(intercept(flow(), perform), lambda _: pytest.fail("sent")) == (
+        "not now",
+        204,
+    )
 
 
 def test_a_flow_that_is_closed_closes_the_one_inside():

@@ -40,7 +40,9 @@ def test_a_flow_gets_the_answer_to_each_request_and_its_return_value_comes_out(c
 
     statuses = {"https://a.example/1": 200, "https://a.example/2": 404}
 
-    assert drive(colour, flow(), lambda request: Response(status=statuses[request.url])) == [200, 404]
+    assert drive(
+        colour, flow(), lambda request: Response(status=statuses[request.url])
+    ) == [200, 404]
 
 
 @both
@@ -126,7 +128,9 @@ def test_an_asynchronous_call_ends_with_the_time(colour):
 
 
 @both
-def test_gathered_flows_run_concurrently_and_answer_in_order_with_results_or_errors(colour):
+def test_gathered_flows_run_concurrently_and_answer_in_order_with_results_or_errors(
+    colour,
+):
     meeting = threading.Barrier(3, timeout=60)
 
     def one(n: int) -> Flow[int]:
@@ -258,7 +262,9 @@ async def test_blocking_work_whose_turn_never_came_is_not_done_after_all():
     await asyncio.sleep(0.1)
     for task in tasks:
         task.cancel()
-    assert {type(end) for end in await asyncio.gather(*tasks, return_exceptions=True)} == {asyncio.CancelledError}
+    assert {
+        type(end) for end in await asyncio.gather(*tasks, return_exceptions=True)
+    } == {asyncio.CancelledError}
     ends.set()
 
     await arun(flow(), no_network)
@@ -303,7 +309,12 @@ async def test_cancelling_leaves_nothing_running():
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert sorted(map(str, ended)) == ["1", "2", "https://a.example/1", "https://a.example/2"]
+    assert sorted(map(str, ended)) == [
+        "1",
+        "2",
+        "https://a.example/1",
+        "https://a.example/2",
+    ]
 
 
 def test_play_is_the_server_and_pauses_take_no_time():
@@ -319,7 +330,10 @@ def test_play_is_the_server_and_pauses_take_no_time():
 
     assert outcome.result == {"a": 1}
     assert outcome.pauses == [3600]
-    assert [request.url for request in outcome.requests] == ["https://a.example", "https://b.example"]
+    assert [request.url for request in outcome.requests] == [
+        "https://a.example",
+        "https://b.example",
+    ]
 
 
 def test_play_complains_of_answers_too_few_and_too_many():
@@ -333,11 +347,15 @@ def test_play_complains_of_answers_too_few_and_too_many():
 
 
 def test_a_request_shows_no_headers_since_keys_travel_there():
-    assert "SECRET" not in repr(Request(url="https://a.example", headers={"Authorization": "Bearer SECRET"}))
+    assert "SECRET" not in repr(
+        Request(url="https://a.example", headers={"Authorization": "Bearer SECRET"})
+    )
 
 
 def test_half_of_a_surrogate_pair_is_replaced_anywhere_in_a_json_body():
-    body = rb'{"half \ud800": ["\udfff", {"snippet": "whole \ud83d\ude00"}], "count": 3}'
+    body = (
+        rb'{"half \ud800": ["\udfff", {"snippet": "whole \ud83d\ude00"}], "count": 3}'
+    )
 
     expected = {"half \ufffd": ["\ufffd", {"snippet": "whole \U0001f600"}], "count": 3}
     assert Response(status=200, content=body).json() == expected
@@ -376,6 +394,9 @@ def test_a_timeout_of_something_else_is_not_mistaken_for_the_deadline():
         yield Call(times_out)
 
     for colour in COLOURS:
-        with time_limit(30), pytest.raises(TimeoutError, match="the disk is slow") as caught:
+        with (
+            time_limit(30),
+            pytest.raises(TimeoutError, match="the disk is slow") as caught,
+        ):
             drive(colour, flow())
         assert not isinstance(caught.value, TimedOut)

@@ -26,7 +26,9 @@ SPELLINGS = {
     "a query in lower case": "sk%2f9%2bQ%3d%3d%27%22%3ctail%3e",
     "a query in a query": quote(quote(KEY, safe=""), safe=""),
     "the repr of bytes": repr(KEY.encode())[2:-1],
-    "JSON with every letter escaped": "".join(f"\\u{ord(letter):04x}" for letter in KEY),
+    "JSON with every letter escaped": "".join(
+        f"\\u{ord(letter):04x}" for letter in KEY
+    ),
     "JSON with one letter escaped": json.dumps(KEY)[1:-1].replace("k", "\\u006B", 1),
     "decimal entities": "".join(f"&#{ord(letter)};" for letter in KEY),
     "hexadecimal entities": "".join(f"&#x{ord(letter):X};" for letter in KEY),
@@ -47,15 +49,20 @@ def test_a_key_is_found_in_base64_wherever_it_begins(before, after):
         shown = without_keys(encode(before + key + after).decode(), [key.decode()])
 
         assert "[key]" in shown
-        assert len(shown) <= len(encode(before + after)) + len("[key]") + 4  # no more of it than a letter at each end
+        # no more of it than a letter at each end
+        assert len(shown) <= len(encode(before + after)) + len("[key]") + 4
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le"]
+)
 @pytest.mark.parametrize("escape", [False, True])
 def test_a_key_is_found_in_json_of_every_encoding(encoding, escape):
     text = json.dumps({"a": f"the {KEY} of 世界"}, ensure_ascii=escape)
 
-    answer = redact_response(reply(text.encode(encoding)), Request(url="", headers={"X-Api-Key": KEY}))
+    answer = redact_response(
+        reply(text.encode(encoding)), Request(url="", headers={"X-Api-Key": KEY})
+    )
 
     assert answer.json() == {"a": "the [key] of 世界"}
 
@@ -78,9 +85,19 @@ def test_a_short_key_does_not_eat_words():
         ({"X-Subscription-Token": "BSA0123456789"}, ("BSA0123456789",)),
         ({"x-api-key": "0123456789"}, ("0123456789",)),
         ({"Ocp-Apim-Subscription-Key": "0123456789"}, ("0123456789",)),
-        ({"Authorization": "Basic dXNlcjpwYXNzd29yZDE="}, ("dXNlcjpwYXNzd29yZDE=", "password1")),
+        (
+            {"Authorization": "Basic dXNlcjpwYXNzd29yZDE="},
+            ("dXNlcjpwYXNzd29yZDE=", "password1"),
+        ),
         ({"Authorization": "Basic nonsense"}, ("nonsense",)),
-        ({"Accept": "application/json", "Referer": "https://a.example/search", "X-Retain-Images": "alternative"}, ()),
+        (
+            {
+                "Accept": "application/json",
+                "Referer": "https://a.example/search",
+                "X-Retain-Images": "alternative",
+            },
+            (),
+        ),
         ({"Authorization": ""}, ()),
     ],
 )
@@ -89,12 +106,17 @@ def test_keys_travel_in_headers_whose_names_say_so(headers, keys):
 
 
 def test_keys_travel_in_secret_parameters_too():
-    assert keys_in(Request(url="", params={"q": "kelp"}, secret_params={"api_key": KEY})) == (KEY,)
+    assert keys_in(
+        Request(url="", params={"q": "kelp"}, secret_params={"api_key": KEY})
+    ) == (KEY,)
 
 
 def test_a_response_loses_the_key_in_body_and_headers_and_stays_json():
     request = Request(url="https://api.example/", headers={"X-Api-Key": "0123456789"})
-    answer = redact_response(reply({"url": "https://a.example/?k=0123456789"}, x_echo="is 0123456789"), request)
+    answer = redact_response(
+        reply({"url": "https://a.example/?k=0123456789"}, x_echo="is 0123456789"),
+        request,
+    )
 
     assert answer.json() == {"url": "https://a.example/?k=[key]"}
     assert answer.headers["x-echo"] == "is [key]"
@@ -103,4 +125,10 @@ def test_a_response_loses_the_key_in_body_and_headers_and_stays_json():
 def test_a_response_that_repeats_nothing_is_left_as_it_is():
     answer = reply({"results": []})
 
-    assert redact_response(answer, Request(url="https://api.example/", headers={"X-Api-Key": "0123456789"})) is answer
+    assert (
+        redact_response(
+            answer,
+            Request(url="https://api.example/", headers={"X-Api-Key": "0123456789"}),
+        )
+        is answer
+    )

@@ -42,19 +42,26 @@ def index(tmp_path):
 
 def page(name, content="", **facts):
     url = f"https://sea.example/{name}"
-    return Page(url=url, final_url=url, title=facts.pop("title", name), content=content, **facts)
+    return Page(
+        url=url, final_url=url, title=facts.pop("title", name), content=content, **facts
+    )
 
 
 def names(index, text, **options):
     """Search, and return the last parts of the URLs found, in order."""
-    return [hit.page.final_url.rsplit("/", 1)[-1] for hit in index.search(SearchQuery(text=text, **options)).hits]
+    return [
+        hit.page.final_url.rsplit("/", 1)[-1]
+        for hit in index.search(SearchQuery(text=text, **options)).hits
+    ]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems have other permissions")
 def test_a_new_index_is_for_its_owner_only_and_an_old_one_stays_as_it_is(tmp_path):
     index = Index(tmp_path / "new" / "index.db")
     index.add(page("kelp", "kelp"))
-    assert {file.stat().st_mode & 0o077 for file in (index.path, index.path.parent)} == {0}
+    assert {
+        file.stat().st_mode & 0o077 for file in (index.path, index.path.parent)
+    } == {0}
     index.path.chmod(0o644)
     index.add(page("tide", "tide"))
     assert index.path.stat().st_mode & 0o777 == 0o644
@@ -106,9 +113,13 @@ def test_a_repeated_word_is_one_term():
     assert query_terms("key keys Key") == ["key", "keys"]
 
 
-@pytest.mark.parametrize("alone", ["\u0300", "\u0640", "\u064b", "\u05b0", "a \u0301\u0301 b"])
+@pytest.mark.parametrize(
+    "alone", ["\u0300", "\u0640", "\u064b", "\u05b0", "a \u0301\u0301 b"]
+)
 def test_a_mark_on_its_own_is_not_a_word(alone):
-    assert [word.form for word in split_terms(alone)] == [letter for letter in alone if letter in "ab"]
+    assert [word.form for word in split_terms(alone)] == [
+        letter for letter in alone if letter in "ab"
+    ]
     assert "" not in query_terms(alone)
     assert index_text(alone) == " ".join(letter for letter in alone if letter in "ab")
 
@@ -123,7 +134,14 @@ def test_a_mark_on_its_own_is_not_a_word(alone):
         ("\uff21\uff42", "ab"),
         ("\u037a", "\u03b9"),
     ],
-    ids=["mathematical", "in brackets", "with a full stop", "Kelvin", "wide", "with a blank"],
+    ids=[
+        "mathematical",
+        "in brackets",
+        "with a full stop",
+        "Kelvin",
+        "wide",
+        "with a blank",
+    ],
 )
 def test_compatibility_forms_of_a_letter_are_that_letter(text, form):
     assert [word.form for word in split_terms(text)] == [form]
@@ -156,7 +174,9 @@ def test_markdown_is_stripped_to_its_text():
 
 
 def test_a_snippet_shows_the_place_with_most_of_the_terms():
-    text = "Nothing here. " * 100 + "Kelp grows in cold water. " + "Nothing here. " * 100
+    text = (
+        "Nothing here. " * 100 + "Kelp grows in cold water. " + "Nothing here. " * 100
+    )
 
     shown = make_snippet(text, query_terms("cold kelp"))
 
@@ -173,7 +193,9 @@ def test_a_snippet_prefers_the_rare_word_to_the_frequent_one():
 
 
 def test_a_page_without_the_words_of_the_query_shows_its_beginning():
-    assert make_snippet("First words. " + "More of it. " * 100, query_terms("kelp")).startswith("First words.")
+    assert make_snippet(
+        "First words. " + "More of it. " * 100, query_terms("kelp")
+    ).startswith("First words.")
 
 
 def test_a_snippet_in_a_script_without_spaces_begins_at_a_sentence():
@@ -187,7 +209,9 @@ def test_no_text_and_no_query_break_a_snippet(text, query):
     assert len(make_snippet(strip_markdown(text), query_terms(query))) <= 302
 
 
-@pytest.mark.parametrize("hostile", ["-", "[", "[](", "`", "![a](", "東", "a", "|", "é ", "# "])
+@pytest.mark.parametrize(
+    "hostile", ["-", "[", "[](", "`", "![a](", "東", "a", "|", "é ", "# "]
+)
 @pytest.mark.no_cover
 def test_hostile_text_is_stripped_and_cut_in_little_time(hostile):
     text = hostile * (1_000_000 // len(hostile)) + "x"
@@ -255,16 +279,23 @@ def test_replacing_and_removing_leave_no_words_behind(index, tmp_path):
 
 def test_the_order_of_ties_does_not_depend_on_the_order_of_adding(tmp_path):
     pages = [page(name, "kelp and dulse") for name in "abcde"]
-    forwards, backwards = Index(tmp_path / "forwards.db"), Index(tmp_path / "backwards.db")
+    forwards, backwards = (
+        Index(tmp_path / "forwards.db"),
+        Index(tmp_path / "backwards.db"),
+    )
     for one in pages:
         forwards.add(one)
     for one in reversed(pages):
         backwards.add(one)
 
-    assert names(forwards, "kelp") == names(backwards, "kelp") == ["a", "b", "c", "d", "e"]
+    assert (
+        names(forwards, "kelp") == names(backwards, "kelp") == ["a", "b", "c", "d", "e"]
+    )
 
 
-@pytest.mark.parametrize("url", ["notes/1", "ftp://sea.example/", "file:relative", "http://[", ""])
+@pytest.mark.parametrize(
+    "url", ["notes/1", "ftp://sea.example/", "file:relative", "http://[", ""]
+)
 def test_a_page_without_a_usable_url_is_refused(index, url):
     with pytest.raises(InvalidOption):
         index.add(Page(url=url, content="kelp"))
@@ -283,11 +314,18 @@ def test_an_origin_without_a_path_is_its_first_page():
 
 
 def test_a_page_is_one_however_its_url_is_spelled(index):
-    for url in ("https://Sea.example/~x", "https://sea.example:443/%7Ex", "https://sea.example/a/../%7ex#top"):
+    for url in (
+        "https://Sea.example/~x",
+        "https://sea.example:443/%7Ex",
+        "https://sea.example/a/../%7ex#top",
+    ):
         index.add(Page(url=url, final_url=url, title="Kelp", content="kelp"))
 
     assert index.urls() == ["https://sea.example/~x"]
-    assert index.page("https://sea.example/%7Ex").final_url == "https://sea.example/a/../%7ex#top"
+    assert (
+        index.page("https://sea.example/%7Ex").final_url
+        == "https://sea.example/a/../%7ex#top"
+    )
     assert index.remove("HTTPS://sea.example/~x")
 
 
@@ -300,7 +338,9 @@ def test_a_page_is_found_by_its_language_however_it_states_it(index, stated):
 
 
 def test_an_index_does_what_a_list_of_pages_would(index):
-    """Add, replace, remove and search at random, and compare with pages in a dictionary."""
+    """Add, replace, remove and search at random, and compare with pages in a
+    dictionary.
+    """
     random, words = Random(20261122), "kelp tide reef gull wrack 海藻 Тюлень".split()
     model: dict[str, list[str]] = {}
     for _ in range(100):
@@ -309,8 +349,12 @@ def test_an_index_does_what_a_list_of_pages_would(index):
             model[name] = random.choices(words, k=random.randrange(1, 6))
             index.add(page(name, " ".join(model[name]), title="Page"))
         elif kind < 0.7 and model:
-            spelled = random.choice([name, f"x/../{name}", f"%70{name[1:]}", f"{name}#part"])
-            assert index.remove(f"https://SEA.example/{spelled}") == (model.pop(name, None) is not None)
+            spelled = random.choice(
+                [name, f"x/../{name}", f"%70{name[1:]}", f"{name}#part"]
+            )
+            assert index.remove(f"https://SEA.example/{spelled}") == (
+                model.pop(name, None) is not None
+            )
         elif model:
             wanted = random.sample(words, 2)
             both = {one for one, text in model.items() if set(wanted) <= set(text)}
@@ -325,11 +369,16 @@ def test_the_error_for_a_missing_index_says_how_to_make_one(index):
     assert not index.path.exists()
 
 
-@pytest.mark.parametrize("content", [b"not a database, " * 500, b"SQLite format 3\x00" + b"\xff" * 5000])
+@pytest.mark.parametrize(
+    "content", [b"not a database, " * 500, b"SQLite format 3\x00" + b"\xff" * 5000]
+)
 def test_a_file_that_is_not_an_index_is_refused_and_not_changed(index, content):
     index.path.write_bytes(content)
 
-    for use in (lambda: index.search(SearchQuery(text="kelp")), lambda: index.add(page("a"))):
+    for use in (
+        lambda: index.search(SearchQuery(text="kelp")),
+        lambda: index.add(page("a")),
+    ):
         with pytest.raises((ConfigurationError, BadResponse), match="rebuild it"):
             use()
     assert index.path.read_bytes() == content
@@ -341,7 +390,10 @@ def test_the_database_of_another_application_is_refused_and_not_changed(index):
     db.close()
     before = index.path.read_bytes()
 
-    for use in (lambda: index.search(SearchQuery(text="kelp")), lambda: index.add(page("a"))):
+    for use in (
+        lambda: index.search(SearchQuery(text="kelp")),
+        lambda: index.add(page("a")),
+    ):
         with pytest.raises(ConfigurationError, match="not an index of this version"):
             use()
     assert index.path.read_bytes() == before
@@ -367,7 +419,10 @@ def test_a_stored_page_that_cannot_be_read_is_a_bad_response(index):
         db.execute("UPDATE pages SET page = '{'")
     db.close()
 
-    for use in (lambda: index.search(SearchQuery(text="kelp")), lambda: index.add(page("a"))):
+    for use in (
+        lambda: index.search(SearchQuery(text="kelp")),
+        lambda: index.add(page("a")),
+    ):
         with pytest.raises(BadResponse, match="damaged"):
             use()
 
@@ -410,7 +465,9 @@ def test_an_index_that_is_busy_for_too_long_is_unavailable(index, monkeypatch):
         (sqlite3.SQLITE_CORRUPT, BadResponse, False),
     ],
 )
-def test_every_failure_of_the_database_is_an_error_of_this_library(index, monkeypatch, code, error, temporary):
+def test_every_failure_of_the_database_is_an_error_of_this_library(
+    index, monkeypatch, code, error, temporary
+):
     index.add(page("a"))
 
     def connect(*_, **__):
@@ -419,7 +476,11 @@ def test_every_failure_of_the_database_is_an_error_of_this_library(index, monkey
         raise failure
 
     monkeypatch.setattr(sqlite3, "connect", connect)
-    for use in (lambda: index.search(SearchQuery(text="a")), lambda: index.add(page("b")), index.urls):
+    for use in (
+        lambda: index.search(SearchQuery(text="a")),
+        lambda: index.add(page("b")),
+        index.urls,
+    ):
         with pytest.raises(error) as caught:
             use()
         assert getattr(caught.value, "temporary", None) is temporary
@@ -447,7 +508,9 @@ def test_threads_write_and_read_at_the_same_time(index):
                 try:
                     found.append(len(names(index, "kelp", limit=100)))
                 except ConfigurationError:
-                    assert not found, "the index is only unfinished before its first page"
+                    assert not found, (
+                        "the index is only unfinished before its first page"
+                    )
 
     with ThreadPoolExecutor(5) as threads:
         searching = threads.submit(search)
@@ -459,13 +522,16 @@ def test_threads_write_and_read_at_the_same_time(index):
     assert found == sorted(found)
 
 
-@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # threads that other tests left behind
+# threads that other tests left behind
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 @pytest.mark.parametrize("start", ["fork", "spawn"])
 def test_an_index_is_carried_into_other_processes(index, start):
     index.add(page("a", "kelp"))
     assert pickle.loads(pickle.dumps(index)) == index
 
-    other = multiprocessing.get_context(start).Process(target=index.add, args=(page("b", "kelp"),))
+    other = multiprocessing.get_context(start).Process(
+        target=index.add, args=(page("b", "kelp"),)
+    )
     other.start()
     other.join()
 
@@ -484,7 +550,9 @@ def folder(tmp_path):
     (place / ".git" / "config").write_text("kelp")
     (place / "a.md").write_text("# Seaweed\n\nkelp")
     (place / "b.txt").write_text("kelp in plain text")
-    (place / "c.html").write_text("<title>Dulse</title><h1>Dulse</h1><p>A red alga, not kelp, of cold coasts.")
+    (place / "c.html").write_text(
+        "<title>Dulse</title><h1>Dulse</h1><p>A red alga, not kelp, of cold coasts."
+    )
     (place / "d.json").write_text('{"alga": "kelp"}')
     (place / "e.csv").write_text("name,colour\nkelp,brown\n")
     (place / "f.rst").write_text("Kelp\n====\n\nkelp")
@@ -501,7 +569,11 @@ def test_a_folder_is_indexed_and_skipped_files_are_reported(index, folder):
     report = index.add_folder(folder, urls.append)
 
     assert (report.added, report.removed) == (8, 0)
-    assert {Path(one.what).name for one in report.skipped} == {".git", "g.png", "link.md"}
+    assert {Path(one.what).name for one in report.skipped} == {
+        ".git",
+        "g.png",
+        "link.md",
+    }
     assert all(one.why for one in report.skipped)
     assert sorted(urls) == index.urls()
     assert (folder / "sub" / "ä b.md").resolve().as_uri() in index.urls()
@@ -533,7 +605,11 @@ def test_files_have_titles(index, folder):
 
     titles = {Path(url).name: index.page(url).title for url in index.urls()}
 
-    assert (titles["a.md"], titles["c.html"], titles["b.txt"]) == ("Seaweed", "Dulse", "b.txt")
+    assert (titles["a.md"], titles["c.html"], titles["b.txt"]) == (
+        "Seaweed",
+        "Dulse",
+        "b.txt",
+    )
 
 
 def test_indexing_a_folder_again_follows_its_changes(index, folder):
@@ -589,7 +665,10 @@ def test_pipes_and_large_files_are_skipped(index, tmp_path, monkeypatch):
 
     report = index.add_folder(place)
 
-    assert [one.why for one in report.skipped] == ["larger than 1 MiB", "not a regular file"]
+    assert [one.why for one in report.skipped] == [
+        "larger than 1 MiB",
+        "not a regular file",
+    ]
     assert not index.path.exists()
 
 
@@ -598,18 +677,30 @@ def test_pipes_and_large_files_are_skipped(index, tmp_path, monkeypatch):
 
 def test_pages_of_a_crawl_are_added_and_those_that_are_gone_removed(index):
     urls = []
-    read = [(f"https://sea.example/{name}", page(name, f"kelp {name}")) for name in "abc"]
+    read = [
+        (f"https://sea.example/{name}", page(name, f"kelp {name}")) for name in "abc"
+    ]
     first = index.add_pages(read, urls.append)
     errors = [PageNotFound("gone"), Unavailable("down"), UnsafeURL("no")]
 
     second = index.add_pages(
-        [read[0], *((f"https://sea.example/{name}", one) for name, one in zip("bcd", errors, strict=True))]
+        [
+            read[0],
+            *(
+                (f"https://sea.example/{name}", one)
+                for name, one in zip("bcd", errors, strict=True)
+            ),
+        ]
     )
 
     assert (first.added, first.unchanged, first.removed, first.skipped) == (3, 0, 0, ())
     assert len(urls) == 3
     assert (second.added, second.unchanged, second.removed) == (0, 1, 1)
-    assert [(one.what[-1], one.why) for one in second.skipped] == [("b", "gone"), ("c", "down"), ("d", "no")]
+    assert [(one.what[-1], one.why) for one in second.skipped] == [
+        ("b", "gone"),
+        ("c", "down"),
+        ("d", "no"),
+    ]
 
 
 def test_a_generator_of_pages_is_closed_by_an_error_that_ends_it(index):
@@ -623,7 +714,9 @@ def test_a_generator_of_pages_is_closed_by_an_error_that_ends_it(index):
         finally:
             ended.append("crawl")
 
-    pages = crawl()  # a name, as in the frame of a traceback, so that it is not closed because nothing refers to it
+    # a name, as in the frame of a traceback, so that it is not closed because nothing
+    # refers to it
+    pages = crawl()
     with pytest.raises(BudgetExceeded):
         index.add_pages(pages)
 
@@ -633,20 +726,28 @@ def test_a_generator_of_pages_is_closed_by_an_error_that_ends_it(index):
 
 
 def test_a_page_that_is_gone_makes_no_index(index):
-    assert index.add_pages([("https://sea.example/a", PageNotFound("gone"))]).removed == 0
+    assert (
+        index.add_pages([("https://sea.example/a", PageNotFound("gone"))]).removed == 0
+    )
     assert not index.path.exists()
 
 
 # Measured
 
 
-@pytest.mark.parametrize(("language", "least"), [("en", 0.94), ("ru", 0.91), ("zh", 0.94), ("th", 0.89)])
+@pytest.mark.parametrize(
+    ("language", "least"), [("en", 0.94), ("ru", 0.91), ("zh", 0.94), ("th", 0.89)]
+)
 @pytest.mark.no_cover
 def test_the_paragraph_that_answers_a_question_is_near_the_top(index, language, least):
     corpus = XQUAD / f"xquad.{language}.json"
     if not corpus.exists():
         pytest.skip("the XQuAD corpus is not beside the repository")
-    paragraphs = [one for article in json.loads(corpus.read_text())["data"] for one in article["paragraphs"]][::2]
+    paragraphs = [
+        one
+        for article in json.loads(corpus.read_text())["data"]
+        for one in article["paragraphs"]
+    ][::2]
     for n, paragraph in enumerate(paragraphs):
         index.add(page(str(n), paragraph["context"], title=""))
     ranks = []

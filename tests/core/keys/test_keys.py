@@ -85,7 +85,10 @@ def test_a_function_gives_the_key_at_the_time_of_each_request():
 
 
 def test_a_function_may_stand_in_the_options_of_a_provider():
-    web = WebSearch("brave", settings=Settings.load(providers={"brave": {"api_key": key_of_a_module}}))
+    web = WebSearch(
+        "brave",
+        settings=Settings.load(providers={"brave": {"api_key": key_of_a_module}}),
+    )
     assert sent(leaf(web)) == KEY
 
 
@@ -154,26 +157,37 @@ def test_a_keyring_that_is_locked_says_so(keyring):
         raise keyring.errors.KeyringError(KEY)
 
     keyring.get_password = locked
-    with pytest.raises(ConfigurationError, match="the keyring cannot be read: KeyringError") as caught:
+    with pytest.raises(
+        ConfigurationError, match="the keyring cannot be read: KeyringError"
+    ) as caught:
         WebSearch("brave", api_key="keyring:websearch/brave").search("kelp")
     assert KEY not in str(caught.value)
 
 
 @pytest.mark.parametrize("error", [RuntimeError, ValueError, OSError, TimeoutError])
-def test_a_keyring_that_breaks_is_a_wrong_configuration_and_its_words_are_not_repeated(keyring, error):
+def test_a_keyring_that_breaks_is_a_wrong_configuration_and_its_words_are_not_repeated(
+    keyring, error
+):
     def broken(*_):
         raise error(KEY)
 
     keyring.get_password = broken
-    with pytest.raises(ConfigurationError, match=f"the keyring cannot be read: {error.__name__}") as caught:
+    with pytest.raises(
+        ConfigurationError, match=f"the keyring cannot be read: {error.__name__}"
+    ) as caught:
         WebSearch("brave", api_key="keyring:websearch/brave").search("kelp")
     assert KEY not in "".join(traceback.format_exception(caught.value))
 
 
-def test_a_key_in_a_keyring_is_read_once_a_minute_and_a_missing_one_each_time(keyring, monkeypatch):
+def test_a_key_in_a_keyring_is_read_once_a_minute_and_a_missing_one_each_time(
+    keyring, monkeypatch
+):
     read = []
     keyring.get_password = lambda *place: read.append(place) or keyring.kept.get(place)
-    brave, other = Brave(api_key="keyring:websearch/brave"), Brave(api_key="keyring:websearch/other")
+    brave, other = (
+        Brave(api_key="keyring:websearch/brave"),
+        Brave(api_key="keyring:websearch/other"),
+    )
     assert [sent(brave), sent(brave)] == [KEY, KEY]
     for _ in range(2):
         with pytest.raises(MissingKey):
@@ -185,7 +199,9 @@ def test_a_key_in_a_keyring_is_read_once_a_minute_and_a_missing_one_each_time(ke
     assert sent(brave) == "new-key"
 
 
-def test_a_keyring_that_waits_for_its_user_stops_no_event_loop_and_asks_once(keyring, monkeypatch):
+def test_a_keyring_that_waits_for_its_user_stops_no_event_loop_and_asks_once(
+    keyring, monkeypatch
+):
     unlocked, asked = threading.Event(), []
 
     def ask(*_):
@@ -200,9 +216,14 @@ def test_a_keyring_that_waits_for_its_user_stops_no_event_loop_and_asks_once(key
     monkeypatch.setattr(_keys, "_PATIENCE", 0.01)
     brave = Brave(api_key="keyring:websearch/brave")
     for _ in range(3):
-        with pytest.raises(ConfigurationError, match="has not answered: it may be locked"):
+        with pytest.raises(
+            ConfigurationError, match="has not answered: it may be locked"
+        ):
             asyncio.run(search())
-    with time_limit(0.01), pytest.raises(ConfigurationError, match="has not answered: it may be locked"):
+    with (
+        time_limit(0.01),
+        pytest.raises(ConfigurationError, match="has not answered: it may be locked"),
+    ):
         sent(brave)
     unlocked.set()
     assert sent(brave) == KEY
@@ -222,15 +243,22 @@ def test_what_to_type_for_a_missing_key_is_quoted(keyring):
         sent(Brave(api_key="keyring:a b/; rm -rf ~/x"))
 
 
-def test_a_wrong_place_that_comes_after_unpickling_is_a_wrong_configuration(keyring, monkeypatch):
+def test_a_wrong_place_that_comes_after_unpickling_is_a_wrong_configuration(
+    keyring, monkeypatch
+):
     monkeypatch.setenv("BRAVE_API_KEY", KEY)
     web = pickle.loads(pickle.dumps(WebSearch("brave")))
     monkeypatch.setenv("BRAVE_API_KEY", "keyring:brave")
-    with pytest.raises(ConfigurationError, match="BRAVE_API_KEY: a key in a keyring is written"):
+    with pytest.raises(
+        ConfigurationError, match="BRAVE_API_KEY: a key in a keyring is written"
+    ):
         web.search("kelp")
 
 
-@pytest.mark.parametrize("place", ["keyring:", "keyring:brave", "keyring:/brave", "keyring:brave/", "keyring: / "])
+@pytest.mark.parametrize(
+    "place",
+    ["keyring:", "keyring:brave", "keyring:/brave", "keyring:brave/", "keyring: / "],
+)
 def test_a_place_in_a_keyring_has_a_service_and_a_name(keyring, place):
     with pytest.raises(ConfigurationError, match="keyring:service/name"):
         Brave(api_key=place)
@@ -249,13 +277,23 @@ def test_a_key_of_a_file_is_in_no_dump_of_the_settings():
     Path("websearch.toml").write_text(f'[providers.brave]\napi_key = "{KEY}"\n')
     settings = Settings.load()
 
-    shown = [settings.model_dump(), settings.model_dump_json(), settings.providers, settings, settings.options("brave")]
+    shown = [
+        settings.model_dump(),
+        settings.model_dump_json(),
+        settings.providers,
+        settings,
+        settings.options("brave"),
+    ]
     assert KEY not in "".join(map(repr, shown))
-    assert settings.model_dump(mode="json")["providers"] == {"brave": {"api_key": "**********"}}
+    assert settings.model_dump(mode="json")["providers"] == {
+        "brave": {"api_key": "**********"}
+    }
 
 
 def test_nor_is_a_key_in_the_wrong_place(monkeypatch):
-    monkeypatch.setenv("WEB_SEARCH_PROVIDERS", json.dumps({"brave": {"apikey": KEY, "more": [KEY]}}))
+    monkeypatch.setenv(
+        "WEB_SEARCH_PROVIDERS", json.dumps({"brave": {"apikey": KEY, "more": [KEY]}})
+    )
 
     for use in (Settings.load, WebSearch):
         with pytest.raises(ConfigurationError, match="apikey") as caught:
@@ -267,13 +305,22 @@ def test_a_key_shows_in_no_repr():
     for key in (KEY, lambda: KEY, key_of_a_module):
         brave = Brave(api_key=key)
         sent(brave)
-        assert KEY not in repr(brave) + str(brave.api_key) + repr(vars(brave.api_key)) + f"{brave.api_key}"
+        assert (
+            KEY
+            not in repr(brave)
+            + str(brave.api_key)
+            + repr(vars(brave.api_key))
+            + f"{brave.api_key}"
+        )
 
 
 def test_a_service_that_echoes_the_key_of_a_function_is_not_repeated():
     keys = iter(["key-of-today", "key-of-tomorrow"])
     brave = Brave(api_key=lambda: next(keys))
-    answer = reply({"error": {"code": "SUBSCRIPTION_TOKEN_INVALID", "detail": "no key-of-today"}}, 422)
+    answer = reply(
+        {"error": {"code": "SUBSCRIPTION_TOKEN_INVALID", "detail": "no key-of-today"}},
+        422,
+    )
 
     with pytest.raises(AuthenticationError) as caught:
         play(brave.search(SearchQuery.of("kelp")), answer)
@@ -300,19 +347,28 @@ def test_a_copy_in_this_process_keeps_the_key():
 
 
 def test_a_pickle_holds_no_key_and_says_so_when_it_is_used():
-    data = pickle.dumps(WebSearch("brave", api_key=KEY, settings=Settings.load(providers={"tavily": {"api_key": KEY}})))
+    data = pickle.dumps(
+        WebSearch(
+            "brave",
+            api_key=KEY,
+            settings=Settings.load(providers={"tavily": {"api_key": KEY}}),
+        )
+    )
     assert KEY.encode() not in data
     twin = pickle.loads(data)
 
     with pytest.raises(
-        MissingKey, match="brave has no api_key: a pickle does not hold keys. Set BRAVE_API_KEY"
+        MissingKey,
+        match="brave has no api_key: a pickle does not hold keys. Set BRAVE_API_KEY",
     ) as caught:
         twin.search("kelp")
     assert caught.value.variables == ("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")
     assert pickle.dumps(pickle.loads(pickle.dumps(twin))), "again and again"
 
 
-def test_a_key_that_was_passed_is_not_replaced_by_another_of_the_environment(monkeypatch):
+def test_a_key_that_was_passed_is_not_replaced_by_another_of_the_environment(
+    monkeypatch,
+):
     twin = pickle.loads(pickle.dumps(WebSearch("brave", api_key=KEY)))
     monkeypatch.setenv("BRAVE_API_KEY", "somebody-elses")
 
@@ -332,12 +388,16 @@ def test_a_key_of_the_environment_is_read_there_again(monkeypatch):
     with pytest.raises(MissingKey, match="set BRAVE_API_KEY or BRAVE_SEARCH_API_KEY"):
         twin.search("kelp")
     monkeypatch.setenv("BRAVE_API_KEY", "two words")
-    with pytest.raises(ConfigurationError, match="BRAVE_API_KEY: a key is printable ASCII"):
+    with pytest.raises(
+        ConfigurationError, match="BRAVE_API_KEY: a key is printable ASCII"
+    ):
         twin.search("kelp")
 
 
 def test_a_key_of_a_file_is_in_no_pickle():
-    Path("websearch.toml").write_text(f'[providers.brave]\napi_key = "{KEY}"\n[providers.tavily]\napi_key = "{KEY}"\n')
+    Path("websearch.toml").write_text(
+        f'[providers.brave]\napi_key = "{KEY}"\n[providers.tavily]\napi_key = "{KEY}"\n'
+    )
     web = WebSearch("brave")
 
     assert sent(leaf(web)) == KEY
@@ -349,7 +409,11 @@ def test_a_function_of_a_module_is_pickled_by_name_and_any_other_is_left_out():
     twin = pickle.loads(pickle.dumps(WebSearch("brave", api_key=key_of_a_module)))
     assert sent(leaf(twin)) == KEY
 
-    for function in (lambda: KEY, functools.partial(str, KEY), SecretStr(KEY).get_secret_value):
+    for function in (
+        lambda: KEY,
+        functools.partial(str, KEY),
+        SecretStr(KEY).get_secret_value,
+    ):
         data = pickle.dumps(WebSearch("brave", api_key=function))
         assert KEY.encode() not in data
         with pytest.raises(MissingKey):
@@ -379,14 +443,24 @@ class Mine:
 
 def test_a_key_that_is_not_needed_may_be_missing():
     twin = pickle.loads(
-        pickle.dumps(WebSearch("tavily", api_key=KEY, settings=Settings.load(providers={"tavily": {"keyless": True}})))
+        pickle.dumps(
+            WebSearch(
+                "tavily",
+                api_key=KEY,
+                settings=Settings.load(providers={"tavily": {"keyless": True}}),
+            )
+        )
     )
 
     assert isinstance(leaf(twin), Tavily)
-    assert "Authorization" not in next(leaf(twin).search(SearchQuery.of("kelp"))).headers
+    assert (
+        "Authorization" not in next(leaf(twin).search(SearchQuery.of("kelp"))).headers
+    )
 
 
-def test_a_provider_object_reads_its_key_from_the_variable_unless_it_is_given(monkeypatch):
+def test_a_provider_object_reads_its_key_from_the_variable_unless_it_is_given(
+    monkeypatch,
+):
     monkeypatch.setenv("TAVILY_API_KEY", KEY)
 
     assert Tavily(search_depth="advanced").api_key.get_secret_value() == KEY

@@ -13,7 +13,9 @@ def simulate(monkeypatch):
 
     def make(**how):
         simulation = Simulation(**how)
-        monkeypatch.setattr("websearch_core.layers._pace.monotonic", simulation.monotonic)
+        monkeypatch.setattr(
+            "websearch_core.layers._pace.monotonic", simulation.monotonic
+        )
         return simulation
 
     return make

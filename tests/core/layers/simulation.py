@@ -11,8 +11,8 @@ from websearch_core.testing import reply
 
 
 class Simulation:
-    """
-    Runs flows side by side, each in a context of its own, as threads and tasks have. A pause or a request takes its time on the clock, and none in reality.
+    """Runs flows side by side, each in a context of its own, as threads and tasks
+    have. A pause or a request takes its time on the clock, and none in reality.
 
     Args:
         seconds: How long a request takes.
@@ -23,7 +23,12 @@ class Simulation:
     def __init__(self, seconds=0.0, answer=lambda _: reply()):
         self.now, self.seconds, self.answer = 1000.0, seconds, answer
         self.sent, self.results, self.at_once, self.most_at_once = [], {}, 0, 0
-        self._events, self._order, self._contexts, self._then = [], itertools.count(), {}, {}
+        self._events, self._order, self._contexts, self._then = (
+            [],
+            itertools.count(),
+            {},
+            {},
+        )
 
     def monotonic(self):
         return self.now
@@ -77,9 +82,15 @@ class Simulation:
                         answers[ended] = answer
                     if waiting:
                         number, one = waiting.pop(0)
-                        self._start_inside(flow, one, lambda answer: begin(number, answer))
+                        self._start_inside(
+                            flow, one, lambda answer: begin(number, answer)
+                        )
                     elif len(answers) == len(flows):
-                        self._alive(name, flow, [answers[number] for number in range(len(flows))])
+                        self._alive(
+                            name,
+                            flow,
+                            [answers[number] for number in range(len(flows))],
+                        )
 
                 for _ in range(min(limit, len(flows))):
                     begin()
@@ -87,7 +98,11 @@ class Simulation:
 
                 def land(answer):
                     is_error = isinstance(answer, WebSearchError)
-                    self._alive(name, flow, answer if is_error else SharedAnswer(answer, is_first=True))
+                    self._alive(
+                        name,
+                        flow,
+                        answer if is_error else SharedAnswer(answer, is_first=True),
+                    )
 
                 self._start_inside(flow, self._apart(flow, make), land)
 
@@ -98,7 +113,9 @@ class Simulation:
         self._later(0, lambda: self._step(flow, flow, None))
 
     def _finish(self, name, result):
-        self._then.pop(name, lambda result: self.results.__setitem__(name, result))(result)
+        self._then.pop(name, lambda result: self.results.__setitem__(name, result))(
+            result
+        )
 
     def _end(self, name, flow, effect):
         self.at_once -= 1

@@ -10,7 +10,14 @@ import threading
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, precondition, rule
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    consumes,
+    invariant,
+    precondition,
+    rule,
+)
 
 from websearch_core import WebSearch
 from websearch_core.errors import (
@@ -96,7 +103,9 @@ def test_after_several_failures_in_a_row_calls_are_refused_at_once(clock, read):
 
     assert sent == 0
     assert isinstance(error, Unavailable)
-    assert "beacon failed several times in a row and is not asked for another" in str(error)
+    assert "beacon failed several times in a row and is not asked for another" in str(
+        error
+    )
     assert 8 <= error.retry_after <= 10
     assert error.provider == "beacon"
 
@@ -170,7 +179,9 @@ def test_what_is_not_the_fault_of_the_service_does_not_count(clock, error):
     assert ask(layer, reply())[0] == 0, "nor does it end the row"
 
 
-@pytest.mark.parametrize("error", [RateLimited("too fast", status=429), Unavailable("busy", status=503)])
+@pytest.mark.parametrize(
+    "error", [RateLimited("too fast", status=429), Unavailable("busy", status=503)]
+)
 def test_what_the_service_answers_counts(clock, error):
     layer = Breaker()(Service())
     for _ in range(5):
@@ -255,17 +266,26 @@ def test_the_log_has_a_line_for_each_change(caplog):
     from websearch_core.events._log import log_event
 
     with caplog.at_level(logging.INFO, "websearch_core"):
-        log_event(BreakerOpened(provider="beacon", seconds=10, error=Unavailable("down")))
+        log_event(
+            BreakerOpened(provider="beacon", seconds=10, error=Unavailable("down"))
+        )
         log_event(BreakerClosed(provider="beacon"))
 
-    assert caplog.messages == ["beacon is not asked for 10.0 s: unavailable, several times", "beacon works again"]
+    assert caplog.messages == [
+        "beacon is not asked for 10.0 s: unavailable, several times",
+        "beacon works again",
+    ]
 
 
 # In a WebSearch
 
 
 def breakers(web):
-    return [part.layer for part in parts(web.provider) if isinstance(getattr(part, "layer", None), Breaker)]
+    return [
+        part.layer
+        for part in parts(web.provider)
+        if isinstance(getattr(part, "layer", None), Breaker)
+    ]
 
 
 def test_each_provider_of_several_has_one_and_a_single_provider_has_none():
@@ -273,7 +293,10 @@ def test_each_provider_of_several_has_one_and_a_single_provider_has_none():
     assert len(breakers(WebSearch([Service("a"), Service("b")]))) == 2
     assert len(breakers(WebSearch(Service(), layers=[Breaker()]))) == 1
     assert [
-        one.failures for one in breakers(WebSearch([Service("a"), Service("b")], layers=[Breaker(failures=9)]))
+        one.failures
+        for one in breakers(
+            WebSearch([Service("a"), Service("b")], layers=[Breaker(failures=9)])
+        )
     ] == [9, 9]
     assert breakers(WebSearch([Service("a"), Service("b")], layers=None)) == []
 
@@ -300,7 +323,9 @@ def test_a_chain_stops_asking_a_provider_that_is_down(concurrent):
     down = Down()
     web = WebSearch([down, Up("up")], retry=Retry(attempts=1))
     for _ in range(20):
-        response = asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
+        response = (
+            asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
+        )
 
     assert down.calls == 5
     assert response.provider == "up"
@@ -329,12 +354,22 @@ def test_copies_and_pickles_are_closed(clock):
     layer = Breaker()(Service())
     fail(layer, 5)
 
-    for copied in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer)), layer.layer(Service())):
+    for copied in (
+        copy.deepcopy(layer),
+        pickle.loads(pickle.dumps(layer)),
+        layer.layer(Service()),
+    ):
         assert ask(copied, reply())[0] == 1
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"failures": 0}, {"failures": 1.5}, {"reset_timeout": -1}, {"max_reset_timeout": "x"}]
+    "wrong",
+    [
+        {"failures": 0},
+        {"failures": 1.5},
+        {"reset_timeout": -1},
+        {"max_reset_timeout": "x"},
+    ],
 )
 def test_wrong_values_are_refused(wrong):
     with pytest.raises(ConfigurationError, match="Breaker: "):
@@ -374,11 +409,17 @@ class Calls(RuleBasedStateMachine):
         assert one.is_probe == self.is_open
         if one.is_probe:
             assert self.probes == 0, "one probe at a time"
-            assert self.clock.now >= self.opened_at + 0.8 * REST, "not before the rest is over"
+            assert self.clock.now >= self.opened_at + 0.8 * REST, (
+                "not before the rest is over"
+            )
             self.probes += 1
         return one
 
-    @rule(one=consumes(passes), worked=st.sampled_from([True, False, None]), after=st.none() | st.floats(0, 1e6))
+    @rule(
+        one=consumes(passes),
+        worked=st.sampled_from([True, False, None]),
+        after=st.none() | st.floats(0, 1e6),
+    )
     def end(self, one, worked, after):
         if one is None:
             return
@@ -391,7 +432,12 @@ class Calls(RuleBasedStateMachine):
         if change == "opened":
             assert worked is False
             assert one.is_probe or self.row == FAILURES
-            self.is_open, self.opened_at, self.row, self.era = True, self.clock.now, 0, self.era + 1
+            self.is_open, self.opened_at, self.row, self.era = (
+                True,
+                self.clock.now,
+                0,
+                self.era + 1,
+            )
         elif change == "closed":
             assert worked
             assert one.is_probe
@@ -436,7 +482,10 @@ class Desk(Service):
     def read_many(self, urls):
         self.asked += 1
         yield Request(url="https://desk.example/")
-        return [end or Page(url=url, provider=self.name) for url, end in zip(urls, self.ends, strict=True)]
+        return [
+            end or Page(url=url, provider=self.name)
+            for url, end in zip(urls, self.ends, strict=True)
+        ]
 
 
 URLS = ["https://a.example/", "https://b.example/"]
@@ -454,8 +503,12 @@ def test_batches_of_which_no_page_could_be_read_open_it(clock):
     assert desk.asked == 5
 
 
-@pytest.mark.parametrize("ends", [(DOWN, None), (DOWN, BadResponse("no")), (None, None)])
-def test_batches_of_which_the_service_answered_for_some_pages_do_not_open_it(clock, ends):
+@pytest.mark.parametrize(
+    "ends", [(DOWN, None), (DOWN, BadResponse("no")), (None, None)]
+)
+def test_batches_of_which_the_service_answered_for_some_pages_do_not_open_it(
+    clock, ends
+):
     desk = Desk(*ends)
     read_batches(Breaker(failures=2)(desk), 4)
     assert desk.asked == 4

@@ -30,13 +30,28 @@ from websearch_core.errors import (
 from websearch_core.events import Charge, Wait, listen
 from websearch_core.flow import Gather, Request, Sleep
 from websearch_core.layers import Budget, Cache, Retry, Throttle, charge_to
-from websearch_core.layers._amounts import MILLION, Amount, Limit, format_amount, parse_limits
+from websearch_core.layers._amounts import (
+    MILLION,
+    Amount,
+    Limit,
+    format_amount,
+    parse_limits,
+)
 from websearch_core.layers._layer import parts
 from websearch_core.layers._prices import find_price
 from websearch_core.layers._usage import UsageFile
 from websearch_core.models import Page, SearchQuery, SearchResponse
 from websearch_core.provider import FREE, Price, Service
-from websearch_core.providers import Brave, Direct, Jina, Linkup, Parallel, Tavily, You, known
+from websearch_core.providers import (
+    Brave,
+    Direct,
+    Jina,
+    Linkup,
+    Parallel,
+    Tavily,
+    You,
+    known,
+)
 from websearch_core.settings import Settings
 from websearch_core.testing import SECRET, reply
 
@@ -53,15 +68,22 @@ class Sea:
     options = frozenset()
 
     def __init__(self, name="sea", prices=LISTED, cost=None, usage=None, requests=1):
-        self.name, self.about = name, Service(prices=prices, price="25 cents", as_of="2026-11")
+        self.name, self.about = (
+            name,
+            Service(prices=prices, price="25 cents", as_of="2026-11"),
+        )
         self.cost, self.usage, self.requests = cost, usage or {}, requests
 
     def search(self, query, /):
         if query.requested():
-            raise UnsupportedOption("sea has no options", options=sorted(query.requested()))
+            raise UnsupportedOption(
+                "sea has no options", options=sorted(query.requested())
+            )
         for number in range(self.requests):
             yield Request(url=f"https://api.example/{number}")
-        return SearchResponse(query=query.text, provider=self.name, cost=self.cost, usage=self.usage)
+        return SearchResponse(
+            query=query.text, provider=self.name, cost=self.cost, usage=self.usage
+        )
 
     def read(self, url, /):
         yield Request(url="https://api.example/read")
@@ -83,7 +105,9 @@ class Fleet(Sea):
 
 @pytest.fixture(autouse=True)
 def sent(monkeypatch, tmp_path):
-    """The requests that were sent; each gets an empty answer. The default usage file is in a folder of the test."""
+    """The requests that were sent; each gets an empty answer. The default usage file is
+    in a folder of the test.
+    """
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     requests = []
 
@@ -115,7 +139,11 @@ def file(tmp_path):
 
 
 def spent(file, **where):
-    rows = [row for row in file.read() if all(getattr(row, name) == value for name, value in where.items())]
+    rows = [
+        row
+        for row in file.read()
+        if all(getattr(row, name) == value for name, value in where.items())
+    ]
     return sum((row.amount for row in rows), Amount())
 
 
@@ -133,7 +161,9 @@ def spent(file, **where):
 def test_a_limit_is_written_in_words(text, limit):
     assert parse_limits(text) == (limit,)
     assert parse_limits(str(limit).replace(",", "_")) == (limit,)
-    assert parse_limits(f"{text}, {text}") == parse_limits([text, text]) == (limit, limit)
+    assert (
+        parse_limits(f"{text}, {text}") == parse_limits([text, text]) == (limit, limit)
+    )
 
 
 @pytest.mark.parametrize(
@@ -154,7 +184,10 @@ def test_the_call_that_would_pass_a_limit_is_not_made(search, sent):
     search(web, "kelp")
     search(web, "dulse")
 
-    with pytest.raises(BudgetExceeded, match=r"0\.6 USD does not allow this call to sea: 0\.5 USD are used up"):
+    with pytest.raises(
+        BudgetExceeded,
+        match=r"0\.6 USD does not allow this call to sea: 0\.5 USD are used up",
+    ):
         search(web, "laver")
     assert len(sent) == 2
 
@@ -170,7 +203,10 @@ def test_calls_are_counted_for_search_and_reading_together(sent):
 
 
 def test_the_service_knows_better_what_a_call_cost(file, search):
-    web = WebSearch(Sea(cost=0.01, usage={"credits": 1}), budget=Budget(limit="0.3 USD/day", usage_file=file.path))
+    web = WebSearch(
+        Sea(cost=0.01, usage={"credits": 1}),
+        budget=Budget(limit="0.3 USD/day", usage_file=file.path),
+    )
     for number in range(5):
         search(web, f"kelp {number}")
 
@@ -186,14 +222,19 @@ def test_dollars_follow_the_credits_that_a_service_reports(file):
 
 @pytest.mark.parametrize("nonsense", [float("nan"), float("inf"), -1.0])
 def test_a_service_cannot_talk_a_budget_down(file, nonsense):
-    web = WebSearch(Sea(cost=nonsense, usage={"credits": nonsense}), budget=Budget(usage_file=file.path))
+    web = WebSearch(
+        Sea(cost=nonsense, usage={"credits": nonsense}),
+        budget=Budget(usage_file=file.path),
+    )
     web.search("kelp")
 
     assert spent(file) == Amount(MILLION, 2 * MILLION, 250_000)
 
 
 @pytest.mark.parametrize("times", [1, 100, 101, 10**9])
-def test_what_a_service_says_is_believed_up_to_a_hundred_times_the_estimate(file, caplog, times):
+def test_what_a_service_says_is_believed_up_to_a_hundred_times_the_estimate(
+    file, caplog, times
+):
     cost, credits_used = 0.25 * times, 2 * times
     sea = Sea(cost=cost, usage={"credits": credits_used})
     WebSearch(sea, budget=Budget(usage_file=file.path)).search("kelp")
@@ -203,21 +244,30 @@ def test_what_a_service_says_is_believed_up_to_a_hundred_times_the_estimate(file
     assert ("not believed" in caplog.text) is (times > 100)
 
 
-def test_without_an_estimate_no_more_is_believed_than_ten_dollars_and_a_thousand_credits(file):
+def test_without_an_estimate_no_more_is_believed_than_ten_dollars_and_a_thousand_credits(
+    file,
+):
     for cost, credits_used in [(10, 1000), (10.1, 1001), (10**9, 10**9)]:
-        web = WebSearch(Sea(prices=(), cost=cost, usage={"credits": credits_used}), budget=Budget(usage_file=file.path))
+        web = WebSearch(
+            Sea(prices=(), cost=cost, usage={"credits": credits_used}),
+            budget=Budget(usage_file=file.path),
+        )
         web.search("kelp")
 
     assert spent(file) == Amount(3 * MILLION, 1000 * MILLION, 10 * MILLION)
 
 
 def test_true_is_not_a_cost(file):
-    response = SearchResponse(query="kelp", cost=True, usage={"credits": True, "tokens": 7})
+    response = SearchResponse(
+        query="kelp", cost=True, usage={"credits": True, "tokens": 7}
+    )
     page = Page(url=URL, cost=False, usage={"credits": False})
 
     assert (response.cost, response.usage) == (None, {"tokens": 7.0})
     assert (page.cost, page.usage) == (None, {})
-    WebSearch(Sea(cost=True, usage={"credits": True}), budget=Budget(usage_file=file.path)).search("kelp")
+    WebSearch(
+        Sea(cost=True, usage={"credits": True}), budget=Budget(usage_file=file.path)
+    ).search("kelp")
     assert spent(file) == Amount(MILLION, 2 * MILLION, 250_000)
 
 
@@ -226,7 +276,10 @@ def test_a_budget_of_calls_says_that_a_call_may_send_several_requests(sent):
     web.search("kelp")
 
     assert len(sent) == 3
-    with pytest.raises(BudgetExceeded, match=r"1 call is used up \(one call may have sent several requests\)"):
+    with pytest.raises(
+        BudgetExceeded,
+        match=r"1 call is used up \(one call may have sent several requests\)",
+    ):
         web.search("dulse")
 
 
@@ -236,7 +289,9 @@ def test_a_retry_stops_at_the_budget(monkeypatch, file):
 
     monkeypatch.setattr("websearch_core._net.sender.Sender.send", fail)
     web = WebSearch(
-        Sea(), retry=Retry(attempts=5, wait_initial=0), budget=Budget(limit="0.6 USD/day", usage_file=file.path)
+        Sea(),
+        retry=Retry(attempts=5, wait_initial=0),
+        budget=Budget(limit="0.6 USD/day", usage_file=file.path),
     )
 
     with pytest.raises(BudgetExceeded):
@@ -258,7 +313,9 @@ def test_what_was_never_sent_is_not_charged(file, sent):
 def test_each_request_is_charged_where_requests_cost(file, sent):
     price = (Price(usd=0.25, by_request=True),)
     for kind in (Sea, Fleet):
-        web = WebSearch(kind(prices=price, requests=3), budget=Budget(usage_file=file.path))
+        web = WebSearch(
+            kind(prices=price, requests=3), budget=Budget(usage_file=file.path)
+        )
         web.search("kelp")
     assert spent(file) == Amount(2 * MILLION, 0, 1_500_000)
 
@@ -270,17 +327,25 @@ def test_each_request_is_charged_where_requests_cost(file, sent):
 
 def test_a_price_may_be_for_a_number_of_results_or_pages(file):
     budget = Budget(usage_file=file.path)
-    WebSearch(Sea(prices=(Price(usd=1, size=10),)), budget=budget).search("kelp", limit=21)
+    WebSearch(Sea(prices=(Price(usd=1, size=10),)), budget=budget).search(
+        "kelp", limit=21
+    )
 
     assert spent(file).usd == 3 * MILLION
 
 
 def test_a_provider_that_is_free_is_free_when_the_money_is_gone(file):
-    web = WebSearch([Sea(), Sea("creek", prices=FREE)], budget=Budget(limit="0.1 USD/day", usage_file=file.path))
+    web = WebSearch(
+        [Sea(), Sea("creek", prices=FREE)],
+        budget=Budget(limit="0.1 USD/day", usage_file=file.path),
+    )
     with pytest.raises(BudgetExceeded):
         web.search("kelp")
 
-    WebSearch(Sea("creek", prices=FREE), budget=Budget(limit="0.1 USD/day", usage_file=file.path)).search("kelp")
+    WebSearch(
+        Sea("creek", prices=FREE),
+        budget=Budget(limit="0.1 USD/day", usage_file=file.path),
+    ).search("kelp")
     assert spent(file).usd == 0
 
 
@@ -303,10 +368,15 @@ def test_an_unknown_price_is_refused_when_the_client_is_made():
         WebSearch("brave", api_key=SECRET, budget="100 credits/month")
 
     WebSearch("jina", api_key=SECRET, budget="100 calls/day")
-    WebSearch(Jina(api_key=SECRET), budget=Budget(limit="1 USD/day", prices={"jina": "0.001 USD"}))
+    WebSearch(
+        Jina(api_key=SECRET),
+        budget=Budget(limit="1 USD/day", prices={"jina": "0.001 USD"}),
+    )
 
 
-@pytest.mark.parametrize("name", ["brave", "exa", "linkup", "parallel", "perplexity", "tavily", "you"])
+@pytest.mark.parametrize(
+    "name", ["brave", "exa", "linkup", "parallel", "perplexity", "tavily", "you"]
+)
 def test_a_budget_in_dollars_needs_no_price_of_a_service_that_lists_one(name):
     WebSearch(name, api_key=SECRET, budget="1 USD/day")
 
@@ -322,14 +392,24 @@ def test_a_price_of_ones_own_wins(file):
 
 
 @pytest.mark.parametrize(
-    "prices", [{"sea": "5"}, {"sea": "5 calls"}, {"sea": ""}, {"sea.crawl": "1 USD"}, {"sea": 5}, ["sea"]]
+    "prices",
+    [
+        {"sea": "5"},
+        {"sea": "5 calls"},
+        {"sea": ""},
+        {"sea.crawl": "1 USD"},
+        {"sea": 5},
+        ["sea"],
+    ],
 )
 def test_a_wrong_price_is_refused(prices):
     with pytest.raises(ConfigurationError, match="prices"):
         Budget(prices=prices)
 
 
-@pytest.mark.parametrize("options", [{"on_file_error": "shrug"}, {"usage_file": ""}, {"usage_file": 5}])
+@pytest.mark.parametrize(
+    "options", [{"on_file_error": "shrug"}, {"usage_file": ""}, {"usage_file": 5}]
+)
 def test_a_wrong_option_is_refused(options):
     with pytest.raises(ConfigurationError, match=next(iter(options))):
         Budget(**options)
@@ -363,7 +443,10 @@ def test_every_listed_price_has_a_date_and_real_options():
         about = getattr(cls, "about", Service())
         assert not about.prices or about.prices is FREE or about.as_of, name
         for price in about.prices:
-            assert all(hasattr(cls, option) or option in cls.__dataclass_fields__ for option in price.when), name
+            assert all(
+                hasattr(cls, option) or option in cls.__dataclass_fields__
+                for option in price.when
+            ), name
 
 
 def test_a_run_has_a_budget_of_its_own():
@@ -416,14 +499,18 @@ def test_a_run_must_be_something_that_can_be_found_again():
 
 @pytest.mark.parametrize(
     ("limit", "same", "later"),
-    [("1 call/day", date(2026, 11, 22), date(2026, 11, 23)), ("1 call/month", date(2026, 12, 31), date(2027, 1, 1))],
+    [
+        ("1 call/day", date(2026, 11, 22), date(2026, 11, 23)),
+        ("1 call/month", date(2026, 12, 31), date(2027, 1, 1)),
+    ],
 )
 def test_a_period_ends_and_the_next_begins(monkeypatch, limit, same, later):
     web = WebSearch(Sea(), budget=limit)
     monkeypatch.setattr("websearch_core.layers._budget._today", lambda: same)
     web.search("kelp")
     with pytest.raises(BudgetExceeded, match=f"begins again on {later}"):
-        WebSearch(Sea(), budget=limit).search("kelp")  # another client, another process: the file is the same
+        # another client, another process: the file is the same
+        WebSearch(Sea(), budget=limit).search("kelp")
 
     monkeypatch.setattr("websearch_core.layers._budget._today", lambda: later)
     web.search("kelp")
@@ -447,7 +534,9 @@ def test_a_hook_hears_what_is_charged():
 
 
 @pytest.mark.parametrize("content", [b"not a database, and rather long" * 100, None])
-def test_a_broken_file_stops_all_spending_unless_told_otherwise(tmp_path, sent, caplog, content):
+def test_a_broken_file_stops_all_spending_unless_told_otherwise(
+    tmp_path, sent, caplog, content
+):
     path = tmp_path / "usage.db"
     path.mkdir() if content is None else path.write_bytes(content)
     web = WebSearch(Sea(), budget=Budget(limit="1 USD/day", usage_file=path))
@@ -455,7 +544,9 @@ def test_a_broken_file_stops_all_spending_unless_told_otherwise(tmp_path, sent, 
         web.search("kelp")
     assert not sent
 
-    lenient = Budget(limit=["1 USD/day", "2 calls"], usage_file=path, on_file_error="ignore")
+    lenient = Budget(
+        limit=["1 USD/day", "2 calls"], usage_file=path, on_file_error="ignore"
+    )
     web = WebSearch(Sea(), budget=lenient)
     with caplog.at_level(logging.WARNING):
         web.search("kelp")
@@ -487,8 +578,12 @@ def test_a_busy_file_is_a_failure_that_may_pass(file, monkeypatch):
     assert caught.value.temporary
 
 
-def test_an_answer_is_not_lost_because_its_cost_cannot_be_written(file, monkeypatch, caplog):
-    web = WebSearch(Sea(cost=0.01), budget=Budget(limit="1 USD/day", usage_file=file.path))
+def test_an_answer_is_not_lost_because_its_cost_cannot_be_written(
+    file, monkeypatch, caplog
+):
+    web = WebSearch(
+        Sea(cost=0.01), budget=Budget(limit="1 USD/day", usage_file=file.path)
+    )
     add = UsageFile.add
 
     def fail_to_correct(self, day, tenant, provider, amount, limits=()):
@@ -540,14 +635,20 @@ def test_a_provider_wrapped_by_hand_is_charged_for_all_inside(file):
     assert spent(file).usd == 1_250_000
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(
     limit=st.integers(0, 30),
     costs=st.lists(st.integers(0, 9), min_size=1, max_size=24),
     tenants=st.integers(1, 3),
     on_disk=st.booleans(),
 )
-def test_calls_at_the_same_time_never_pass_a_limit_together(tmp_path_factory, limit, costs, tenants, on_disk):
+def test_calls_at_the_same_time_never_pass_a_limit_together(
+    tmp_path_factory, limit, costs, tenants, on_disk
+):
     path = tmp_path_factory.mktemp("usage") / "usage.db"
     text = f"{limit} credits/day per tenant" if on_disk else f"{limit} credits"
     budget = Budget(limit=text, usage_file=path)
@@ -574,7 +675,11 @@ def test_calls_at_the_same_time_never_pass_a_limit_together(tmp_path_factory, li
 
 
 def limits_of(web):
-    return [part.layer.limit for part in parts(web.provider) if isinstance(getattr(part, "layer", None), Budget)]
+    return [
+        part.layer.limit
+        for part in parts(web.provider)
+        if isinstance(getattr(part, "layer", None), Budget)
+    ]
 
 
 class Varying(Sea):
@@ -585,7 +690,11 @@ class Varying(Sea):
 
     def search(self, query, /):
         yield Request(url="https://api.example/")
-        return SearchResponse(query=query.text, provider="sea", usage={"credits": float(query.text.split()[0])})
+        return SearchResponse(
+            query=query.text,
+            provider="sea",
+            usage={"credits": float(query.text.split()[0])},
+        )
 
 
 def test_settings_have_a_budget(monkeypatch, tmp_path):
@@ -599,7 +708,10 @@ def test_settings_have_a_budget(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("layers", [None, [Budget(limit="1 call")]])
 def test_one_budget_is_enough(layers):
-    with pytest.raises(ConfigurationError, match="budget: not with layers=None|layers: Budget does not belong here"):
+    with pytest.raises(
+        ConfigurationError,
+        match="budget: not with layers=None|layers: Budget does not belong here",
+    ):
         WebSearch(Sea(), budget="2 calls", layers=layers)
 
 
@@ -621,18 +733,25 @@ def test_a_found_file_may_only_lower_a_budget(monkeypatch, tmp_path):
     assert Settings.load().budget.limit == ("1 USD/day", "1_000 USD/day")
     for refused in ('[budget]\nprices = {exa = "0 USD"}\n', "budget = false\n"):
         (project / "websearch.toml").write_text(refused)
-        with pytest.raises(ConfigurationError, match="may not be (set|switched off) here"):
+        with pytest.raises(
+            ConfigurationError, match="may not be (set|switched off) here"
+        ):
             Settings.load()
 
 
 def test_amounts_are_shown_as_people_write_them():
-    assert [format_amount(amount, "usd") for amount in (0, 5_000, MILLION, 1_234_560_000)] == [
+    assert [
+        format_amount(amount, "usd") for amount in (0, 5_000, MILLION, 1_234_560_000)
+    ] == [
         "0 USD",
         "0.005 USD",
         "1 USD",
         "1,234.56 USD",
     ]
-    assert [format_amount(amount, "credits") for amount in (MILLION, 200_000)] == ["1 credit", "0.2 credits"]
+    assert [format_amount(amount, "credits") for amount in (MILLION, 200_000)] == [
+        "1 credit",
+        "0.2 credits",
+    ]
 
 
 def test_a_chain_ends_with_the_budget_and_says_so():
@@ -649,9 +768,15 @@ def test_a_failing_chain_charges_each_provider(monkeypatch, file):
 
     monkeypatch.setattr("websearch_core._net.sender.Sender.send", fail)
     with pytest.raises(AllProvidersFailed):
-        WebSearch([Sea(), Sea("creek")], budget=Budget(usage_file=file.path)).search("kelp")
+        WebSearch([Sea(), Sea("creek")], budget=Budget(usage_file=file.path)).search(
+            "kelp"
+        )
 
-    assert spent(file, provider="sea").calls == spent(file, provider="creek").calls == MILLION
+    assert (
+        spent(file, provider="sea").calls
+        == spent(file, provider="creek").calls
+        == MILLION
+    )
 
 
 def test_each_member_of_a_fusion_is_charged_and_one_without_budget_is_left_out(file):
@@ -692,23 +817,41 @@ async def cancel_all_but_one(web, waiting):
 
 
 @pytest.mark.parametrize("is_throttle_outside", [False, True])
-def test_calls_that_are_cancelled_in_a_queue_cost_nothing(file, sent, is_throttle_outside):
-    own = {"budget": Budget(["5 calls", "5 calls/day"], usage_file=file.path), "throttle": Throttle(1 / 600)}
+def test_calls_that_are_cancelled_in_a_queue_cost_nothing(
+    file, sent, is_throttle_outside
+):
+    own = {
+        "budget": Budget(["5 calls", "5 calls/day"], usage_file=file.path),
+        "throttle": Throttle(1 / 600),
+    }
     if is_throttle_outside:
-        web = WebSearch(own["throttle"](own["budget"](Sea())), timeout=Timeout(search=10_000))
+        web = WebSearch(
+            own["throttle"](own["budget"](Sea())), timeout=Timeout(search=10_000)
+        )
     else:
         web = WebSearch(Sea(), **own, timeout=Timeout(search=10_000))
     waiting = []
-    with listen(lambda event: waiting.append(event) if isinstance(event, Wait) else None):
+    with listen(
+        lambda event: waiting.append(event) if isinstance(event, Wait) else None
+    ):
         asyncio.run(cancel_all_but_one(web, waiting))
 
     assert len(sent) == 1
     assert spent(file).calls == MILLION
     runs = next(part.runs for part in parts(web.provider) if hasattr(part, "runs"))
-    assert sum(amount.calls for used in runs.used.by_name.values() for amount in used.values()) == MILLION
+    assert (
+        sum(
+            amount.calls
+            for used in runs.used.by_name.values()
+            for amount in used.values()
+        )
+        == MILLION
+    )
 
 
-def test_a_call_that_is_cancelled_while_its_cost_is_written_costs_nothing(file, monkeypatch):
+def test_a_call_that_is_cancelled_while_its_cost_is_written_costs_nothing(
+    file, monkeypatch
+):
     began, go_on = threading.Event(), threading.Event()
     add = UsageFile.add
 
@@ -747,7 +890,9 @@ def test_what_the_guard_refuses_costs_nothing(file, monkeypatch):
 
 
 def test_an_answer_of_a_cache_inside_costs_nothing(file, sent):
-    web = WebSearch(Budget(usage_file=file.path)(Cache(location=":memory:")(Sea(cost=0.25))))
+    web = WebSearch(
+        Budget(usage_file=file.path)(Cache(location=":memory:")(Sea(cost=0.25)))
+    )
     for _ in range(3):
         web.search("kelp")
 

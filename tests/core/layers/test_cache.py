@@ -1,4 +1,6 @@
-"""Answers and pages that are kept: when and to which calls they are given again, and what happens when keeping fails."""
+"""Answers and pages that are kept: when and to which calls they are given again, and
+what happens when keeping fails.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -47,7 +49,9 @@ KELP = SearchQuery.of("kelp")
 
 @provider
 class Sea:
-    """A service whose options are declared, so that its answers may be kept in a file."""
+    """A service whose options are declared, so that its answers may be kept in a
+    file.
+    """
 
     name = "sea"
     options = frozenset({"topic", "allowed_domains"})
@@ -58,14 +62,30 @@ class Sea:
 
     def search(self, query, /):
         key = {"Authorization": self.api_key.get_secret_value()} if self.api_key else {}
-        response = yield Request(url="https://sea.example/search", params={"q": query.text}, headers=key)
-        return SearchResponse(query=query.text, provider="sea", cost=0.01, usage={"credits": 1}, **response.json())
+        response = yield Request(
+            url="https://sea.example/search", params={"q": query.text}, headers=key
+        )
+        return SearchResponse(
+            query=query.text,
+            provider="sea",
+            cost=0.01,
+            usage={"credits": 1},
+            **response.json(),
+        )
 
     def read(self, url, /):
         response = yield Request(url=url, guarded=True)
         if response.status in {404, 410, 422}:
-            raise PageNotFound("sea read failed: no such page", provider="sea", status=response.status)
-        return Page(url=url, final_url=url, content=response.content.decode(), provider="sea", cost=0.02)
+            raise PageNotFound(
+                "sea read failed: no such page", provider="sea", status=response.status
+            )
+        return Page(
+            url=url,
+            final_url=url,
+            content=response.content.decode(),
+            provider="sea",
+            cost=0.02,
+        )
 
 
 @provider
@@ -96,7 +116,9 @@ def clock(monkeypatch):
 
     clock = Clock()
     for module in ("entries", "sqlite", "backend"):
-        monkeypatch.setattr(import_module(f"websearch_core.layers._caching.{module}"), "time", clock)
+        monkeypatch.setattr(
+            import_module(f"websearch_core.layers._caching.{module}"), "time", clock
+        )
     return clock
 
 
@@ -105,7 +127,9 @@ def answer(text="Kelp grows."):
 
 
 def search(layer, *answers, query=KELP):
-    """Search through *layer*, with the answers that the service gives; none means that nothing may be sent."""
+    """Search through *layer*, with the answers that the service gives; none means that
+    nothing may be sent.
+    """
     return drive(layer.search(query), *answers)[0]
 
 
@@ -129,7 +153,12 @@ def test_an_answer_is_given_again_and_costs_nothing(path):
 def test_a_page_is_given_again_and_reading_on_is_one_fetch(path):
     fake = FakeWeb(pages={URL: TEXT})
     web = WebSearch(fake, cache=str(path))
-    parts = [web.read(URL, max_length=100), web.read(URL, offset=100), web.read(URL, find="cold"), web.read(f"{URL}#x")]
+    parts = [
+        web.read(URL, max_length=100),
+        web.read(URL, offset=100),
+        web.read(URL, find="cold"),
+        web.read(f"{URL}#x"),
+    ]
 
     assert fake.urls == [URL]
     assert [part.url for part in parts] == [URL, URL, URL, f"{URL}#x"]
@@ -143,11 +172,18 @@ def test_a_page_says_when_it_was_fetched(path, clock):
         first = web.read(URL)
     clock.now += 1800
 
-    assert first.fetched_at == web.read(URL).fetched_at == datetime(2026, 5, 4, 9, tzinfo=UTC)
+    assert (
+        first.fetched_at
+        == web.read(URL).fetched_at
+        == datetime(2026, 5, 4, 9, tzinfo=UTC)
+    )
 
 
 def test_a_page_that_was_kept_before_it_had_a_status_can_be_read(path, clock):
-    entry = decode(b'{"stored": %d, "page": {"url": "%s", "content": "Kelp."}}' % (int(clock.now), URL.encode()))
+    entry = decode(
+        b'{"stored": %d, "page": {"url": "%s", "content": "Kelp."}}'
+        % (int(clock.now), URL.encode())
+    )
     assert (entry.answer.content, entry.answer.status) == ("Kelp.", None)
     assert entry.answer.fetched_at.timestamp() == int(clock.now)
 
@@ -173,7 +209,10 @@ def test_a_spelling_of_the_query_or_the_url_gets_its_own_back(path):
     read(layer, reply(TEXT))
 
     assert search(layer, query=SearchQuery.of("kelp   forest")).query == "kelp   forest"
-    assert read(layer, url="https://SEA.example:443/kelp").url == "https://SEA.example:443/kelp"
+    assert (
+        read(layer, url="https://SEA.example:443/kelp").url
+        == "https://SEA.example:443/kelp"
+    )
 
 
 def test_a_hook_hears_of_it_with_its_age(path, clock):
@@ -241,25 +280,36 @@ def test_many_identical_calls_look_and_ask_once(path):
         ({"api_key": "key-a"}, {}),
     ],
 )
-def test_other_options_and_keys_of_the_provider_have_answers_of_their_own(path, one, other):
+def test_other_options_and_keys_of_the_provider_have_answers_of_their_own(
+    path, one, other
+):
     search(Cache(location=path)(Sea(**one)), answer("one"))
 
     assert search(Cache(location=path)(Sea(**other)), answer("other")).answer == "other"
     assert search(Cache(location=path)(Sea(**one))).answer == "one"
 
 
-@pytest.mark.parametrize("options", [{"topic": "news"}, {"limit": 3}, {"extra": {"a": 1}}, {"unsupported": "note"}])
+@pytest.mark.parametrize(
+    "options",
+    [{"topic": "news"}, {"limit": 3}, {"extra": {"a": 1}}, {"unsupported": "note"}],
+)
 def test_other_options_of_the_query_have_answers_of_their_own(path, options):
     layer = Cache(location=path)(Sea())
     search(layer, answer("plain"))
 
-    assert search(layer, answer("other"), query=SearchQuery.of("kelp", **options)).answer == "other"
+    assert (
+        search(layer, answer("other"), query=SearchQuery.of("kelp", **options)).answer
+        == "other"
+    )
 
 
 def test_tenants_do_not_see_each_other(path):
     search(Cache(location=path, tenant="ann")(Sea()), answer("for ann"))
 
-    assert search(Cache(location=path, tenant="bob")(Sea()), answer("for bob")).answer == "for bob"
+    assert (
+        search(Cache(location=path, tenant="bob")(Sea()), answer("for bob")).answer
+        == "for bob"
+    )
     assert search(Cache(location=path, tenant="ann")(Sea())).answer == "for ann"
 
 
@@ -275,8 +325,12 @@ def test_a_key_that_a_function_returns_separates_tenants(path):
 
 
 @pytest.mark.enable_socket
-def test_a_page_that_was_read_through_a_hole_in_the_guard_is_only_for_those_who_have_it(path, server, http):
-    server.answers["/secret"] = http("<p>The inner wiki.", "200 OK", "Content-Type: text/html")
+def test_a_page_that_was_read_through_a_hole_in_the_guard_is_only_for_those_who_have_it(
+    path, server, http
+):
+    server.answers["/secret"] = http(
+        "<p>The inner wiki.", "200 OK", "Content-Type: text/html"
+    )
     inside = WebSearch("duckduckgo", cache=str(path), internal=["127.0.0.1/32"])
     assert "inner wiki" in inside.read(f"{server.url}/secret").content
     assert "inner wiki" in inside.read(f"{server.url}/secret").content
@@ -324,7 +378,13 @@ def test_no_key_is_in_the_file(path):
 
 
 @pytest.mark.parametrize(
-    "failure", [Unavailable("down"), BadRequest("no"), AuthenticationError("no"), TimedOut("late")]
+    "failure",
+    [
+        Unavailable("down"),
+        BadRequest("no"),
+        AuthenticationError("no"),
+        TimedOut("late"),
+    ],
 )
 def test_failures_are_not_kept(path, failure):
     layer = Cache(location=path)(Sea())
@@ -366,11 +426,16 @@ def test_what_the_terms_forbid_to_keep_stays_in_this_process(path):
     assert search(Cache(location=path, ignore_terms=True)(Closed())).answer
 
 
-def test_a_provider_whose_options_are_unknown_is_kept_in_this_process_for_itself_alone(path):
+def test_a_provider_whose_options_are_unknown_is_kept_in_this_process_for_itself_alone(
+    path,
+):
     asked = []
 
     def make(text):
-        return from_function("same-name", search=lambda query: asked.append(text) or [{"title": text, "url": URL}])
+        return from_function(
+            "same-name",
+            search=lambda query: asked.append(text) or [{"title": text, "url": URL}],
+        )
 
     one, other = (WebSearch(make(text), cache=str(path)) for text in ("one", "other"))
     titles = [web.search("kelp").results[0].title for web in (one, other, one, other)]
@@ -443,8 +508,12 @@ def test_a_stale_answer_replaces_a_failure_and_says_so(path, clock, failure):
         search(layer, failure)
 
 
-@pytest.mark.parametrize("failure", [AuthenticationError("revoked"), PageNotFound("gone"), BadRequest("no")])
-def test_an_answer_of_the_service_is_no_failure_that_a_stale_page_could_hide(path, clock, failure):
+@pytest.mark.parametrize(
+    "failure", [AuthenticationError("revoked"), PageNotFound("gone"), BadRequest("no")]
+)
+def test_an_answer_of_the_service_is_no_failure_that_a_stale_page_could_hide(
+    path, clock, failure
+):
     layer = Cache(location=path, max_age=60)(Sea())
     read(layer, reply(TEXT))
     clock.now += 61
@@ -455,7 +524,12 @@ def test_an_answer_of_the_service_is_no_failure_that_a_stale_page_could_hide(pat
 
 @pytest.mark.parametrize(
     ("seconds", "said"),
-    [(61, "1 minute old"), (90_000, "1 day old"), (2 * 86_400, "2 days old"), (59, "less than a minute old")],
+    [
+        (61, "1 minute old"),
+        (90_000, "1 day old"),
+        (2 * 86_400, "2 days old"),
+        (59, "less than a minute old"),
+    ],
 )
 def test_a_note_says_how_old_it_is(path, clock, seconds, said):
     layer = Cache(location=path, max_age=1, stale_if_error=1e6)(Sea())
@@ -478,7 +552,9 @@ class Batches:
         yield Request(url="https://batches.example")
         self.asked.append(list(urls))
         return [
-            PageNotFound("no", status=404) if "missing" in url else Page(url=url, content=TEXT, provider="batches")
+            PageNotFound("no", status=404)
+            if "missing" in url
+            else Page(url=url, content=TEXT, provider="batches")
             for url in urls
         ]
 
@@ -503,7 +579,12 @@ def test_of_many_pages_only_the_unknown_are_asked_for(clock):
     assert isinstance(again[3], PageNotFound)
     clock.now += 61
     stale = read_many([*urls, "https://sea.example/new"], Unavailable("down"))
-    assert [bool(getattr(page, "notes", ())) for page in stale] == [True, True, True, False]
+    assert [bool(getattr(page, "notes", ())) for page in stale] == [
+        True,
+        True,
+        True,
+        False,
+    ]
     assert isinstance(stale[3], Unavailable)
 
 
@@ -586,7 +667,9 @@ def test_an_entry_of_another_kind_or_from_the_future_is_as_good_as_none(clock):
         assert search(layer, answer()).answer == "Kelp grows."
 
 
-def test_an_answer_that_comes_at_the_last_moment_is_given_even_if_it_cannot_be_kept(path):
+def test_an_answer_that_comes_at_the_last_moment_is_given_even_if_it_cannot_be_kept(
+    path,
+):
     layer = Cache(location=path)(Sea())
     flow = layer.search(KELP)
     next(flow)
@@ -600,9 +683,13 @@ def test_an_answer_that_comes_at_the_last_moment_is_given_even_if_it_cannot_be_k
 # Entries
 
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(st.characters(codec="utf-8")),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.text(st.characters(codec="utf-8")),
     lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(st.characters(codec="utf-8")), inner, max_size=3)
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(st.characters(codec="utf-8")), inner, max_size=3)
     ),
     max_leaves=5,
 )
@@ -614,7 +701,10 @@ results = st.builds(
     snippet=texts,
     content=st.none() | texts,
     score=st.none() | st.floats(allow_nan=False, allow_infinity=False),
-    published=st.none() | st.datetimes(timezones=st.timezones()).filter(lambda d: d.utcoffset().seconds % 60 == 0),
+    published=st.none()
+    | st.datetimes(timezones=st.timezones()).filter(
+        lambda d: d.utcoffset().seconds % 60 == 0
+    ),
     raw=json_values,
 )
 responses = st.builds(
@@ -800,8 +890,14 @@ class Halves(Sea):
 
     def search(self, query, /):
         response = yield Request(url="https://sea.example/search")
-        found = SearchResponse(query=query.text, provider="sea", answer=response.json()["answer"])
-        return found.with_notes("a part failed", partial=True) if response.json().get("partial") else found
+        found = SearchResponse(
+            query=query.text, provider="sea", answer=response.json()["answer"]
+        )
+        return (
+            found.with_notes("a part failed", partial=True)
+            if response.json().get("partial")
+            else found
+        )
 
 
 HALF = reply({"answer": "Kelp", "partial": True})
@@ -837,7 +933,9 @@ def test_half_an_answer_leaves_the_whole_one_for_a_service_that_fails(clock, pat
 
 @pytest.mark.parametrize("where", ["memory", "file"])
 def test_a_fresh_answer_that_is_too_large_to_keep_replaces_the_old_one(path, where):
-    layer = Cache(location=":memory:" if where == "memory" else path, max_bytes=10_000)(Sea())
+    layer = Cache(location=":memory:" if where == "memory" else path, max_bytes=10_000)(
+        Sea()
+    )
     search(layer, answer("old"))
     with no_cache():
         search(layer, answer("new" * 10_000))
@@ -851,7 +949,10 @@ def test_a_fresh_answer_that_is_not_json_replaces_the_old_one(path):
             response = yield Request(url="https://sea.example/search")
             text = response.json()["answer"]
             return SearchResponse(
-                query=query.text, provider="sea", answer=text, raw=object() if text == "new" else None
+                query=query.text,
+                provider="sea",
+                answer=text,
+                raw=object() if text == "new" else None,
             )
 
     layer = Cache(location=path)(Odd())
@@ -863,13 +964,17 @@ def test_a_fresh_answer_that_is_not_json_replaces_the_old_one(path):
 
 
 class ManyAnswers:
-    """What a cache should do, in a few lines: the answer of each text, when it was given, and whether it was whole."""
+    """What a cache should do, in a few lines: the answer of each text, when it was
+    given, and whether it was whole.
+    """
 
     def __init__(self, max_age, stale, brief):
         self.max_age, self.stale, self.brief, self.kept = max_age, stale, brief, {}
 
     def call(self, now, text, fresh, end):
-        """Return what a call gets, None for an error, and whether the service is asked."""
+        """Return what a call gets, None for an error, and whether the service is
+        asked.
+        """
         value, then, whole = self.kept.get(text, (None, -inf, True))
         age = now - then
         if not fresh and age < (self.max_age if whole else self.brief):
@@ -897,7 +1002,11 @@ def test_a_cache_gives_what_a_simple_model_of_it_gives(seed, location, clock, pa
     for number in range(40):
         clock.now += rng.choice([0, 5, 25, 45, 100, 400])
         text, fresh = rng.choice(["kelp", "dulse", "nori"]), rng.random() < 0.2
-        end = {"answer": f"{number}", "partial": rng.random() < 0.3} if rng.random() < 0.7 else None
+        end = (
+            {"answer": f"{number}", "partial": rng.random() < 0.3}
+            if rng.random() < 0.7
+            else None
+        )
         expected, is_asked = model.call(clock.now, text, fresh, end)
         answers = [reply(end) if end else Unavailable("down")] if is_asked else []
         with no_cache() if fresh else nullcontext():

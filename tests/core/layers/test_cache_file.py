@@ -1,4 +1,6 @@
-"""The file of the cache: processes, loops, kills, damage, and disks that are full or read-only."""
+"""The file of the cache: processes, loops, kills, damage, and disks that are full or
+read-only.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -49,7 +51,11 @@ def path(tmp_path):
 
 
 def write(path, name, times):
-    return subprocess.Popen([sys.executable, "-c", WRITER, path, name, str(times)], stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITER, path, name, str(times)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
 
 
 def is_whole(path):
@@ -133,17 +139,23 @@ def test_a_process_that_is_killed_while_it_writes_leaves_it_whole(path):
 
     assert backend.get("after") == b"fine"
     written = backend.get("k0-7")
-    assert (written.strip(b"x"), len(written) % 200) == (b"", 7)  # it may have been written again, each time longer
+    # it may have been written again, each time longer
+    assert (written.strip(b"x"), len(written) % 200) == (b"", 7)
 
 
 def test_two_event_loops_and_threads_share_it(path):
-    fakes = [FakeWeb(pages={f"https://a.example/{n}": "text" for n in range(10)}) for _ in range(2)]
+    fakes = [
+        FakeWeb(pages={f"https://a.example/{n}": "text" for n in range(10)})
+        for _ in range(2)
+    ]
 
     def on_a_loop(fake):
         web = WebSearch(fake, cache=str(path))
 
         async def read():
-            return await asyncio.gather(*(web.aread(f"https://a.example/{n % 10}") for n in range(50)))
+            return await asyncio.gather(
+                *(web.aread(f"https://a.example/{n % 10}") for n in range(50))
+            )
 
         return asyncio.run(read())
 
@@ -183,7 +195,9 @@ print(sum(len(fake.urls) for fake in fakes))
 """
 
 
-def test_a_file_whose_tables_another_process_makes_meanwhile_is_a_cache(path, monkeypatch):
+def test_a_file_whose_tables_another_process_makes_meanwhile_is_a_cache(
+    path, monkeypatch
+):
     read_stamp = sqlite.read_stamp
 
     def read_before_another_makes_it(db):
@@ -201,7 +215,12 @@ def test_a_file_whose_tables_another_process_makes_meanwhile_is_a_cache(path, mo
 
 def test_two_processes_with_two_event_loops_each_share_it(path):
     command = [sys.executable, "-c", READER, path]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    pipes = {
+        "stdin": subprocess.PIPE,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+        "text": True,
+    }
     processes = [subprocess.Popen(command, **pipes) for _ in range(2)]
     for process in processes:
         process.stdin.write("\n")
@@ -209,10 +228,13 @@ def test_two_processes_with_two_event_loops_each_share_it(path):
     ends = [process.communicate(timeout=200) for process in processes]
 
     assert not [error for _, error in ends if error]
-    assert sum(int(output) for output, _ in ends) <= 4 * 20  # each page at most once for each loop, of 240 reads
+    # each page at most once for each loop, of 240 reads
+    assert sum(int(output) for output, _ in ends) <= 4 * 20
     assert is_whole(path)
     late = FakeWeb(pages={f"https://a.example/{n}": f"text {n}" for n in range(20)})
-    assert WebSearch(late, cache=str(path)).read("https://a.example/7").content == "text 7"
+    assert (
+        WebSearch(late, cache=str(path)).read("https://a.example/7").content == "text 7"
+    )
     assert late.urls == []
 
 
@@ -250,7 +272,9 @@ def test_a_damaged_cache_of_ours_is_known_by_its_header(path):
     assert path.with_name("answers.db.damaged").exists()
 
 
-@pytest.mark.parametrize("content", [b"My notes, which are not a database. " * 100, b"\0" * 5000])
+@pytest.mark.parametrize(
+    "content", [b"My notes, which are not a database. " * 100, b"\0" * 5000]
+)
 def test_a_file_of_somebody_else_is_left_alone(path, content, caplog):
     path.write_bytes(content)
     with pytest.raises(NotACacheError):
@@ -297,7 +321,9 @@ def test_a_table_that_is_gone_fails_no_call(path, caplog):
 # Disks
 
 
-@pytest.mark.parametrize("place", [f"{__file__}/answers.db", "/proc/nothing/answers.db"])
+@pytest.mark.parametrize(
+    "place", [f"{__file__}/answers.db", "/proc/nothing/answers.db"]
+)
 def test_a_place_that_cannot_be_written_fails_no_call(place, caplog):
     fake = FakeWeb(pages={"https://a.example/": "text"})
     web = WebSearch(fake, cache=place)
@@ -305,7 +331,16 @@ def test_a_place_that_cannot_be_written_fails_no_call(place, caplog):
         assert web.read("https://a.example/").content == "text"
 
     assert len(fake.urls) == 3
-    assert len([record for record in caplog.records if "cache does not work" in record.message]) == 1
+    assert (
+        len(
+            [
+                record
+                for record in caplog.records
+                if "cache does not work" in record.message
+            ]
+        )
+        == 1
+    )
 
 
 def test_a_full_disk_fails_no_call_and_leaves_the_file_whole(path):
@@ -319,7 +354,9 @@ pages = {{f"https://a.example/{{n}}": "text " * 10_000 for n in range(20)}}
 web = WebSearch(FakeWeb(pages=pages), cache={str(path)!r})
 assert all(web.read(url).content for url in pages)
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True
+    )
 
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("cache does not work") == 1
@@ -330,7 +367,11 @@ assert all(web.read(url).content for url in pages)
 def test_a_read_only_file_fails_no_call(path, monkeypatch, caplog):
     SQLiteBackend(path, MIB).set("a", b"b", 60)
     open_file = _sqlite._connections.open
-    monkeypatch.setattr(_sqlite._connections, "open", lambda path, timeout, _: open_file(path, timeout, "mode=ro"))
+    monkeypatch.setattr(
+        _sqlite._connections,
+        "open",
+        lambda path, timeout, _: open_file(path, timeout, "mode=ro"),
+    )
     web = WebSearch(FakeWeb(pages={"https://a.example/": "text"}), cache=str(path))
 
     assert web.read("https://a.example/").content == "text"
@@ -358,11 +399,15 @@ def test_many_threads_do_not_wait_for_another_process_in_turn(path):
         with pytest.raises(sqlite3.OperationalError):
             backend.set(str(n), b"b", 60)
 
-    with closing(sqlite3.connect(path, isolation_level=None)) as other, ThreadPoolExecutor(100) as threads:
+    with (
+        closing(sqlite3.connect(path, isolation_level=None)) as other,
+        ThreadPoolExecutor(100) as threads,
+    ):
         other.execute("BEGIN IMMEDIATE")
         started = time.monotonic()
         list(threads.map(write, range(100)))
-        assert time.monotonic() - started < 20  # in turn, they would wait for 200 seconds
+        # in turn, they would wait for 200 seconds
+        assert time.monotonic() - started < 20
         other.execute("ROLLBACK")
     assert backend.get("a") == b"b"
 
@@ -395,7 +440,9 @@ def test_memory_is_no_file(location, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     events = []
     web = WebSearch(
-        FakeWeb(pages={"https://a.example/": "text"}), cache=Cache(location=location), on_event=events.append
+        FakeWeb(pages={"https://a.example/": "text"}),
+        cache=Cache(location=location),
+        on_event=events.append,
     )
     for _ in range(2):
         assert web.read("https://a.example/").content == "text"

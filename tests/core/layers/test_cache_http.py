@@ -1,4 +1,6 @@
-"""Pages in the cache keep to what HTTP says: how long they hold, and how to ask whether they have changed."""
+"""Pages in the cache keep to what HTTP says: how long they hold, and how to ask whether
+they have changed.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -50,12 +52,16 @@ def clock(monkeypatch):
 
     clock = Clock()
     for module in ("entries", "sqlite", "backend", "http"):
-        monkeypatch.setattr(import_module(f"websearch_core.layers._caching.{module}"), "time", clock)
+        monkeypatch.setattr(
+            import_module(f"websearch_core.layers._caching.{module}"), "time", clock
+        )
     return clock
 
 
 class Site:
-    """A site of one page, which keeps to HTTP; ``requests`` has the headers of each request."""
+    """A site of one page, which keeps to HTTP; ``requests`` has the headers of each
+    request.
+    """
 
     def __init__(self, text="Kelp is an alga of cold seas. " * 5, **headers):
         self.text, self.headers, self.requests = text, headers, []
@@ -73,11 +79,16 @@ class Site:
         mine = self.headers.get("etag"), self.headers.get("last_modified")
         if any(known) and (known[0] == mine[0] if known[0] else known[1] == mine[1]):
             return reply(status=304, **self.headers)
-        return reply(self.text, self.status, **{"content_type": "text/plain", **self.headers})
+        return reply(
+            self.text, self.status, **{"content_type": "text/plain", **self.headers}
+        )
 
     @property
     def conditional(self):
-        return [bool({"if-none-match", "if-modified-since"} & set(asked)) for _, asked in self.requests]
+        return [
+            bool({"if-none-match", "if-modified-since"} & set(asked))
+            for _, asked in self.requests
+        ]
 
 
 def make(path, **options):
@@ -97,10 +108,15 @@ def read(layer, site, url=URL):
         ({"etag": '"a"'}, {"if-none-match": '"a"'}),
         ({"etag": 'W/"a"'}, {"if-none-match": 'W/"a"'}),
         ({"last_modified": MODIFIED}, {"if-modified-since": MODIFIED}),
-        ({"etag": '"a"', "last_modified": MODIFIED}, {"if-none-match": '"a"', "if-modified-since": MODIFIED}),
+        (
+            {"etag": '"a"', "last_modified": MODIFIED},
+            {"if-none-match": '"a"', "if-modified-since": MODIFIED},
+        ),
     ],
 )
-def test_an_expired_page_that_has_not_changed_is_fresh_again(path, clock, headers, asked, monkeypatch):
+def test_an_expired_page_that_has_not_changed_is_fresh_again(
+    path, clock, headers, asked, monkeypatch
+):
     site, layer = Site(**headers), make(path)
     first = read(layer, site)
     clock.now += HOUR + 1
@@ -110,7 +126,11 @@ def test_an_expired_page_that_has_not_changed_is_fresh_again(path, clock, header
 
     assert again.content == first.content
     assert (first.fetched_at, again.fetched_at, again.status) == (None, NOW, 200)
-    assert {name: value for name, value in site.requests[1][1].items() if name.startswith("if-")} == asked
+    assert {
+        name: value
+        for name, value in site.requests[1][1].items()
+        if name.startswith("if-")
+    } == asked
     clock.now += HOUR - 1
     read(layer, site)
     assert len(site.requests) == 2
@@ -140,15 +160,22 @@ def test_a_page_without_validators_is_fetched_again(path, clock):
     assert site.conditional == [False, False]
 
 
-def test_every_redirect_is_followed_again_and_only_the_page_is_asked_with_validators(path, clock):
+def test_every_redirect_is_followed_again_and_only_the_page_is_asked_with_validators(
+    path, clock
+):
     site, layer = Site(etag='"a"'), make(path)
-    site.redirects = {URL: "https://sea.example/moved", "https://sea.example/moved": "https://www.sea.example/here"}
+    site.redirects = {
+        URL: "https://sea.example/moved",
+        "https://sea.example/moved": "https://www.sea.example/here",
+    }
     page = read(layer, site)
     clock.now += HOUR + 1
     again = read(layer, site)
 
     assert again.final_url == page.final_url == "https://www.sea.example/here"
-    assert [url for url, _ in site.requests[3:]] == [url for url, _ in site.requests[:3]]
+    assert [url for url, _ in site.requests[3:]] == [
+        url for url, _ in site.requests[:3]
+    ]
     assert site.conditional == [False, False, False, False, False, True]
     site.redirects = {URL: "https://other.example/"}
     clock.now += HOUR + 1
@@ -159,12 +186,22 @@ def test_every_redirect_is_followed_again_and_only_the_page_is_asked_with_valida
 @pytest.mark.enable_socket
 @pytest.mark.parametrize("concurrent", [False, True], ids=["blocking", "async"])
 def test_the_guard_judges_every_hop_again(path, clock, server, http, concurrent):
-    """What a page redirects to when it is asked again is as strange as the first time."""
-    server.answers["/kelp"] = http("Kelp. " * 20, "200 OK", "Content-Type: text/plain", 'ETag: "a"')
-    web = WebSearch("duckduckgo", cache=str(path), internal=[server.url], retry=Retry(attempts=1))
+    """What a page redirects to when it is asked again is as strange as the first
+    time.
+    """
+    server.answers["/kelp"] = http(
+        "Kelp. " * 20, "200 OK", "Content-Type: text/plain", 'ETag: "a"'
+    )
+    web = WebSearch(
+        "duckduckgo", cache=str(path), internal=[server.url], retry=Retry(attempts=1)
+    )
 
     def fetch():
-        return asyncio.run(web.aread(f"{server.url}/kelp")) if concurrent else web.read(f"{server.url}/kelp")
+        return (
+            asyncio.run(web.aread(f"{server.url}/kelp"))
+            if concurrent
+            else web.read(f"{server.url}/kelp")
+        )
 
     fetch()
     clock.now += HOUR + 1
@@ -172,7 +209,9 @@ def test_the_guard_judges_every_hop_again(path, clock, server, http, concurrent)
     assert fetch().content
     assert server.requests[-1][1]["if-none-match"] == '"a"'
     clock.now += HOUR + 1
-    server.answers["/kelp"] = http("", "302 Found", "Location: http://169.254.169.254/latest/")
+    server.answers["/kelp"] = http(
+        "", "302 Found", "Location: http://169.254.169.254/latest/"
+    )
     with pytest.raises(UnsafeURL):
         fetch()
 
@@ -197,7 +236,9 @@ def test_a_stale_page_replaces_a_failure_of_asking(path, clock):
     clock.now += HOUR + 1
     site.status = 503
 
-    assert read(layer, site).notes == ("direct failed (unavailable); from the cache, 1 hour old",)
+    assert read(layer, site).notes == (
+        "direct failed (unavailable); from the cache, 1 hour old",
+    )
 
 
 def test_a_fresh_answer_that_is_insisted_on_is_not_asked_with_validators(path, clock):
@@ -232,7 +273,9 @@ def test_validators_are_for_those_who_get_the_page(path, clock):
 
 
 def test_an_entry_has_nothing_but_validators_of_a_response(path):
-    site = Site(etag='"a"', set_cookie="session=SECRET", x_token="SECRET", vary="Accept")
+    site = Site(
+        etag='"a"', set_cookie="session=SECRET", x_token="SECRET", vary="Accept"
+    )
     layer = make(path)
     read(layer, site)
 
@@ -254,12 +297,24 @@ def test_a_response_that_varies_is_asked_about_only_with_the_same_headers(path, 
 
     known = Validators(url=URL, etag='"a"', vary={"accept": "text/markdown"})
     assert known.add_to(Request(url=URL, headers={"Accept": "text/html"})) is None
-    assert known.add_to(Request(url=URL, headers={"accept": "text/markdown"})) is not None
-    assert known.add_to(Request(url="https://other.example/", headers={"accept": "text/markdown"})) is None
+    assert (
+        known.add_to(Request(url=URL, headers={"accept": "text/markdown"})) is not None
+    )
+    assert (
+        known.add_to(
+            Request(url="https://other.example/", headers={"accept": "text/markdown"})
+        )
+        is None
+    )
 
 
-@pytest.mark.parametrize("headers", [{"If-None-Match": '"b"'}, {"If-Modified-Since": "Sun, 06 Nov 1994 08:49:37 GMT"}])
-def test_a_request_that_asks_already_whether_a_page_has_changed_is_left_as_it_is(headers):
+@pytest.mark.parametrize(
+    "headers",
+    [{"If-None-Match": '"b"'}, {"If-Modified-Since": "Sun, 06 Nov 1994 08:49:37 GMT"}],
+)
+def test_a_request_that_asks_already_whether_a_page_has_changed_is_left_as_it_is(
+    headers,
+):
     known = Validators(url=URL, etag='"a"')
     assert known.add_to(Request(url=URL, headers=headers)) is None
 
@@ -298,7 +353,9 @@ def test_a_page_made_of_several_responses_has_no_validators():
 
 
 def test_other_requests_are_left_alone():
-    """Those of services, those of a browser, and those that a layer makes for itself."""
+    """Those of services, those of a browser, and those that a layer makes for
+    itself.
+    """
     requests = [
         Request(url=URL),
         Request(url=URL, guarded=True, method="POST"),
@@ -312,7 +369,12 @@ def test_other_requests_are_left_alone():
 
     seen = []
     watch = Watch(Validators(url=URL, etag='"a"'))
-    run(watch.watch(flow()), lambda request: seen.append(request) or Response(status=200, headers={"etag": '"x"'}))
+    run(
+        watch.watch(flow()),
+        lambda request: (
+            seen.append(request) or Response(status=200, headers={"etag": '"x"'})
+        ),
+    )
 
     assert seen == requests
     assert watch.validators is None
@@ -360,7 +422,9 @@ def test_a_page_that_may_not_be_given_unasked_is_asked_about(path, clock, header
 
 def test_an_expiry_date_counts_from_the_date_of_the_response(path, clock):
     now = clock.now - 10 * HOUR  # its clock is late
-    site = Site(date=formatdate(now, usegmt=True), expires=formatdate(now + 60, usegmt=True))
+    site = Site(
+        date=formatdate(now, usegmt=True), expires=formatdate(now + 60, usegmt=True)
+    )
     layer = make(path)
     read(layer, site)
     clock.now += 58
@@ -403,7 +467,9 @@ def test_a_redirect_that_must_not_be_stored_counts_too():
             yield Request(url=f"{url}/there", guarded=True)
             return Page(url=url)
 
-    replies = iter([reply(status=302, cache_control="no-store"), reply("x", etag='"a"')])
+    replies = iter(
+        [reply(status=302, cache_control="no-store"), reply("x", etag='"a"')]
+    )
     watch = Watch()
     run(watch.watch(Moving().read(URL)), lambda request: next(replies))
 
@@ -485,15 +551,39 @@ def test_a_failed_attempt_before_it_does_not_matter(path, clock):
 
 
 @pytest.mark.parametrize(
-    "etag", ['"' + "x" * 600 + '"', "no quotes", '"a"\r\nX: y', '"\x00"', '"é"', 'w/"a"', '"a", "b"', ""]
+    "etag",
+    [
+        '"' + "x" * 600 + '"',
+        "no quotes",
+        '"a"\r\nX: y',
+        '"\x00"',
+        '"é"',
+        'w/"a"',
+        '"a", "b"',
+        "",
+    ],
 )
 def test_an_etag_that_is_none_is_not_kept(etag):
-    assert Validators.of(Request(url=URL), Response(status=200, headers={"etag": etag})) is None
+    assert (
+        Validators.of(Request(url=URL), Response(status=200, headers={"etag": etag}))
+        is None
+    )
 
 
-@given(st.text(max_size=200), st.text(max_size=40), st.text(max_size=40), st.text(max_size=40))
+@given(
+    st.text(max_size=200),
+    st.text(max_size=40),
+    st.text(max_size=40),
+    st.text(max_size=40),
+)
 def test_any_headers_give_a_lifetime(control, age, expires, vary):
-    headers = {"cache-control": control, "age": age, "expires": expires, "vary": vary, "date": age}
+    headers = {
+        "cache-control": control,
+        "age": age,
+        "expires": expires,
+        "vary": vary,
+        "date": age,
+    }
     lifetime = Lifetime.of(headers)
 
     assert 0 <= lifetime.fresh <= inf
@@ -510,7 +600,9 @@ def test_any_headers_give_a_lifetime(control, age, expires, vary):
     ],
 )
 def test_a_poisoned_entry_adds_no_header(validators):
-    data = json.dumps({"version": 1, "stored": 0, "page": {"url": URL}, "validators": validators})
+    data = json.dumps(
+        {"version": 1, "stored": 0, "page": {"url": URL}, "validators": validators}
+    )
     assert decode(data.encode()) is None
 
 
@@ -527,14 +619,22 @@ def test_an_expiry_that_is_no_date_of_http_is_over(expires):
 
 
 @pytest.mark.parametrize(
-    "expires", ["Fri, 18 Aug 2056 02:01:18 GMT", "Friday, 18-Aug-56 02:01:18 GMT", "Fri Aug 18 02:01:18 2056"]
+    "expires",
+    [
+        "Fri, 18 Aug 2056 02:01:18 GMT",
+        "Friday, 18-Aug-56 02:01:18 GMT",
+        "Fri Aug 18 02:01:18 2056",
+    ],
 )
 def test_dates_of_http_have_three_forms(expires):
     headers = {"expires": expires, "date": "Fri, 18 Aug 2056 02:00:18 GMT"}
     assert Lifetime.of(headers).fresh == 60
 
 
-@pytest.mark.parametrize(("age", "fresh"), [("3000, 0", 600), ("0, 3000", 3600), ("x, 3000", 3600), ("-1", 3600)])
+@pytest.mark.parametrize(
+    ("age", "fresh"),
+    [("3000, 0", 600), ("0, 3000", 3600), ("x, 3000", 3600), ("-1", 3600)],
+)
 def test_of_a_list_of_ages_the_first_counts(age, fresh):
     assert Lifetime.of({"cache-control": "max-age=3600", "age": age}).fresh == fresh
 

@@ -1,6 +1,6 @@
-"""
-Every layer and every pair of layers, in both orders, and what happens inside: a bug, a cancellation, a time-out, nothing
-found, half an answer. Whatever the order, it comes out as it should, and nothing that was not sent is charged.
+"""Every layer and every pair of layers, in both orders, and what happens inside: a
+bug, a cancellation, a time-out, nothing found, half an answer. Whatever the order, it
+comes out as it should, and nothing that was not sent is charged.
 """
 
 from __future__ import annotations
@@ -11,7 +11,18 @@ import pytest
 from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import TimedOut, Unavailable, WebSearchError
 from websearch_core.flow import Request, arun, run
-from websearch_core.layers import Breaker, Budget, Cache, Fallback, Fuse, Relax, Rerank, Retry, SingleFlight, Throttle
+from websearch_core.layers import (
+    Breaker,
+    Budget,
+    Cache,
+    Fallback,
+    Fuse,
+    Relax,
+    Rerank,
+    Retry,
+    SingleFlight,
+    Throttle,
+)
 from websearch_core.models import SearchQuery, SearchResponse, SearchResult
 from websearch_core.provider import FREE, Service
 from websearch_core.testing import reply
@@ -33,9 +44,19 @@ class Sea:
             raise KeyError("results")
         if self.event == "failure":
             raise Unavailable("down", provider=self.name)
-        found = (SearchResult(title="Kelp", url="https://kelp.example/", provider=self.name),)
-        response = SearchResponse(query=query.text, provider=self.name, results=() if self.event == "empty" else found)
-        return response.with_notes("a part failed", partial=True) if self.event == "partial" else response
+        found = (
+            SearchResult(title="Kelp", url="https://kelp.example/", provider=self.name),
+        )
+        response = SearchResponse(
+            query=query.text,
+            provider=self.name,
+            results=() if self.event == "empty" else found,
+        )
+        return (
+            response.with_notes("a part failed", partial=True)
+            if self.event == "partial"
+            else response
+        )
 
 
 def combine(layer):
@@ -71,13 +92,22 @@ def end(call):
 
 
 def charged(provider):
-    """Return how many calls the budget in *provider* has counted; None if there is none."""
+    """Return how many calls the budget in *provider* has counted; None if there is
+    none.
+    """
     while provider is not None and not hasattr(provider, "runs"):
         inner = getattr(provider, "inner", None)
         provider = inner[0] if isinstance(inner, tuple) else inner
     if provider is None:
         return None
-    return sum(amount.calls for used in provider.runs.used.by_name.values() for amount in used.values()) / 1_000_000
+    return (
+        sum(
+            amount.calls
+            for used in provider.runs.used.by_name.values()
+            for amount in used.values()
+        )
+        / 1_000_000
+    )
 
 
 def stacks_with(inside):
@@ -93,13 +123,19 @@ def check(stack, event, found):
         assert any("failed" in note for note in found.notes), (stack, event)
         assert "Fallback" in stack or found._is_partial, (stack, event)
     elif event in {"bug", "failure"}:
-        assert isinstance(found, KeyError if event == "bug" else Unavailable), (stack, event)
+        assert isinstance(found, KeyError if event == "bug" else Unavailable), (
+            stack,
+            event,
+        )
     elif event == "partial":
         assert found.results, stack
         assert found._is_partial, stack
         assert any("a part failed" in note for note in found.notes), stack
     else:
-        assert bool(found.results) == (event == "fine" or "Fuse" in stack), (stack, event)
+        assert bool(found.results) == (event == "fine" or "Fuse" in stack), (
+            stack,
+            event,
+        )
         assert not found._is_partial, (stack, event)
 
 
@@ -116,7 +152,11 @@ def test_what_happens_inside_comes_out(inside, is_async):
         for event in ("fine", "bug", "failure", "empty", "partial"):
             provider = make(stack, event)
             flow = provider.search(KELP)
-            found = end(lambda flow=flow: asyncio.run(arun(flow, asend)) if is_async else run(flow, send))
+            found = end(
+                lambda flow=flow: (
+                    asyncio.run(arun(flow, asend)) if is_async else run(flow, send)
+                )
+            )
             check(stack, event, found)
             if (calls := charged(provider)) is not None:
                 assert calls >= 1, (stack, event)  # all of them have sent something

@@ -1,4 +1,6 @@
-"""A chain asks the next provider too when one is late: the first answer counts, and the loser leaves nothing behind."""
+"""A chain asks the next provider too when one is late: the first answer counts, and the
+loser leaves nothing behind.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -49,8 +51,16 @@ class Service:
 
     sends = True
 
-    def __init__(self, name, seconds=0.0, *, fails=None, results=(HIT,), until=lambda: True):
-        self.name, self.seconds, self.fails, self.results, self.until = name, seconds, fails, results, until
+    def __init__(
+        self, name, seconds=0.0, *, fails=None, results=(HIT,), until=lambda: True
+    ):
+        self.name, self.seconds, self.fails, self.results, self.until = (
+            name,
+            seconds,
+            fails,
+            results,
+            until,
+        )
         self.begun, self.ends = 0, []
 
     def _wait(self):
@@ -72,7 +82,9 @@ class Service:
 
     def search(self, query):
         yield from self._wait()
-        return SearchResponse(query=query.text, provider=self.name, results=self.results)
+        return SearchResponse(
+            query=query.text, provider=self.name, results=self.results
+        )
 
     def read(self, url):
         yield from self._wait()
@@ -83,7 +95,11 @@ def drive(flow, concurrent):
     async def asend(request):
         return None
 
-    return asyncio.run(arun(flow, asend)) if concurrent else run(flow, lambda request: None)
+    return (
+        asyncio.run(arun(flow, asend))
+        if concurrent
+        else run(flow, lambda request: None)
+    )
 
 
 def brief(answer):
@@ -92,10 +108,14 @@ def brief(answer):
 
 @both
 @pytest.mark.parametrize("what", ["search", "read"])
-def test_the_next_is_asked_when_one_is_late_and_the_loser_is_cancelled(concurrent, what):
+def test_the_next_is_asked_when_one_is_late_and_the_loser_is_cancelled(
+    concurrent, what
+):
     slow, quick = Service("slow", 60), Service("quick")
     chain = Fallback(hedge=LATE)(slow, quick)
-    answer = drive(chain.search(KELP) if what == "search" else chain.read(URL), concurrent)
+    answer = drive(
+        chain.search(KELP) if what == "search" else chain.read(URL), concurrent
+    )
 
     assert answer.provider == "quick"
     assert brief(answer) == [("slow", "cancelled"), ("quick", "ok")]
@@ -108,7 +128,11 @@ def test_one_that_is_prompt_is_asked_alone(concurrent):
     prompt, other = Service("prompt"), Service("other")
     answer = drive(Fallback(hedge=60)(prompt, other).search(KELP), concurrent)
 
-    assert (answer.provider, answer.notes, brief(answer)) == ("prompt", (), [("prompt", "ok")])
+    assert (answer.provider, answer.notes, brief(answer)) == (
+        "prompt",
+        (),
+        [("prompt", "ok")],
+    )
     assert other.ends == []
 
 
@@ -135,7 +159,9 @@ def test_one_that_fails_before_it_is_late_is_followed_by_the_next_as_ever(concur
     answer = asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
 
     assert brief(answer) == [("down", "failed"), ("up", "ok")]
-    assert [type(event) for event in heard if isinstance(event, Failover | HedgeStarted)] == [Failover]
+    assert [
+        type(event) for event in heard if isinstance(event, Failover | HedgeStarted)
+    ] == [Failover]
 
 
 @both
@@ -162,15 +188,24 @@ def test_if_both_fail_the_third_is_asked(concurrent):
 
 @both
 def test_if_all_fail_the_error_has_each(concurrent):
-    one, two = Service("one", LATE, fails=Unavailable("x")), Service("two", fails=TimedOut("y"))
+    one, two = (
+        Service("one", LATE, fails=Unavailable("x")),
+        Service("two", fails=TimedOut("y")),
+    )
     with pytest.raises(AllProvidersFailed, match="one: x; two: y"):
         drive(Fallback(hedge=SOON)(one, two).search(KELP), concurrent)
 
 
 @both
 def test_a_budget_that_forbids_the_hedge_does_not_end_the_search(concurrent):
-    first, second = Service("first", 0.1), Service("second", fails=BudgetExceeded("used up"))
-    assert drive(Fallback(hedge=SOON)(first, second).search(KELP), concurrent).provider == "first"
+    first, second = (
+        Service("first", 0.1),
+        Service("second", fails=BudgetExceeded("used up")),
+    )
+    assert (
+        drive(Fallback(hedge=SOON)(first, second).search(KELP), concurrent).provider
+        == "first"
+    )
 
     first.fails = Unavailable("x")
     with pytest.raises(BudgetExceeded):
@@ -186,13 +221,20 @@ def test_a_bug_of_the_hedge_does_not_end_the_search(concurrent, monkeypatch):
             super().__init__(work)
             branches.append(self)
 
-    monkeypatch.setattr(_branches, "Branch", RecordedBranch)  # a thread is done some time after its provider has failed
+    # a thread is done some time after its provider has failed
+    monkeypatch.setattr(_branches, "Branch", RecordedBranch)
     second = Service("second", fails=ZeroDivisionError("bug"))
-    first = Service("first", LATE, until=lambda: second.ends and all(one.done.done() for one in branches[1:2]))
+    first = Service(
+        "first",
+        LATE,
+        until=lambda: second.ends and all(one.done.done() for one in branches[1:2]),
+    )
     answer = drive(Fallback(hedge=SOON)(first, second).search(KELP), concurrent)
 
     assert brief(answer) == [("first", "ok"), ("second", "parse")]
-    both_broken = Fallback(hedge=SOON)(Service("a", LATE, fails=KeyError("bug")), second)
+    both_broken = Fallback(hedge=SOON)(
+        Service("a", LATE, fails=KeyError("bug")), second
+    )
     with pytest.raises(AllProvidersFailed) as caught:
         drive(both_broken.search(KELP), concurrent)
     assert all(isinstance(error, BadResponse) for error in caught.value.exceptions)
@@ -201,10 +243,17 @@ def test_a_bug_of_the_hedge_does_not_end_the_search(concurrent, monkeypatch):
 @both
 def test_nothing_found_is_no_answer_if_on_empty_says_so(concurrent):
     one, two = Service("one", LATE, results=()), Service("two", 0.1)
-    answer = drive(Fallback(hedge=SOON, on_empty=True)(one, two).search(KELP), concurrent)
+    answer = drive(
+        Fallback(hedge=SOON, on_empty=True)(one, two).search(KELP), concurrent
+    )
     assert brief(answer) == [("one", "empty"), ("two", "ok")]
 
-    nothing = drive(Fallback(hedge=SOON, on_empty=True)(one, Service("none", results=())).search(KELP), concurrent)
+    nothing = drive(
+        Fallback(hedge=SOON, on_empty=True)(one, Service("none", results=())).search(
+            KELP
+        ),
+        concurrent,
+    )
     assert brief(nothing) == [("one", "empty"), ("none", "empty")]
 
 
@@ -223,12 +272,20 @@ def test_at_most_one_call_in_twenty_and_one_more_is_hedged(concurrent):
 def test_a_hook_hears_of_it_and_the_log_has_a_line(concurrent, caplog):
     caplog.set_level("INFO")
     heard = []
-    web = WebSearch([Local("slow", 60), Local("quick")], combine=Fallback(hedge=LATE), on_event=heard.append)
+    web = WebSearch(
+        [Local("slow", 60), Local("quick")],
+        combine=Fallback(hedge=LATE),
+        on_event=heard.append,
+    )
     response = asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
 
     assert response.provider == "quick"
     (hedged,) = [event for event in heard if isinstance(event, HedgeStarted)]
-    assert hedged.as_json() == {"provider": "slow", "next_provider": "quick", "seconds": LATE}
+    assert hedged.as_json() == {
+        "provider": "slow",
+        "next_provider": "quick",
+        "seconds": LATE,
+    }
     assert "slow has not answered after 0.05 s: quick is asked too" in caplog.text
 
 
@@ -242,9 +299,13 @@ class Local(Service):
 
 
 @both
-def test_a_loser_is_no_failure_for_its_breaker_and_its_place_in_the_queue_is_free(concurrent):
+def test_a_loser_is_no_failure_for_its_breaker_and_its_place_in_the_queue_is_free(
+    concurrent,
+):
     slow, quick = Service("slow", 60), Service("quick")
-    first = Breaker(failures=1, min_timeout=0)(Throttle(concurrent=1, requests_per_second=1000)(slow))
+    first = Breaker(failures=1, min_timeout=0)(
+        Throttle(concurrent=1, requests_per_second=1000)(slow)
+    )
     chain = Fallback(hedge=LATE, hedge_share=1)(first, quick)
     for _ in range(2):
         assert drive(chain.search(KELP), concurrent).provider == "quick"
@@ -274,7 +335,10 @@ async def test_a_cancelled_call_cancels_both():
 @both
 def test_the_time_of_the_call_holds_for_both(concurrent):
     web = WebSearch(
-        [Local("one", 60), Local("two", 60)], combine=Fallback(hedge=SOON), retry=Retry(attempts=1), timeout=0.3
+        [Local("one", 60), Local("two", 60)],
+        combine=Fallback(hedge=SOON),
+        retry=Retry(attempts=1),
+        timeout=0.3,
     )
     began = time.monotonic()
     with pytest.raises((AllProvidersFailed, TimedOut)):
@@ -310,7 +374,9 @@ def test_the_connection_of_the_loser_is_closed(concurrent, server, http):
 
         def search(self, query):
             response = yield Request(url=self.url)
-            return SearchResponse(query=query.text, provider=self.name, answer=response.content.decode())
+            return SearchResponse(
+                query=query.text, provider=self.name, answer=response.content.decode()
+            )
 
     with hanging_server(asked, ended) as slow:
         heard = []
@@ -320,17 +386,23 @@ def test_the_connection_of_the_loser_is_closed(concurrent, server, http):
             retry=Retry(attempts=1),
             on_event=heard.append,
         )
-        response = asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
+        response = (
+            asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
+        )
         assert response.provider == "quick"
         assert ended.wait(60)
-    wait_until(lambda: len([event for event in heard if isinstance(event, Exchange)]) == 2)
+    wait_until(
+        lambda: len([event for event in heard if isinstance(event, Exchange)]) == 2
+    )
     web.close()
     gc.collect()
 
 
 @contextmanager
 def hanging_server(asked, ended):
-    """Listen, read a request, never answer, and say when the client has asked and when it has gone."""
+    """Listen, read a request, never answer, and say when the client has asked and when
+    it has gone.
+    """
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def work():
@@ -346,7 +418,9 @@ def hanging_server(asked, ended):
 
 @pytest.mark.enable_socket
 @both
-def test_each_of_many_pages_is_hedged_and_the_connections_of_the_losers_are_closed(concurrent, server, http):
+def test_each_of_many_pages_is_hedged_and_the_connections_of_the_losers_are_closed(
+    concurrent, server, http
+):
     urls = [f"https://a.example/{name}" for name in "abc"]
     asked, ended = threading.Semaphore(0), threading.Semaphore(0)
 
@@ -359,7 +433,9 @@ def test_each_of_many_pages_is_hedged_and_the_connections_of_the_losers_are_clos
     def answer(connection):
         connection.sendall(http(b"quick"))
 
-    server.answers |= {f"/slow/{url[-1]}": hang for url in urls} | {f"/quick/{url[-1]}": answer for url in urls}
+    server.answers |= {f"/slow/{url[-1]}": hang for url in urls} | {
+        f"/quick/{url[-1]}": answer for url in urls
+    }
 
     class Remote:
         def __init__(self, name):
@@ -367,7 +443,11 @@ def test_each_of_many_pages_is_hedged_and_the_connections_of_the_losers_are_clos
 
         def read(self, url):
             response = yield Request(url=f"{server.url}/{self.name}/{url[-1]}")
-            return Page(url=url, content=f"{response.content.decode()} {url[-1]}", provider=self.name)
+            return Page(
+                url=url,
+                content=f"{response.content.decode()} {url[-1]}",
+                provider=self.name,
+            )
 
     heard = []
     web = WebSearch(
@@ -380,8 +460,12 @@ def test_each_of_many_pages_is_hedged_and_the_connections_of_the_losers_are_clos
     )
     pages = asyncio.run(web.aread_many(urls)) if concurrent else web.read_many(urls)
 
-    assert [(page.provider, page.content) for page in pages] == [("quick", f"quick {url[-1]}") for url in urls]
-    assert len([event for event in heard if isinstance(event, HedgeStarted)]) == len(urls)
+    assert [(page.provider, page.content) for page in pages] == [
+        ("quick", f"quick {url[-1]}") for url in urls
+    ]
+    assert len([event for event in heard if isinstance(event, HedgeStarted)]) == len(
+        urls
+    )
     for _ in urls:
         assert asked.acquire(timeout=60)
         assert ended.acquire(timeout=60)
@@ -450,10 +534,15 @@ def test_a_bucket_holds_at_most_ten():
 
 
 def test_a_played_chain_is_never_late():
-    assert play(Fallback(hedge=LATE)(Local("a"), Local("b")).search(KELP)).result.provider == "a"
+    assert (
+        play(Fallback(hedge=LATE)(Local("a"), Local("b")).search(KELP)).result.provider
+        == "a"
+    )
 
 
-@pytest.mark.parametrize("layer", [Budget(limit="100 calls"), Throttle(requests_per_second=1000)])
+@pytest.mark.parametrize(
+    "layer", [Budget(limit="100 calls"), Throttle(requests_per_second=1000)]
+)
 def test_layers_around_a_hedge_see_the_requests_of_both(layer):
     seen = []
     around = layer(Fallback(hedge=LATE)(Service("slow", 60), Service("quick")))

@@ -1,4 +1,6 @@
-"""A provider that says after which errors it can help is asked only after those; `reader="auto"` is built on it."""
+"""A provider that says after which errors it can help is asked only after those;
+`reader="auto"` is built on it.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,12 @@ URL = "https://sea.example/kelp"
 
 class Reader:
     def __init__(self, name, fails=None, *, helps_after=(), slow=False):
-        self.name, self.fails, self.helps_after, self.slow = name, fails, helps_after, slow
+        self.name, self.fails, self.helps_after, self.slow = (
+            name,
+            fails,
+            helps_after,
+            slow,
+        )
         self.asked = []
 
     def read(self, url):
@@ -74,21 +81,35 @@ def test_it_is_not_asked_where_it_cannot_and_the_only_failure_is_raised_as_it_is
 
 
 def test_the_one_after_it_is_asked_and_the_outcomes_say_who_was_skipped():
-    chain = Fallback()(Reader("direct", PageNotFound("gone")), browser(), Reader("wayback"))
+    chain = Fallback()(
+        Reader("direct", PageNotFound("gone")), browser(), Reader("wayback")
+    )
     page = read(chain)
 
-    assert statuses(page) == [("direct", "failed"), ("browser", "skipped"), ("wayback", "ok")]
+    assert statuses(page) == [
+        ("direct", "failed"),
+        ("browser", "skipped"),
+        ("wayback", "ok"),
+    ]
     assert page.notes == ("direct failed (page_not_found); answered by wayback",)
 
 
 def test_an_earlier_failure_than_the_last_counts_too():
-    chain = Fallback()(Reader("direct", NeedsBrowser("scripts")), Reader("jina", Unavailable("down")), browser())
+    chain = Fallback()(
+        Reader("direct", NeedsBrowser("scripts")),
+        Reader("jina", Unavailable("down")),
+        browser(),
+    )
 
     assert read(chain).provider == "browser"
 
 
 def test_several_failures_are_raised_together():
-    chain = Fallback()(Reader("local", PageNotFound("no")), Reader("direct", PageNotFound("gone")), browser())
+    chain = Fallback()(
+        Reader("local", PageNotFound("no")),
+        Reader("direct", PageNotFound("gone")),
+        browser(),
+    )
     with pytest.raises(AllProvidersFailed) as caught:
         read(chain)
 
@@ -110,7 +131,9 @@ def test_a_layer_around_it_changes_nothing():
 def test_each_page_of_a_batch_goes_on_only_where_it_helps():
     needs, gone, fine = f"{URL}/needs", f"{URL}/gone", f"{URL}/fine"
     late = browser()
-    direct = Reader("direct", {needs: NeedsBrowser("scripts"), gone: PageNotFound("gone")})
+    direct = Reader(
+        "direct", {needs: NeedsBrowser("scripts"), gone: PageNotFound("gone")}
+    )
     pages = read_many(Fallback()(direct, late), [needs, gone, fine])
 
     assert late.asked == [needs]
@@ -120,7 +143,9 @@ def test_each_page_of_a_batch_goes_on_only_where_it_helps():
 
 def test_a_slow_reader_is_not_hedged_with_it():
     late = browser()
-    page = WebSearch(reader=Fallback(hedge=0.01)(Reader("direct", slow=True), late), layers=None).read(URL)
+    page = WebSearch(
+        reader=Fallback(hedge=0.01)(Reader("direct", slow=True), late), layers=None
+    ).read(URL)
 
     assert page.provider == "direct"
     assert not late.asked
@@ -165,7 +190,9 @@ def test_auto_may_stand_in_the_settings(installed, monkeypatch):
 
 
 def test_a_browser_that_is_switched_off_is_not_used(installed):
-    settings = Settings.from_mapping({"reader": "auto", "providers": {"browser": {"enabled": False}}})
+    settings = Settings.from_mapping(
+        {"reader": "auto", "providers": {"browser": {"enabled": False}}}
+    )
 
     assert readers(WebSearch(settings=settings)) == "direct"
 
@@ -179,7 +206,11 @@ def test_auto_cannot_search():
         WebSearch("auto")
 
 
-HIDDEN = Page(url=URL, content="Kelp.", notes=("9 hidden passages left out: 900 characters, more than are here",))
+HIDDEN = Page(
+    url=URL,
+    content="Kelp.",
+    notes=("9 hidden passages left out: 900 characters, more than are here",),
+)
 
 
 class Answers:
@@ -197,26 +228,46 @@ def test_a_page_that_hides_more_than_it_shows_is_read_by_the_browser_that_follow
     page = read(Fallback()(Answers("direct", HIDDEN), browser()))
 
     assert page.provider == "browser"
-    assert page.notes == ("direct left out more of the page, as hidden, than it kept; answered by browser",)
+    assert page.notes == (
+        "direct left out more of the page, as hidden, than it kept; answered by browser",
+    )
     assert statuses(page) == [("direct", "ok"), ("browser", "ok")]
 
 
-@pytest.mark.parametrize("failure", [Unavailable("crashed"), PageNotFound("gone"), DomainNotAllowed("policy")])
-def test_a_page_that_hides_more_than_it_shows_stays_the_answer_where_the_browser_fails(failure):
+@pytest.mark.parametrize(
+    "failure",
+    [Unavailable("crashed"), PageNotFound("gone"), DomainNotAllowed("policy")],
+)
+def test_a_page_that_hides_more_than_it_shows_stays_the_answer_where_the_browser_fails(
+    failure,
+):
     chain = Fallback()(Answers("direct", HIDDEN), browser(failure))
     page = read(chain)
     (batch,) = read_many(chain, [URL])
 
-    assert (page.provider, page.content, page.notes[0]) == ("direct", "Kelp.", HIDDEN.notes[0])
-    assert page.notes[1].endswith(f"; browser failed ({failure.code}); answered by direct")
-    assert (batch.provider, batch.content, batch.notes) == (page.provider, page.content, page.notes)
+    assert (page.provider, page.content, page.notes[0]) == (
+        "direct",
+        "Kelp.",
+        HIDDEN.notes[0],
+    )
+    assert page.notes[1].endswith(
+        f"; browser failed ({failure.code}); answered by direct"
+    )
+    assert (batch.provider, batch.content, batch.notes) == (
+        page.provider,
+        page.content,
+        page.notes,
+    )
 
 
 def test_a_page_that_hides_more_than_it_shows_is_the_answer_where_no_browser_follows():
     jina = Reader("jina")
 
     assert read(Fallback()(Answers("direct", HIDDEN), jina)).notes == HIDDEN.notes
-    assert read(Fallback(on=(Blocked,))(Answers("direct", HIDDEN), browser())).notes == HIDDEN.notes
+    assert (
+        read(Fallback(on=(Blocked,))(Answers("direct", HIDDEN), browser())).notes
+        == HIDDEN.notes
+    )
     assert not jina.asked
 
 
@@ -224,7 +275,9 @@ def test_only_the_pages_of_a_batch_that_hide_more_than_they_show_are_read_by_the
     class Both(Reader):
         def read(self, url):
             page = yield from super().read(url)
-            return page.model_copy(update={"notes": HIDDEN.notes}) if url == URL else page
+            return (
+                page.model_copy(update={"notes": HIDDEN.notes}) if url == URL else page
+            )
 
     late = browser()
     found = read_many(Fallback()(Both("direct"), late), [URL, f"{URL}/2"])
@@ -234,6 +287,8 @@ def test_only_the_pages_of_a_batch_that_hide_more_than_they_show_are_read_by_the
 
 
 def test_the_reader_of_this_package_says_that_more_is_hidden_as_the_chain_expects():
-    direct = read_html(f"<p>Kelp.</p><p hidden>{'Kelp grows in cold seas. ' * 40}</p>".encode(), URL)
+    direct = read_html(
+        f"<p>Kelp.</p><p hidden>{'Kelp grows in cold seas. ' * 40}</p>".encode(), URL
+    )
 
     assert read(Fallback()(Answers("direct", direct), browser())).provider == "browser"

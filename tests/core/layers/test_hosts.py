@@ -19,7 +19,14 @@ from websearch_core import Timeout, WebSearch
 from websearch_core._runtime.deadline import time_limit
 from websearch_core._text.urls import find_host
 from websearch_core.client._stream import Lanes
-from websearch_core.errors import BadResponse, ConfigurationError, PageNotFound, RateLimited, TimedOut, WebSearchError
+from websearch_core.errors import (
+    BadResponse,
+    ConfigurationError,
+    PageNotFound,
+    RateLimited,
+    TimedOut,
+    WebSearchError,
+)
 from websearch_core.flow import Call, Gather, Request, Sleep, arun, run
 from websearch_core.layers import Cache, Retry, Throttle
 from websearch_core.layers import _throttle as hosts_module
@@ -73,7 +80,12 @@ def test_four_pages_of_a_host_are_fetched_at_a_time(simulate, reader):
 
 
 def test_a_page_and_its_redirects_do_not_wait(simulate):
-    hops = iter([*(reply(status=301, location=f"https://sea.example/{n}") for n in range(5)), reply()])
+    hops = iter(
+        [
+            *(reply(status=301, location=f"https://sea.example/{n}") for n in range(5)),
+            reply(),
+        ]
+    )
     layer, simulation = Throttle()(Reader()), simulate(answer=lambda _: next(hops))
     start(simulation, layer, 1)
     simulation.run()
@@ -87,7 +99,9 @@ def test_a_batch_is_spaced_after_the_first_ten(simulate):
     simulation.run()
 
     assert times(simulation)[9] < 0.1
-    assert all(later - earlier >= 0.15 for earlier, later in pairwise(times(simulation)[9:]))
+    assert all(
+        later - earlier >= 0.15 for earlier, later in pairwise(times(simulation)[9:])
+    )
     assert times(simulation)[-1] == pytest.approx(4, abs=0.1)
 
 
@@ -124,9 +138,13 @@ def test_after_retry_after_a_host_gets_no_requests_and_others_do(simulate, statu
 
 
 @pytest.mark.parametrize("status", [200, 301, 404, 500])
-def test_other_answers_say_nothing_about_the_rate_whatever_their_headers(simulate, status):
+def test_other_answers_say_nothing_about_the_rate_whatever_their_headers(
+    simulate, status
+):
     wait = {"retry_after": "5", "x_ratelimit_remaining": "0", "x_ratelimit_reset": "5"}
-    answers = iter([reply(status=status, location="https://sea.example/x", **wait), *[reply()] * 3])
+    answers = iter(
+        [reply(status=status, location="https://sea.example/x", **wait), *[reply()] * 3]
+    )
     layer, simulation = Throttle()(Reader()), simulate(answer=lambda _: next(answers))
     start(simulation, layer, 1)
     start(simulation, layer, 1, after=0.1)
@@ -145,7 +163,10 @@ def test_a_long_rest_is_not_waited_for_and_ends_within_a_minute(simulate):
 
     refused = simulation.results["sea.example/1"]
     assert isinstance(refused, RateLimited)
-    assert str(refused) == "skiff request not sent: the page's host asked to be left alone for another 60 s"
+    assert (
+        str(refused)
+        == "skiff request not sent: the page's host asked to be left alone for another 60 s"
+    )
     assert refused.retry_after == pytest.approx(59.9)
     assert [name for _, name in simulation.sent] == ["sea.example/0", "later"]
 
@@ -160,7 +181,13 @@ def test_a_retry_waits_as_long_as_the_host_says(simulate, monkeypatch):
 
 
 def test_hosts_that_only_allow_can_open_have_no_limits_unless_you_set_some(simulate):
-    for host in ("127.0.0.1:8080", "10.1.2.3", "localhost:3000", "[::1]:80", "wiki.localhost"):
+    for host in (
+        "127.0.0.1:8080",
+        "10.1.2.3",
+        "localhost:3000",
+        "[::1]:80",
+        "wiki.localhost",
+    ):
         simulation = simulate(seconds=1)
         start(simulation, Throttle()(Reader()), 40, host=host)
         assert simulation.run().most_at_once == 40, host
@@ -170,14 +197,21 @@ def test_hosts_that_only_allow_can_open_have_no_limits_unless_you_set_some(simul
 
 
 def test_numbers_of_ones_own_replace_the_defaults(simulate):
-    layer, simulation = Throttle(host_requests_per_second=1, host_concurrent=1)(Reader()), simulate(seconds=0.1)
+    layer, simulation = (
+        Throttle(host_requests_per_second=1, host_concurrent=1)(Reader()),
+        simulate(seconds=0.1),
+    )
     start(simulation, layer, 15)
     simulation.run()
 
     assert simulation.most_at_once == 1
     assert times(simulation)[-1] == pytest.approx(5, abs=0.05)
     unlimited = simulate(seconds=1)
-    start(unlimited, Throttle(host_requests_per_second=math.inf, host_concurrent=100)(Reader()), 100)
+    start(
+        unlimited,
+        Throttle(host_requests_per_second=math.inf, host_concurrent=100)(Reader()),
+        100,
+    )
     assert unlimited.run().most_at_once == 100
 
 
@@ -196,7 +230,10 @@ def test_a_crawl_delay_spaces_requests_and_sends_one_at_a_time(simulate):
 
 
 def test_the_limits_of_a_service_do_not_hold_for_pages(simulate):
-    layer, simulation = Throttle(requests_per_second=0.01, concurrent=1)(Reader()), simulate(seconds=1)
+    layer, simulation = (
+        Throttle(requests_per_second=0.01, concurrent=1)(Reader()),
+        simulate(seconds=1),
+    )
     start(simulation, layer, 4)
     simulation.run()
 
@@ -204,7 +241,12 @@ def test_the_limits_of_a_service_do_not_hold_for_pages(simulate):
 
 
 @pytest.mark.parametrize(
-    "options", [{"host_requests_per_second": 0}, {"host_requests_per_second": "5"}, {"host_concurrent": 0}]
+    "options",
+    [
+        {"host_requests_per_second": 0},
+        {"host_requests_per_second": "5"},
+        {"host_concurrent": 0},
+    ],
 )
 def test_wrong_numbers_are_refused(options):
     with pytest.raises(ConfigurationError, match="Throttle: host_"):
@@ -279,7 +321,9 @@ def test_a_slow_host_does_not_hold_up_the_pages_of_others():
     hosts = ["slow"] * 20 + ["fast"] * 20
     starts = [partial(flow, number, host) for number, host in enumerate(hosts)]
 
-    assert asyncio.run(arun(gather_by_host(starts, hosts, 8, 4), None)) == list(range(40))
+    assert asyncio.run(arun(gather_by_host(starts, hosts, 8, 4), None)) == list(
+        range(40)
+    )
 
 
 def test_answers_are_in_order_and_an_error_stays_with_its_page():
@@ -317,14 +361,21 @@ def test_pages_of_one_host_go_in_order_and_no_more_than_a_few_at_a_time():
             under_way[host] -= 1
 
     hosts = [f"{number % 3}" for number in range(60)]
-    run(gather_by_host([partial(flow, n, host) for n, host in enumerate(hosts)], hosts, 8, 4), None)
+    run(
+        gather_by_host(
+            [partial(flow, n, host) for n, host in enumerate(hosts)], hosts, 8, 4
+        ),
+        None,
+    )
 
     assert sorted(order) == list(range(60))
     assert max(most.values()) <= 4
 
 
 def held_back(seconds, times=1):
-    """Return a flow that a throttle holds back so many times, and a list of when it began."""
+    """Return a flow that a throttle holds back so many times, and a list of when it
+    began.
+    """
     begun = []
 
     def flow():
@@ -347,13 +398,20 @@ def test_a_page_that_was_held_back_is_read_later_and_takes_no_place_until_then()
         return number
 
     hosts = ["slow"] * 4 + [f"{number}" for number in range(8)]
-    starts = [slow, partial(quick, 1), partial(quick, 2), partial(quick, 3), *(partial(quick, n) for n in range(8))]
+    starts = [
+        slow,
+        partial(quick, 1),
+        partial(quick, 2),
+        partial(quick, 3),
+        *(partial(quick, n) for n in range(8)),
+    ]
     with time_limit(60):
         answers = run(gather_by_host(starts, hosts, 1, 1), None)
 
     assert answers == ["read", 1, 2, 3, *range(8)]
     assert begun[1] - begun[0] >= 1
-    assert len([at for at in done if at < begun[1]]) == 8  # the other hosts did not wait
+    # the other hosts did not wait
+    assert len([at for at in done if at < begun[1]]) == 8
 
 
 def test_a_page_that_was_held_back_for_longer_than_there_is_time_is_an_error_at_once():
@@ -404,7 +462,11 @@ def test_read_many_takes_turns_among_hosts_only_for_pages_that_are_fetched_from_
     def reader(opens):
         def read(url):
             order.append(find_host(url))
-            yield Call(other.set if find_host(url) == "b.example" else partial(other.wait, 20 if opens else 0))
+            yield Call(
+                other.set
+                if find_host(url) == "b.example"
+                else partial(other.wait, 20 if opens else 0)
+            )
             return Page(url=url, content="Kelp")
 
         return SimpleNamespace(name="skiff", opens_pages=opens, read=read)
@@ -413,7 +475,9 @@ def test_read_many_takes_turns_among_hosts_only_for_pages_that_are_fetched_from_
     for opens in (True, False):
         order.clear()
         other.clear()
-        pages = WebSearch("duckduckgo", reader=reader(opens)).read_many(urls, concurrency=4)
+        pages = WebSearch("duckduckgo", reader=reader(opens)).read_many(
+            urls, concurrency=4
+        )
         assert [page.url for page in pages] == urls
         assert (order.index("b.example") == 1) is opens
 
@@ -421,7 +485,11 @@ def test_read_many_takes_turns_among_hosts_only_for_pages_that_are_fetched_from_
 def test_a_cached_page_of_a_resting_host_is_given(simulate, tmp_path):
     answers = iter([reply(), reply(status=429, retry_after="50")])
     layer = Cache(location=tmp_path / "pages.db")(Throttle()(Reader()))
-    simulation = simulate(answer=lambda request: next(answers) if isinstance(request, Request) else request())
+    simulation = simulate(
+        answer=lambda request: (
+            next(answers) if isinstance(request, Request) else request()
+        )
+    )
     start(simulation, layer, 2)
     simulation.run()
     simulation.start("again", layer.read("https://sea.example/0"))

@@ -60,7 +60,9 @@ KELP = SearchQuery.of("kelp")
 
 
 class Stub:
-    """A provider whose flow makes one request and finds nothing; errors thrown into it come out again."""
+    """A provider whose flow makes one request and finds nothing; errors thrown into it
+    come out again.
+    """
 
     def __init__(self, name="stub", options=frozenset()):
         self.name, self.options = name, options
@@ -77,7 +79,9 @@ class Stub:
 
 
 def test_a_temporary_failure_is_tried_again_and_a_lasting_one_is_not():
-    outcome = play(Retry()(Stub()).search(KELP), Unavailable("down"), Unavailable("down"), reply())
+    outcome = play(
+        Retry()(Stub()).search(KELP), Unavailable("down"), Unavailable("down"), reply()
+    )
 
     assert len(outcome.requests) == 3
     with pytest.raises(AuthenticationError):
@@ -85,16 +89,28 @@ def test_a_temporary_failure_is_tried_again_and_a_lasting_one_is_not():
 
 
 def test_reading_is_tried_again_as_well():
-    assert len(play(Retry()(Stub()).read("https://a.example"), Unavailable("down"), reply()).requests) == 2
+    assert (
+        len(
+            play(
+                Retry()(Stub()).read("https://a.example"), Unavailable("down"), reply()
+            ).requests
+        )
+        == 2
+    )
 
 
 def test_the_last_failure_is_raised():
     with pytest.raises(Unavailable, match="third"):
-        play(Retry(attempts=3)(Stub()).search(KELP), *(Unavailable(which) for which in ("first", "second", "third")))
+        play(
+            Retry(attempts=3)(Stub()).search(KELP),
+            *(Unavailable(which) for which in ("first", "second", "third")),
+        )
 
 
 def test_the_pause_is_the_one_that_the_service_asks_for():
-    assert play(Retry()(Stub()).search(KELP), RateLimited("slow down", retry_after=2), reply()).pauses == [2]
+    assert play(
+        Retry()(Stub()).search(KELP), RateLimited("slow down", retry_after=2), reply()
+    ).pauses == [2]
 
 
 @pytest.mark.parametrize("wait", [11, 99_999_999_999])
@@ -111,7 +127,10 @@ def test_a_wait_beyond_the_deadline_ends_the_attempts():
 
 def test_pauses_double_at_random_up_to_a_bound():
     layer = Retry(attempts=8, wait_initial=1, wait_max=4, extra_share=None)(Stub())
-    pauses = [play(layer.search(KELP), *[Unavailable("down")] * 7, reply()).pauses for _ in range(50)]
+    pauses = [
+        play(layer.search(KELP), *[Unavailable("down")] * 7, reply()).pauses
+        for _ in range(50)
+    ]
 
     for turn, most in enumerate([1, 2, 4, 4, 4, 4, 4]):
         assert all(0 <= each[turn] <= most for each in pauses)
@@ -120,25 +139,37 @@ def test_pauses_double_at_random_up_to_a_bound():
 
 def test_a_network_failure_gets_the_name_of_its_provider():
     with pytest.raises(Unavailable) as caught:
-        play(Retry(attempts=1)(Stub("brave")).search(KELP), Unavailable("cannot connect"))
+        play(
+            Retry(attempts=1)(Stub("brave")).search(KELP), Unavailable("cannot connect")
+        )
     assert caught.value.provider == "brave"
 
 
 def test_the_next_provider_is_asked_when_one_fails_and_the_answer_says_so():
     chain = Fallback()(Stub("a"), Stub("b"), Stub("c"))
-    outcome = play(chain.search(KELP), QuotaExhausted("empty"), Blocked("robot"), reply())
+    outcome = play(
+        chain.search(KELP), QuotaExhausted("empty"), Blocked("robot"), reply()
+    )
 
     assert outcome.result.provider == "c"
-    assert outcome.result.notes == ("a failed (quota_exhausted); b failed (blocked); answered by c",)
+    assert outcome.result.notes == (
+        "a failed (quota_exhausted); b failed (blocked); answered by c",
+    )
 
 
 def test_an_answer_of_the_first_provider_has_no_note():
-    assert play(Fallback()(Stub("a"), Stub("b")).search(KELP), reply()).result.notes == ()
+    assert (
+        play(Fallback()(Stub("a"), Stub("b")).search(KELP), reply()).result.notes == ()
+    )
 
 
 def test_when_all_fail_every_cause_is_kept():
     with pytest.raises(AllProvidersFailed, match="a: wrong key; b: down") as caught:
-        play(Fallback()(Stub("a"), Stub("b")).search(KELP), AuthenticationError("wrong key"), Unavailable("down"))
+        play(
+            Fallback()(Stub("a"), Stub("b")).search(KELP),
+            AuthenticationError("wrong key"),
+            Unavailable("down"),
+        )
     first, second = caught.value.exceptions
     assert (type(first), type(second)) == (AuthenticationError, Unavailable)
     assert caught.value.temporary
@@ -173,7 +204,9 @@ def test_only_the_failures_in_after_ask_the_next_provider():
 
 def test_an_unsafe_url_is_unsafe_for_every_reader():
     with pytest.raises(UnsafeURL):
-        play(Fallback()(Stub("a"), Stub("b")).read("https://a.example"), UnsafeURL("no"))
+        play(
+            Fallback()(Stub("a"), Stub("b")).read("https://a.example"), UnsafeURL("no")
+        )
 
 
 @pytest.mark.parametrize("what", ["search", "read", "read_many"])
@@ -194,7 +227,11 @@ def test_each_provider_gets_a_fair_share_of_the_time(what):
             return [(yield from self.read(url))]
 
     chain = Fallback()(Timed("a"), Timed("b"), Timed("c"))
-    asked = {"search": KELP, "read": "https://a.example", "read_many": ["https://a.example"]}[what]
+    asked = {
+        "search": KELP,
+        "read": "https://a.example",
+        "read_many": ["https://a.example"],
+    }[what]
     with time_limit(30):
         play(getattr(chain, what)(asked), Unavailable(""), Unavailable(""), reply())
     assert [round(share) for share in shares] == [10, 15, 30]
@@ -210,7 +247,12 @@ def test_unsupported_options_are_left_out_with_a_note():
 def test_the_query_takes_precedence_over_the_layer():
     asked = {"time_range": "week"}
 
-    assert play(Relax(unsupported="raise")(Stub()).search(SearchQuery.of("kelp", **asked, unsupported="note")), reply())
+    assert play(
+        Relax(unsupported="raise")(Stub()).search(
+            SearchQuery.of("kelp", **asked, unsupported="note")
+        ),
+        reply(),
+    )
     for layer in (Relax()(Stub()), Relax(unsupported="raise")(Stub())):
         with pytest.raises(UnsupportedOption):
             play(layer.search(SearchQuery.of("kelp", **asked, unsupported="raise")))
@@ -233,7 +275,9 @@ def test_relax_always_passes_on_the_same_query():
 
 def test_a_provider_that_supports_all_options_is_preferred_to_leaving_some_out():
     chain = Relax()(Fallback()(Stub("a"), Stub("b", options={"time_range"})))
-    response = play(chain.search(SearchQuery.of("kelp", time_range="week")), reply()).result
+    response = play(
+        chain.search(SearchQuery.of("kelp", time_range="week")), reply()
+    ).result
 
     assert response.provider == "b"
     assert "ignored" not in str(response.notes)
@@ -252,12 +296,18 @@ def test_if_the_first_fails_the_next_searches_without_some_options_and_notes_nam
     class Named(Stub):
         def search(self, query):
             if unknown := sorted(query.requested() - self.options):
-                raise UnsupportedOption(f"{self.name} cannot", options=unknown, provider=self.name)
+                raise UnsupportedOption(
+                    f"{self.name} cannot", options=unknown, provider=self.name
+                )
             return super().search(query)
 
-    chain = Relax()(Fallback()(Named("a", options={"language"}), Named("b", options={"country"})))
+    chain = Relax()(
+        Fallback()(Named("a", options={"language"}), Named("b", options={"country"}))
+    )
     query = SearchQuery.of("kelp", language="en", country="GB")
-    response = play(chain.search(query), Unavailable("down"), Unavailable("down"), reply()).result
+    response = play(
+        chain.search(query), Unavailable("down"), Unavailable("down"), reply()
+    ).result
 
     assert response.provider == "b"
     assert response.notes == (
@@ -276,12 +326,20 @@ def test_an_error_that_fewer_options_cannot_fix_is_raised(options):
     with pytest.raises(UnsupportedOption):
         play(Relax()(Stubborn()).search(SearchQuery.of("kelp", page=2)))
     with pytest.raises(AllProvidersFailed):
-        play(Relax()(Fallback()(Stubborn(), Stubborn())).search(SearchQuery.of("kelp", page=2)))
+        play(
+            Relax()(Fallback()(Stubborn(), Stubborn())).search(
+                SearchQuery.of("kelp", page=2)
+            )
+        )
 
 
 def test_when_all_fail_for_other_reasons_nothing_is_left_out():
     with pytest.raises(AllProvidersFailed):
-        play(Relax()(Fallback()(Stub("a"), Stub("b"))).search(KELP), Unavailable("down"), Unavailable("down"))
+        play(
+            Relax()(Fallback()(Stub("a"), Stub("b"))).search(KELP),
+            Unavailable("down"),
+            Unavailable("down"),
+        )
 
 
 def test_layers_compose():
@@ -300,7 +358,9 @@ def test_layers_compose():
 
 
 class Cache:
-    """A layer of another package, put around by hand; it knows only that it must show what is inside."""
+    """A layer of another package, put around by hand; it knows only that it must show
+    what is inside.
+    """
 
     def __init__(self, inner):
         self.inner, self.name = inner, f"cached {inner.name}"
@@ -363,7 +423,9 @@ class _SearchOnly(ProviderWrapper):
 
 
 def shape(provider):
-    """Return the layers from the outside in, down to one provider: ``Relax Retry stub``; without those of no effect."""
+    """Return the layers from the outside in, down to one provider: ``Relax Retry
+    stub``; without those of no effect.
+    """
     layer = getattr(provider, "layer", provider)
     if isinstance(layer, Breaker | SingleFlight | Throttle):
         return shape(provider.inner)
@@ -371,11 +433,19 @@ def shape(provider):
     inner = getattr(provider, "inner", None)
     if inner is None:
         return provider.name
-    return f"{kind}({', '.join(map(shape, inner))})" if isinstance(inner, tuple) else f"{kind} {shape(inner)}"
+    return (
+        f"{kind}({', '.join(map(shape, inner))})"
+        if isinstance(inner, tuple)
+        else f"{kind} {shape(inner)}"
+    )
 
 
 def retries_of(web):
-    return [part.layer for part in parts(web.provider) if isinstance(getattr(part, "layer", None), Retry)]
+    return [
+        part.layer
+        for part in parts(web.provider)
+        if isinstance(getattr(part, "layer", None), Retry)
+    ]
 
 
 def retry_of(web):
@@ -408,7 +478,10 @@ def test_a_foreign_layer_can_do_only_what_the_provider_inside_can():
 def test_a_foreign_layer_is_not_wrapped_in_the_default_retry():
     assert shape(WebSearch(Cache(Stub())).provider) == "Relax Cache stub"
     assert shape(WebSearch(Stub()).provider) == "Relax Retry stub"
-    assert shape(WebSearch(Cache(Stub()), retry=Retry(attempts=2)).provider) == "Relax Retry Cache stub"
+    assert (
+        shape(WebSearch(Cache(Stub()), retry=Retry(attempts=2)).provider)
+        == "Relax Retry Cache stub"
+    )
 
 
 def test_an_index_inside_a_layer_is_read_before_the_web(tmp_path):
@@ -431,18 +504,38 @@ def test_a_layer_that_contains_itself_is_refused():
         (lambda: Retry()(3), "Retry: goes around a provider, not int"),
         (lambda: Retry()("brave"), "Retry: goes around a provider, not str"),
         (lambda: Retry()(Retry()), "Retry: goes around a provider, not Retry"),
-        (lambda: Fallback()(Stub(), "brave"), "Fallback: goes around a provider, not str"),
-        (Fallback(), r"Fallback has no provider inside: write Fallback\(...\)\(provider, provider\)"),
+        (
+            lambda: Fallback()(Stub(), "brave"),
+            "Fallback: goes around a provider, not str",
+        ),
+        (
+            Fallback(),
+            r"Fallback has no provider inside: write Fallback\(...\)\(provider, provider\)",
+        ),
         (Retry(5), r"Retry has no provider inside: write Retry\(...\)\(provider\)$"),
-        (lambda: Retry(5)(Stub(), Stub()), r"Retry has 2 providers inside: write Retry\(...\)\(provider\)$"),
-        (lambda: Retry(Stub()), r"Retry: a provider is not an option: write Retry\(...\)\(provider\)"),
+        (
+            lambda: Retry(5)(Stub(), Stub()),
+            r"Retry has 2 providers inside: write Retry\(...\)\(provider\)$",
+        ),
+        (
+            lambda: Retry(Stub()),
+            r"Retry: a provider is not an option: write Retry\(...\)\(provider\)",
+        ),
         (lambda: Retry(attempts=5, inner=Stub()), r"write Retry\(...\)\(provider\)"),
-        (lambda: Fuse((Stub(), Stub())), r"Fuse: a provider is not an option: write Fuse\(...\)\(provider, provider\)"),
-        (lambda: Budget(Stub()), r"Budget: a provider is not an option: write Budget\(...\)\(provider\)"),
+        (
+            lambda: Fuse((Stub(), Stub())),
+            r"Fuse: a provider is not an option: write Fuse\(...\)\(provider, provider\)",
+        ),
+        (
+            lambda: Budget(Stub()),
+            r"Budget: a provider is not an option: write Budget\(...\)\(provider\)",
+        ),
         (lambda: SingleFlight(Stub()), r"write SingleFlight\(...\)\(provider\)"),
     ],
 )
-def test_what_a_layer_goes_around_is_a_provider_and_its_options_are_not(make, complaint):
+def test_what_a_layer_goes_around_is_a_provider_and_its_options_are_not(
+    make, complaint
+):
     with pytest.raises(ConfigurationError, match=complaint):
         make()
 
@@ -486,12 +579,20 @@ class _IdleProvider(ProviderWrapper[Idle]):
 @pytest.mark.parametrize(
     ("layer", "complaint"),
     [
-        (Inert(), r"Inert has no running part: write class Part\(ProviderWrapper\[Inert\]\), or start"),
-        (Idle(), "Idle changes nothing: define search, or read and read_many, in its running part"),
+        (
+            Inert(),
+            r"Inert has no running part: write class Part\(ProviderWrapper\[Inert\]\), or start",
+        ),
+        (
+            Idle(),
+            "Idle changes nothing: define search, or read and read_many, in its running part",
+        ),
     ],
     ids=["no part", "nothing in it"],
 )
-def test_a_layer_that_can_do_nothing_says_so_by_hand_and_in_a_web_search(layer, complaint):
+def test_a_layer_that_can_do_nothing_says_so_by_hand_and_in_a_web_search(
+    layer, complaint
+):
     with pytest.raises(ConfigurationError, match=f"^{complaint}$"):
         layer(Stub())
     with pytest.raises(ConfigurationError, match=f"^{complaint}$"):
@@ -499,11 +600,18 @@ def test_a_layer_that_can_do_nothing_says_so_by_hand_and_in_a_web_search(layer, 
 
 
 def test_a_layer_that_stands_where_it_sees_nothing_of_what_it_handles_says_so():
-    with pytest.raises(ConfigurationError, match="Robots would do nothing here: brave cannot read"):
+    with pytest.raises(
+        ConfigurationError, match="Robots would do nothing here: brave cannot read"
+    ):
         Robots()(Brave(api_key="key"))
-    with pytest.raises(ConfigurationError, match="Rerank would do nothing here: direct cannot search"):
+    with pytest.raises(
+        ConfigurationError, match="Rerank would do nothing here: direct cannot search"
+    ):
         Rerank()(Direct())
-    with pytest.raises(ConfigurationError, match=r"sees no Crawl-delay: write Throttle\(\)\(Robots\(\)\(reader\)\)"):
+    with pytest.raises(
+        ConfigurationError,
+        match=r"sees no Crawl-delay: write Throttle\(\)\(Robots\(\)\(reader\)\)",
+    ):
         Robots()(Throttle()(Direct()))
 
 
@@ -513,13 +621,23 @@ class ReadsAlone(ProviderWrapper):
 
 
 def test_a_layer_that_forgets_pages_that_are_read_together_says_so():
-    made_by_hand = type("Uppercase", (), {"name": "x", "inner": Direct(), "read": lambda self, url: None})()
+    made_by_hand = type(
+        "Uppercase",
+        (),
+        {"name": "x", "inner": Direct(), "read": lambda self, url: None},
+    )()
     for make in (
-        lambda: WebSearch(reader="direct", layers=[Around(make=lambda layer, _, inner: ReadsAlone(layer, inner))]),
+        lambda: WebSearch(
+            reader="direct",
+            layers=[Around(make=lambda layer, _, inner: ReadsAlone(layer, inner))],
+        ),
         lambda: Around(make=lambda layer, _, inner: ReadsAlone(layer, inner))(Direct()),
         lambda: WebSearch(reader=made_by_hand),
     ):
-        with pytest.raises(ConfigurationError, match="(ReadsAlone|Uppercase) has read, but no read_many"):
+        with pytest.raises(
+            ConfigurationError,
+            match="(ReadsAlone|Uppercase) has read, but no read_many",
+        ):
             make()
 
 
@@ -540,10 +658,15 @@ def test_layers_show_what_is_inside():
     assert Retry()(Direct()).options == frozenset()
 
 
-@pytest.mark.parametrize("layer", [Retry(), Relax(), Fallback()], ids=lambda layer: type(layer).__name__)
+@pytest.mark.parametrize(
+    "layer", [Retry(), Relax(), Fallback()], ids=lambda layer: type(layer).__name__
+)
 def test_a_layer_without_a_provider_says_what_to_write(layer):
     kind = type(layer).__name__
-    with pytest.raises(ConfigurationError, match=rf"{kind} has no provider inside: .*layers=\[{kind}\(...\)\]"):
+    with pytest.raises(
+        ConfigurationError,
+        match=rf"{kind} has no provider inside: .*layers=\[{kind}\(...\)\]",
+    ):
         WebSearch(layer)
 
 
@@ -555,7 +678,10 @@ def test_a_layer_says_what_the_provider_inside_cannot_do():
 @pytest.mark.parametrize(
     ("make", "complaint"),
     [
-        (lambda: Retry(attempts=0), "Retry: attempts: must be a whole number of at least 1"),
+        (
+            lambda: Retry(attempts=0),
+            "Retry: attempts: must be a whole number of at least 1",
+        ),
         (lambda: Retry(attempts=1.5), "attempts"),
         (lambda: Retry(attempts=True), "attempts"),
         (lambda: Retry(wait_max=-1), "Retry: wait_max: must be a number of at least 0"),
@@ -589,19 +715,33 @@ def test_the_rank_decides_the_position_of_a_layer_and_not_its_place_in_the_list(
 
 
 def test_layers_without_rank_are_outermost_around_each_provider_the_last_one_farthest_out():
-    web = WebSearch([Stub("a"), Stub("b")], layers=[Around("one"), Around("two"), Around("cache", Rank.CACHE)])
+    web = WebSearch(
+        [Stub("a"), Stub("b")],
+        layers=[Around("one"), Around("two"), Around("cache", Rank.CACHE)],
+    )
 
-    assert shape(web.provider) == "Relax Fallback(two one cache Retry a, two one cache Retry b)"
+    assert (
+        shape(web.provider)
+        == "Relax Fallback(two one cache Retry a, two one cache Retry b)"
+    )
 
 
 def test_a_rank_may_be_any_number():
-    web = WebSearch(Stub(), layers=[Around("inside", Rank.RETRY - 1), Around("outside", Rank.RETRY + 1)])
+    web = WebSearch(
+        Stub(),
+        layers=[Around("inside", Rank.RETRY - 1), Around("outside", Rank.RETRY + 1)],
+    )
 
     assert shape(web.provider) == "Relax outside Retry inside stub"
 
 
 def test_a_layer_replaces_the_default_of_its_rank():
-    web = WebSearch([Stub("a"), Stub("b")], retry=Retry(attempts=7), combine=Fallback(on=(Blocked,)), layers=[Relax()])
+    web = WebSearch(
+        [Stub("a"), Stub("b")],
+        retry=Retry(attempts=7),
+        combine=Fallback(on=(Blocked,)),
+        layers=[Relax()],
+    )
 
     assert shape(web.provider) == "Relax Fallback(Retry a, Retry b)"
     assert web.provider.layer.unsupported == "note"
@@ -617,7 +757,10 @@ def test_none_removes_all_layers_except_the_one_that_combines_providers():
 
     assert web.provider is stub
     assert shape(web.reader) == "direct"
-    assert shape(WebSearch([Stub("a"), Stub("b")], layers=None).provider) == "Fallback(a, b)"
+    assert (
+        shape(WebSearch([Stub("a"), Stub("b")], layers=None).provider)
+        == "Fallback(a, b)"
+    )
 
 
 def test_a_provider_that_searches_and_reads_has_one_layer_for_both():
@@ -639,7 +782,10 @@ def test_a_layer_that_cannot_read_is_skipped_when_pages_are_read():
 
 def test_the_providers_of_one_web_search_share_the_state_of_a_layer_and_two_web_searches_do_not():
     layer = Around()
-    one, other = (WebSearch([Stub("a"), Stub("b")], reader=Direct(), layers=[layer]) for _ in range(2))
+    one, other = (
+        WebSearch([Stub("a"), Stub("b")], reader=Direct(), layers=[layer])
+        for _ in range(2)
+    )
     a, b = one.provider.inner.inner
     play(a.search(KELP), reply())
 
@@ -677,10 +823,19 @@ def around(kind):
         ([Retry()(Stub())], "_RetryProvider already holds a provider"),
         (Retry(), "give a list of layers, not Retry"),
         ("retry", "give a list of layers, not str"),
-        ([Around("one", Rank.COMBINE), Around("fuse", Rank.COMBINE)], "only one layer may combine several providers"),
+        (
+            [Around("one", Rank.COMBINE), Around("fuse", Rank.COMBINE)],
+            "only one layer may combine several providers",
+        ),
         ([Around("x", "high")], "the rank of Around is not a number"),
-        (around(lambda layer, inner: Stub()), r"Around: start\(\) must return a function"),
-        (around(lambda layer, inner: inner), r"Around: start\(\) must return a function"),
+        (
+            around(lambda layer, inner: Stub()),
+            r"Around: start\(\) must return a function",
+        ),
+        (
+            around(lambda layer, inner: inner),
+            r"Around: start\(\) must return a function",
+        ),
         (around(NoName), "has no name"),
         (around(Coroutine), "stub.search is an async def"),
     ],
@@ -694,7 +849,10 @@ def test_attempts_configure_the_default_retry():
     assert retry_of(WebSearch(Stub(), retry=5)).attempts == 5
     assert retry_of(WebSearch(Stub(), retry=5, layers=[Around()])).attempts == 5
     for given in ([Retry(attempts=2)], None):
-        with pytest.raises(ConfigurationError, match="retry: not with layers=None|layers: Retry does not belong here"):
+        with pytest.raises(
+            ConfigurationError,
+            match="retry: not with layers=None|layers: Retry does not belong here",
+        ):
             WebSearch(Stub(), retry=5, layers=given)
 
 
@@ -704,7 +862,10 @@ def test_attempts_configure_the_default_retry():
 def test_programs_and_tools_use_the_same_chain():
     web = WebSearch(Stub(), layers=[Around()])
     for unsupported in ("raise", "note", None):
-        play(web.provider.search(SearchQuery.of("kelp", unsupported=unsupported)), reply())
+        play(
+            web.provider.search(SearchQuery.of("kelp", unsupported=unsupported)),
+            reply(),
+        )
 
     assert web.provider.inner.seen == ["kelp"] * 3
     assert "_relaxed" not in vars(web)
@@ -720,7 +881,10 @@ class Instant(Stub):
 
 def test_the_argument_beats_the_query_and_the_query_the_layers():
     web, noting = WebSearch(Instant()), WebSearch(Instant(), layers=[Relax()])
-    queries = {choice: SearchQuery.of("kelp", page=2, unsupported=choice) for choice in ("raise", "note", None)}
+    queries = {
+        choice: SearchQuery.of("kelp", page=2, unsupported=choice)
+        for choice in ("raise", "note", None)
+    }
 
     assert web.search(queries["note"]).notes
     assert web.search(queries["raise"], unsupported="note").notes
@@ -736,14 +900,20 @@ def test_the_argument_beats_the_query_and_the_query_the_layers():
     ):
         with pytest.raises(UnsupportedOption):
             refused()
-    for wrong in (lambda: web.search("kelp", unsupported="ignore"), lambda: web.search(KELP, unsupported="ignore")):
+    for wrong in (
+        lambda: web.search("kelp", unsupported="ignore"),
+        lambda: web.search(KELP, unsupported="ignore"),
+    ):
         with pytest.raises(InvalidOption, match="unsupported"):
             wrong()
 
 
 def test_unsupported_is_not_an_option_of_the_service():
     assert SearchQuery.of("kelp", unsupported="note").requested() == frozenset()
-    assert SearchQuery.of("kelp", page=2, unsupported="note").without("page").unsupported == "note"
+    assert (
+        SearchQuery.of("kelp", page=2, unsupported="note").without("page").unsupported
+        == "note"
+    )
 
 
 # The settings file
@@ -760,7 +930,11 @@ def test_the_settings_file_has_a_table_for_each_layer(monkeypatch):
     settings_file("[retry]\nattempts = 5\nwait_initial = 0.1\n[layers.relax]\n")
     web = WebSearch(Stub())
 
-    assert (retry_of(web).attempts, retry_of(web).wait_initial, web.provider.layer.unsupported) == (5, 0.1, "note")
+    assert (
+        retry_of(web).attempts,
+        retry_of(web).wait_initial,
+        web.provider.layer.unsupported,
+    ) == (5, 0.1, "note")
     assert retry_of(WebSearch(Stub(), retry=Retry())).attempts == 3
     assert shape(WebSearch(Stub(), layers=None).provider) == "stub"
     assert retry_of(WebSearch(Stub(), retry=2)).attempts == 2
@@ -778,7 +952,10 @@ def test_the_settings_file_has_a_table_for_each_layer(monkeypatch):
         ("[retry]\nattemps = 2", "retry.attemps: not an option; did you mean attempts"),
         ("[layers.rerty]\nattempts = 2", "unknown layer 'rerty'; known are breaker, "),
         ('[retry]\ninner = "brave"', "retry.inner: not an option"),
-        ("[layers.retry]\nattempts = 5", r"layers.retry: this is a setting: write \[retry\]"),
+        (
+            "[layers.retry]\nattempts = 5",
+            r"layers.retry: this is a setting: write \[retry\]",
+        ),
         ("layers = 3", "layers"),
     ],
 )
@@ -821,7 +998,10 @@ def plugged(monkeypatch):
 
     def plug(names, **contents):
         vars(module).update(contents)
-        points = [EntryPoint(name, f"foreign_layers:{kind}", "websearch_core.layers") for name, kind in names]
+        points = [
+            EntryPoint(name, f"foreign_layers:{kind}", "websearch_core.layers")
+            for name, kind in names
+        ]
         monkeypatch.setattr(layers, "entry_points", lambda group: points)
         layers._plugged_in.cache_clear()
 
@@ -844,12 +1024,23 @@ def test_layers_plug_in_by_entry_points(plugged):
         pin: int = Field(le=9)
 
     contents = {"Shout": Shout, "strict": strict, "Checked": Checked}
-    plugged([("shout", "Shout"), ("strict", "strict"), ("checked", "Checked"), ("gone", "Gone")], **contents)
+    plugged(
+        [
+            ("shout", "Shout"),
+            ("strict", "strict"),
+            ("checked", "Checked"),
+            ("gone", "Gone"),
+        ],
+        **contents,
+    )
     settings_file("[layers.shout]\ntimes = 3\n")
     assert layer_class("shout") is Shout
     assert shape(WebSearch(Stub()).provider) == "Relax Shout Retry stub"
     assert WebSearch(Stub()).provider.inner.layer.times == 3
-    assert shape(WebSearch(Stub(), layers=[Around()]).provider) == "Relax Shout Around Retry stub"
+    assert (
+        shape(WebSearch(Stub(), layers=[Around()]).provider)
+        == "Relax Shout Around Retry stub"
+    )
     assert WebSearch(Stub(), layers=[Shout(times=4)]).provider.inner.layer.times == 4
     for wrong, complaint in {
         "[layers.shout]\ntime = 3": "layers.shout.time: not an option",
@@ -868,7 +1059,9 @@ def test_layers_plug_in_by_entry_points(plugged):
 def test_two_layers_of_one_name_are_refused(plugged, names):
     plugged([(name, "Shout") for name in names])
     settings_file("[layers.shout]\n")
-    with pytest.raises(ConfigurationError, match=f"layer '{names[0]}' is already registered"):
+    with pytest.raises(
+        ConfigurationError, match=f"layer '{names[0]}' is already registered"
+    ):
         WebSearch(Stub())
 
 
@@ -880,7 +1073,10 @@ def test_the_built_in_layers_fit_the_port():
 
 
 def test_relax_does_not_change_reading():
-    assert play(Relax()(Stub()).read("https://a.example"), reply()).result.url == "https://a.example"
+    assert (
+        play(Relax()(Stub()).read("https://a.example"), reply()).result.url
+        == "https://a.example"
+    )
 
 
 def test_an_unsupported_option_without_a_name_cannot_be_left_out():

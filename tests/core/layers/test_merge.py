@@ -25,11 +25,21 @@ ENGINES = ("brave", "google", "mojeek")
 def an_answer(draw):
     name = draw(st.sampled_from(["a", "b", "c", "d"]))
     results = tuple(
-        SearchResult(title=draw(st.sampled_from(WORDS)), url=url, snippet=draw(st.sampled_from(WORDS)), provider=name)
+        SearchResult(
+            title=draw(st.sampled_from(WORDS)),
+            url=url,
+            snippet=draw(st.sampled_from(WORDS)),
+            provider=name,
+        )
         for url in draw(st.lists(st.sampled_from(URLS), max_size=8, unique=True))
     )
-    engines = [draw(st.lists(st.sampled_from(ENGINES), min_size=1, max_size=3)) for _ in results]
-    return Answer(name, SearchResponse(query="algae", results=results, provider=name), engines)
+    engines = [
+        draw(st.lists(st.sampled_from(ENGINES), min_size=1, max_size=3))
+        for _ in results
+    ]
+    return Answer(
+        name, SearchResponse(query="algae", results=results, provider=name), engines
+    )
 
 
 answers = st.lists(an_answer(), min_size=1, max_size=5)
@@ -39,33 +49,47 @@ k = st.sampled_from([0, 1, 10, 60])
 @given(answers, k, st.integers())
 def test_every_merge(given_answers, k, seed):
     merged = merge_results(given_answers, k)
-    shuffled = merge_results(random.Random(seed).sample(given_answers, len(given_answers)), k)
+    shuffled = merge_results(
+        random.Random(seed).sample(given_answers, len(given_answers)), k
+    )
 
     the_order_of_the_providers_changes_no_score(merged, shuffled)
     no_page_occurs_twice_and_none_is_lost(merged, given_answers)
     every_result_comes_from_a_provider_at_the_rank_that_it_states(merged, given_answers)
-    scores_decide_and_equal_ones_always_end_in_the_same_order(merged, merge_results(given_answers, k))
+    scores_decide_and_equal_ones_always_end_in_the_same_order(
+        merged, merge_results(given_answers, k)
+    )
 
 
 def the_order_of_the_providers_changes_no_score(before, after):
-    assert {find_page(one.url): one.score for one in before} == {find_page(one.url): one.score for one in after}
+    assert {find_page(one.url): one.score for one in before} == {
+        find_page(one.url): one.score for one in after
+    }
     assert [one.score for one in before] == [one.score for one in after]
 
 
 def no_page_occurs_twice_and_none_is_lost(results, given_answers):
     pages = [find_page(one.url) for one in results]
-    found = {find_page(one.url) for answer in given_answers for one in answer.response.results}
+    found = {
+        find_page(one.url)
+        for answer in given_answers
+        for one in answer.response.results
+    }
 
     assert len(pages) == len(set(pages))
     assert set(pages) == found
 
 
-def every_result_comes_from_a_provider_at_the_rank_that_it_states(results, given_answers):
+def every_result_comes_from_a_provider_at_the_rank_that_it_states(
+    results, given_answers
+):
     for merged in results:
         assert merged.found_by
         for name, rank in merged.found_by:
             assert any(
-                answer.name == name and find_page(answer.response.results[rank - 1].url) == find_page(merged.url)
+                answer.name == name
+                and find_page(answer.response.results[rank - 1].url)
+                == find_page(merged.url)
                 for answer in given_answers
                 if rank <= len(answer.response.results)
             )
@@ -79,7 +103,9 @@ def every_result_comes_from_a_provider_at_the_rank_that_it_states(results, given
 
 
 def scores_decide_and_equal_ones_always_end_in_the_same_order(results, again):
-    best_ranks = [(-one.score, min(rank for _, rank in one.found_by)) for one in results]
+    best_ranks = [
+        (-one.score, min(rank for _, rank in one.found_by)) for one in results
+    ]
 
     assert best_ranks == sorted(best_ranks)
     assert results == again

@@ -1,4 +1,6 @@
-"""A rate limiter of the application's: every request waits for it, within the time of the call."""
+"""A rate limiter of the application's: every request waits for it, within the time of
+the call.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -68,7 +70,9 @@ class Service:
 
 
 def web_with(limiter, **options):
-    return WebSearch(from_function("sea", search=lambda query: []), throttle=limiter, **options)
+    return WebSearch(
+        from_function("sea", search=lambda query: []), throttle=limiter, **options
+    )
 
 
 @pytest.mark.parametrize("kind", [Limiter, LangChainLimiter, LlamaIndexLimiter])
@@ -80,7 +84,12 @@ def test_blocking_calls_acquire(kind):
 
 
 @pytest.mark.parametrize(
-    ("kind", "method"), [(Limiter, "acquire"), (LangChainLimiter, "aacquire"), (LlamaIndexLimiter, "async_acquire")]
+    ("kind", "method"),
+    [
+        (Limiter, "acquire"),
+        (LangChainLimiter, "aacquire"),
+        (LlamaIndexLimiter, "async_acquire"),
+    ],
 )
 async def test_async_calls_await_what_the_limiter_has_for_them(kind, method):
     limiter = kind()
@@ -99,8 +108,16 @@ def test_every_attempt_waits_for_it():
 
 def test_pages_and_their_redirects_wait_too():
     limiter = Limiter()
-    answers = iter([reply(status=301, location="https://sea.example/kelp"), reply(b"<p>Kelp is an alga.</p>")])
-    run(Throttle(rate_limiter=limiter)(Direct()).read("https://sea.example/"), lambda _: next(answers))
+    answers = iter(
+        [
+            reply(status=301, location="https://sea.example/kelp"),
+            reply(b"<p>Kelp is an alga.</p>"),
+        ]
+    )
+    run(
+        Throttle(rate_limiter=limiter)(Direct()).read("https://sea.example/"),
+        lambda _: next(answers),
+    )
 
     assert len(limiter.asked) == 2
 
@@ -130,14 +147,20 @@ async def test_so_it_is_on_an_event_loop_and_a_cancelled_call_takes_nothing():
 def test_a_limiter_that_refuses_is_an_error_and_nothing_is_sent_or_charged():
     limiter, heard = Limiter(answer=False), []
     budget = Budget(limit="5 calls")(Throttle(rate_limiter=limiter)(Service()))
-    with listen(heard.append), pytest.raises(RateLimited, match="the rate limiter does not let it through"):
+    with (
+        listen(heard.append),
+        pytest.raises(RateLimited, match="the rate limiter does not let it through"),
+    ):
         run(budget.search(KELP), lambda _: pytest.fail("sent"))
 
     assert not [event for event in heard if isinstance(event, Charge)]
 
 
 def test_a_call_of_one_request_is_charged_once():
-    heard, budget = [], Budget(limit="5 calls")(Throttle(rate_limiter=Limiter())(Service()))
+    heard, budget = (
+        [],
+        Budget(limit="5 calls")(Throttle(rate_limiter=Limiter())(Service())),
+    )
     with listen(heard.append):
         run(budget.search(KELP), lambda _: reply())
 
@@ -148,7 +171,10 @@ def test_one_limiter_serves_several_objects_which_do_not_copy_it():
     limiter = Limiter()
     for _ in range(2):
         web_with(limiter).search("kelp")
-    WebSearch(from_function("sea", search=lambda query: []), throttle=Throttle(rate_limiter=limiter)).search("kelp")
+    WebSearch(
+        from_function("sea", search=lambda query: []),
+        throttle=Throttle(rate_limiter=limiter),
+    ).search("kelp")
 
     assert len(limiter.asked) == 3
 
@@ -174,13 +200,16 @@ class Asynchronous:
 
 @pytest.mark.parametrize("limiter", ["5/s", object(), Limiter, Asynchronous()])
 def test_what_cannot_be_waited_for_is_refused(limiter):
-    with pytest.raises(ConfigurationError, match="rate_limiter: |shared: must be a URL"):
+    with pytest.raises(
+        ConfigurationError, match="rate_limiter: |shared: must be a URL"
+    ):
         WebSearch("duckduckgo", throttle=limiter)
 
 
 def test_with_a_throttle_of_ones_own_the_short_form_is_refused():
     for layers in (None, [Throttle()]):
         with pytest.raises(
-            ConfigurationError, match="throttle: not with layers=None|layers: Throttle does not belong here"
+            ConfigurationError,
+            match="throttle: not with layers=None|layers: Throttle does not belong here",
         ):
             WebSearch("duckduckgo", throttle=Limiter(), layers=layers)

@@ -20,7 +20,9 @@ from websearch_core.settings import Settings
 
 @dataclass
 class Finder:
-    """A provider that finds the same texts each time, and remembers what it was asked."""
+    """A provider that finds the same texts each time, and remembers what it was
+    asked.
+    """
 
     texts: tuple
     name: str = "finder"
@@ -30,10 +32,14 @@ class Finder:
     def search(self, query):
         self.asked.append(query)
         results = tuple(
-            SearchResult(title=text, url=f"https://{self.name}-{n}.example/", provider=self.name)
+            SearchResult(
+                title=text, url=f"https://{self.name}-{n}.example/", provider=self.name
+            )
             for n, text in enumerate(self.texts)
         )
-        return SearchResponse(query=query.text, provider=self.name, results=results[: query.limit])
+        return SearchResponse(
+            query=query.text, provider=self.name, results=results[: query.limit]
+        )
         yield
 
     def read(self, url):
@@ -70,9 +76,18 @@ def test_a_function_of_yours_decides_the_order(score):
     web = reranked(["a", "bbb", "cc"], score=score)
     response = web.search("kelp")
 
-    assert titles(response) == titles(asyncio.run(web.asearch("kelp"))) == ["bbb", "cc", "a"]
-    assert [one.rank for one in response.results] == [one.citation_id for one in response.results] == [1, 2, 3]
-    assert [one.score for one in response.results] == [4, 3, 2]  # of title, line break and snippet
+    assert (
+        titles(response)
+        == titles(asyncio.run(web.asearch("kelp")))
+        == ["bbb", "cc", "a"]
+    )
+    assert (
+        [one.rank for one in response.results]
+        == [one.citation_id for one in response.results]
+        == [1, 2, 3]
+    )
+    # of title, line break and snippet
+    assert [one.score for one in response.results] == [4, 3, 2]
 
 
 def test_a_function_gets_the_query_and_a_text_for_each_result():
@@ -91,7 +106,11 @@ def test_more_is_asked_for_than_wanted_and_the_best_are_returned():
     web = WebSearch(finder, layers=[Rerank(score=by_length)])
 
     assert [len(title) for title in titles(web.search("kelp", limit=3))] == [20, 19, 18]
-    assert [len(title) for title in titles(web.search("kelp", limit=3, page=2))] == [17, 16, 15]
+    assert [len(title) for title in titles(web.search("kelp", limit=3, page=2))] == [
+        17,
+        16,
+        15,
+    ]
     assert {(query.limit, query.page) for query in finder.asked} == {(20, 1)}
 
 
@@ -99,7 +118,9 @@ def test_pages_beyond_the_depth_are_ordered_by_themselves():
     finder = Finder(tuple("x" * n for n in range(1, 31)))
     web = WebSearch(finder, layers=[Rerank(score=by_length)])
 
-    assert [len(title) for title in titles(web.search("kelp", limit=10, page=3))] == list(range(30, 20, -1))
+    assert [
+        len(title) for title in titles(web.search("kelp", limit=10, page=3))
+    ] == list(range(30, 20, -1))
     assert [(query.limit, query.page) for query in finder.asked] == [(40, 1)]
 
 
@@ -113,7 +134,10 @@ def test_words_of_the_query_move_a_result_up_but_not_past_everything():
 
 @pytest.mark.parametrize(
     ("query", "answer", "other"),
-    [("東京の天気", "今日の東京の天気予報", "大阪の料理"), ("สาหร่ายทะเล", "การเพาะสาหร่ายทะเล", "ราคาน้ำมัน")],
+    [
+        ("東京の天気", "今日の東京の天気予報", "大阪の料理"),
+        ("สาหร่ายทะเล", "การเพาะสาหร่ายทะเล", "ราคาน้ำมัน"),
+    ],
 )
 def test_scripts_without_spaces_are_compared_too(query, answer, other):
     assert titles(reranked([other, answer], weight=1).search(query))[0] == answer
@@ -140,7 +164,9 @@ def test_a_function_that_fails_leaves_the_order_as_it_is_and_says_so(score):
     response = reranked(["Kelp", "Dulse"], score=score).search("kelp")
 
     assert titles(response) == ["Kelp", "Dulse"]
-    assert response.notes == ("reranking failed (bad_response): the results are in their original order",)
+    assert response.notes == (
+        "reranking failed (bad_response): the results are in their original order",
+    )
 
 
 def test_a_service_that_fails_keeps_its_error_in_the_note():
@@ -161,13 +187,21 @@ def test_a_function_that_takes_too_long_leaves_the_order_as_it_is(blocking):
         late.wait(60)
 
     for seconds in longer_until(scoring.is_set, 0.25):
-        web = WebSearch(Finder(("a", "bb")), layers=[Rerank(score=score)], timeout=Timeout(search=seconds))
+        web = WebSearch(
+            Finder(("a", "bb")),
+            layers=[Rerank(score=score)],
+            timeout=Timeout(search=seconds),
+        )
         with suppress(TimedOut):  # before anything was found
-            response = web.search("kelp") if blocking else asyncio.run(web.asearch("kelp"))
+            response = (
+                web.search("kelp") if blocking else asyncio.run(web.asearch("kelp"))
+            )
     late.set()
 
     assert titles(response) == ["a", "bb"]
-    assert response.notes == ("reranking failed (timed_out): the results are in their original order",)
+    assert response.notes == (
+        "reranking failed (timed_out): the results are in their original order",
+    )
 
 
 def test_nothing_is_scored_if_nothing_was_found():
@@ -185,14 +219,19 @@ def test_the_domain_filter_holds_and_counts():
 
 def test_it_orders_what_was_fused_from_several_providers():
     finders = [Finder(("a", "bbbb"), name="one"), Finder(("ccc", "dd"), name="two")]
-    response = WebSearch(finders, combine=Fuse(), layers=[Rerank(score=by_length)]).search("kelp")
+    response = WebSearch(
+        finders, combine=Fuse(), layers=[Rerank(score=by_length)]
+    ).search("kelp")
 
     assert titles(response) == ["bbbb", "ccc", "dd", "a"]
     assert response.results[0].found_by == (("one", 2),)
 
 
 def test_reading_is_not_affected():
-    assert reranked(["a"], score=broken).read("https://93.184.215.14/").content == "as it is"
+    assert (
+        reranked(["a"], score=broken).read("https://93.184.215.14/").content
+        == "as it is"
+    )
 
 
 def test_settings_switch_it_on():
@@ -208,7 +247,14 @@ def test_a_model_is_shared_by_copies_and_the_default_can_be_pickled():
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("score", "bm25"), ("weight", -0.1), ("weight", 1.5), ("weight", "1"), ("depth", 0)]
+    ("field", "value"),
+    [
+        ("score", "bm25"),
+        ("weight", -0.1),
+        ("weight", 1.5),
+        ("weight", "1"),
+        ("depth", 0),
+    ],
 )
 def test_values_that_make_no_sense_are_refused(field, value):
     with pytest.raises(ConfigurationError, match=f"Rerank: {field}"):

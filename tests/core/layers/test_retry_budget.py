@@ -8,7 +8,13 @@ import traceback
 import pytest
 
 from websearch_core import WebSearch
-from websearch_core.errors import AuthenticationError, ConfigurationError, RateLimited, ServiceError, Unavailable
+from websearch_core.errors import (
+    AuthenticationError,
+    ConfigurationError,
+    RateLimited,
+    ServiceError,
+    Unavailable,
+)
 from websearch_core.flow import Request
 from websearch_core.layers import Breaker, Retry
 from websearch_core.models import Page, SearchQuery, SearchResponse
@@ -56,14 +62,19 @@ def clock(monkeypatch):
 def call(layer, times=1, *, read=False):
     for _ in range(times):
         try:
-            play(layer.read("https://a.example/") if read else layer.search(KELP), *[reply()] * 9)
+            play(
+                layer.read("https://a.example/") if read else layer.search(KELP),
+                *[reply()] * 9,
+            )
         except ServiceError as error:
             last = error
     return last
 
 
 @pytest.mark.parametrize("read", [False, True], ids=["search", "read"])
-def test_a_storm_of_calls_at_a_total_outage_sends_less_than_a_quarter_more_requests(clock, read):
+def test_a_storm_of_calls_at_a_total_outage_sends_less_than_a_quarter_more_requests(
+    clock, read
+):
     service = Service()
     layer = Retry()(service)
     for _ in range(3000):
@@ -103,9 +114,16 @@ def test_the_budget_is_saved_up_again_when_the_service_works(clock):
     assert service.requests == 15
 
 
-def test_searches_and_pages_of_a_provider_share_its_budget_and_other_providers_have_their_own(clock):
+def test_searches_and_pages_of_a_provider_share_its_budget_and_other_providers_have_their_own(
+    clock,
+):
     one, other = Service(), Service("lantern")
-    web = WebSearch([one, other], reader=[one], retry=Retry(wait_initial=0), layers=[Breaker(failures=99)])
+    web = WebSearch(
+        [one, other],
+        reader=[one],
+        retry=Retry(wait_initial=0),
+        layers=[Breaker(failures=99)],
+    )
     for _ in range(20):
         with pytest.raises(ServiceError):
             web.search("kelp")
@@ -113,14 +131,19 @@ def test_searches_and_pages_of_a_provider_share_its_budget_and_other_providers_h
     with pytest.raises(ServiceError):
         web.read("https://a.example/")
 
-    assert searched == other.requests == 20 + 10 + 3  # 10 saved up, and a fifth of the calls but the first few
+    # 10 saved up, and a fifth of the calls but the first few
+    assert searched == other.requests == 20 + 10 + 3
     assert one.requests == searched + 1
 
 
 def test_copies_and_pickles_start_with_a_full_budget(clock):
     layer = Retry()(Service())
     call(layer, 100)
-    for copied in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer)), layer.layer(Service())):
+    for copied in (
+        copy.deepcopy(layer),
+        pickle.loads(pickle.dumps(layer)),
+        layer.layer(Service()),
+    ):
         copied.inner.requests = 0
         call(copied)
         assert copied.inner.requests == 3
@@ -131,7 +154,12 @@ def test_the_sites_of_pages_that_are_read_from_here_have_no_common_budget(clock)
     counts = []
     for _ in range(20):
         try:
-            play(layer.read("https://dead.example/"), Unavailable("down"), Unavailable("down"), Unavailable("down"))
+            play(
+                layer.read("https://dead.example/"),
+                Unavailable("down"),
+                Unavailable("down"),
+                Unavailable("down"),
+            )
         except Unavailable as error:
             counts.append(len(error.attempts))
 
@@ -146,7 +174,11 @@ def test_the_error_lists_the_attempts():
             RateLimited("too fast", retry_after=1),
             Unavailable("still down"),
         )
-    assert [attempt.code for attempt in caught.value.attempts] == ["unavailable", "rate_limited", "unavailable"]
+    assert [attempt.code for attempt in caught.value.attempts] == [
+        "unavailable",
+        "rate_limited",
+        "unavailable",
+    ]
     began = [attempt.began for attempt in caught.value.attempts]
     assert began[0] == 0
     assert began == sorted(began)
@@ -173,7 +205,9 @@ def test_a_lasting_failure_is_the_only_attempt():
     with pytest.raises(AuthenticationError) as caught:
         play(Retry()(_Two()).search(KELP), AuthenticationError("wrong key"))
 
-    assert [attempt.code for attempt in caught.value.attempts] == ["authentication_failed"]
+    assert [attempt.code for attempt in caught.value.attempts] == [
+        "authentication_failed"
+    ]
 
 
 def test_attempts_survive_pickling(clock):
@@ -185,12 +219,16 @@ def test_attempts_survive_pickling(clock):
 def test_a_traceback_says_that_the_budget_is_used_up(clock):
     error = call(Retry()(Service()), 100)
 
-    assert "Not tried again: beacon has failed often" in "".join(traceback.format_exception(error))
+    assert "Not tried again: beacon has failed often" in "".join(
+        traceback.format_exception(error)
+    )
 
 
 @pytest.mark.parametrize("share", [-1, "much", True, float("nan")])
 def test_the_share_is_a_number(share):
-    with pytest.raises(ConfigurationError, match="extra_share: must be a number of at least 0"):
+    with pytest.raises(
+        ConfigurationError, match="extra_share: must be a number of at least 0"
+    ):
         Retry(extra_share=share)
 
 

@@ -1,4 +1,6 @@
-"""robots.txt, after RFC 9309: what it allows, how it is fetched and kept, and who obeys it."""
+"""robots.txt, after RFC 9309: what it allows, how it is fetched and kept, and who obeys
+it.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -36,7 +38,9 @@ HTML = "<title>Kelp</title><main><p>Kelp is a brown alga of cold seas, and this 
 
 
 class Web:
-    """A web in memory: a path has a body, a status, an error, a response or a redirect; any other page is HTML."""
+    """A web in memory: a path has a body, a status, an error, a response or a redirect;
+    any other page is HTML.
+    """
 
     def __init__(self, pages):
         self.pages, self.asked, self.requests = pages, [], []
@@ -44,7 +48,9 @@ class Web:
     def send(self, request: Request) -> Response:
         self.asked.append(request.url)
         self.requests.append(request)
-        answer = self.pages.get(request.url, 404 if request.url.endswith("robots.txt") else HTML)
+        answer = self.pages.get(
+            request.url, 404 if request.url.endswith("robots.txt") else HTML
+        )
         if isinstance(answer, Exception):
             raise answer
         if isinstance(answer, Response):
@@ -52,8 +58,15 @@ class Web:
         if isinstance(answer, int):
             return Response(status=answer, url=request.url)
         if answer.startswith("-> "):
-            return Response(status=301, url=request.url, headers={"location": answer[3:]})
-        return Response(status=200, url=request.url, headers={"content-type": "text/html"}, content=answer.encode())
+            return Response(
+                status=301, url=request.url, headers={"location": answer[3:]}
+            )
+        return Response(
+            status=200,
+            url=request.url,
+            headers={"content-type": "text/html"},
+            content=answer.encode(),
+        )
 
 
 @pytest.fixture
@@ -95,7 +108,11 @@ def read(layer, web, url=OPEN):
         ("User-agent: *\nDisallow: /exact$", "/exact", False),
         ("User-agent: *\nDisallow: /exact$", "/exactly", True),
         ("user-agent: other\nDisallow: /", "/a", True),
-        ("User-agent: *\nDisallow: /\n\nUser-agent: WebSearch-Core\nDisallow: /b", "/a", True),
+        (
+            "User-agent: *\nDisallow: /\n\nUser-agent: WebSearch-Core\nDisallow: /b",
+            "/a",
+            True,
+        ),
         ("User-agent: x\nUser-agent: *\nDisallow: /a # why", "/a", False),
         ("\ufeffUser-agent: *\r\nDisallow: /%7ejoe", "/~joe", False),
         ("User-agent: *\nDisallow: /ä", "/%C3%A4/", False),
@@ -123,7 +140,8 @@ def test_many_stars_do_not_take_long():
 
 
 @pytest.mark.parametrize(
-    ("line", "seconds"), [("2", 2.0), ("0.5", 0.5), ("86400", 30.0), ("9999", 30.0), ("soon", 0.0)]
+    ("line", "seconds"),
+    [("2", 2.0), ("0.5", 0.5), ("86400", 30.0), ("9999", 30.0), ("soon", 0.0)],
 )
 def test_the_crawl_delay_is_bounded(line, seconds):
     assert Rules(f"User-agent: *\nCrawl-delay: {line}").crawl_delay == seconds
@@ -152,7 +170,9 @@ def test_without_a_file_everything_is_allowed(status):
         ("-> ftp://sea.example/robots.txt", BadResponse),
     ],
 )
-def test_without_an_answer_nothing_is_allowed_and_the_error_names_the_file(answer, error):
+def test_without_an_answer_nothing_is_allowed_and_the_error_names_the_file(
+    answer, error
+):
     web = Web({ROBOTS: answer})
 
     with pytest.raises(error) as failed:
@@ -175,7 +195,10 @@ def test_a_file_that_cannot_be_fetched_is_asked_for_again():
 def test_five_redirects_are_followed_and_more_count_as_no_file():
     hops = [f"https://sea.example/{number}.txt" for number in range(1, 6)]
     chain = dict(zip([ROBOTS, *hops], [f"-> {hop}" for hop in hops], strict=False))
-    closed, endless = Web({**chain, hops[-1]: CLOSED_STAFF}), Web({ROBOTS: f"-> {ROBOTS}"})
+    closed, endless = (
+        Web({**chain, hops[-1]: CLOSED_STAFF}),
+        Web({ROBOTS: f"-> {ROBOTS}"}),
+    )
 
     with pytest.raises(DisallowedByRobots):
         read(Robots()(Direct()), closed, STAFF)
@@ -185,9 +208,16 @@ def test_five_redirects_are_followed_and_more_count_as_no_file():
 
 
 def test_a_file_that_redirects_to_a_forbidden_place_cannot_be_had():
-    web = Web({ROBOTS: "-> http://10.0.0.1/robots.txt", "http://10.0.0.1/robots.txt": UnsafeURL("not public")})
+    web = Web(
+        {
+            ROBOTS: "-> http://10.0.0.1/robots.txt",
+            "http://10.0.0.1/robots.txt": UnsafeURL("not public"),
+        }
+    )
 
-    with pytest.raises(BadResponse, match=r"robots\.txt redirects to a URL that must not be opened"):
+    with pytest.raises(
+        BadResponse, match=r"robots\.txt redirects to a URL that must not be opened"
+    ):
         read(Robots()(Direct()), web)
 
 
@@ -200,7 +230,8 @@ def test_it_is_fetched_like_a_page_and_only_its_first_500_kib_count():
     body = b"\xef\xbb\xbfUser-agent: *\nDisallow: /staff/\nDisallow: /"
     web = Web({ROBOTS: Response(status=200, content=body, truncated=True)})
 
-    assert read(Robots()(Direct(user_agent="AcmeBot/2.0")), web).title == "Kelp"  # the cut line was `Disallow: /cellar`
+    # the cut line was `Disallow: /cellar`
+    assert read(Robots()(Direct(user_agent="AcmeBot/2.0")), web).title == "Kelp"
     fetched = web.requests[0]
     assert (fetched.guarded, fetched.max_bytes) == (True, 500 * 1024)
     with pytest.raises(DisallowedByRobots):
@@ -209,16 +240,27 @@ def test_it_is_fetched_like_a_page_and_only_its_first_500_kib_count():
 
 
 def test_the_page_asks_for_robots_txt_in_its_own_name():
-    web = Web({"https://away.example/robots.txt": CLOSED_STAFF, OPEN: "-> https://away.example/"})
+    web = Web(
+        {
+            "https://away.example/robots.txt": CLOSED_STAFF,
+            OPEN: "-> https://away.example/",
+        }
+    )
 
     read(Robots()(Direct(user_agent="AcmeBot/2.0")), web)
 
-    away = next(one for one in web.requests if one.url == "https://away.example/robots.txt")
+    away = next(
+        one for one in web.requests if one.url == "https://away.example/robots.txt"
+    )
     assert away.headers == {"User-Agent": "AcmeBot/2.0"}
 
 
 def test_a_large_file_is_parsed_off_the_event_loop_and_still_counts():
-    text = "User-agent: *\n" + "".join(f"Disallow: /{number}\n" for number in range(3000)) + "Disallow: /staff/"
+    text = (
+        "User-agent: *\n"
+        + "".join(f"Disallow: /{number}\n" for number in range(3000))
+        + "Disallow: /staff/"
+    )
     web, layer = Web({ROBOTS: text}), Robots()(Direct())
 
     assert read(layer, web).title == "Kelp"
@@ -251,7 +293,12 @@ async def test_concurrent_pages_fetch_it_once():
         await asyncio.sleep(0.01)
         return web.send(request)
 
-    await asyncio.gather(*(arun(layer.read(f"https://sea.example/{number}"), send) for number in range(50)))
+    await asyncio.gather(
+        *(
+            arun(layer.read(f"https://sea.example/{number}"), send)
+            for number in range(50)
+        )
+    )
 
     assert web.asked.count(ROBOTS) == 1
     assert len(web.asked) == 51
@@ -269,7 +316,9 @@ async def test_concurrent_pages_fetch_it_once():
         ({"cache-control": "max-age=soon"}, 86_400),
     ],
 )
-def test_it_is_kept_as_long_as_the_site_says_and_for_a_day_at_most(now, header, seconds):
+def test_it_is_kept_as_long_as_the_site_says_and_for_a_day_at_most(
+    now, header, seconds
+):
     web, layer = Web({ROBOTS: Response(status=200, headers=header)}), Robots()(Direct())
     read(layer, web)
     now.now += seconds - 1
@@ -294,7 +343,12 @@ def test_a_file_that_has_expired_is_used_while_no_new_one_can_be_had(now):
 def test_what_is_kept_has_a_bound(monkeypatch):
     monkeypatch.setattr(robots_module, "_MAX_KEPT", 20_000)
     web, layer = (
-        Web({f"https://{n}.example/robots.txt": CLOSED_STAFF + "#" * 4000 for n in range(20)}),
+        Web(
+            {
+                f"https://{n}.example/robots.txt": CLOSED_STAFF + "#" * 4000
+                for n in range(20)
+            }
+        ),
         Robots()(Direct()),
     )
     for number in range(20):
@@ -320,7 +374,9 @@ def test_copies_and_pickles_keep_nothing():
 def test_a_closed_page_is_an_error_and_is_not_fetched():
     web = Web({ROBOTS: CLOSED_STAFF})
 
-    with pytest.raises(DisallowedByRobots, match="asks programs not to read this page") as refused:
+    with pytest.raises(
+        DisallowedByRobots, match="asks programs not to read this page"
+    ) as refused:
         read(Robots()(Direct()), web, STAFF)
 
     assert web.asked == [ROBOTS]
@@ -332,11 +388,20 @@ def test_a_closed_page_is_an_error_and_is_not_fetched():
     ("redirect", "fetched"),
     [
         ("/staff/rota", [ROBOTS, OPEN]),
-        ("https://away.example/staff/", [ROBOTS, OPEN, "https://away.example/robots.txt"]),
+        (
+            "https://away.example/staff/",
+            [ROBOTS, OPEN, "https://away.example/robots.txt"],
+        ),
     ],
 )
 def test_each_redirect_is_checked_before_it_is_followed(redirect, fetched):
-    web = Web({ROBOTS: CLOSED_STAFF, "https://away.example/robots.txt": CLOSED_STAFF, OPEN: f"-> {redirect}"})
+    web = Web(
+        {
+            ROBOTS: CLOSED_STAFF,
+            "https://away.example/robots.txt": CLOSED_STAFF,
+            OPEN: f"-> {redirect}",
+        }
+    )
 
     with pytest.raises(DisallowedByRobots):
         read(Robots()(Direct()), web)
@@ -362,7 +427,9 @@ class Service:
 
     def read(self, url):
         yield Request(url="https://beacon.example/read", target=url)
-        return Page(url=url, final_url=self.final_url, content="Kelp", provider=self.name)
+        return Page(
+            url=url, final_url=self.final_url, content="Kelp", provider=self.name
+        )
 
     def read_many(self, urls):
         yield Request(url="https://beacon.example/read_many", target=tuple(urls))
@@ -398,7 +465,10 @@ def test_another_reader_is_no_way_around_it():
 
 
 def test_a_page_that_was_refused_costs_nothing():
-    web, budget = Web({ROBOTS: CLOSED_STAFF}), Budget(limit="1 calls")(Robots()(Service()))
+    web, budget = (
+        Web({ROBOTS: CLOSED_STAFF}),
+        Budget(limit="1 calls")(Robots()(Service())),
+    )
     heard = []
     with listen(heard.append):
         for _ in range(3):
@@ -419,7 +489,11 @@ def test_what_is_read_without_the_network_needs_no_permission():
 
 
 def test_the_crawl_delay_of_a_site_makes_the_throttle_wait():
-    layer, web, times = Throttle()(Robots()(Direct())), Web({ROBOTS: "User-agent: *\nCrawl-delay: 0.2"}), []
+    layer, web, times = (
+        Throttle()(Robots()(Direct())),
+        Web({ROBOTS: "User-agent: *\nCrawl-delay: 0.2"}),
+        [],
+    )
 
     def send(request):
         times.append(time.monotonic())
@@ -436,7 +510,11 @@ def test_the_crawl_delay_of_a_site_makes_the_throttle_wait():
 
 
 def layers_of(web):
-    return [part for part in parts(web.reader) if isinstance(getattr(part, "layer", None), Robots)]
+    return [
+        part
+        for part in parts(web.reader)
+        if isinstance(getattr(part, "layer", None), Robots)
+    ]
 
 
 def test_it_is_off_unless_wanted_and_stands_inside_the_throttle(monkeypatch):
@@ -449,7 +527,9 @@ def test_it_is_off_unless_wanted_and_stands_inside_the_throttle(monkeypatch):
 
 
 def test_readers_of_one_chain_share_the_files():
-    one, two = layers_of(WebSearch("duckduckgo", reader=["direct", "jina"], robots=True))
+    one, two = layers_of(
+        WebSearch("duckduckgo", reader=["direct", "jina"], robots=True)
+    )
 
     assert one.files is two.files
 
@@ -457,21 +537,36 @@ def test_readers_of_one_chain_share_the_files():
 def test_a_table_of_the_settings_sets_its_options():
     from websearch_core.settings import Settings
 
-    settings = Settings.from_mapping({"provider": "duckduckgo", "robots": {"user_agent": "AcmeBot"}})
+    settings = Settings.from_mapping(
+        {"provider": "duckduckgo", "robots": {"user_agent": "AcmeBot"}}
+    )
 
-    assert [layer.layer.user_agent for layer in layers_of(WebSearch(settings=settings))] == ["AcmeBot"]
+    assert [
+        layer.layer.user_agent for layer in layers_of(WebSearch(settings=settings))
+    ] == ["AcmeBot"]
 
 
 def test_with_a_layer_of_ones_own_the_short_form_is_refused():
-    with pytest.raises(ConfigurationError, match=r"layers: Robots does not belong here: write robots=Robots"):
+    with pytest.raises(
+        ConfigurationError,
+        match=r"layers: Robots does not belong here: write robots=Robots",
+    ):
         WebSearch("duckduckgo", robots=True, layers=[Robots(user_agent="AcmeBot")])
 
 
 @pytest.mark.parametrize(
-    "options", [{"user_agent": "AcmeBot/1.0"}, {"user_agent": ""}, {"user_agent": 3}, {"max_age": -1}]
+    "options",
+    [
+        {"user_agent": "AcmeBot/1.0"},
+        {"user_agent": ""},
+        {"user_agent": 3},
+        {"max_age": -1},
+    ],
 )
 def test_wrong_options_are_refused(options):
-    with pytest.raises(ConfigurationError, match="Robots: (user_agent|max_age): must be"):
+    with pytest.raises(
+        ConfigurationError, match="Robots: (user_agent|max_age): must be"
+    ):
         Robots(**options)
 
 
@@ -496,13 +591,24 @@ def test_dots_in_a_path_do_not_lead_around_a_rule(path):
     assert rules.allows("https://sea.example/public/..private/x")
 
 
-@pytest.mark.parametrize("path", ["/", "", "/x/..", "/x/.", "/x?y=/../private/", "/x#/../private/"])
+@pytest.mark.parametrize(
+    "path", ["/", "", "/x/..", "/x/.", "/x?y=/../private/", "/x#/../private/"]
+)
 def test_other_paths_stay_open(path):
-    assert Rules("User-agent: *\nDisallow: /private/").allows(f"https://sea.example{path}")
+    assert Rules("User-agent: *\nDisallow: /private/").allows(
+        f"https://sea.example{path}"
+    )
 
 
 @pytest.mark.parametrize(
-    "line", ["Foo: bar", "Noindex: /", "Clean-param: ref", "Sitemap: https://sea.example/map", "x"]
+    "line",
+    [
+        "Foo: bar",
+        "Noindex: /",
+        "Clean-param: ref",
+        "Sitemap: https://sea.example/map",
+        "x",
+    ],
 )
 def test_an_unknown_line_between_two_user_agents_does_not_end_the_group(line):
     rules = Rules(f"User-agent: websearch-core\n{line}\nUser-agent: other\nDisallow: /")

@@ -1,4 +1,6 @@
-"""Layers as they are written: with their main option first, by a short form, and around a provider by hand."""
+"""Layers as they are written: with their main option first, by a short form, and around
+a provider by hand.
+"""
 
 import pytest
 
@@ -53,7 +55,10 @@ def test_a_word_says_how_providers_are_combined():
 
 @pytest.mark.parametrize("wrong", ["best", "", Retry(5), None])
 def test_another_word_is_answered_with_the_known_ones(wrong):
-    with pytest.raises(ConfigurationError, match="must be first, until_results, fuse, or a layer such as"):
+    with pytest.raises(
+        ConfigurationError,
+        match="must be first, until_results, fuse, or a layer such as",
+    ):
         find_combination(wrong)
 
 

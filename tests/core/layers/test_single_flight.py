@@ -1,4 +1,6 @@
-"""Identical calls at the same time: threads, event loops, deadlines, cancellation, errors."""
+"""Identical calls at the same time: threads, event loops, deadlines, cancellation,
+errors.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -36,7 +38,11 @@ URL = "https://sea.example/kelp"
 
 
 def fake(**options):
-    return FakeWeb(results=[{"title": "Kelp", "url": URL}], pages={URL: "# Kelp\n\nAn alga."}, **options)
+    return FakeWeb(
+        results=[{"title": "Kelp", "url": URL}],
+        pages={URL: "# Kelp\n\nAn alga."},
+        **options,
+    )
 
 
 def no_send(request):
@@ -44,8 +50,14 @@ def no_send(request):
 
 
 def count_waiting(what, *, reading=False):
-    """Return how many threads wait for what a `WebSearch`, or some `Flights`, has under way."""
-    flights = what if isinstance(what, Flights) else (what.reader if reading else what.provider.inner)._flights
+    """Return how many threads wait for what a `WebSearch`, or some `Flights`, has under
+    way.
+    """
+    flights = (
+        what
+        if isinstance(what, Flights)
+        else (what.reader if reading else what.provider.inner)._flights
+    )
     return sum(len(flight.waiting) for flight in list(flights._blocking.values()))
 
 
@@ -69,7 +81,8 @@ def test_a_thousand_identical_searches_in_threads_send_one_request():
         everybody_waits.wait()
         return [{"title": "Kelp", "url": URL}]
 
-    web = WebSearch(from_function("patient", search=search), timeout=60, throttle=False)  # no slow start
+    # no slow start
+    web = WebSearch(from_function("patient", search=search), timeout=60, throttle=False)
     with ThreadPoolExecutor(1000) as threads:
         calls = [threads.submit(web.search, "kelp") for _ in range(1000)]
         wait_until(lambda: count_waiting(web) == 1000)
@@ -91,7 +104,9 @@ async def test_pages_are_shared_too_and_each_caller_gets_its_own_part():
 
 
 @pytest.mark.parametrize("is_batch", [False, True])
-async def test_two_spellings_of_a_page_are_read_once_and_each_caller_gets_its_own(is_batch):
+async def test_two_spellings_of_a_page_are_read_once_and_each_caller_gets_its_own(
+    is_batch,
+):
     asked = []
 
     class Reader:
@@ -108,7 +123,10 @@ async def test_two_spellings_of_a_page_are_read_once_and_each_caller_gets_its_ow
                 return [(yield from self.read(urls[0]))]
 
     layer = SingleFlight()(Reader())
-    urls = ["https://sea.example/Kelp_(alga)", "https://SEA.example/Kelp_%28alga%29#top"]
+    urls = [
+        "https://sea.example/Kelp_(alga)",
+        "https://SEA.example/Kelp_%28alga%29#top",
+    ]
     flows = [layer.read_many([url]) if is_batch else layer.read(url) for url in urls]
     answers = await asyncio.gather(*(arun(flow, no_send) for flow in flows))
     pages = [page for (page,) in answers] if is_batch else answers
@@ -149,7 +167,9 @@ async def test_calls_one_after_another_send_a_request_each():
     assert service.queries == ["kelp", "kelp", "kelp"]
 
 
-@pytest.mark.parametrize("other", [{"limit": 3}, {"topic": "news"}, {"extra": {"a": 1}}, {"page": 2}])
+@pytest.mark.parametrize(
+    "other", [{"limit": 3}, {"topic": "news"}, {"extra": {"a": 1}}, {"page": 2}]
+)
 async def test_calls_with_other_options_are_not_the_same(other):
     service = fake(delay=0.05)
     web = WebSearch(service)
@@ -163,7 +183,8 @@ async def test_spellings_of_a_query_are_the_same_and_each_answer_has_the_callers
     web = WebSearch(service)
     domains = [["a.example", "sea.example"], ["sea.example", "a.example"]]
     one, other = await asyncio.gather(
-        web.asearch("kelp  forest", allowed_domains=domains[0]), web.asearch("kelp forest", allowed_domains=domains[1])
+        web.asearch("kelp  forest", allowed_domains=domains[0]),
+        web.asearch("kelp forest", allowed_domains=domains[1]),
     )
 
     assert len(service.queries) == 1
@@ -173,7 +194,9 @@ async def test_spellings_of_a_query_are_the_same_and_each_answer_has_the_callers
 async def test_a_query_that_is_not_json_is_not_shared():
     service = fake(delay=0.05)
     web = WebSearch(service)
-    await asyncio.gather(*(web.asearch("kelp", extra={"a": object()}) for _ in range(2)))
+    await asyncio.gather(
+        *(web.asearch("kelp", extra={"a": object()}) for _ in range(2))
+    )
 
     assert len(service.queries) == 2
 
@@ -207,7 +230,11 @@ async def test_callers_with_different_keys_do_not_share():
         tenant.set(who)
         return (await web.asearch("kelp")).answer
 
-    assert await asyncio.gather(*map(ask, ["ann", "bob", "ann"])) == ["for ann", "for bob", "for ann"]
+    assert await asyncio.gather(*map(ask, ["ann", "bob", "ann"])) == [
+        "for ann",
+        "for bob",
+        "for ann",
+    ]
     assert sorted(keys) == ["ann", "bob"]
 
 
@@ -229,23 +256,31 @@ def test_the_key_of_a_flight_holds_no_secret():
 
 
 async def test_only_one_of_the_answers_costs_anything_and_hooks_hear_of_the_others():
-    service = FakeWeb(results=SearchResponse(query="", cost=0.01, usage={"credits": 1}), delay=0.05)
+    service = FakeWeb(
+        results=SearchResponse(query="", cost=0.01, usage={"credits": 1}), delay=0.05
+    )
     events = []
     web = WebSearch(service, on_event=events.append)
     answers = await asyncio.gather(*(web.asearch("kelp") for _ in range(5)))
 
     assert sum(answer.cost for answer in answers) == 0.01
     assert sum(answer.usage.get("credits", 0) for answer in answers) == 1
-    assert [event.provider for event in events if isinstance(event, CallShared)] == ["fake"] * 4
+    assert [event.provider for event in events if isinstance(event, CallShared)] == [
+        "fake"
+    ] * 4
 
 
 # Errors
 
 
 async def test_an_error_is_raised_for_all_who_wait_and_is_not_kept():
-    service = FakeWeb(errors={"kelp": [RateLimited("too fast", retry_after=99), None]}, delay=0.05)
+    service = FakeWeb(
+        errors={"kelp": [RateLimited("too fast", retry_after=99), None]}, delay=0.05
+    )
     web = WebSearch(service)
-    errors = await asyncio.gather(*(web.asearch("kelp") for _ in range(5)), return_exceptions=True)
+    errors = await asyncio.gather(
+        *(web.asearch("kelp") for _ in range(5)), return_exceptions=True
+    )
 
     assert [type(error) for error in errors] == [RateLimited] * 5
     assert len(set(map(id, errors))) == 5  # a traceback grows with each raise
@@ -262,7 +297,8 @@ def test_an_error_is_raised_in_all_threads():
         all_wait.wait(60)
         raise BadRequest("no")
 
-    web = WebSearch(from_function("patient", search=search), timeout=60, throttle=False)  # no slow start
+    # no slow start
+    web = WebSearch(from_function("patient", search=search), timeout=60, throttle=False)
 
     def ask():
         try:
@@ -304,7 +340,9 @@ def test_an_error_that_cannot_be_copied_is_raised_as_it_is():
 
 
 class Slow:
-    """Takes a while, or until ``done`` is set, and remembers what it began and what it ended."""
+    """Takes a while, or until ``done`` is set, and remembers what it began and what it
+    ended.
+    """
 
     name = "slow"
 
@@ -383,7 +421,9 @@ async def test_a_caller_whose_time_is_up_leaves_alone():
     assert service.begun == 1
 
 
-async def test_a_caller_whose_time_becomes_unlimited_meanwhile_keeps_no_event_loop_busy(monkeypatch):
+async def test_a_caller_whose_time_becomes_unlimited_meanwhile_keeps_no_event_loop_busy(
+    monkeypatch,
+):
     deadline, done, looks = Deadline(time.monotonic() + 0.05), asyncio.Event(), []
     loop = asyncio.get_running_loop()
     call_later = loop.call_later
@@ -479,7 +519,10 @@ def test_a_service_that_hangs_is_not_asked_once_for_each_waiting_thread():
     for seconds in longer_until(together.is_set, 0.2):
         begun.clear()
         with ThreadPoolExecutor(20) as threads:
-            assert {type(answer) for answer in threads.map(ask, [seconds + n / 100 for n in range(20)])} == {TimedOut}
+            assert {
+                type(answer)
+                for answer in threads.map(ask, [seconds + n / 100 for n in range(20)])
+            } == {TimedOut}
     assert len(begun) <= 2
 
 
@@ -538,9 +581,13 @@ def test_an_interrupt_is_for_one_caller_alone():
     assert not flights._blocking
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent differently there")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="signals are sent differently there"
+)
 @pytest.mark.parametrize("size", [1, 3])
-def test_who_waits_for_a_page_gets_it_although_the_one_who_reads_it_presses_ctrl_c(size):
+def test_who_waits_for_a_page_gets_it_although_the_one_who_reads_it_presses_ctrl_c(
+    size,
+):
     asked, release = [], threading.Event()
     urls = [f"{URL}/{number}" for number in range(size)]
 
@@ -667,7 +714,8 @@ def test_loops_and_threads_do_not_wait_for_each_other():
         all_wait.wait(60)
         return [{"title": "Kelp", "url": URL}]
 
-    web = WebSearch(from_function("patient", search=search), timeout=60, throttle=False)  # no slow start
+    # no slow start
+    web = WebSearch(from_function("patient", search=search), timeout=60, throttle=False)
 
     def on_a_loop():
         async def both():
@@ -770,7 +818,12 @@ def test_a_flow_that_shares_can_be_played():
             return Page(url=url)
 
     layer = SingleFlight()(Retry()(Asks()))
-    assert play(layer.search(SearchQuery.of("kelp")), Unavailable("down"), reply("yes")).result.answer == "yes"
+    assert (
+        play(
+            layer.search(SearchQuery.of("kelp")), Unavailable("down"), reply("yes")
+        ).result.answer
+        == "yes"
+    )
     with pytest.raises(BadRequest):
         play(layer.read(URL), BadRequest("no"))
 
@@ -811,7 +864,9 @@ class Echo:
     def search(self, query):
         self.asked += 1
         if self.asked == 1:
-            yield Call(self.web.asearch if self.is_async else self.web.search, query.text)
+            yield Call(
+                self.web.asearch if self.is_async else self.web.search, query.text
+            )
         return SearchResponse(query=query.text, provider=self.name)
 
 
@@ -827,7 +882,9 @@ def test_work_that_wants_the_same_as_itself_does_not_wait_for_itself(is_async):
 
 
 @pytest.mark.parametrize("seed", range(5))
-async def test_of_many_callers_who_come_and_go_nobody_gets_what_was_not_sent_for_their_question(seed):
+async def test_of_many_callers_who_come_and_go_nobody_gets_what_was_not_sent_for_their_question(
+    seed,
+):
     rng, under_way, sent = random.Random(seed), set(), []
 
     class Sea:
@@ -862,4 +919,7 @@ async def test_of_many_callers_who_come_and_go_nobody_gets_what_was_not_sent_for
     answers = [end for end in ends if isinstance(end, SearchResponse)]
     assert all(end.answer == end.query for end in answers)
     assert sum(end.cost for end in answers) <= len(sent)
-    assert all(isinstance(end, (SearchResponse, Unavailable, asyncio.CancelledError)) for end in ends)
+    assert all(
+        isinstance(end, (SearchResponse, Unavailable, asyncio.CancelledError))
+        for end in ends
+    )

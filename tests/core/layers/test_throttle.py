@@ -1,4 +1,6 @@
-"""Requests keep to the limits of a service: threads, event loops, searches, pages and retries together."""
+"""Requests keep to the limits of a service: threads, event loops, searches, pages and
+retries together.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -38,7 +40,9 @@ class Service:
         self.name, self.limits = name, Limits(**limits)
 
     def search(self, query):
-        response = yield Request(url=f"https://{self.name}.example/{query.topic}", params={"q": query.text})
+        response = yield Request(
+            url=f"https://{self.name}.example/{query.topic}", params={"q": query.text}
+        )
         if response.status == 503:
             raise Unavailable("busy")
         return SearchResponse(query=query.text, provider=self.name)
@@ -59,11 +63,18 @@ def test_requests_begin_one_interval_apart_in_the_order_of_the_calls(simulate):
     simulation.run()
 
     assert [name for _, name in simulation.sent] == [0, 1, 2, 3, 4]
-    gaps = [later - earlier for earlier, later in zip(times(simulation), times(simulation)[1:], strict=False)]
+    gaps = [
+        later - earlier
+        for earlier, later in zip(
+            times(simulation), times(simulation)[1:], strict=False
+        )
+    ]
     assert all(2 <= gap < 2.05 for gap in gaps)
 
 
-def test_the_first_request_does_not_wait_and_neither_does_one_after_a_long_time(simulate):
+def test_the_first_request_does_not_wait_and_neither_does_one_after_a_long_time(
+    simulate,
+):
     layer, simulation = Throttle()(Service(requests_per_second=1)), simulate()
     simulation.start("a", layer.search(KELP))
     simulation.start("b", layer.search(KELP), after=60)
@@ -96,7 +107,11 @@ def test_searches_pages_and_retries_wait_in_the_same_queue(simulate):
     ] == ["search", "read", "search"]
     assert times(simulation)[1] >= 1
     assert times(simulation)[2] >= 2
-    assert simulation.results["search"].provider == simulation.results["read"].provider == "beacon"
+    assert (
+        simulation.results["search"].provider
+        == simulation.results["read"].provider
+        == "beacon"
+    )
 
 
 @pytest.mark.parametrize("leaver", range(1, 5))
@@ -123,13 +138,17 @@ def test_whoever_is_cancelled_while_the_service_answers_gives_the_place_back(sim
     assert simulation.sent == [(0, "first"), (0.3, "second")]
 
 
-def test_a_wait_that_does_not_fit_the_time_left_is_an_error_at_once_and_nothing_is_sent(simulate):
+def test_a_wait_that_does_not_fit_the_time_left_is_an_error_at_once_and_nothing_is_sent(
+    simulate,
+):
     layer = Throttle()(Service(requests_per_second=0.1))
     simulate()
     play(layer.search(KELP), reply())
     with (
         time_limit(5),
-        pytest.raises(RateLimited, match="not sent: the service's limits ask for a wait of 10.0 s") as no,
+        pytest.raises(
+            RateLimited, match="not sent: the service's limits ask for a wait of 10.0 s"
+        ) as no,
     ):
         play(layer.search(KELP))
 
@@ -151,19 +170,44 @@ def test_a_call_that_failed_so_does_not_hold_up_the_next(simulate):
 @pytest.mark.parametrize(
     ("headers", "rest"),
     [
-        ({"x-ratelimit-limit": "10", "x-ratelimit-remaining": "0", "x-ratelimit-reset": "7"}, 7),
-        ({"x-ratelimit-limit": "1, 2000", "x-ratelimit-remaining": "0, 1500", "x-ratelimit-reset": "1, 900000"}, 1),
+        (
+            {
+                "x-ratelimit-limit": "10",
+                "x-ratelimit-remaining": "0",
+                "x-ratelimit-reset": "7",
+            },
+            7,
+        ),
+        (
+            {
+                "x-ratelimit-limit": "1, 2000",
+                "x-ratelimit-remaining": "0, 1500",
+                "x-ratelimit-reset": "1, 900000",
+            },
+            1,
+        ),
         ({"ratelimit": '"m";r=0;t=4', "ratelimit-policy": '"m";q=10;w=60'}, 4),
         ({"retry-after": "3"}, 3),
         ({"retry-after": "4000"}, 60),  # then a request finds out
         ({"x-ratelimit-remaining": "3", "x-ratelimit-reset": "7"}, 0),
-        ({"x-ratelimit-limit": "0", "x-ratelimit-remaining": "0", "x-ratelimit-reset": "7"}, 0),  # no limit
-        ({"x-ratelimit-remaining-day": "0", "x-ratelimit-reset-day": "40000"}, 0),  # may be for sale
+        # no limit
+        (
+            {
+                "x-ratelimit-limit": "0",
+                "x-ratelimit-remaining": "0",
+                "x-ratelimit-reset": "7",
+            },
+            0,
+        ),
+        # may be for sale
+        ({"x-ratelimit-remaining-day": "0", "x-ratelimit-reset-day": "40000"}, 0),
         ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "900000"}, 0),
         ({"x-ratelimit-remaining": "none", "x-ratelimit-reset": "NaN"}, 0),
     ],
 )
-def test_a_limit_that_the_service_says_is_used_up_is_waited_for(simulate, headers, rest):
+def test_a_limit_that_the_service_says_is_used_up_is_waited_for(
+    simulate, headers, rest
+):
     names = {name.replace("-", "_"): value for name, value in headers.items()}
     layer, simulation = Throttle()(Service()), simulate(answer=lambda _: reply(**names))
     simulation.start("first", layer.search(KELP))
@@ -177,9 +221,14 @@ def test_a_limit_of_one_endpoint_does_not_hold_up_another(simulate):
     def answer(request):
         return reply(retry_after="30") if request.url.endswith("/news") else reply()
 
-    layer, simulation = Throttle()(Service(requests_per_second=1)), simulate(answer=answer)
+    layer, simulation = (
+        Throttle()(Service(requests_per_second=1)),
+        simulate(answer=answer),
+    )
     simulation.start("news", layer.search(SearchQuery.of("kelp", topic="news")))
-    simulation.start("more news", layer.search(SearchQuery.of("kelp", topic="news")), after=0.1)
+    simulation.start(
+        "more news", layer.search(SearchQuery.of("kelp", topic="news")), after=0.1
+    )
     simulation.start("web", layer.search(KELP), after=0.2)
     simulation.run()
 
@@ -227,7 +276,10 @@ def test_every_request_of_a_search_waits_and_those_of_a_gather_too(simulate):
 
 def test_a_service_that_is_called_through_a_library_is_throttled_too(simulate):
     provider = from_function("library", search=lambda query: [])
-    layer, simulation = Throttle(requests_per_second=1)(provider), simulate(answer=lambda _: [])
+    layer, simulation = (
+        Throttle(requests_per_second=1)(provider),
+        simulate(answer=lambda _: []),
+    )
     for number in range(3):
         simulation.start(number, layer.search(KELP))
     simulation.run()
@@ -250,7 +302,11 @@ def test_parsing_after_a_request_does_not_wait(simulate):
 
 
 def test_a_wait_is_announced_once(simulate):
-    layer, simulation, heard = Throttle()(Service(requests_per_second=0.1)), simulate(), []
+    layer, simulation, heard = (
+        Throttle()(Service(requests_per_second=0.1)),
+        simulate(),
+        [],
+    )
     simulation.start("first", layer.search(KELP))
     simulation.start("second", layer.search(KELP))
     with listen(heard.append):
@@ -282,13 +338,19 @@ def test_the_documented_limits_are_the_default(simulate, provider, rest):
 
 
 def test_numbers_of_ones_own_replace_the_documented_ones(simulate):
-    layer, simulation = Throttle(requests_per_second=4)(DuckDuckGo()), simulate(answer=lambda _: reply(b""))
+    layer, simulation = (
+        Throttle(requests_per_second=4)(DuckDuckGo()),
+        simulate(answer=lambda _: reply(b"")),
+    )
     for number in range(3):
         simulation.start(number, layer.search(KELP))
     simulation.run()
     assert times(simulation) == [0, 0.25, 0.5]
 
-    layer, simulation = Throttle(requests_per_second=math.inf)(DuckDuckGo()), simulate(answer=lambda _: reply(b""))
+    layer, simulation = (
+        Throttle(requests_per_second=math.inf)(DuckDuckGo()),
+        simulate(answer=lambda _: reply(b"")),
+    )
     for number in range(3):
         simulation.start(number, layer.search(KELP))
     simulation.run()
@@ -296,7 +358,11 @@ def test_numbers_of_ones_own_replace_the_documented_ones(simulate):
 
 
 def test_around_several_the_strictest_limit_counts(simulate):
-    layer = Throttle()(Fallback()(Service("a", requests_per_second=2), Service("b", requests_per_second=1)))
+    layer = Throttle()(
+        Fallback()(
+            Service("a", requests_per_second=2), Service("b", requests_per_second=1)
+        )
+    )
     simulation = simulate()
     for number in range(2):
         simulation.start(number, layer.search(KELP))
@@ -322,13 +388,25 @@ def test_wrong_numbers_are_refused(options, complaint):
 
 
 def throttle_of(web):
-    return next((part for part in parts(web.provider) if isinstance(getattr(part, "layer", None), Throttle)), None)
+    return next(
+        (
+            part
+            for part in parts(web.provider)
+            if isinstance(getattr(part, "layer", None), Throttle)
+        ),
+        None,
+    )
 
 
 def test_it_is_a_default_and_none_removes_it():
     assert throttle_of(WebSearch("duckduckgo")).inner.name == "duckduckgo"
     assert throttle_of(WebSearch("duckduckgo", layers=None)) is None
-    assert throttle_of(WebSearch("duckduckgo", throttle=Throttle(requests_per_second=9))).layer.requests_per_second == 9
+    assert (
+        throttle_of(
+            WebSearch("duckduckgo", throttle=Throttle(requests_per_second=9))
+        ).layer.requests_per_second
+        == 9
+    )
 
 
 def test_copies_and_pickles_have_an_empty_queue(simulate):
@@ -361,8 +439,13 @@ def test_threads_and_event_loops_share_one_queue():
     async def several():
         await asyncio.gather(*(web.asearch(f"kelp {number}") for number in range(4)))
 
-    workers = [threading.Thread(target=asyncio.run, args=(several(),)) for _ in range(2)]
-    workers += [threading.Thread(target=web.search, args=(f"kelp {number}",)) for number in range(4)]
+    workers = [
+        threading.Thread(target=asyncio.run, args=(several(),)) for _ in range(2)
+    ]
+    workers += [
+        threading.Thread(target=web.search, args=(f"kelp {number}",))
+        for number in range(4)
+    ]
     began = time.monotonic()
     for worker in workers:
         worker.start()
@@ -370,7 +453,8 @@ def test_threads_and_event_loops_share_one_queue():
         worker.join()
 
     assert len(service.times) == 12
-    assert max(service.times) - began > 0.21  # eleven fiftieths, from the beginning: the first may note its time late
+    # eleven fiftieths, from the beginning: the first may note its time late
+    assert max(service.times) - began > 0.21
 
 
 async def test_a_cancelled_task_leaves_the_queue():
@@ -410,8 +494,13 @@ def test_a_provider_whose_annotations_only_type_checkers_understand_has_a_shared
     assert _identify([FakeWeb()]) == _identify([FakeWeb()]) != _identify([Service()])
 
 
-def test_a_call_that_is_not_patient_does_not_wait_until_a_service_may_be_asked_again(simulate):
-    layer, simulation = Throttle()(Service()), simulate(answer=lambda _: reply(status=503, retry_after="30"))
+def test_a_call_that_is_not_patient_does_not_wait_until_a_service_may_be_asked_again(
+    simulate,
+):
+    layer, simulation = (
+        Throttle()(Service()),
+        simulate(answer=lambda _: reply(status=503, retry_after="30")),
+    )
     simulation.start("first", layer.search(KELP))
     simulation.start("other", layer.search(KELP), after=0.5)
     with scope(patience=Patience(5)):
@@ -425,11 +514,19 @@ def test_a_call_that_is_not_patient_does_not_wait_until_a_service_may_be_asked_a
 
 
 class Strict(Service):
-    """A service that takes so many requests in a second, says so or not, and documents nothing."""
+    """A service that takes so many requests in a second, says so or not, and documents
+    nothing.
+    """
 
     def __init__(self, per_second, *, says=True):
         super().__init__()
-        self.per_second, self.says, self.seen, self.refused, self.clock = per_second, says, [], 0, None
+        self.per_second, self.says, self.seen, self.refused, self.clock = (
+            per_second,
+            says,
+            [],
+            0,
+            None,
+        )
 
     def answer(self, _):
         now = self.clock.now
@@ -449,7 +546,9 @@ class Strict(Service):
         return reply({}, status=200 if fits else 429, **(headers if self.says else {}))
 
     def search(self, query):
-        response = yield Request(url=f"https://{self.name}.example/{query.topic}", params={"q": query.text})
+        response = yield Request(
+            url=f"https://{self.name}.example/{query.topic}", params={"q": query.text}
+        )
         if response.status == 429:
             raise RateLimited("too many", provider=self.name)
         return SearchResponse(query=query.text, provider=self.name)
@@ -458,7 +557,10 @@ class Strict(Service):
 @pytest.mark.parametrize("per_second", [1, 3, 20])
 def test_a_burst_to_a_service_of_unknown_pace_is_not_refused(simulate, per_second):
     service = Strict(per_second)
-    layer, simulation = Throttle()(service), simulate(seconds=0.3, answer=service.answer)
+    layer, simulation = (
+        Throttle()(service),
+        simulate(seconds=0.3, answer=service.answer),
+    )
     service.clock = simulation
     for number in range(8):
         simulation.start(number, layer.search(KELP))
@@ -470,14 +572,18 @@ def test_a_burst_to_a_service_of_unknown_pace_is_not_refused(simulate, per_secon
 
 def test_a_burst_to_a_service_that_says_nothing_is_refused_seldom(simulate):
     service = Strict(2, says=False)
-    layer, simulation = Retry(8, wait_initial=1)(Throttle()(service)), simulate(seconds=0.2, answer=service.answer)
+    layer, simulation = (
+        Retry(8, wait_initial=1)(Throttle()(service)),
+        simulate(seconds=0.2, answer=service.answer),
+    )
     service.clock = simulation
     for number in range(8):
         simulation.start(number, layer.search(KELP))
     simulation.run()
 
     assert {type(answer) for answer in simulation.results.values()} == {SearchResponse}
-    assert service.refused <= 3  # without a slow start, six at once, and more when they come back
+    # without a slow start, six at once, and more when they come back
+    assert service.refused <= 3
 
 
 def test_a_service_that_takes_them_gets_more_and_more_at_a_time(simulate):
@@ -514,10 +620,22 @@ def test_calls_one_after_the_other_do_not_make_a_burst_welcome(simulate):
 @pytest.mark.parametrize(
     ("layer", "service"),
     [
-        pytest.param(Throttle(), Service(requests_per_second=1000), id="the service documents its pace"),
+        pytest.param(
+            Throttle(),
+            Service(requests_per_second=1000),
+            id="the service documents its pace",
+        ),
         pytest.param(Throttle(), Service(concurrent=8), id="and how many at a time"),
-        pytest.param(Throttle(requests_per_second=math.inf), Service(), id="the developer knows it"),
-        pytest.param(Throttle(), SearXNG(base_url="http://localhost:8888"), id="a server of one's own"),
+        pytest.param(
+            Throttle(requests_per_second=math.inf),
+            Service(),
+            id="the developer knows it",
+        ),
+        pytest.param(
+            Throttle(),
+            SearXNG(base_url="http://localhost:8888"),
+            id="a server of one's own",
+        ),
     ],
 )
 def test_where_the_pace_is_known_all_begin_at_once(simulate, layer, service):

@@ -71,7 +71,10 @@ def test_what_was_used_can_be_asked_by_day_and_provider(file):
             file.add(day, "", provider, Amount(MILLION, 2, 3))
 
     assert len(file.read()) == 6
-    assert {row.day for row in file.read(date(2026, 11, 1))} == {"2026-11-01", "2026-11-22"}
+    assert {row.day for row in file.read(date(2026, 11, 1))} == {
+        "2026-11-01",
+        "2026-11-22",
+    }
     assert {row.provider for row in file.read(None, "sea")} == {"sea"}
 
 

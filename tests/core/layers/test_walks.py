@@ -1,4 +1,6 @@
-"""Pages of results, walked to their end: nothing is lost and nothing repeated, whatever the providers and layers."""
+"""Pages of results, walked to their end: nothing is lost and nothing repeated, whatever
+the providers and layers.
+"""
 
 from __future__ import annotations
 import random
@@ -15,11 +17,15 @@ MANY = 90
 
 
 class Shelf:
-    """A provider with a list of results, which it returns so many at a time, and no more than so many."""
+    """A provider with a list of results, which it returns so many at a time, and no
+    more than so many.
+    """
 
     def __init__(self, name, pages, per_request, most):
         self.name, self.pages = name, pages
-        self.limits = Limits(results_per_request=per_request) | ({"results": most} if most else {})
+        self.limits = Limits(results_per_request=per_request) | (
+            {"results": most} if most else {}
+        )
         self.returned = set()
 
     def search(self, query):
@@ -30,10 +36,14 @@ class Shelf:
     def _page(self, number, size):
         first = number * size
         results = tuple(
-            SearchResult(title="x" * (sum(map(ord, page)) % 7), url=page, provider=self.name)
+            SearchResult(
+                title="x" * (sum(map(ord, page)) % 7), url=page, provider=self.name
+            )
             for page in self.pages[first : first + size]
         )
-        return SearchResponse(query="algae", results=results, provider=self.name), first + size < len(self.pages)
+        return SearchResponse(
+            query="algae", results=results, provider=self.name
+        ), first + size < len(self.pages)
         yield
 
 
@@ -48,18 +58,26 @@ def draw_layers(rng, shelves):
 
     def rerank(inner):
         score = rng.choice([None, lambda _, texts: [len(text) for text in texts]])
-        return Rerank(score=score, depth=rng.choice([5, 20, 30]), weight=rng.choice([None, 0.3]))(inner)
+        return Rerank(
+            score=score, depth=rng.choice([5, 20, 30]), weight=rng.choice([None, 0.3])
+        )(inner)
 
     inner = tuple(rerank(one) if rng.random() < 0.2 else one for one in shelves)
-    fused = Fuse(results_per_provider=rng.choice([5, 20, 30]), k=rng.choice([0, 10]))(*inner)
+    fused = Fuse(results_per_provider=rng.choice([5, 20, 30]), k=rng.choice([0, 10]))(
+        *inner
+    )
     return rng.choice([fused, rerank(fused), rerank(shelves[0])])
 
 
 def walk(provider, limit, blocked):
-    """Return the pages until one is empty, each without what is outside the domain filter."""
+    """Return the pages until one is empty, each without what is outside the domain
+    filter.
+    """
     pages = []
     for number in range(1, 1000):
-        query = SearchQuery(text="algae", limit=limit, page=number, blocked_domains=blocked)
+        query = SearchQuery(
+            text="algae", limit=limit, page=number, blocked_domains=blocked
+        )
         found = run(provider.search(query), None)
         pages.append([one.url for one in found.results if in_domains(one.url, query)])
         if not pages[-1]:
@@ -71,7 +89,10 @@ def walk(provider, limit, blocked):
 def test_pages_of_merged_and_reordered_results_lose_nothing_and_repeat_nothing(seed):
     rng = random.Random(seed)
     blocked = rng.choice([[], ["spam.example"]])
-    web = [f"https://{rng.choice(['spam', 'sea', 'tide'])}.example/{n}" for n in range(MANY)]
+    web = [
+        f"https://{rng.choice(['spam', 'sea', 'tide'])}.example/{n}"
+        for n in range(MANY)
+    ]
     shelves = [draw_shelf(rng, name, web) for name in "abc"[: rng.randint(1, 3)]]
     provider, limit = draw_layers(rng, shelves), rng.choice([3, 10, 15, 25])
     pages = walk(provider, limit, blocked)
@@ -79,6 +100,8 @@ def test_pages_of_merged_and_reordered_results_lose_nothing_and_repeat_nothing(s
 
     assert len(walked) == len(set(walked))
     query = SearchQuery(text="algae", blocked_domains=blocked)
-    there = {url for shelf in shelves for url in shelf.returned if in_domains(url, query)}
+    there = {
+        url for shelf in shelves for url in shelf.returned if in_domains(url, query)
+    }
     assert set(walked) == there
     assert all(len(page) == limit for page in pages[:-1])

@@ -1,4 +1,6 @@
-"""Answers say how asking each provider ended; a chain may move on when one finds nothing."""
+"""Answers say how asking each provider ended; a chain may move on when one finds
+nothing.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -11,7 +13,13 @@ from websearch_core.errors import AllProvidersFailed, ConfigurationError, Unavai
 from websearch_core.events import Failover, ProviderSkipped, listen
 from websearch_core.flow import Request
 from websearch_core.layers import Cache, Fallback, Fuse, Retry
-from websearch_core.models import Outcome, Page, SearchQuery, SearchResponse, SearchResult
+from websearch_core.models import (
+    Outcome,
+    Page,
+    SearchQuery,
+    SearchResponse,
+    SearchResult,
+)
 from websearch_core.render import page_as_json, search_as_json
 from websearch_core.testing import play, reply
 
@@ -27,7 +35,9 @@ class Service:
         if self.fails:
             raise self.fails
         yield Request(url=f"https://{self.name}.example/")
-        return SearchResponse(query=query.text, provider=self.name, results=self.results)
+        return SearchResponse(
+            query=query.text, provider=self.name, results=self.results
+        )
 
     def read(self, url):
         if self.fails:
@@ -39,7 +49,10 @@ class Service:
 class Batch(Service):
     def read_many(self, urls):
         yield Request(url=f"https://{self.name}.example/")
-        return [Unavailable("no") if "dead" in url else Page(url=url, provider=self.name) for url in urls]
+        return [
+            Unavailable("no") if "dead" in url else Page(url=url, provider=self.name)
+            for url in urls
+        ]
 
 
 def brief(answer):
@@ -75,7 +88,9 @@ def test_outcomes_are_in_the_response_and_in_its_json(concurrent):
 
     class Here(Service):
         def search(self, query):
-            return SearchResponse(query=query.text, provider=self.name, results=self.results)
+            return SearchResponse(
+                query=query.text, provider=self.name, results=self.results
+            )
             yield
 
     web = WebSearch([down, Here("up", HIT)], retry=Retry(attempts=1))
@@ -83,7 +98,10 @@ def test_outcomes_are_in_the_response_and_in_its_json(concurrent):
 
     assert brief(response) == [("down", "failed", "unavailable"), ("up", "ok", None)]
     assert all(one.seconds >= 0 for one in response.outcomes)
-    assert [one["status"] for one in search_as_json(response)["outcomes"]] == ["failed", "ok"]
+    assert [one["status"] for one in search_as_json(response)["outcomes"]] == [
+        "failed",
+        "ok",
+    ]
     assert SearchResponse.model_validate(response.model_dump()) == response
 
 
@@ -92,7 +110,9 @@ def test_the_time_of_each_is_measured(monkeypatch):
     monkeypatch.setattr("websearch_core.layers._trail.monotonic", lambda: next(now))
     chain = Fallback()(Service("a", fails=Unavailable("x")), Service("b", HIT))
 
-    assert [one.seconds for one in play(chain.search(KELP), reply()).result.outcomes] == [1.5, 0.25]
+    assert [
+        one.seconds for one in play(chain.search(KELP), reply()).result.outcomes
+    ] == [1.5, 0.25]
 
 
 class Local(Service):
@@ -101,7 +121,9 @@ class Local(Service):
     def search(self, query):
         if self.fails:
             raise self.fails
-        return SearchResponse(query=query.text, provider=self.name, results=self.results)
+        return SearchResponse(
+            query=query.text, provider=self.name, results=self.results
+        )
         yield
 
     def read(self, url):
@@ -113,7 +135,10 @@ class Local(Service):
 
 class LocalBatch(Local):
     def read_many(self, urls):
-        return [Unavailable("no") if "dead" in url else Page(url=url, provider=self.name) for url in urls]
+        return [
+            Unavailable("no") if "dead" in url else Page(url=url, provider=self.name)
+            for url in urls
+        ]
         yield
 
 
@@ -130,28 +155,38 @@ def test_a_single_provider_has_an_outcome(concurrent):
     web = WebSearch(Local("one", HIT))
 
     assert brief(call(web, concurrent, "search", "kelp")) == [("one", "ok", None)]
-    assert brief(call(web, concurrent, "read", "https://a.example/")) == [("one", "ok", None)]
-    assert brief(call(WebSearch(Local("none")), concurrent, "search", "kelp")) == [("none", "empty", None)]
+    assert brief(call(web, concurrent, "read", "https://a.example/")) == [
+        ("one", "ok", None)
+    ]
+    assert brief(call(WebSearch(Local("none")), concurrent, "search", "kelp")) == [
+        ("none", "empty", None)
+    ]
 
 
 @both
 def test_pages_of_one_batch_have_outcomes(concurrent):
     web = WebSearch(LocalBatch("batch", HIT))
-    dead, alive = call(web, concurrent, "read_many", ["https://x.example/dead", "https://x.example/"])
+    dead, alive = call(
+        web, concurrent, "read_many", ["https://x.example/dead", "https://x.example/"]
+    )
 
     assert isinstance(dead, Unavailable)
     assert brief(alive) == [("batch", "ok", None)]
 
 
 @both
-def test_every_member_of_a_fusion_has_an_outcome_and_a_hook_hears_who_is_left_out(concurrent):
+def test_every_member_of_a_fusion_has_an_outcome_and_a_hook_hears_who_is_left_out(
+    concurrent,
+):
     heard = []
     down, picky = (
         Local("down", fails=e.RateLimited("slow")),
         Local("picky", fails=e.UnsupportedOption("no", options=("topic",))),
     )
     members = [Local("up", HIT), down, Local("none"), picky]
-    web = WebSearch(members, combine="fuse", retry=Retry(attempts=1), on_event=heard.append)
+    web = WebSearch(
+        members, combine="fuse", retry=Retry(attempts=1), on_event=heard.append
+    )
     response = call(web, concurrent, "search", "kelp")
 
     assert brief(response) == [
@@ -160,8 +195,13 @@ def test_every_member_of_a_fusion_has_an_outcome_and_a_hook_hears_who_is_left_ou
         ("none", "empty", None),
         ("picky", "skipped", "unsupported_option"),
     ]
-    assert response.notes == ("down failed (rate_limited): left out", "picky does not support topic: left out")
-    left_out = [event.as_json() for event in heard if isinstance(event, ProviderSkipped)]
+    assert response.notes == (
+        "down failed (rate_limited): left out",
+        "picky does not support topic: left out",
+    )
+    left_out = [
+        event.as_json() for event in heard if isinstance(event, ProviderSkipped)
+    ]
     assert sorted(left_out, key=lambda data: data["provider"]) == [
         {"provider": "down", "error": "rate_limited"},
         {"provider": "picky", "error": "unsupported_option"},
@@ -172,7 +212,11 @@ def test_a_chain_inside_another_layer_tells_its_own_outcomes():
     chain = Fallback()(Local("down", fails=Unavailable("x")), Local("up", HIT))
     response = WebSearch(Fuse()(chain, Local("other")), layers=None).search("kelp")
 
-    assert brief(response) == [("down", "failed", "unavailable"), ("up", "ok", None), ("other", "empty", None)]
+    assert brief(response) == [
+        ("down", "failed", "unavailable"),
+        ("up", "ok", None),
+        ("other", "empty", None),
+    ]
 
 
 def test_an_answer_from_the_cache_says_nothing_of_those_who_were_asked_before(tmp_path):
@@ -185,7 +229,9 @@ def test_an_answer_from_the_cache_says_nothing_of_those_who_were_asked_before(tm
 
 def test_a_stale_answer_says_how_the_service_failed(tmp_path):
     sea = Local("sea", HIT)
-    web = WebSearch(sea, cache=Cache(location=tmp_path / "a.db", max_age=0), retry=Retry(attempts=1))
+    web = WebSearch(
+        sea, cache=Cache(location=tmp_path / "a.db", max_age=0), retry=Retry(attempts=1)
+    )
     web.search("kelp")
     sea.fails = Unavailable("down")
     stale = web.search("kelp")
@@ -195,7 +241,9 @@ def test_a_stale_answer_says_how_the_service_failed(tmp_path):
 
 
 def test_an_empty_answer_is_an_answer_by_default():
-    answer = play(Fallback()(Service("a"), Service("b", HIT)).search(KELP), reply()).result
+    answer = play(
+        Fallback()(Service("a"), Service("b", HIT)).search(KELP), reply()
+    ).result
 
     assert answer.provider == "a"
     assert brief(answer) == [("a", "empty", None)]
@@ -205,7 +253,11 @@ def test_an_empty_answer_is_an_answer_by_default():
 def test_on_empty_asks_the_next():
     heard = []
     with listen(heard.append):
-        answer = play(Fallback(on_empty=True)(Service("a"), Service("b", HIT)).search(KELP), reply(), reply()).result
+        answer = play(
+            Fallback(on_empty=True)(Service("a"), Service("b", HIT)).search(KELP),
+            reply(),
+            reply(),
+        ).result
 
     assert brief(answer) == [("a", "empty", None), ("b", "ok", None)]
     assert answer.notes == ("a found nothing; answered by b",)
@@ -214,23 +266,35 @@ def test_on_empty_asks_the_next():
 
 
 def test_if_none_finds_anything_the_first_empty_answer_counts_even_if_others_fail():
-    chain = Fallback(on_empty=True)(Service("a", fails=Unavailable("x")), Service("b"), Service("c"))
+    chain = Fallback(on_empty=True)(
+        Service("a", fails=Unavailable("x")), Service("b"), Service("c")
+    )
     answer = play(chain.search(KELP), reply(), reply()).result
 
     assert answer.provider == "b"
-    assert brief(answer) == [("a", "failed", "unavailable"), ("b", "empty", None), ("c", "empty", None)]
+    assert brief(answer) == [
+        ("a", "failed", "unavailable"),
+        ("b", "empty", None),
+        ("c", "empty", None),
+    ]
     assert answer.notes == ("a failed (unavailable); b found nothing; c found nothing",)
 
 
 def test_if_all_fail_on_empty_changes_nothing():
-    chain = Fallback(on_empty=True)(Service("a", fails=Unavailable("x")), Service("b", fails=Unavailable("y")))
+    chain = Fallback(on_empty=True)(
+        Service("a", fails=Unavailable("x")), Service("b", fails=Unavailable("y"))
+    )
     with pytest.raises(AllProvidersFailed, match="a: x; b: y"):
         play(chain.search(KELP))
 
 
 def test_pages_of_a_batch_have_their_own_outcomes():
     chain = Fallback()(Batch("a"), Batch("b"))
-    dead, alive = play(chain.read_many(["https://x.example/dead", "https://x.example/"]), reply(), reply()).result
+    dead, alive = play(
+        chain.read_many(["https://x.example/dead", "https://x.example/"]),
+        reply(),
+        reply(),
+    ).result
 
     assert isinstance(dead, AllProvidersFailed)
     assert brief(alive) == [("a", "ok", None)]
@@ -240,7 +304,9 @@ def test_pages_of_a_batch_have_their_own_outcomes():
 def test_a_page_of_a_batch_that_the_next_reader_reads_says_so():
     chain = Fallback()(Batch("a"), Service("b"))
     flow = chain.read_many(["https://x.example/dead"])
-    pages = play(flow, reply(), [Page(url="https://x.example/dead", provider="b")]).result
+    pages = play(
+        flow, reply(), [Page(url="https://x.example/dead", provider="b")]
+    ).result
 
     assert brief(pages[0]) == [("a", "failed", "unavailable"), ("b", "ok", None)]
     assert pages[0].notes == ("a failed (unavailable); answered by b",)

@@ -18,7 +18,12 @@ from websearch_core._net.credentials import Credentials, OriginCredentials
 from websearch_core._net.guard import Guard
 from websearch_core._net.proxy import Proxies
 from websearch_core._net.sender import Sender
-from websearch_core.errors import ConfigurationError, MissingKey, ServiceError, WebSearchError
+from websearch_core.errors import (
+    ConfigurationError,
+    MissingKey,
+    ServiceError,
+    WebSearchError,
+)
 from websearch_core.flow import Request, arun, run
 from websearch_core.keys import pickle_keys
 from websearch_core.layers import Robots
@@ -30,7 +35,9 @@ TOKEN, PASSWORD, HEADER, COOKIE = (
     "Scheme header-0123456789",
     "cook-ie=0123456789==",
 )
-PAGE = "<html><body><h1>Tides</h1><p>" + "High water at noon. " * 30 + "</p></body></html>"
+PAGE = (
+    "<html><body><h1>Tides</h1><p>" + "High water at noon. " * 30 + "</p></body></html>"
+)
 OPEN = Guard.allowing(["127.0.0.0/8"], resolve=lambda host, port: ["127.0.0.1"])
 
 
@@ -54,14 +61,26 @@ def other(http):
 
 @pytest.fixture
 def perform(library, colour):
-    """``perform(flow, credentials)`` runs a flow, or sends a request, in each colour."""
+    """``perform(flow, credentials)`` runs a flow, or sends a request, in each
+    colour.
+    """
     made = []
 
     def perform(flow, credentials, guard=OPEN, **options):
-        made.append(sender := Sender(guard, library=library, credentials=credentials, **options))
+        made.append(
+            sender := Sender(guard, library=library, credentials=credentials, **options)
+        )
         if isinstance(flow, Request):
-            return sender.send(flow) if colour == "blocking" else asyncio.run(sender.asend(flow))
-        return run(flow, sender.send) if colour == "blocking" else asyncio.run(arun(flow, sender.asend))
+            return (
+                sender.send(flow)
+                if colour == "blocking"
+                else asyncio.run(sender.asend(flow))
+            )
+        return (
+            run(flow, sender.send)
+            if colour == "blocking"
+            else asyncio.run(arun(flow, sender.asend))
+        )
 
     yield perform
     for one in made:
@@ -78,9 +97,15 @@ def perform(library, colour):
         ({"bearer": "env:WIKI_TOKEN"}, {"authorization": f"Bearer {TOKEN}"}),
         (
             {"basic": ("ann", PASSWORD)},
-            {"authorization": "Basic " + base64.b64encode(f"ann:{PASSWORD}".encode()).decode()},
+            {
+                "authorization": "Basic "
+                + base64.b64encode(f"ann:{PASSWORD}".encode()).decode()
+            },
         ),
-        ({"headers": {"X-Wiki": HEADER, "X-Team": "a"}}, {"x-wiki": HEADER, "x-team": "a"}),
+        (
+            {"headers": {"X-Wiki": HEADER, "X-Team": "a"}},
+            {"x-wiki": HEADER, "x-team": "a"},
+        ),
         ({"cookies": {"sid": COOKIE, "b": "2"}}, {"cookie": f"sid={COOKIE}; b=2"}),
     ],
 )
@@ -95,41 +120,64 @@ def test_they_are_sent_to_their_origin(perform, site, monkeypatch, given, sent):
 
 @pytest.mark.enable_socket
 def test_a_header_that_is_given_replaces_the_usual_one_whatever_its_case(perform, site):
-    perform(Direct().read(site.url), make(site.url, headers={"ACCEPT": "text/x-wiki-0123"}))
+    perform(
+        Direct().read(site.url), make(site.url, headers={"ACCEPT": "text/x-wiki-0123"})
+    )
 
     assert site.requests[0][1]["accept"] == "text/x-wiki-0123"
 
 
 def everything():
-    return {"basic": ("ann", PASSWORD), "headers": {"X-Wiki": HEADER}, "cookies": {"sid": COOKIE}}
+    return {
+        "basic": ("ann", PASSWORD),
+        "headers": {"X-Wiki": HEADER},
+        "cookies": {"sid": COOKIE},
+    }
 
 
 def leaks(*what):
     """Return the secrets in what was sent or shown."""
     text = repr(what)
     encoded = base64.b64encode(f"ann:{PASSWORD}".encode()).decode()
-    return [one for one in (TOKEN, PASSWORD, HEADER.split()[1], COOKIE, encoded, "0123456789") if one in text]
+    return [
+        one
+        for one in (TOKEN, PASSWORD, HEADER.split()[1], COOKIE, encoded, "0123456789")
+        if one in text
+    ]
 
 
 @pytest.mark.enable_socket
-@pytest.mark.parametrize("status", ["301 Moved", "302 Found", "303 See", "307 Temporary", "308 Permanent", "refresh"])
+@pytest.mark.parametrize(
+    "status",
+    ["301 Moved", "302 Found", "303 See", "307 Temporary", "308 Permanent", "refresh"],
+)
 def test_a_redirect_takes_them_to_no_other_origin(perform, site, other, http, status):
     there = f"{other.url}/landing"
     answer = (
-        http(f'<meta http-equiv="refresh" content="0;url={there}">', "200 OK", "Content-Type: text/html")
+        http(
+            f'<meta http-equiv="refresh" content="0;url={there}">',
+            "200 OK",
+            "Content-Type: text/html",
+        )
         if status == "refresh"
         else http(b"", status, f"Location: {there}")
     )
     site.answers["/go"] = answer
-    for host in ("127.0.0.1", "wiki.example"):  # the same port under another name is another origin, too
-        site.answers["/host"] = http(b"", "302 Found", f"Location: http://{host}:{other.port}/landing")
+    # the same port under another name is another origin, too
+    for host in ("127.0.0.1", "wiki.example"):
+        site.answers["/host"] = http(
+            b"", "302 Found", f"Location: http://{host}:{other.port}/landing"
+        )
         for path in ("/go", "/host"):
             perform(Direct().read(site.url + path), make(site.url, **everything()))
 
     assert all("x-wiki" in headers for _, headers, _ in site.requests)
     assert len(other.requests) >= 4
     assert leaks(other.requests) == []
-    assert not any({"authorization", "cookie", "x-wiki"} & set(headers) for _, headers, _ in other.requests)
+    assert not any(
+        {"authorization", "cookie", "x-wiki"} & set(headers)
+        for _, headers, _ in other.requests
+    )
 
 
 @pytest.mark.enable_socket
@@ -163,27 +211,49 @@ def test_the_scheme_counts(perform, http):
     site = faulty.Server([http(b"page")], tls=theirs)
     origin = f"https://WIKI.example:{site.port}/"
 
-    perform(Request(url=f"https://wiki.example.:{site.port}/", guarded=True), make(origin, bearer=TOKEN), verify=ours)
+    perform(
+        Request(url=f"https://wiki.example.:{site.port}/", guarded=True),
+        make(origin, bearer=TOKEN),
+        verify=ours,
+    )
     with pytest.raises(ServiceError):
-        perform(Request(url=f"http://wiki.example:{site.port}/", guarded=True), make(origin, bearer=TOKEN), verify=ours)
-    assert [headers["authorization"] for _, headers, _ in site.requests] == [f"Bearer {TOKEN}"]
+        perform(
+            Request(url=f"http://wiki.example:{site.port}/", guarded=True),
+            make(origin, bearer=TOKEN),
+            verify=ours,
+        )
+    assert [headers["authorization"] for _, headers, _ in site.requests] == [
+        f"Bearer {TOKEN}"
+    ]
     site.close()
 
 
 @pytest.mark.enable_socket
 def test_a_service_gets_none_even_at_the_same_origin_or_for_a_page_of_it(perform, site):
-    perform(Request(url=site.url, target=f"{site.url}/page", judge_target=True), make(site.url, **everything()))
+    perform(
+        Request(url=site.url, target=f"{site.url}/page", judge_target=True),
+        make(site.url, **everything()),
+    )
 
     assert leaks(site.requests) == []
 
 
 @pytest.mark.enable_socket
-def test_the_robots_txt_of_the_origin_gets_them_and_that_of_another_host_does_not(perform, site, other, http):
-    site.answers["/robots.txt"] = http(b"", "302 Found", f"Location: {other.url}/robots.txt")
-    other.answers["/robots.txt"] = http(b"User-agent: *\nAllow: /", "200 OK", "Content-Type: text/plain")
+def test_the_robots_txt_of_the_origin_gets_them_and_that_of_another_host_does_not(
+    perform, site, other, http
+):
+    site.answers["/robots.txt"] = http(
+        b"", "302 Found", f"Location: {other.url}/robots.txt"
+    )
+    other.answers["/robots.txt"] = http(
+        b"User-agent: *\nAllow: /", "200 OK", "Content-Type: text/plain"
+    )
     perform(Robots()(Direct()).read(f"{site.url}/a"), make(site.url, **everything()))
 
-    assert [path for path, headers, _ in site.requests if "x-wiki" in headers][:2] == ["/robots.txt", "/a"]
+    assert [path for path, headers, _ in site.requests if "x-wiki" in headers][:2] == [
+        "/robots.txt",
+        "/a",
+    ]
     assert [path for path, _, _ in other.requests] == ["/robots.txt"]
     assert leaks(other.requests) == []
 
@@ -199,17 +269,26 @@ def test_a_proxy_sees_none_of_those_for_https(perform, http, resolve):
     proxy = LocalProxy({"wiki.example": "127.0.0.1"})
     url = f"https://wiki.example:{site.port}/"
     page = Request(url=url, guarded=True)
-    perform(page, make(url, **everything()), verify=ours, proxies=Proxies.of(proxy.url, resolve))
+    perform(
+        page,
+        make(url, **everything()),
+        verify=ours,
+        proxies=Proxies.of(proxy.url, resolve),
+    )
 
     assert "x-wiki" in site.requests[0][1]
-    assert leaks(proxy.asked, proxy.logins, b"".join(proxy.passed).decode("latin-1")) == []
+    assert (
+        leaks(proxy.asked, proxy.logins, b"".join(proxy.passed).decode("latin-1")) == []
+    )
     proxy.close()
     site.close()
 
 
 @pytest.mark.enable_socket
 @pytest.mark.parametrize("given", [everything(), {"bearer": TOKEN}])
-def test_no_page_error_log_repr_or_pickle_holds_them(perform, site, http, caplog, given):
+def test_no_page_error_log_repr_or_pickle_holds_them(
+    perform, site, http, caplog, given
+):
     """The site says everything that it was sent: in the text, in headers, in errors."""
     caplog.set_level(logging.DEBUG)
 
@@ -239,12 +318,17 @@ def test_no_page_error_log_repr_or_pickle_holds_them(perform, site, http, caplog
         pickle.loads(pickle.dumps(credentials)).find(site.url).make_headers()
     with pickle_keys():
         copied = pickle.loads(pickle.dumps(credentials))
-    assert copied.find(site.url).make_headers() == credentials.find(site.url).make_headers()
+    assert (
+        copied.find(site.url).make_headers()
+        == credentials.find(site.url).make_headers()
+    )
 
 
 @pytest.mark.enable_socket
 def test_a_connection_that_was_logged_in_serves_nobody_else(library, site):
-    """The same server, with and without credentials: a connection is kept for its owner."""
+    """The same server, with and without credentials: a connection is kept for its
+    owner.
+    """
     sender = Sender(OPEN, library=library, credentials=make(site.url, bearer=TOKEN))
     bare = Sender(OPEN, library=library)
     for one in (sender, bare, sender, bare):
@@ -258,12 +342,16 @@ def test_a_connection_that_was_logged_in_serves_nobody_else(library, site):
 
 
 @pytest.mark.enable_socket
-def test_a_missing_variable_is_named_when_it_is_needed_and_not_before(perform, site, other, monkeypatch):
+def test_a_missing_variable_is_named_when_it_is_needed_and_not_before(
+    perform, site, other, monkeypatch
+):
     monkeypatch.delenv("WIKI_TOKEN", raising=False)
     credentials = make(site.url, cookies={"sid": "env:WIKI_TOKEN"})
 
     assert perform(Request(url=other.url, guarded=True), credentials).status == 200
-    with pytest.raises(MissingKey, match="credentials.*127.0.0.1.*WIKI_TOKEN") as caught:
+    with pytest.raises(
+        MissingKey, match="credentials.*127.0.0.1.*WIKI_TOKEN"
+    ) as caught:
         perform(Request(url=site.url, guarded=True), credentials)
     assert caught.value.variables == ("WIKI_TOKEN",)
     assert site.requests == []
@@ -307,9 +395,15 @@ def test_what_a_function_returns_is_checked_as_well(returned, words):
         ({"headers": {"X Wiki": "hunter2"}}, "a name has letters"),
         ({"headers": {"": "hunter2"}}, "a name has letters"),
         ({"headers": {"X-W\u0131ki": "hunter2"}}, "a name has letters"),
-        ({"headers": {"X-Wiki": "hunter2\r\nX-Evil: 1"}}, "printable ASCII, in one line"),
+        (
+            {"headers": {"X-Wiki": "hunter2\r\nX-Evil: 1"}},
+            "printable ASCII, in one line",
+        ),
         ({"headers": {"X-Wiki": "hunter2\x85X"}}, "printable ASCII"),
-        ({"headers": {"Host": "hunter2.example"}}, "host is not a header to log in with"),
+        (
+            {"headers": {"Host": "hunter2.example"}},
+            "host is not a header to log in with",
+        ),
         ({"headers": {"transfer-Encoding": "hunter2"}}, "transfer-encoding is not"),
         ({"headers": {"Content-Length": "5"}}, "content-length is not"),
         ({"headers": {"Proxy-Authorization": "hunter2"}}, "proxy-authorization is not"),
@@ -340,7 +434,10 @@ def test_what_cannot_be_sent_is_an_error_without_the_secret(given, words):
         ("http://localhost.example", "unencrypted"),
         ("http://127.0.0.1.example", "unencrypted"),
         ("https://ann:hunter2@wiki.example", "contains credentials"),
-        ("https://wiki.example/hunter2?key=hunter2hunter2hunter2hunter2#x", "has a path|key=..."),
+        (
+            "https://wiki.example/hunter2?key=hunter2hunter2hunter2hunter2#x",
+            "has a path|key=...",
+        ),
         ("wiki.example", "not an origin"),
         ("*.wiki.example", "not an origin"),
         ("https://*.wiki.example", "not an origin"),
@@ -368,16 +465,23 @@ def test_an_origin_that_may_not_have_any_is_an_error(origin, words):
 def test_a_hole_opens_an_origin_and_two_spellings_of_one_are_an_error():
     guard = Guard.allowing(["https://wiki.corp"])
 
-    assert make("https://WIKI.corp:443/", guard, bearer=TOKEN).find("https://wiki.corp/a?b")
+    assert make("https://WIKI.corp:443/", guard, bearer=TOKEN).find(
+        "https://wiki.corp/a?b"
+    )
     assert not make("https://wiki.corp", guard, bearer=TOKEN).find("http://wiki.corp/")
-    both = {"https://wiki.corp": Credentials(bearer=TOKEN), "https://wiki.corp:443": Credentials(bearer=TOKEN)}
+    both = {
+        "https://wiki.corp": Credentials(bearer=TOKEN),
+        "https://wiki.corp:443": Credentials(bearer=TOKEN),
+    }
     with pytest.raises(ConfigurationError, match="given twice"):
         OriginCredentials(both, guard)
     with pytest.raises(ConfigurationError, match="give Credentials"):
         OriginCredentials({"https://wiki.corp": {"bearer": TOKEN}}, guard)
     with pytest.raises(ConfigurationError, match="must be"):
         OriginCredentials([("https://wiki.corp", Credentials(bearer=TOKEN))], guard)
-    assert make("https://bücher.example", bearer=TOKEN).find("https://xn--bcher-kva.example/")
+    assert make("https://bücher.example", bearer=TOKEN).find(
+        "https://xn--bcher-kva.example/"
+    )
 
 
 def test_only_those_with_the_same_look_the_same(monkeypatch):
@@ -403,12 +507,19 @@ def test_only_those_with_the_same_look_the_same(monkeypatch):
 
 
 @pytest.mark.enable_socket
-@pytest.mark.parametrize("contact", ["", "https://bot.example/about", "mailto:bot@bot.example"])
+@pytest.mark.parametrize(
+    "contact", ["", "https://bot.example/about", "mailto:bot@bot.example"]
+)
 def test_the_contact_is_in_the_user_agent_of_pages_and_services(perform, site, contact):
     for request in (Request(url=site.url, guarded=True), Request(url=site.url)):
         perform(request, None, contact=contact)
 
     page, service = (headers["user-agent"] for _, headers, _ in site.requests)
-    assert page == f"Mozilla/5.0 (compatible; websearch-core; +{contact or 'https://pypi.org/project/websearch-core'})"
+    assert (
+        page
+        == f"Mozilla/5.0 (compatible; websearch-core; +{contact or 'https://pypi.org/project/websearch-core'})"
+    )
     assert service.startswith("websearch-core/")
-    assert service.endswith(f" (+{contact or 'https://pypi.org/project/websearch-core'})")
+    assert service.endswith(
+        f" (+{contact or 'https://pypi.org/project/websearch-core'})"
+    )

@@ -1,4 +1,6 @@
-"""The gate, with raw sockets in place of a browser. 127.0.0.2 is public by a rule; all else on loopback is internal."""
+"""The gate, with raw sockets in place of a browser. 127.0.0.2 is public by a rule; all
+else on loopback is internal.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -76,7 +78,9 @@ async def serve(guard=None, **limits):
 
 
 async def say(gate, data, *, then=b""):
-    """Send *data* to the gate as a browser would, and return everything that comes back."""
+    """Send *data* to the gate as a browser would, and return everything that comes
+    back.
+    """
     host, _, port = gate.url.removeprefix("http://").partition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     try:
@@ -84,7 +88,11 @@ async def say(gate, data, *, then=b""):
             writer.write(data)
             begun = await reader.readuntil(b"\r\n\r\n") if then else b""
             writer.write(then)
-            return b"" if begun and not begun.startswith(b"HTTP/1.1 200") else await reader.read()
+            return (
+                b""
+                if begun and not begun.startswith(b"HTTP/1.1 200")
+                else await reader.read()
+            )
     except ConnectionError:
         return b""
     finally:
@@ -94,16 +102,28 @@ async def say(gate, data, *, then=b""):
 
 
 def get(url, *fields, method="GET"):
-    return "\r\n".join([f"{method} {url} HTTP/1.1", "Host: x", *fields, "", ""]).encode()
+    return "\r\n".join(
+        [f"{method} {url} HTTP/1.1", "Host: x", *fields, "", ""]
+    ).encode()
 
 
 async def test_an_allowed_request_passes_without_what_was_for_the_proxy():
     async with origin() as (port, heard), serve() as gate:
-        data = await say(gate, get(f"http://shop.example:{port}/a?b#c", "Proxy-Authorization: x", "Cookie: y", "TE: z"))
+        data = await say(
+            gate,
+            get(
+                f"http://shop.example:{port}/a?b#c",
+                "Proxy-Authorization: x",
+                "Cookie: y",
+                "TE: z",
+            ),
+        )
 
     assert data.startswith(b"HTTP/1.1 200 OK\r\n")
     assert data.endswith(b"\r\n\r\nhello")
-    assert heard[0].startswith(f"GET /a?b HTTP/1.1\r\nHost: shop.example:{port}\r\n".encode())
+    assert heard[0].startswith(
+        f"GET /a?b HTTP/1.1\r\nHost: shop.example:{port}\r\n".encode()
+    )
     assert b"cookie: y" in heard[0]
     assert not re.search(b"proxy-authorization|te: z", heard[0], re.IGNORECASE)
 
@@ -114,7 +134,9 @@ async def test_a_tunnel_passes_bytes_both_ways():
         await writer.drain()
 
     async with origin(echo) as (port, _), serve() as gate:
-        data = await say(gate, get(f"shop.example:{port}", method="CONNECT"), then=b"\x16hello")
+        data = await say(
+            gate, get(f"shop.example:{port}", method="CONNECT"), then=b"\x16hello"
+        )
 
     assert data == b"\x16hello"
     assert (gate.traffic.sent, gate.traffic.received) == (6, 6)
@@ -135,10 +157,14 @@ async def test_a_tunnel_passes_bytes_both_ways():
     ],
 )
 @pytest.mark.parametrize("method", ["GET", "CONNECT"])
-async def test_an_internal_address_is_refused_with_our_mark_and_not_reached(url, method):
+async def test_an_internal_address_is_refused_with_our_mark_and_not_reached(
+    url, method
+):
     async with origin(host="127.0.0.1") as (port, heard), serve() as gate:
         target = url.format(port=port)
-        asked = target if method == "GET" else target.removeprefix("http://").rstrip("/")
+        asked = (
+            target if method == "GET" else target.removeprefix("http://").rstrip("/")
+        )
         data = await say(gate, get(asked, method=method))
 
     assert data.startswith(b"HTTP/1.1 403 ")
@@ -157,9 +183,13 @@ async def test_an_origin_is_open_over_its_own_scheme_only():
             ("http", b"\x16tls", False),
         ):
             heard.clear()
-            guard = Guard.allowing([f"{scheme}://inside.example:{port}"], resolve=resolve)
+            guard = Guard.allowing(
+                [f"{scheme}://inside.example:{port}"], resolve=resolve
+            )
             async with serve(guard) as gate:
-                await say(gate, get(f"inside.example:{port}", method="CONNECT"), then=first)
+                await say(
+                    gate, get(f"inside.example:{port}", method="CONNECT"), then=first
+                )
             assert (heard == [first]) is passes
 
 
@@ -189,7 +219,9 @@ async def test_a_closed_port_is_reported_with_the_reason_that_the_system_gives()
         async with serve() as gate:
             await say(gate, get(url))
 
-    assert f"cannot connect to shop.example: {os.strerror(errno.ECONNREFUSED)}" in str(gate.find_error(url))
+    assert f"cannot connect to shop.example: {os.strerror(errno.ECONNREFUSED)}" in str(
+        gate.find_error(url)
+    )
 
 
 @pytest.mark.parametrize(
@@ -214,7 +246,11 @@ async def test_what_no_browser_sends_is_refused(data):
 
 
 @pytest.mark.parametrize(
-    "head", [b"HTTP/1.1 101 Switching\r\n\r\n", b"HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic\r\n\r\n"]
+    "head",
+    [
+        b"HTTP/1.1 101 Switching\r\n\r\n",
+        b"HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic\r\n\r\n",
+    ],
 )
 async def test_a_site_cannot_play_the_proxy(head):
     async with origin(head) as (port, _), serve() as gate:
@@ -234,7 +270,11 @@ async def test_hints_before_an_answer_are_skipped_and_fields_cannot_hide():
 
 async def test_a_body_is_passed_up_to_its_length():
     async with origin() as (port, heard), serve() as gate:
-        await say(gate, get(f"http://shop.example:{port}/", "Content-Length: 3", method="POST") + b"abcGET /next")
+        await say(
+            gate,
+            get(f"http://shop.example:{port}/", "Content-Length: 3", method="POST")
+            + b"abcGET /next",
+        )
 
     assert heard[0].endswith(b"\r\n\r\nabc") or heard == [heard[0]]
     assert b"next" not in b"".join(heard)
@@ -258,14 +298,20 @@ async def test_too_many_bytes_shut_the_gate():
 
 async def test_too_many_bytes_upwards_shut_the_gate_too():
     async with origin() as (port, _), serve(sent=1000) as gate:
-        await say(gate, get(f"http://shop.example:{port}/", "Content-Length: 5000", method="POST") + b"x" * 5000)
+        await say(
+            gate,
+            get(f"http://shop.example:{port}/", "Content-Length: 5000", method="POST")
+            + b"x" * 5000,
+        )
 
     assert gate.spent == "bytes"
 
 
 async def test_too_many_requests_shut_the_gate():
     async with origin() as (port, _), serve(requests=2) as gate:
-        answers = [await say(gate, get(f"http://shop.example:{port}/")) for _ in range(3)]
+        answers = [
+            await say(gate, get(f"http://shop.example:{port}/")) for _ in range(3)
+        ]
 
     assert [answer[9:12] for answer in answers[:2]] == [b"200", b"200"]
     assert answers[2][:12] in (b"HTTP/1.1 503", b"")  # a connection that is open is cut
@@ -285,11 +331,15 @@ async def test_silence_ends_a_tunnel():
     async def silent(reader, writer):
         await reader.read()
 
-    def resolve_last(name, port):  # the request has been read by now; the first byte of the tunnel is still to come
+    # the request has been read by now; the first byte of the tunnel is still to come
+    def resolve_last(name, port):
         gate.limits = Limits(idle=0.2)
         return [PUBLIC]
 
-    async with origin(silent) as (port, _), serve(Guard.allowing([f"{PUBLIC}/32"], resolve=resolve_last)) as gate:
+    async with (
+        origin(silent) as (port, _),
+        serve(Guard.allowing([f"{PUBLIC}/32"], resolve=resolve_last)) as gate,
+    ):
         data = await say(gate, get(f"shop.example:{port}", method="CONNECT"))
 
     assert data == b"HTTP/1.1 200 OK\r\n\r\n"
@@ -303,7 +353,9 @@ async def test_closing_the_gate_cuts_what_is_open():
     connected = asyncio.Event()
     async with origin(silent) as (port, _):
         async with serve() as gate:
-            waiting = asyncio.create_task(say(gate, get(f"http://shop.example:{port}/")))
+            waiting = asyncio.create_task(
+                say(gate, get(f"http://shop.example:{port}/"))
+            )
             await connected.wait()
         assert await waiting == b""
 
@@ -311,7 +363,9 @@ async def test_closing_the_gate_cuts_what_is_open():
 async def test_the_domain_policy_holds_for_every_request():
     from websearch_core.models._domains import Domains
 
-    guard = Guard.allowing([f"{PUBLIC}/32"], resolve=resolve, domains=Domains(allowed=("other.example",)))
+    guard = Guard.allowing(
+        [f"{PUBLIC}/32"], resolve=resolve, domains=Domains(allowed=("other.example",))
+    )
     async with serve(guard) as gate:
         data = await say(gate, get("http://shop.example/"))
 
@@ -338,18 +392,26 @@ async def test_an_address_of_its_own_is_found_on_loopback(monkeypatch):
 
 
 def test_heads_are_written_as_they_were_read():
-    method, target, fields = parse_request(b"GET http://a/ HTTP/1.1\r\nAccept: b\r\nConnection: c\r\n\r\n")
+    method, target, fields = parse_request(
+        b"GET http://a/ HTTP/1.1\r\nAccept: b\r\nConnection: c\r\n\r\n"
+    )
 
     assert (method, target) == ("GET", "http://a/")
     assert (
         write_request(method, "/", "a", fields)
         == b"GET / HTTP/1.1\r\nHost: a\r\naccept: b\r\nConnection: close\r\n\r\n"
     )
-    assert write_answer(*parse_answer(b"HTTP/1.0 204\r\n\r\n")) == b"HTTP/1.1 204 \r\nConnection: close\r\n\r\n"
+    assert (
+        write_answer(*parse_answer(b"HTTP/1.0 204\r\n\r\n"))
+        == b"HTTP/1.1 204 \r\nConnection: close\r\n\r\n"
+    )
     assert body_length([("content-length", b"12")]) == 12
 
 
-@pytest.mark.parametrize("head", [b"", b"HTTP/2 200\r\n\r\n", b"HTTP/1.1 99 x\r\n\r\n", b"\x16\x03\x01\r\n\r\n"])
+@pytest.mark.parametrize(
+    "head",
+    [b"", b"HTTP/2 200\r\n\r\n", b"HTTP/1.1 99 x\r\n\r\n", b"\x16\x03\x01\r\n\r\n"],
+)
 def test_what_is_no_answer_is_malformed(head):
     with pytest.raises(MalformedHead):
         parse_answer(head)
@@ -366,15 +428,25 @@ except ConnectionError:  # it was closed before it read that
 """
 
 
-@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux says who is at the other end")
+@pytest.mark.skipif(
+    not Path("/proc/net/tcp").exists(), reason="only Linux says who is at the other end"
+)
 @pytest.mark.parametrize("user", ["own", "another"])
 async def test_only_programs_of_the_browsers_user_are_answered_and_charged(user):
     guard = Guard.allowing([f"{PUBLIC}/32"], resolve=resolve)
     async with origin() as (port, heard):
         allowed = os.geteuid() + (user == "another")
         async with Gate(guard, Line(FOR_PAGES), user=allowed) as gate:
-            program = [sys.executable, "-c", _STRANGER, gate.url.rpartition(":")[2], str(port)]
-            process = await asyncio.create_subprocess_exec(*program, stdout=asyncio.subprocess.PIPE)
+            program = [
+                sys.executable,
+                "-c",
+                _STRANGER,
+                gate.url.rpartition(":")[2],
+                str(port),
+            ]
+            process = await asyncio.create_subprocess_exec(
+                *program, stdout=asyncio.subprocess.PIPE
+            )
             answer = (await process.communicate())[0]
 
     if user == "own":

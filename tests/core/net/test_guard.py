@@ -15,7 +15,9 @@ from websearch_core._text.urls import is_web_url
 from websearch_core.errors import ConfigurationError, UnsafeURL
 
 CORPUS = Path(__file__).resolve().parents[3].parent / "shared" / "corpora" / "hostile"
-needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus of hostile URLs is not on this machine")
+needs_corpus = pytest.mark.skipif(
+    not CORPUS.is_dir(), reason="the corpus of hostile URLs is not on this machine"
+)
 
 PRIVATE = [
     "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.1.1", "100.64.0.1", "0.0.0.0", "224.0.0.1",
@@ -25,7 +27,14 @@ PRIVATE = [
     "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "64:ff9b:1::1", "2001:470:1:2:0:5efe:a9fe:a9fe",
     "169.254.169.254", "100.100.100.200", "168.63.129.16", "fd00:ec2::254",
 ]  # fmt: skip
-PUBLIC = ["93.184.215.14", "1.1.1.1", "172.32.0.1", "100.128.0.1", "2606:4700:4700::1111", "64:ff9b::5db8:d70e"]
+PUBLIC = [
+    "93.184.215.14",
+    "1.1.1.1",
+    "172.32.0.1",
+    "100.128.0.1",
+    "2606:4700:4700::1111",
+    "64:ff9b::5db8:d70e",
+]
 
 
 @pytest.mark.parametrize("address", PRIVATE)
@@ -212,7 +221,8 @@ def clothed(address):
     return [
         address, f"::ffff:{ip}", f"::{ip}", f"::ffff:0:{ip}", f"64:ff9b::{ip}", f"2002:{high}:{low}::1",
         f"2001:470:1:2:0:5efe:{high}:{low}",
-        f"64:ff9b:1::{high}:{low}",  # RFC 6052: after a prefix of 96 bits, and of 48, 56 and 64
+        # RFC 6052: after a prefix of 96 bits, and of 48, 56 and 64
+        f"64:ff9b:1::{high}:{low}",
         f"64:ff9b:1:{high}:{c:x}:{d << 8:x}::",
         f"64:ff9b:1:{a:x}:{b:x}:{low}::",
         f"64:ff9b:1:0:{a:x}:{b << 8 | c:x}:{d << 8:x}:0",
@@ -224,7 +234,12 @@ def test_no_hole_reaches_where_clouds_hand_out_credentials(address):
     for spelling in clothed(address):
         host = str(ipaddress.ip_address(spelling))
         literal = f"http://[{host}]" if ":" in host else f"http://{host}"
-        for holes in (["0.0.0.0/0", "::/0"], [f"{host}/{128 if ':' in host else 32}"], [literal], ["http://wiki.corp"]):
+        for holes in (
+            ["0.0.0.0/0", "::/0"],
+            [f"{host}/{128 if ':' in host else 32}"],
+            [literal],
+            ["http://wiki.corp"],
+        ):
             guard = Guard.allowing(holes)
             with pytest.raises(UnsafeURL):
                 guard.check(literal)
@@ -245,7 +260,12 @@ def test_a_zone_does_not_hide_them(zone):
 def test_their_neighbours_are_reached_through_a_hole():
     guard = Guard.allowing(["100.64.0.0/10", "fd00::/8", "64:ff9b:1::/48"])
 
-    for address in ("100.100.100.201", "100.96.0.95", "fd00:42::43", "64:ff9b:1::a01:203"):
+    for address in (
+        "100.100.100.201",
+        "100.96.0.95",
+        "fd00:42::43",
+        "64:ff9b:1::a01:203",
+    ):
         assert guard.judge("wiki.corp", 80, [address]) == [address]
 
 
@@ -261,13 +281,23 @@ def test_no_hole_is_ever_made_for_the_services_that_hand_out_credentials():
 def test_no_hole_lets_those_services_in_by_an_address_around_theirs():
     guard = Guard.allowing(["2001::/32"])
 
-    assert guard.judge("any.example", 80, ["2001:0:1:2:3:4:f5ff:fffe"])  # Teredo (RFC 4380) around 10.0.0.1
+    # Teredo (RFC 4380) around 10.0.0.1
+    assert guard.judge("any.example", 80, ["2001:0:1:2:3:4:f5ff:fffe"])
     with pytest.raises(UnsafeURL):
-        guard.judge("any.example", 80, ["2001:0:1:2:3:4:5601:5601"])  # around 169.254.169.254
+        # around 169.254.169.254
+        guard.judge("any.example", 80, ["2001:0:1:2:3:4:5601:5601"])
 
 
 @pytest.mark.parametrize(
-    "entry", ["10.0.0.1/8", "wiki", "https://wiki.corp/path", "https://user@wiki.corp", "ftp://a.b", ""]
+    "entry",
+    [
+        "10.0.0.1/8",
+        "wiki",
+        "https://wiki.corp/path",
+        "https://user@wiki.corp",
+        "ftp://a.b",
+        "",
+    ],
 )
 def test_an_invalid_hole_is_reported(entry):
     with pytest.raises(ConfigurationError, match="internal"):
@@ -312,19 +342,26 @@ def corpus():
         return []
     lines = (CORPUS / "urls.tsv").read_text("utf-8").splitlines()
     rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
-    return [(json.loads(f'"{url}"') if not url.startswith('"') else json.loads(url), label) for url, label, _ in rows]
+    return [
+        (json.loads(f'"{url}"') if not url.startswith('"') else json.loads(url), label)
+        for url, label, _ in rows
+    ]
 
 
 @needs_corpus
 def test_every_ambiguous_url_of_the_corpus_is_refused_before_any_look_up():
-    passed = [url for url, label in corpus() if label == "invalid" and _passes(Guard(), url)]
+    passed = [
+        url for url, label in corpus() if label == "invalid" and _passes(Guard(), url)
+    ]
 
     assert passed == []
 
 
 @needs_corpus
 def test_every_honest_url_of_the_corpus_passes():
-    refused = [url for url, label in corpus() if label == "allow" and not _passes(Guard(), url)]
+    refused = [
+        url for url, label in corpus() if label == "allow" and not _passes(Guard(), url)
+    ]
 
     assert refused == []
     assert all(is_web_url(url) for url, label in corpus() if label == "allow")
@@ -338,7 +375,12 @@ def _passes(guard, url):
     return True
 
 
-@given(st.text(alphabet="htps:/.@[]\\%0x17a -?#é。ⓛ:e", max_size=40).map(lambda rest: f"http://{rest}") | st.text())
+@given(
+    st.text(alphabet="htps:/.@[]\\%0x17a -?#é。ⓛ:e", max_size=40).map(
+        lambda rest: f"http://{rest}"
+    )
+    | st.text()
+)
 def test_reading_a_url_never_fails_in_another_way_and_is_stable(url):
     try:
         canonical = Guard().check(url)
@@ -347,7 +389,11 @@ def test_reading_a_url_never_fails_in_another_way_and_is_stable(url):
     assert Guard().check(canonical) == canonical
 
 
-@given(st.text(alphabet="htps:/.@[]\\%0x17a-?#ec", max_size=40).map(lambda rest: f"http://{rest}"))
+@given(
+    st.text(alphabet="htps:/.@[]\\%0x17a-?#ec", max_size=40).map(
+        lambda rest: f"http://{rest}"
+    )
+)
 def test_what_is_accepted_httpx_and_the_standard_library_read_alike(url):
     import urllib.parse
 
@@ -380,7 +426,9 @@ def test_no_hole_is_made_for_them_in_other_notations_either(address):
             guard.check(f"http://[{address}]/")
 
 
-def test_an_address_that_the_kernel_cannot_reach_is_not_taken_for_this_machine(monkeypatch):
+def test_an_address_that_the_kernel_cannot_reach_is_not_taken_for_this_machine(
+    monkeypatch,
+):
     def unreachable(*_: object) -> None:
         raise OSError("no route to host")
 

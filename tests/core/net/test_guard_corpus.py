@@ -1,4 +1,6 @@
-"""The corpus of hostile URLs, end to end: the reader and sender, with a resolver and connections made by the test."""
+"""The corpus of hostile URLs, end to end: the reader and sender, with a resolver and
+connections made by the test.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -23,14 +25,21 @@ from websearch_core.models import Page
 from websearch_core.providers.direct import Direct
 
 CORPUS = Path(__file__).resolve().parents[3].parent / "shared" / "corpora" / "hostile"
-pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus of hostile URLs is not on this machine")
+pytestmark = pytest.mark.skipif(
+    not CORPUS.is_dir(), reason="the corpus of hostile URLs is not on this machine"
+)
 
-START, START_AT = "start.example.org", "151.101.0.81"  # a public page, at an address of no row
+# a public page, at an address of no row
+START, START_AT = "start.example.org", "151.101.0.81"
 PAGE = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"
 
 
 def redirect(location):
-    return b"HTTP/1.1 302 Found\r\nConnection: close\r\nLocation: " + location.encode() + b"\r\n\r\n"
+    return (
+        b"HTTP/1.1 302 Found\r\nConnection: close\r\nLocation: "
+        + location.encode()
+        + b"\r\n\r\n"
+    )
 
 
 def rows(*labels):
@@ -42,32 +51,42 @@ def rows(*labels):
 
 
 def part(urls, library, colour):
-    """
-    Return half of *urls*: each is read with both libraries, and both blocking and async; one of the two, with a proxy.
+    """Return half of *urls*: each is read with both libraries, and both blocking and
+    async; one of the two, with a proxy.
 
     `make test-whole` reads all of them in all ways.
     """
-    return urls if WHOLE else urls[((library == "httpx2") + (colour == "async")) % 2 :: 2]
+    return (
+        urls if WHOLE else urls[((library == "httpx2") + (colour == "async")) % 2 :: 2]
+    )
 
 
 def test_every_url_is_read_with_both_libraries_and_both_blocking_and_async():
     urls = list(range(5))
     for library in ("httpx", "httpx2"):
-        assert {*part(urls, library, "blocking"), *part(urls, library, "async")} == {*urls}
+        assert {*part(urls, library, "blocking"), *part(urls, library, "async")} == {
+            *urls
+        }
     for colour in ("blocking", "async"):
         assert {*part(urls, "httpx", colour), *part(urls, "httpx2", colour)} == {*urls}
 
 
 def fits_a_header(url):
-    """A redirect can name it: a header ends at a line break, and loses the blanks around it."""
+    """A redirect can name it: a header ends at a line break, and loses the blanks
+    around it.
+    """
     return url == url.strip() and not set(url) & {"\r", "\n"}
 
 
 class Names:
-    """The resolver: the names of the corpus, some of which answer differently each time they are asked."""
+    """The resolver: the names of the corpus, some of which answer differently each time
+    they are asked.
+    """
 
     def __init__(self):
-        self.table = json.loads((CORPUS / "dns.json").read_text("utf-8")) | {START: [START_AT]}
+        self.table = json.loads((CORPUS / "dns.json").read_text("utf-8")) | {
+            START: [START_AT]
+        }
         self.forget()
 
     def forget(self):
@@ -85,15 +104,25 @@ class Names:
 
     def mixed(self):
         """The names with both a public and a non-public address."""
-        listed = {name: answer for name, answer in self.table.items() if isinstance(answer, list)}
-        return [name for name, answer in listed.items() if len({verdict(each) is None for each in answer}) == 2]
+        listed = {
+            name: answer
+            for name, answer in self.table.items()
+            if isinstance(answer, list)
+        }
+        return [
+            name
+            for name, answer in listed.items()
+            if len({verdict(each) is None for each in answer}) == 2
+        ]
 
     def changing(self):
         return [name for name, answer in self.table.items() if isinstance(answer, dict)]
 
 
 class Wire:
-    """The far end of connections: records each address dialled, and answers with a page or what the test sets."""
+    """The far end of connections: records each address dialled, and answers with a page
+    or what the test sets.
+    """
 
     def __init__(self, stream):
         self._stream = stream
@@ -115,7 +144,9 @@ class AsyncWire(Wire):
 
 
 class ProxyWire:
-    """The same for a wire that leads to a proxy: notes what it is asked for, and what each request holds."""
+    """The same for a wire that leads to a proxy: notes what it is asked for, and what
+    each request holds.
+    """
 
     def __init__(self, core, is_async):
         self.dialled, self.asked, self.sent, self.answers = [], [], [], []
@@ -130,7 +161,9 @@ class ProxyWire:
             if not head:
                 return b""
             if not stream.place:
-                wire.asked.append(head.split()[1].decode().partition("://")[2].partition("/")[0])
+                wire.asked.append(
+                    head.split()[1].decode().partition("://")[2].partition("/")[0]
+                )
             wire.sent.append(head)
             return wire.answers.pop(0) if wire.answers else PAGE
 
@@ -164,19 +197,39 @@ class ProxyWire:
 
 
 class Reader:
-    """The reader ``direct`` with a real `Sender` and the default guard; only the wire is fake."""
+    """The reader ``direct`` with a real `Sender` and the default guard; only the wire
+    is fake.
+    """
 
-    def __init__(self, library, colour, allow=(), own=None, resolve=None, credentials=None):
-        core = importlib.import_module({"httpx": "httpcore", "httpx2": "httpcore2"}[library])
+    def __init__(
+        self, library, colour, allow=(), own=None, resolve=None, credentials=None
+    ):
+        core = importlib.import_module(
+            {"httpx": "httpcore", "httpx2": "httpcore2"}[library]
+        )
         self.names = Names()
         kind = "async_client" if colour == "async" else "client"
         guard = Guard.allowing(allow, resolve=self.names)
         proxies = Proxies.of("http://192.0.2.1:3128", resolve) if resolve else None
         logins = OriginCredentials(credentials or {}, guard)
-        self._sender = Sender(guard, library=library, proxies=proxies, credentials=logins, **{kind: own} if own else {})
+        self._sender = Sender(
+            guard,
+            library=library,
+            proxies=proxies,
+            credentials=logins,
+            **{kind: own} if own else {},
+        )
         self._runner = asyncio.Runner() if colour == "async" else None
-        self.wire = AsyncWire(core.AsyncMockStream) if self._runner else BlockingWire(core.MockStream)
-        client = self._runner.run(self._async_client()) if self._runner else self._sender._client(guarded=True)
+        self.wire = (
+            AsyncWire(core.AsyncMockStream)
+            if self._runner
+            else BlockingWire(core.MockStream)
+        )
+        client = (
+            self._runner.run(self._async_client())
+            if self._runner
+            else self._sender._client(guarded=True)
+        )
         if resolve or credentials:
             self.wire = ProxyWire(core, is_async=bool(self._runner))
         for transport in (client._client._transport, *client._client._mounts.values()):
@@ -186,9 +239,13 @@ class Reader:
         return await self._sender._get_loop_clients().client(guarded=True)
 
     def handed_over(self, url):
-        """Return whether a reading service inside this network would be asked to open *url*."""
+        """Return whether a reading service inside this network would be asked to open
+        *url*.
+        """
         self.forget()
-        request = Request(url=f"http://{START_AT}/", guarded=True, target=url, judge_target=True)
+        request = Request(
+            url=f"http://{START_AT}/", guarded=True, target=url, judge_target=True
+        )
         try:
             if self._runner:
                 self._runner.run(self._sender.asend(request))
@@ -201,9 +258,13 @@ class Reader:
     def serves(self, url):
         """Return whether a service of the caller's is asked for *url*."""
         self.forget()
-        request = Request(url="https://service.example/read", target=url, judge_target=True)
+        request = Request(
+            url="https://service.example/read", target=url, judge_target=True
+        )
         try:
-            self._runner.run(self._sender.asend(request)) if self._runner else self._sender.send(request)
+            self._runner.run(
+                self._sender.asend(request)
+            ) if self._runner else self._sender.send(request)
         except UnsafeURL:
             return False
         return True
@@ -227,7 +288,9 @@ class Reader:
             return error
 
     def redirected(self, url, scheme="http"):
-        """Read a public page that redirects to *url*; a second request for it gets a page."""
+        """Read a public page that redirects to *url*; a second request for it gets a
+        page.
+        """
         self.forget()
         self.wire.answers.append(redirect(url))
         return self.outcome(f"{scheme}://{START}/")
@@ -240,7 +303,9 @@ class Reader:
 
 @pytest.fixture
 def reader(library, colour, monkeypatch):
-    """A `Reader` on a machine without addresses: finding its own ones would need a socket."""
+    """A `Reader` on a machine without addresses: finding its own ones would need a
+    socket.
+    """
     monkeypatch.setattr("websearch_core._net.system.source_address", lambda ip: None)
     reader = Reader(library, colour)
     yield reader
@@ -263,7 +328,9 @@ def holed(library, colour, monkeypatch):
         one.close()
 
 
-def test_nothing_forbidden_or_ambiguous_is_connected_to_and_nothing_ambiguous_is_looked_up(reader, library, colour):
+def test_nothing_forbidden_or_ambiguous_is_connected_to_and_nothing_ambiguous_is_looked_up(
+    reader, library, colour
+):
     connected, looked_up, otherwise = [], [], []
     for label in ("block", "invalid"):
         for url in part(rows(label), library, colour):
@@ -278,7 +345,9 @@ def test_nothing_forbidden_or_ambiguous_is_connected_to_and_nothing_ambiguous_is
     assert otherwise == []
 
 
-def test_everything_honest_is_read_from_one_public_address_that_was_judged(reader, library, colour, monkeypatch):
+def test_everything_honest_is_read_from_one_public_address_that_was_judged(
+    reader, library, colour, monkeypatch
+):
     judged = []
     judge = Guard.judge
 
@@ -298,7 +367,9 @@ def test_everything_honest_is_read_from_one_public_address_that_was_judged(reade
         (dialled,) = reader.wire.dialled
         assert dialled in addresses, url
         assert verdict(dialled) is None, url
-        assert not reader.names.asked or (len(reader.names.asked) == 1 and dialled in reader.names.answered), url
+        assert not reader.names.asked or (
+            len(reader.names.asked) == 1 and dialled in reader.names.answered
+        ), url
 
 
 def test_a_name_that_changes_its_mind_is_judged_again_for_every_connection(reader):
@@ -341,10 +412,16 @@ def test_a_redirect_that_leads_astray_is_refused_as_unsafe(reader, library, colo
     for label in ("block", "invalid"):
         for url in filter(fits_a_header, part(rows(label), library, colour)):
             outcome = reader.redirected(url)
-            looked_up = set(reader.names.asked) - {START} if label == "invalid" else set()
+            looked_up = (
+                set(reader.names.asked) - {START} if label == "invalid" else set()
+            )
             if set(reader.wire.dialled) != {START_AT} or looked_up:
                 led.append((url, reader.wire.dialled, reader.names.asked))
-            if absolute.match(url) and url.isprintable() and not isinstance(outcome, UnsafeURL):
+            if (
+                absolute.match(url)
+                and url.isprintable()
+                and not isinstance(outcome, UnsafeURL)
+            ):
                 otherwise.append((url, outcome))
 
     assert led == []
@@ -363,9 +440,15 @@ def test_a_redirect_to_an_honest_page_is_followed(reader, library, colour):
 def test_nothing_forbidden_is_handed_to_a_service_that_may_stand_inside_and_everything_honest_is(
     reader, library, colour
 ):
-    forbidden = part(rows("block"), library, colour) + part(rows("invalid"), library, colour)
+    forbidden = part(rows("block"), library, colour) + part(
+        rows("invalid"), library, colour
+    )
     handed = [url for url in forbidden if reader.handed_over(url)]
-    withheld = [url for url in part(rows("allow"), library, colour) if not reader.handed_over(url)]
+    withheld = [
+        url
+        for url in part(rows("allow"), library, colour)
+        if not reader.handed_over(url)
+    ]
 
     assert handed == []
     assert withheld == []
@@ -377,8 +460,14 @@ def test_with_a_client_of_the_callers_own_pages_never_go_through_it_and_targets_
 ):
     monkeypatch.setattr("websearch_core._net.system.source_address", lambda ip: None)
     http, seen = importlib.import_module(library), []
-    transport = http.MockTransport(lambda request: seen.append(request.url) or http.Response(200, text="ok"))
-    own = http.AsyncClient(transport=transport) if colour == "async" else http.Client(transport=transport)
+    transport = http.MockTransport(
+        lambda request: seen.append(request.url) or http.Response(200, text="ok")
+    )
+    own = (
+        http.AsyncClient(transport=transport)
+        if colour == "async"
+        else http.Client(transport=transport)
+    )
     reader = Reader(library, colour, own=own)
     wrong = {}
     for label in ("allow", "block", "invalid"):
@@ -386,9 +475,15 @@ def test_with_a_client_of_the_callers_own_pages_never_go_through_it_and_targets_
             reader.forget()
             outcome = reader.outcome(url)
             reached = bool(reader.wire.dialled)
-            if reached != isinstance(outcome, Page) or reached != (label == "allow") or seen:
+            if (
+                reached != isinstance(outcome, Page)
+                or reached != (label == "allow")
+                or seen
+            ):
                 wrong[url] = outcome, reader.wire.dialled
-            if reader.serves(url) != (label == "allow") or bool(seen) != (label == "allow"):
+            if reader.serves(url) != (label == "allow") or bool(seen) != (
+                label == "allow"
+            ):
                 wrong[url] = seen
             seen.clear()
     reader.close()
@@ -410,8 +505,20 @@ CREDENTIALS = {
 @pytest.mark.parametrize("address", CREDENTIALS.values(), ids=list(CREDENTIALS))
 def test_no_hole_leads_to_where_clouds_hand_out_credentials(holed, address):
     literal = f"http://[{address}]" if ":" in address else f"http://{address}"
-    reader = holed("0.0.0.0/0", "::/0", literal, "http://meta.corp", "https://meta.corp", **{"meta.corp": [address]})
-    for url in (literal, "http://meta.corp", "https://meta.corp", "http://meta.corp:8080"):
+    reader = holed(
+        "0.0.0.0/0",
+        "::/0",
+        literal,
+        "http://meta.corp",
+        "https://meta.corp",
+        **{"meta.corp": [address]},
+    )
+    for url in (
+        literal,
+        "http://meta.corp",
+        "https://meta.corp",
+        "http://meta.corp:8080",
+    ):
         assert isinstance(reader.outcome(f"{url}/latest/meta-data/"), UnsafeURL), url
         assert reader.wire.dialled == []
         assert isinstance(reader.redirected(f"{url}/latest/meta-data/"), UnsafeURL), url
@@ -430,7 +537,9 @@ def test_no_hole_leads_to_where_clouds_hand_out_credentials(holed, address):
         ("https://[fd12::1]", "http://[fd12::1]:443/"),
     ],
 )
-def test_an_origin_allowed_over_one_scheme_is_not_reached_over_the_other(holed, allowed, refused):
+def test_an_origin_allowed_over_one_scheme_is_not_reached_over_the_other(
+    holed, allowed, refused
+):
     reader = holed(allowed, **{"wiki.example.com": ["10.1.2.3"]})
 
     assert isinstance(reader.outcome(refused), UnsafeURL)
@@ -443,7 +552,11 @@ def test_an_origin_allowed_over_one_scheme_is_not_reached_over_the_other(holed, 
 
 
 SECRET = "sesame-0123456789"
-LOGIN = {f"https://{START}": Credentials(bearer=SECRET, headers={"X-Wiki": SECRET}, cookies={"sid": SECRET})}
+LOGIN = {
+    f"https://{START}": Credentials(
+        bearer=SECRET, headers={"X-Wiki": SECRET}, cookies={"sid": SECRET}
+    )
+}
 
 
 @pytest.fixture
@@ -462,21 +575,30 @@ def behind(colour, monkeypatch):
 
 
 def hosts_of(asked):
-    return [place.rpartition(":")[0].strip("[]") if ":" in place else place for place in asked]
+    return [
+        place.rpartition(":")[0].strip("[]") if ":" in place else place
+        for place in asked
+    ]
 
 
 def is_address(host):
     return parse_address(host) is not None
 
 
-def test_a_proxy_is_asked_for_nothing_forbidden_if_names_are_resolved_here(behind, colour):
+def test_a_proxy_is_asked_for_nothing_forbidden_if_names_are_resolved_here(
+    behind, colour
+):
     reader = behind("here")
     asked = {}
     for label in ("block", "invalid"):
         for url in part(rows(label), "httpx", colour):
             reader.forget()
             outcome = reader.outcome(url)
-            if reader.wire.dialled or not isinstance(outcome, UnsafeURL) or (label == "invalid" and reader.names.asked):
+            if (
+                reader.wire.dialled
+                or not isinstance(outcome, UnsafeURL)
+                or (label == "invalid" and reader.names.asked)
+            ):
                 asked[url] = reader.wire.asked, outcome
 
     assert asked == {}
@@ -488,7 +610,9 @@ def test_a_proxy_is_asked_for_nothing_forbidden_if_names_are_resolved_here(behin
         assert reader.wire.dialled == ["192.0.2.1"]
 
 
-def test_a_proxy_that_resolves_is_asked_for_names_only_that_nothing_here_forbids(behind, colour):
+def test_a_proxy_that_resolves_is_asked_for_names_only_that_nothing_here_forbids(
+    behind, colour
+):
     """What its owner has to refuse: names that only their addresses give away."""
     reader = behind("proxy")
     left = []
@@ -507,8 +631,15 @@ def test_a_proxy_that_resolves_is_asked_for_names_only_that_nothing_here_forbids
 
     assert [host for _, host in left if is_address(host)] == []
     assert {label for label, _ in left} == {"block"}
-    addresses = {host: reader.names.table.get(host, reader.names.table["_default"]) for _, host in left}
-    assert [host for host, found in addresses.items() if isinstance(found, list) and all(map(is_public, found))] == []
+    addresses = {
+        host: reader.names.table.get(host, reader.names.table["_default"])
+        for _, host in left
+    }
+    assert [
+        host
+        for host, found in addresses.items()
+        if isinstance(found, list) and all(map(is_public, found))
+    ] == []
 
 
 def is_public(address):
@@ -518,7 +649,9 @@ def is_public(address):
 @pytest.mark.parametrize("colour", ["blocking"])
 @pytest.mark.parametrize("resolve", [None, "here", "proxy"])
 @pytest.mark.no_cover
-def test_no_redirect_takes_credentials_along_or_leads_where_the_url_would_not(behind, resolve):
+def test_no_redirect_takes_credentials_along_or_leads_where_the_url_would_not(
+    behind, resolve
+):
     reader, led, followed = behind(resolve), [], 0
     for label in ("block", "allow"):
         for url in filter(fits_a_header, rows(label)):
@@ -526,7 +659,9 @@ def test_no_redirect_takes_credentials_along_or_leads_where_the_url_would_not(be
             first, *others = reader.wire.sent
             followed += bool(others)
             assert first.count(SECRET.encode()) == 3
-            if any(SECRET.encode() in one for one in others) or (label == "block" and others and resolve != "proxy"):
+            if any(SECRET.encode() in one for one in others) or (
+                label == "block" and others and resolve != "proxy"
+            ):
                 led.append((url, others))
 
     assert led == []

@@ -1,4 +1,6 @@
-"""Servers that break the rules of HTTP: no answer reaches another request, no call outlasts its time, no loop stands still."""
+"""Servers that break the rules of HTTP: no answer reaches another request, no call
+outlasts its time, no loop stands still.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -25,7 +27,9 @@ OPEN = Guard.allowing(["127.0.0.0/8", "::1"])
 
 @pytest.fixture
 def run(library, colour):
-    """Send requests one after the other over the same connections; return the answers."""
+    """Send requests one after the other over the same connections; return the
+    answers.
+    """
 
     def send(*urls, seconds=30, **options):
         sender = Sender(OPEN, library=library)
@@ -55,11 +59,19 @@ SECOND = http(b"smuggled")
         http(b"first") + SECOND,
         b"HTTP/1.1 204 No Content\r\n\r\n" + SECOND,
         b"HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n" + SECOND,
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n0\r\n\r\n" + SECOND,
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n0\r\n\r\n"
+        + SECOND,
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n5\r\nfirst\r\n0\r\n\r\n",
         b"HTTP/1.1 100 Continue\r\n\r\n" + http(b"first") + b"\r\n",
     ],
-    ids=["a second answer", "after 204", "after 304", "after chunks", "two lengths", "a line"],
+    ids=[
+        "a second answer",
+        "after 204",
+        "after 304",
+        "after chunks",
+        "two lengths",
+        "a line",
+    ],
 )
 def test_a_connection_with_more_than_the_answer_is_not_used_again(server, run, first):
     server.answers["/first"] = first
@@ -69,7 +81,10 @@ def test_a_connection_with_more_than_the_answer_is_not_used_again(server, run, f
     assert server.connections == 2
 
 
-@pytest.mark.parametrize("head", [b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n"])
+@pytest.mark.parametrize(
+    "head",
+    [b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n"],
+)
 def test_interim_answers_without_end_are_given_up(server, run, head):
     server.answers["/"] = endless(head * 2000)
     with pytest.raises(Unavailable):  # not TimedOut
@@ -77,22 +92,32 @@ def test_interim_answers_without_end_are_given_up(server, run, head):
 
 
 def test_a_few_interim_answers_are_skipped(server, run):
-    server.answers["/"] = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 100 + http(b"page")
+    server.answers["/"] = (
+        b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 100 + http(b"page")
+    )
 
     assert [answer.content for answer in run(server.url, server.url)] == [b"page"] * 2
 
 
 @pytest.mark.no_cover
 def test_a_body_in_a_million_parts_is_cut(server, run):
-    server.answers["/"] = endless(b"1\r\nx\r\n" * 5000, b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    server.answers["/"] = endless(
+        b"1\r\nx\r\n" * 5000, b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
     (answer,) = run(server.url, seconds=30, max_bytes=200_000)
 
     assert answer.truncated
     assert 10_000 < len(answer.content) < 200_000
 
 
-async def test_an_event_loop_gets_turns_while_a_body_of_tiny_parts_is_read(server, library):
-    server.answers["/"] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 5000 + b"0\r\n\r\n"
+async def test_an_event_loop_gets_turns_while_a_body_of_tiny_parts_is_read(
+    server, library
+):
+    server.answers["/"] = (
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        + b"1\r\nx\r\n" * 5000
+        + b"0\r\n\r\n"
+    )
     longest = since = 0
     add = BoundedBody.add
 
@@ -128,11 +153,21 @@ async def test_an_event_loop_gets_a_turn_before_more_of_what_has_arrived_is_read
 
     assert turns == ["turn"]
     assert len(first) < 20_000
-    assert len(first + await stream.read(65536) + await stream.read(65536) + await stream.read(65536)) == 60_000
+    assert (
+        len(
+            first
+            + await stream.read(65536)
+            + await stream.read(65536)
+            + await stream.read(65536)
+        )
+        == 60_000
+    )
 
 
 def test_an_upgrade_that_nobody_asked_for_is_not_an_answer(server, run):
-    server.answers["/"] = closing(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nhello")
+    server.answers["/"] = closing(
+        b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nhello"
+    )
     with pytest.raises(Unavailable):
         run(server.url)
 
@@ -141,7 +176,10 @@ def test_an_upgrade_that_nobody_asked_for_is_not_an_answer(server, run):
     ("head", "more"),
     [
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;", b"x" * 65536),
-        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n", b"A: " + b"b" * 60000 + b"\r\n"),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n",
+            b"A: " + b"b" * 60000 + b"\r\n",
+        ),
         (b"HTTP/1.1 200 OK\r\n", b"A: " + b"b" * 60000 + b"\r\n"),
         (b"HTTP/1.1 200 ", b"x" * 65536),
         (b"", b"\r\n" * 1000),
@@ -155,7 +193,10 @@ def test_what_has_no_end_is_given_up_early(server, run, head, more):
 
 
 def test_an_ipv6_literal_is_connected_to(run):
-    with RawServer(lambda connection: (connection.recv(65536), connection.sendall(http(b"six"))), "::1") as server:
+    with RawServer(
+        lambda connection: (connection.recv(65536), connection.sendall(http(b"six"))),
+        "::1",
+    ) as server:
         assert [one.content for one in run(server.url, guarded=True)] == [b"six"]
 
 
@@ -172,18 +213,46 @@ def send_all(*parts):
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
-        (send_all(http(b"no", "407 Proxy Authentication Required", "Proxy-Authenticate: Basic")), Unavailable),
+        (
+            send_all(
+                http(
+                    b"no",
+                    "407 Proxy Authentication Required",
+                    "Proxy-Authenticate: Basic",
+                )
+            ),
+            Unavailable,
+        ),
         (send_all(b"HTTP/1.1 500 Not at 10.1.2.3\r\n\r\n"), Unavailable),
-        (send_all(b"HTTP/1.1 200 OK\r\n", *[b"A: " + b"b" * 60_000 + b"\r\n"] * 10), Unavailable),
+        (
+            send_all(b"HTTP/1.1 200 OK\r\n", *[b"A: " + b"b" * 60_000 + b"\r\n"] * 10),
+            Unavailable,
+        ),
         (send_all(*[b"HTTP/1.1 100 \r\n\r\n" * 3000] * 20), Unavailable),
         (send_all(b"HTTP/1.1 200 OK\r\n\r\n" + http(b"evil")), Unavailable),
-        (send_all(b"HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n" + b"x" * 99_999), Unavailable),
+        (
+            send_all(
+                b"HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n" + b"x" * 99_999
+            ),
+            Unavailable,
+        ),
         (send_all(b"HTTP/1.1 2"), TimedOut),
         (send_all(), TimedOut),
     ],
-    ids=["407", "500", "a giant head", "interim answers", "an answer of its own", "a body", "half a line", "silence"],
+    ids=[
+        "407",
+        "500",
+        "a giant head",
+        "interim answers",
+        "an answer of its own",
+        "a body",
+        "half a line",
+        "silence",
+    ],
 )
-def test_a_proxy_that_does_not_open_a_tunnel_ends_the_call_and_is_left(run, monkeypatch, answer, kind):
+def test_a_proxy_that_does_not_open_a_tunnel_ends_the_call_and_is_left(
+    run, monkeypatch, answer, kind
+):
     reached, left = threading.Event(), threading.Event()
 
     def talk(connection):
@@ -220,7 +289,9 @@ def test_a_handshake_that_is_given_up_leaves_no_connection(run):
 class RawServer:
     def __init__(self, talk, host="127.0.0.1"):
         self._talk = talk
-        self._listening = socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        self._listening = socket.create_server(
+            (host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET
+        )
         name = f"[{host}]" if ":" in host else host
         self.url = f"http://{name}:{self._listening.getsockname()[1]}/"
 
@@ -238,7 +309,9 @@ class RawServer:
                 connection, _ = self._listening.accept()
             except OSError:
                 return
-            threading.Thread(target=self._handle, args=(connection,), daemon=True).start()
+            threading.Thread(
+                target=self._handle, args=(connection,), daemon=True
+            ).start()
 
     def _handle(self, connection):
         with connection:
@@ -263,8 +336,12 @@ def collect(parts, most, seconds, monkeypatch):
     return body
 
 
-@pytest.mark.parametrize(("most", "size", "seconds"), [(2**20, 30, 0), (2**18, 4, 45), (2**18, 1, 240)])
-def test_a_body_in_small_parts_is_whole_if_they_are_few_or_come_slowly(most, size, seconds, monkeypatch):
+@pytest.mark.parametrize(
+    ("most", "size", "seconds"), [(2**20, 30, 0), (2**18, 4, 45), (2**18, 1, 240)]
+)
+def test_a_body_in_small_parts_is_whole_if_they_are_few_or_come_slowly(
+    most, size, seconds, monkeypatch
+):
     body = collect([b"x" * size] * (most // size), most, seconds, monkeypatch)
     assert not body.truncated
     assert len(bytes(body)) >= most - size
@@ -276,23 +353,37 @@ def test_a_body_in_tiny_parts_that_come_quickly_is_cut(monkeypatch):
     assert len(bytes(body)) < 60_000
 
 
-@pytest.mark.parametrize(("method", "status"), [("GET", "204 No Content"), ("HEAD", "200 OK")])
+@pytest.mark.parametrize(
+    ("method", "status"), [("GET", "204 No Content"), ("HEAD", "200 OK")]
+)
 def test_an_answer_without_a_body_need_not_be_decoded(server, run, method, status):
     length = "Content-Length: 5" if method == "HEAD" else "X: y"
-    server.answers["/"] = f"HTTP/1.1 {status}\r\nContent-Encoding: br\r\n{length}\r\n\r\n".encode()
-    assert [(answer.content, answer.truncated) for answer in run(server.url, server.url, method=method)] == [
-        (b"", False)
-    ] * 2
+    server.answers["/"] = (
+        f"HTTP/1.1 {status}\r\nContent-Encoding: br\r\n{length}\r\n\r\n".encode()
+    )
+    assert [
+        (answer.content, answer.truncated)
+        for answer in run(server.url, server.url, method=method)
+    ] == [(b"", False)] * 2
 
 
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
         (closing(b""), "the service closed the connection before it answered"),
-        (closing(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nhello"), "the service broke off its answer"),
+        (
+            closing(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nhello"),
+            "the service broke off its answer",
+        ),
         (resetting(b""), "the service closed the connection before it answered"),
-        (closing(b"SSH-2.0-OpenSSH_9.2\r\n\r\n"), "the service sent an answer that is not valid HTTP"),
-        (endless(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 2000), "the service sent headers without end, and no answer"),
+        (
+            closing(b"SSH-2.0-OpenSSH_9.2\r\n\r\n"),
+            "the service sent an answer that is not valid HTTP",
+        ),
+        (
+            endless(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 2000),
+            "the service sent headers without end, and no answer",
+        ),
     ],
     ids=["nothing", "half of the body", "a reset", "another protocol", "early hints"],
 )

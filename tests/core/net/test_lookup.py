@@ -22,10 +22,10 @@ NAME = "websearch-dns of this test"
 
 @pytest.fixture
 def system(monkeypatch):
-    """
-    A resolver that hangs for ``hang*.example`` until the test ends.
+    """A resolver that hangs for ``hang*.example`` until the test ends.
 
-    Its threads have a name of their own: those that other tests used are kept for a minute.
+    Its threads have a name of their own: those that other tests used are kept for a
+    minute.
     """
     ends = threading.Event()
     asked = []
@@ -40,7 +40,9 @@ def system(monkeypatch):
     monkeypatch.setattr("websearch_core._net.lookup.resolve_name", resolve)
     monkeypatch.setattr("websearch_core._runtime.threads._KEPT", 0.05)
     for kind in ("PAGES", "SERVICES"):
-        monkeypatch.setattr(f"websearch_core._net.sender.FOR_{kind}", make_threads(MAX_THREADS))
+        monkeypatch.setattr(
+            f"websearch_core._net.sender.FOR_{kind}", make_threads(MAX_THREADS)
+        )
     yield resolve
     ends.set()
     for thread in threads():
@@ -77,14 +79,18 @@ async def end(tasks):
 
 
 @pytest.mark.enable_socket
-async def test_names_that_hang_hold_up_neither_a_service_nor_another_tenant(system, server, http):
+async def test_names_that_hang_hold_up_neither_a_service_nor_another_tenant(
+    system, server, http
+):
     server.answers["/"] = http(b"here")
     one, other = sender(system), sender(system)
     tasks = await hanging(system, one, 16 + 100)
 
     with time_limit(60):
         service = await one.asend(Request(url=f"http://service.example:{server.port}/"))
-        page = await other.asend(Request(url=f"http://page.example:{server.port}/", guarded=True))
+        page = await other.asend(
+            Request(url=f"http://page.example:{server.port}/", guarded=True)
+        )
 
     assert (service.content, page.content) == (b"here", b"here")
     assert len(threads()) <= MAX_RUNNING + 2 + 2  # one of each kind is ready
@@ -102,12 +108,23 @@ def test_blocking_calls_do_not_hold_each_other_up_either(system, server, http):
         with time_limit(90), pytest.raises((TimedOut, Unavailable)):
             one.send(Request(url=f"http://hang{n}.example/", guarded=True))
 
-    waiting = [threading.Thread(target=hang, args=(n,), daemon=True) for n in range(MAX_RUNNING + 10)]
+    waiting = [
+        threading.Thread(target=hang, args=(n,), daemon=True)
+        for n in range(MAX_RUNNING + 10)
+    ]
     for thread in waiting:
         thread.start()
     with time_limit(60):
-        assert one.send(Request(url=f"http://service.example:{server.port}/")).content == b"here"
-        assert other.send(Request(url=f"http://page.example:{server.port}/", guarded=True)).content == b"here"
+        assert (
+            one.send(Request(url=f"http://service.example:{server.port}/")).content
+            == b"here"
+        )
+        assert (
+            other.send(
+                Request(url=f"http://page.example:{server.port}/", guarded=True)
+            ).content
+            == b"here"
+        )
     assert len(threads()) <= MAX_RUNNING + 2 + 2  # one of each kind is ready
     system.ends.set()
     for thread in waiting:
@@ -119,7 +136,9 @@ def test_blocking_calls_do_not_hold_each_other_up_either(system, server, http):
 async def test_whoever_gave_up_waiting_is_not_looked_up(system):
     one = sender(system)
     tasks = await hanging(system, one, MAX_RUNNING)
-    failures = await asyncio.gather(*(read(one, n, 0.2) for n in range(5)), return_exceptions=True)
+    failures = await asyncio.gather(
+        *(read(one, n, 0.2) for n in range(5)), return_exceptions=True
+    )
 
     assert {type(failure) for failure in failures} == {TimedOut}
     await end(tasks)
@@ -135,10 +154,13 @@ def make_threads(most):
 
 def test_a_line_that_is_full_is_a_temporary_error(system):
     line = Line(make_threads(1))
-    waiting = [line.look_up(lambda: system("hang.example", 80)) for _ in range(MAX_WAITING)]
+    waiting = [
+        line.look_up(lambda: system("hang.example", 80)) for _ in range(MAX_WAITING)
+    ]
     while len(system.asked) < 1:
         pass
-    waiting.append(line.look_up(list))  # in the place of the one that is being looked up
+    # in the place of the one that is being looked up
+    waiting.append(line.look_up(list))
 
     with pytest.raises(Unavailable, match="too many host names") as caught:
         line.look_up(list)
@@ -169,7 +191,9 @@ def test_lines_share_a_bounded_number_of_threads(system):
 def test_tenants_of_one_web_search_have_lines_of_their_own(system, tenant):
     line = Line(make_threads(64))
     with charge_to("eve"):
-        hanging = [line.look_up(lambda: system("hang.example", 80)) for _ in range(MAX_WAITING)]
+        hanging = [
+            line.look_up(lambda: system("hang.example", 80)) for _ in range(MAX_WAITING)
+        ]
     with charge_to(tenant):
         assert line.look_up(lambda: ["127.0.0.2"]).result(60) == ["127.0.0.2"]
     assert len(system.asked) <= MAX_RUNNING
@@ -205,7 +229,10 @@ def test_a_sender_with_names_that_hang_is_pickled_without_them(system):
     assert copied._lines[True] is not copied._lines[False]
 
 
-@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this system does not fork")
+@pytest.mark.skipif(
+    "fork" not in multiprocessing.get_all_start_methods(),
+    reason="this system does not fork",
+)
 def test_a_forked_process_looks_up_again(system):
     line = Line(make_threads(MAX_THREADS))
     for _ in range(MAX_RUNNING + 1):
@@ -213,7 +240,9 @@ def test_a_forked_process_looks_up_again(system):
     context = multiprocessing.get_context("fork")
     answers = context.Queue()
 
-    child = context.Process(target=lambda: answers.put(line.look_up(lambda: ["127.0.0.1"]).result(60)))
+    child = context.Process(
+        target=lambda: answers.put(line.look_up(lambda: ["127.0.0.1"]).result(60))
+    )
     child.start()
     assert answers.get(timeout=120) == ["127.0.0.1"]
     child.join(10)

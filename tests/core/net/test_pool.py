@@ -1,4 +1,6 @@
-"""Connections that are kept, over TLS and through proxies too, and the places where test tools step in."""
+"""Connections that are kept, over TLS and through proxies too, and the places where
+test tools step in.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -32,7 +34,9 @@ HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
 @pytest.fixture
 def run(colour):
-    """Send requests one after the other, on one event loop if they are async; return the responses."""
+    """Send requests one after the other, on one event loop if they are async; return
+    the responses.
+    """
 
     def send(sender, *requests, seconds=30):
         async def asend():
@@ -57,7 +61,9 @@ def authority():
 
 @contextmanager
 def serve(handle, tls=None):
-    """Serve connections with the coroutine function *handle* in a thread; yield the port."""
+    """Serve connections with the coroutine function *handle* in a thread; yield the
+    port.
+    """
     ready = threading.Event()
     port = 0
     tasks = set()
@@ -101,8 +107,14 @@ async def end(writer):
 
 async def read_request(reader):
     head = await reader.readuntil(b"\r\n\r\n")
-    lengths = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
-    return head, await reader.readexactly(int(lengths[0].split(b":")[1])) if lengths else b""
+    lengths = [
+        line
+        for line in head.lower().split(b"\r\n")
+        if line.startswith(b"content-length:")
+    ]
+    return head, await reader.readexactly(
+        int(lengths[0].split(b":")[1])
+    ) if lengths else b""
 
 
 def make_echo(connections):
@@ -113,7 +125,9 @@ def make_echo(connections):
         try:
             while True:
                 _, body = await read_request(reader)
-                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+                writer.write(
+                    b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+                )
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
             return
@@ -138,7 +152,9 @@ def test_megabytes_pass_both_ways_over_one_connection_with_tls(authority, librar
     big = "kelp " * 400_000
     with serve(make_echo(connections), make_context(authority, "127.0.0.1")) as port:
         sender = Sender(OPEN, library=library, verify=trust(authority))
-        request = Request(url=f"https://127.0.0.1:{port}/", method="POST", form={"q": big})
+        request = Request(
+            url=f"https://127.0.0.1:{port}/", method="POST", form={"q": big}
+        )
         answers = run(sender, request, request, request)
         sender.close()
 
@@ -148,7 +164,9 @@ def test_megabytes_pass_both_ways_over_one_connection_with_tls(authority, librar
 
 def test_a_certificate_for_another_name_ends_the_call(authority, library, run):
     connections = []
-    with serve(make_echo(connections), make_context(authority, "other.example")) as port:
+    with serve(
+        make_echo(connections), make_context(authority, "other.example")
+    ) as port:
         sender = Sender(OPEN, library=library, verify=trust(authority))
         with pytest.raises(Unavailable, match="[Cc]ertificate|CERTIFICATE") as caught:
             run(sender, Request(url=f"https://127.0.0.1:{port}/", guarded=True))
@@ -187,19 +205,29 @@ def test_a_tunnel_through_a_proxy_is_kept(authority, library, run, monkeypatch, 
                 await sink.drain()
             sink.close()
 
-        await asyncio.gather(pump(reader, there[1]), pump(there[0], writer), return_exceptions=True)
+        await asyncio.gather(
+            pump(reader, there[1]), pump(there[0], writer), return_exceptions=True
+        )
         await end(there[1])
 
     tls = make_context(authority, "127.0.0.1")
     tls.num_tickets = 0  # one that comes late makes an idle connection look closed
-    with serve(make_echo(connections), tls) as port, serve(tunnel, tls if scheme == "https" else None) as proxy:
+    with (
+        serve(make_echo(connections), tls) as port,
+        serve(tunnel, tls if scheme == "https" else None) as proxy,
+    ):
         monkeypatch.setenv("HTTPS_PROXY", f"{scheme}://127.0.0.1:{proxy}")
         context = trust(authority)
         core = {"httpx": "httpcore", "httpx2": "httpcore2"}[library]
-        for kind in ("_sync", "_async"):  # the certificates that a proxy's own one is checked with
-            monkeypatch.setattr(f"{core}.{kind}.connection.default_ssl_context", lambda: context)
+        # the certificates that a proxy's own one is checked with
+        for kind in ("_sync", "_async"):
+            monkeypatch.setattr(
+                f"{core}.{kind}.connection.default_ssl_context", lambda: context
+            )
         sender = Sender(OPEN, library=library, verify=context)
-        request = Request(url=f"https://127.0.0.1:{port}/", method="POST", json=["kelp"])
+        request = Request(
+            url=f"https://127.0.0.1:{port}/", method="POST", json=["kelp"]
+        )
         answers = run(sender, request, request)
         sender.close()
 
@@ -210,12 +238,20 @@ def test_a_tunnel_through_a_proxy_is_kept(authority, library, run, monkeypatch, 
 # What is kept, and for how long.
 
 
-def test_a_connection_that_the_server_has_closed_is_not_used_again(server, http, library, run):
+def test_a_connection_that_the_server_has_closed_is_not_used_again(
+    server, http, library, run
+):
     server.answers["/"] = http(b"a", "200 OK", "Connection: close")
     server.answers["/kept"] = http(b"b")
     sender = Sender(OPEN, library=library)
 
-    assert [a.content for a in run(sender, *[Request(url=server.url + path) for path in ("/", "/kept", "/kept")])]
+    assert [
+        a.content
+        for a in run(
+            sender,
+            *[Request(url=server.url + path) for path in ("/", "/kept", "/kept")],
+        )
+    ]
     assert server.connections == 2
     sender.close()
 
@@ -223,7 +259,8 @@ def test_a_connection_that_the_server_has_closed_is_not_used_again(server, http,
 def test_a_connection_that_ended_while_it_was_idle_is_not_used_again(library, colour):
     opened, hang_up = [], threading.Event()
 
-    async def once(reader, writer):  # promises to keep the connection, and hangs up when it is idle
+    # promises to keep the connection, and hangs up when it is idle
+    async def once(reader, writer):
         opened.append(writer)
         await read_request(reader)
         writer.write(HELLO)
@@ -235,7 +272,10 @@ def test_a_connection_that_ended_while_it_was_idle_is_not_used_again(library, co
         return connection.has_expired()
 
     with serve(once) as port:
-        sender, request = Sender(OPEN, library=library), Request(url=f"http://127.0.0.1:{port}/")
+        sender, request = (
+            Sender(OPEN, library=library),
+            Request(url=f"http://127.0.0.1:{port}/"),
+        )
 
         async def asend():
             for _ in range(3):
@@ -257,12 +297,19 @@ def test_a_connection_that_ended_while_it_was_idle_is_not_used_again(library, co
     assert len(opened) == 3
 
 
-def test_an_idle_connection_is_used_again_for_half_a_minute(server, http, library, run, colour, monkeypatch):
+def test_an_idle_connection_is_used_again_for_half_a_minute(
+    server, http, library, run, colour, monkeypatch
+):
     core = {"httpx": "httpcore", "httpx2": "httpcore2"}[library]
-    module = importlib.import_module(f"{core}.{'_sync' if colour == 'blocking' else '_async'}.http11")
-    later = iter([0.0, 25.0, 25.0, 60.0, 60.0, 60.0])  # when it became idle, was looked at, became idle, was looked at
+    module = importlib.import_module(
+        f"{core}.{'_sync' if colour == 'blocking' else '_async'}.http11"
+    )
+    # when it became idle, was looked at, became idle, was looked at
+    later = iter([0.0, 25.0, 25.0, 60.0, 60.0, 60.0])
     began = time.monotonic()
-    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: began + next(later)))
+    monkeypatch.setattr(
+        module, "time", SimpleNamespace(monotonic=lambda: began + next(later))
+    )
     server.answers["/"] = http(b"page")
     sender, request = Sender(OPEN, library=library), Request(url=server.url)
     run(sender, request, request, request)
@@ -278,17 +325,26 @@ def test_connections_are_kept_by_origin_and_the_last_used_comes_first():
         pool._idle[connection] = key, time.monotonic() + KEPT
 
     assert pool._take_idle((b"http", b"a.example", 81, b"")) is None
-    assert [pool._take_idle(key) for key in (a, b, a, a)] == ["two", "three", "one", None]
+    assert [pool._take_idle(key) for key in (a, b, a, a)] == [
+        "two",
+        "three",
+        "one",
+        None,
+    ]
 
 
-def test_the_oldest_idle_connections_are_closed_when_there_are_too_many_or_too_old(monkeypatch):
+def test_the_oldest_idle_connections_are_closed_when_there_are_too_many_or_too_old(
+    monkeypatch,
+):
     pool, now = Pool(httpcore, None, 2), [0.0]
     connections = [StubConnection(None) for _ in range(4)]
     monkeypatch.setattr("websearch_core._net.pool.time.monotonic", lambda: now[0])
     surplus = []
     for connection in connections:
         now[0] += 10
-        surplus += pool._release(connection, (b"http", b"a.example", 80, b""), is_clear=True)
+        surplus += pool._release(
+            connection, (b"http", b"a.example", 80, b""), is_clear=True
+        )
 
     assert surplus == connections[:2]
     now[0] = 65  # the third was put there at 30, the last one at 40
@@ -297,7 +353,9 @@ def test_the_oldest_idle_connections_are_closed_when_there_are_too_many_or_too_o
     assert pool._take_surplus() == []
 
 
-def test_threads_wait_for_one_of_the_hundred_places_until_their_deadline(server, http, monkeypatch):
+def test_threads_wait_for_one_of_the_hundred_places_until_their_deadline(
+    server, http, monkeypatch
+):
     monkeypatch.setattr("websearch_core._net.sender.MAX_CONCURRENT", 2)
     released = threading.Event()
 
@@ -326,7 +384,9 @@ def test_threads_wait_for_one_of_the_hundred_places_until_their_deadline(server,
     sender.close()
 
 
-def test_closing_ends_what_is_under_way_and_leaves_no_connection(server, endless, library):
+def test_closing_ends_what_is_under_way_and_leaves_no_connection(
+    server, endless, library
+):
     server.answers["/"] = endless(b"x", b"HTTP/1.1 200 OK\r\n\r\n", 0.01)
     sender = Sender(OPEN, library=library)
 
@@ -352,7 +412,10 @@ def test_closing_in_one_thread_ends_what_another_waits_for(authority, library):
         await reader.read()
 
     asked, endings = threading.Event(), []
-    with serve(silent) as plain, serve(silent, make_context(authority, "127.0.0.1")) as secure:
+    with (
+        serve(silent) as plain,
+        serve(silent, make_context(authority, "127.0.0.1")) as secure,
+    ):
         for url in (f"http://127.0.0.1:{plain}/", f"https://127.0.0.1:{secure}/"):
             asked.clear()
             sender = Sender(OPEN, library=library, verify=trust(authority))
@@ -380,7 +443,10 @@ def test_cancelled_calls_leave_nothing_behind(server, http, library):
     sender = Sender(OPEN, library=library)
 
     async def storm():
-        calls = [asyncio.create_task(sender.asend(Request(url=server.url))) for _ in range(60)]
+        calls = [
+            asyncio.create_task(sender.asend(Request(url=server.url)))
+            for _ in range(60)
+        ]
         for n, call in enumerate(calls):
             if n % 3:
                 await asyncio.sleep(0.001)
@@ -402,12 +468,21 @@ def test_cancelled_calls_leave_nothing_behind(server, http, library):
 # Where test tools and tracing step in.
 
 
-def test_a_tool_that_replaces_a_transport_of_the_library_is_asked(library, colour, run, monkeypatch):
+def test_a_tool_that_replaces_a_transport_of_the_library_is_asked(
+    library, colour, run, monkeypatch
+):
     http = importlib.import_module(library)
     seen = []
 
     def answer(self, request):
-        seen.append((request.method, str(request.url), request.headers["x-one"], request.content))
+        seen.append(
+            (
+                request.method,
+                str(request.url),
+                request.headers["x-one"],
+                request.content,
+            )
+        )
         return http.Response(200, json={"ok": True})
 
     async def answer_async(self, request):
@@ -415,15 +490,25 @@ def test_a_tool_that_replaces_a_transport_of_the_library_is_asked(library, colou
 
     monkeypatch.setattr(http.HTTPTransport, "handle_request", answer)
     monkeypatch.setattr(http.AsyncHTTPTransport, "handle_async_request", answer_async)
-    request = Request(url="https://api.example/", method="POST", json=[1], headers={"X-One": "1"}, params={"q": "a"})
+    request = Request(
+        url="https://api.example/",
+        method="POST",
+        json=[1],
+        headers={"X-One": "1"},
+        params={"q": "a"},
+    )
     answers = run(Sender(Guard(), library=library), request)
 
     assert answers[0].json() == {"ok": True}
     assert seen == [("POST", "https://api.example/?q=a", "1", b"[1]")]
 
 
-def test_a_tool_that_replaces_the_connections_of_the_library_is_asked(library, colour, run, monkeypatch):
-    core = importlib.import_module({"httpx": "httpcore", "httpx2": "httpcore2"}[library])
+def test_a_tool_that_replaces_the_connections_of_the_library_is_asked(
+    library, colour, run, monkeypatch
+):
+    core = importlib.import_module(
+        {"httpx": "httpcore", "httpx2": "httpcore2"}[library]
+    )
     seen = []
 
     def answer(self, request):
@@ -443,7 +528,9 @@ def test_a_tool_that_replaces_the_connections_of_the_library_is_asked(library, c
 
 
 class StubConnection:
-    """A connection of httpcore; *handle* is what happens when a request is sent over it."""
+    """A connection of httpcore; *handle* is what happens when a request is sent over
+    it.
+    """
 
     def __init__(self, handle):
         self._handle, self.is_open = handle, True
@@ -471,7 +558,9 @@ class StubConnection:
 
 
 def use_pool(colour, *handles):
-    """Send a request through a pool whose new connections behave like *handles*; return it, and all connections."""
+    """Send a request through a pool whose new connections behave like *handles*; return
+    it, and all connections.
+    """
     connections = [StubConnection(handle) for handle in handles]
     made = iter(connections)
     inner = SimpleNamespace(create_connection=lambda origin: next(made))
@@ -489,14 +578,18 @@ def use_pool(colour, *handles):
     return pool, connections
 
 
-def test_a_request_that_meets_a_connection_just_closed_takes_another(colour, monkeypatch):
+def test_a_request_that_meets_a_connection_just_closed_takes_another(
+    colour, monkeypatch
+):
     handled = []
 
     def closed():
         handled.append("closed")
         raise httpcore.ConnectionNotAvailable
 
-    monkeypatch.setattr(StubConnection, "is_idle", lambda connection: connection._handle is not closed)
+    monkeypatch.setattr(
+        StubConnection, "is_idle", lambda connection: connection._handle is not closed
+    )
     _, (first, second) = use_pool(colour, closed, lambda: httpcore.Response(200))
 
     assert handled == ["closed"]

@@ -1,4 +1,6 @@
-"""Names of the hosts file resolve as for every program, and search domains complete no name of a page."""
+"""Names of the hosts file resolve as for every program, and search domains complete no
+name of a page.
+"""
 
 from __future__ import annotations
 import json
@@ -37,22 +39,29 @@ NAMES = {
 
 @pytest.fixture
 def asked(monkeypatch, tmp_path):
-    """
-    A system like glibc: the hosts file by whole words, then the name server, with a search domain.
+    """A system like glibc: the hosts file by whole words, then the name server, with a
+    search domain.
 
-    As with ``ndots:5`` of Kubernetes, the search domain comes first for every name without a trailing dot.
+    As with ``ndots:5`` of Kubernetes, the search domain comes first for every name
+    without a trailing dot.
     """
     hosts = tmp_path / "hosts"
     hosts.write_text(HOSTS, "utf-8")
     table = {
-        name: line.split()[0] for line in HOSTS.lower().splitlines() for name in line.partition("#")[0].split()[1:]
+        name: line.split()[0]
+        for line in HOSTS.lower().splitlines()
+        for name in line.partition("#")[0].split()[1:]
     }
     queries = []
 
     def getaddrinfo(host, port, *args, **kwargs):
         if host == "127.0.0.1":
             return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", (host, port))]
-        names = [host.removesuffix(".")] if host.endswith(".") else [f"{host}.corp.acme.example", host]
+        names = (
+            [host.removesuffix(".")]
+            if host.endswith(".")
+            else [f"{host}.corp.acme.example", host]
+        )
         if host in table:
             found = table[host]
         else:
@@ -68,7 +77,9 @@ def asked(monkeypatch, tmp_path):
 
 
 def find(host, *holes):
-    return resolve(Line(FOR_PAGES), Guard.allowing(holes, is_own=lambda address: False), host, 443)
+    return resolve(
+        Line(FOR_PAGES), Guard.allowing(holes, is_own=lambda address: False), host, 443
+    )
 
 
 @pytest.mark.parametrize(
@@ -104,9 +115,18 @@ def test_a_name_in_the_hosts_file_is_judged_like_any_other(asked, host, holes):
 
 
 @pytest.mark.parametrize(
-    "host", ["gone.example", "old.acme.example", "iki.acme.example", "wiki.acme", "10.1.2.3.example"]
+    "host",
+    [
+        "gone.example",
+        "old.acme.example",
+        "iki.acme.example",
+        "wiki.acme",
+        "10.1.2.3.example",
+    ],
 )
-def test_a_search_domain_completes_no_name_that_the_hosts_file_does_not_have(asked, host):
+def test_a_search_domain_completes_no_name_that_the_hosts_file_does_not_have(
+    asked, host
+):
     with pytest.raises(Unavailable, match="does not resolve"):
         find(host, "10.0.0.0/8")
     assert asked == [host]
@@ -124,7 +144,9 @@ def test_a_short_name_is_refused_unless_a_network_is_allowed_and_then_judged(ask
     assert find("short", "10.9.0.0/16") == ["10.9.9.3"]
 
 
-def test_without_a_hosts_file_names_resolve_without_search_domains(asked, monkeypatch, tmp_path):
+def test_without_a_hosts_file_names_resolve_without_search_domains(
+    asked, monkeypatch, tmp_path
+):
     monkeypatch.setattr(system, "_HOSTS_FILE", tmp_path / "missing")
 
     assert find("public.example") == ["151.101.0.81"]
@@ -133,8 +155,12 @@ def test_without_a_hosts_file_names_resolve_without_search_domains(asked, monkey
 
 @pytest.mark.enable_socket
 @pytest.mark.parametrize("entry", ["http://page.acme.example:{port}", "127.0.0.0/8"])
-def test_a_page_of_the_own_network_is_read_by_its_name_in_the_hosts_file(asked, server, http, entry):
-    server.answers["/"] = http("<h1>Tides</h1><p>High water at noon.", "200 OK", "Content-Type: text/html")
+def test_a_page_of_the_own_network_is_read_by_its_name_in_the_hosts_file(
+    asked, server, http, entry
+):
+    server.answers["/"] = http(
+        "<h1>Tides</h1><p>High water at noon.", "200 OK", "Content-Type: text/html"
+    )
     port = server.url.rpartition(":")[2]
     url = f"http://page.acme.example:{port}/"
 
@@ -146,8 +172,8 @@ def test_a_page_of_the_own_network_is_read_by_its_name_in_the_hosts_file(asked, 
     assert page.final_url == url
 
 
-# In a namespace of its own: the system's own resolver with another hosts file, and a name server that knows only names
-# below the search domain and far.example.
+# In a namespace of its own: the system's own resolver with another hosts file, and a
+# name server that knows only names below the search domain and far.example.
 _NAMESPACE = """
 import fcntl, json, pathlib, socket, struct, subprocess, sys, threading
 
@@ -193,17 +219,37 @@ print(json.dumps(found))
 
 def test_the_resolver_of_the_system_agrees(tmp_path):
     unshare = shutil.which("unshare")
-    if not unshare or subprocess.run([unshare, "-Urmn", "true"], capture_output=True).returncode:
+    if (
+        not unshare
+        or subprocess.run([unshare, "-Urmn", "true"], capture_output=True).returncode
+    ):
         pytest.skip("this machine does not let a test make namespaces of its own")
     (tmp_path / "hosts").write_text(HOSTS, "utf-8")
-    (tmp_path / "resolv.conf").write_text("nameserver 127.0.0.1\nsearch corp.acme.example\noptions ndots:5\n", "utf-8")
+    (tmp_path / "resolv.conf").write_text(
+        "nameserver 127.0.0.1\nsearch corp.acme.example\noptions ndots:5\n", "utf-8"
+    )
     (tmp_path / "nsswitch.conf").write_text("hosts: files dns\n", "utf-8")
     for name in ("hosts", "resolv.conf", "nsswitch.conf"):
         if not Path("/etc", name).is_file():
             pytest.skip(f"this machine has no /etc/{name} that could be replaced")
 
-    hosts = ["wiki.acme.example", "boards.acme.example", "far.example", "gone.example", "old.acme.example", "short"]
-    command = [unshare, "-Urmn", sys.executable, "-c", _NAMESPACE, str(tmp_path), *hosts]
+    hosts = [
+        "wiki.acme.example",
+        "boards.acme.example",
+        "far.example",
+        "gone.example",
+        "old.acme.example",
+        "short",
+    ]
+    command = [
+        unshare,
+        "-Urmn",
+        sys.executable,
+        "-c",
+        _NAMESPACE,
+        str(tmp_path),
+        *hosts,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
 
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,6 @@
-"""Sending, for real, to a server on this machine: with both HTTP libraries, blocking and async."""
+"""Sending, for real, to a server on this machine: with both HTTP libraries, blocking
+and async.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -27,7 +29,14 @@ from websearch_core._net.failures import translate_errors
 from websearch_core._net.guard import Guard
 from websearch_core._net.sender import Sender
 from websearch_core._runtime.deadline import time_limit
-from websearch_core.errors import BadResponse, ConfigurationError, InvalidOption, TimedOut, Unavailable, UnsafeURL
+from websearch_core.errors import (
+    BadResponse,
+    ConfigurationError,
+    InvalidOption,
+    TimedOut,
+    Unavailable,
+    UnsafeURL,
+)
 from websearch_core.flow import Request
 
 pytestmark = pytest.mark.enable_socket
@@ -37,7 +46,9 @@ OPEN = Guard.allowing(["127.0.0.0/8"])
 
 @pytest.fixture
 def send(library, colour):
-    """Send one request in each colour with each library; keyword arguments are those of the request."""
+    """Send one request in each colour with each library; keyword arguments are those of
+    the request.
+    """
     sender = Sender(OPEN, library=library)
 
     def one(url, **options):
@@ -58,10 +69,16 @@ def send(library, colour):
 
 
 def test_status_headers_and_body_arrive(server, http, send):
-    server.answers["/a"] = http(b"hello", "418 I'm a teapot", "X-One: 1", "X-Two: a", "X-Two: b")
+    server.answers["/a"] = http(
+        b"hello", "418 I'm a teapot", "X-One: 1", "X-Two: a", "X-Two: b"
+    )
     response = send(server.url + "/a")
 
-    assert (response.status, response.content, response.truncated) == (418, b"hello", False)
+    assert (response.status, response.content, response.truncated) == (
+        418,
+        b"hello",
+        False,
+    )
     assert (response.headers["x-one"], response.headers["x-two"]) == ("1", "a, b")
 
 
@@ -73,16 +90,27 @@ def test_query_form_and_json_are_sent(server, http, send):
 
     (path, _, _), (_, form_headers, form), (_, json_headers, body) = server.requests
     assert path == "/?q=a+b%26c&n=2" or path == "/?q=a%20b%26c&n=2"
-    assert (form_headers["content-type"], form) == ("application/x-www-form-urlencoded", b"q=a+b")
-    assert (json_headers["content-type"], body) == ("application/json", '{"q":"é"}'.encode())
+    assert (form_headers["content-type"], form) == (
+        "application/x-www-form-urlencoded",
+        b"q=a+b",
+    )
+    assert (json_headers["content-type"], body) == (
+        "application/json",
+        '{"q":"é"}'.encode(),
+    )
 
 
-def test_a_page_is_fetched_where_the_guard_lets_it_and_nowhere_else(server, http, send, library):
+def test_a_page_is_fetched_where_the_guard_lets_it_and_nowhere_else(
+    server, http, send, library
+):
     server.answers["/"] = http(b"page")
     closed = Sender(Guard(), library=library)
 
     assert send(server.url, guarded=True).content == b"page"
-    assert send(server.url.replace("127.0.0.1", "localhost"), guarded=True).content == b"page"
+    assert (
+        send(server.url.replace("127.0.0.1", "localhost"), guarded=True).content
+        == b"page"
+    )
     before = server.connections
     for url in (server.url, server.url.replace("127.0.0.1", "localhost")):
         with pytest.raises(UnsafeURL):
@@ -90,7 +118,9 @@ def test_a_page_is_fetched_where_the_guard_lets_it_and_nowhere_else(server, http
     assert server.connections == before
 
 
-def test_a_target_that_a_service_should_open_passes_the_guard_too(server, http, send, library):
+def test_a_target_that_a_service_should_open_passes_the_guard_too(
+    server, http, send, library
+):
     server.answers["/"] = http(b"")
     closed = Sender(Guard(), library=library)
 
@@ -101,22 +131,41 @@ def test_a_target_that_a_service_should_open_passes_the_guard_too(server, http, 
     closed.close()
 
 
-def test_a_service_that_may_stand_inside_gets_no_target_that_leads_inside(server, http, send, library, monkeypatch):
-    monkeypatch.setattr("websearch_core._net.system.source_address", lambda ip: "151.101.0.99")
+def test_a_service_that_may_stand_inside_gets_no_target_that_leads_inside(
+    server, http, send, library, monkeypatch
+):
+    monkeypatch.setattr(
+        "websearch_core._net.system.source_address", lambda ip: "151.101.0.99"
+    )
     server.answers["/"] = http(b"")
     asked = []
-    answers = {"page.example": ["151.101.0.81"], "wiki.example": ["10.0.0.1"], "mixed.example": ["1.1.1.1", "::1"]}
+    answers = {
+        "page.example": ["151.101.0.81"],
+        "wiki.example": ["10.0.0.1"],
+        "mixed.example": ["1.1.1.1", "::1"],
+    }
 
     def resolve(host, port):
         asked.append((host, port))
         return answers[host]
 
     sender = Sender(Guard(resolve=resolve), library=library)
-    send(server.url, target="https://wiki.example/", sender=sender)  # the vendor's: its network is not ours
+    # the vendor's: its network is not ours
+    send(server.url, target="https://wiki.example/", sender=sender)
     assert asked == []
-    send(server.url, target="https://page.example:8443/a", judge_target=True, sender=sender)
+    send(
+        server.url,
+        target="https://page.example:8443/a",
+        judge_target=True,
+        sender=sender,
+    )
     assert asked == [("page.example", 8443)]
-    for inside in ("https://wiki.example/", "https://mixed.example/", "http://10.0.0.1/", "http://151.101.0.99/"):
+    for inside in (
+        "https://wiki.example/",
+        "https://mixed.example/",
+        "http://10.0.0.1/",
+        "http://151.101.0.99/",
+    ):
         with pytest.raises(UnsafeURL):
             send(server.url, target=inside, judge_target=True, sender=sender)
     assert len(server.requests) == 2
@@ -126,25 +175,36 @@ def test_a_service_that_may_stand_inside_gets_no_target_that_leads_inside(server
     assert len(server.requests) == 3
 
 
-def test_a_target_that_does_not_resolve_or_not_in_time_is_not_handed_over(server, send, library):
+def test_a_target_that_does_not_resolve_or_not_in_time_is_not_handed_over(
+    server, send, library
+):
     def nowhere(host, port):
         raise socket.gaierror("no such name")
 
     target = {"target": "https://page.example/", "judge_target": True}
     with pytest.raises(Unavailable, match="does not resolve"):
-        send(server.url, **target, sender=Sender(Guard(resolve=nowhere), library=library))
+        send(
+            server.url, **target, sender=Sender(Guard(resolve=nowhere), library=library)
+        )
     released = threading.Event()
     never = Guard(resolve=lambda host, port: released.wait(60) or [])
     for options, seconds in (({}, 0.3), ({"connect_timeout": 0.3}, 40)):
         started = time.monotonic()
         with pytest.raises(TimedOut):
-            send(server.url, **target, seconds=seconds, sender=Sender(never, library=library, **options))
+            send(
+                server.url,
+                **target,
+                seconds=seconds,
+                sender=Sender(never, library=library, **options),
+            )
         assert time.monotonic() - started < 20
     released.set()
     assert server.requests == []
 
 
-async def test_a_targets_name_is_resolved_off_the_event_loop(server, http, library, monkeypatch):
+async def test_a_targets_name_is_resolved_off_the_event_loop(
+    server, http, library, monkeypatch
+):
     monkeypatch.setattr("websearch_core._net.system.source_address", lambda ip: None)
     server.answers["/"] = http(b"")
     resolving, resolved = threading.Event(), threading.Event()
@@ -156,7 +216,9 @@ async def test_a_targets_name_is_resolved_off_the_event_loop(server, http, libra
 
     sender = Sender(Guard(resolve=resolve), library=library)
     sending = asyncio.create_task(
-        sender.asend(Request(url=server.url, target="https://page.example/", judge_target=True))
+        sender.asend(
+            Request(url=server.url, target="https://page.example/", judge_target=True)
+        )
     )
     while not resolving.is_set():
         await asyncio.sleep(0.01)
@@ -166,7 +228,9 @@ async def test_a_targets_name_is_resolved_off_the_event_loop(server, http, libra
     await sender.aclose()
 
 
-async def test_connections_can_be_closed_while_they_are_being_made(server, http, library, monkeypatch):
+async def test_connections_can_be_closed_while_they_are_being_made(
+    server, http, library, monkeypatch
+):
     server.answers["/"] = http(b"fine")
     sender = Sender(Guard(), library=library)
     make, making, goes_on = sender._new_async, threading.Event(), threading.Event()
@@ -190,12 +254,17 @@ async def test_connections_can_be_closed_while_they_are_being_made(server, http,
 
 
 @pytest.mark.parametrize(("allowed", "refused"), [("https", "http"), ("http", "https")])
-def test_an_origin_allowed_over_one_scheme_is_not_connected_to_over_the_other(server, send, library, allowed, refused):
+def test_an_origin_allowed_over_one_scheme_is_not_connected_to_over_the_other(
+    server, send, library, allowed, refused
+):
     def inside(host, port):
         return ["127.0.0.1"]
 
     for host in ("wiki.example.com", "127.0.0.1"):
-        sender = Sender(Guard.allowing([f"{allowed}://{host}:{server.port}"], resolve=inside), library=library)
+        sender = Sender(
+            Guard.allowing([f"{allowed}://{host}:{server.port}"], resolve=inside),
+            library=library,
+        )
         with pytest.raises(UnsafeURL):
             send(f"{refused}://{host}:{server.port}/", guarded=True, sender=sender)
         sender.close()
@@ -225,20 +294,31 @@ def test_the_address_judged_is_the_address_connected_to(server, http, send, libr
 
 def test_a_second_address_is_tried_when_the_first_refuses(server, http, send, library):
     server.answers["/"] = http(b"page")
-    guard = Guard.allowing(["127.0.0.0/8"], resolve=lambda host, port: ["127.0.0.2", "127.0.0.1"])
+    guard = Guard.allowing(
+        ["127.0.0.0/8"], resolve=lambda host, port: ["127.0.0.2", "127.0.0.1"]
+    )
     sender = Sender(guard, library=library)
 
-    assert send(f"http://two.example:{server.port}/", guarded=True, sender=sender).content == b"page"
+    assert (
+        send(f"http://two.example:{server.port}/", guarded=True, sender=sender).content
+        == b"page"
+    )
     sender.close()
 
 
 @pytest.mark.parametrize("guarded", [False, True], ids=["service", "page"])
-def test_no_redirect_is_followed_and_its_body_is_never_read(server, endless, send, guarded):
+def test_no_redirect_is_followed_and_its_body_is_never_read(
+    server, endless, send, guarded
+):
     head = b"HTTP/1.1 302 Found\r\nLocation: /b\r\n\r\n"
     server.answers["/a"] = endless(b"x" * 65536, head)
     response = send(server.url + "/a", guarded=guarded)
 
-    assert (response.status, response.headers["location"], response.content) == (302, "/b", b"")
+    assert (response.status, response.headers["location"], response.content) == (
+        302,
+        "/b",
+        b"",
+    )
     assert server.paths == ["/a"]
 
 
@@ -254,8 +334,12 @@ def test_no_redirect_is_followed_and_its_body_is_never_read(server, endless, sen
     ],
 )
 @pytest.mark.parametrize("guarded", [False, True], ids=["service", "page"])
-def test_where_a_redirect_leads_is_reported_as_it_was_sent(server, send, sent, received, guarded):
-    server.answers["/"] = b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: " + sent + b"\r\n\r\n"
+def test_where_a_redirect_leads_is_reported_as_it_was_sent(
+    server, send, sent, received, guarded
+):
+    server.answers["/"] = (
+        b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: " + sent + b"\r\n\r\n"
+    )
 
     assert send(server.url, guarded=guarded).headers["location"] == received
 
@@ -268,7 +352,9 @@ def test_no_cookie_is_kept(server, http, send):
     assert all("cookie" not in headers for _, headers, _ in server.requests)
 
 
-def test_what_exceeds_the_requested_size_is_cut_and_reported(server, http, endless, send):
+def test_what_exceeds_the_requested_size_is_cut_and_reported(
+    server, http, endless, send
+):
     server.answers["/exact"] = http(b"x" * 1000)
     server.answers["/more"] = http(b"x" * 1001)
     server.answers["/endless"] = endless(b"x" * 65536, b"HTTP/1.1 200 OK\r\n\r\n")
@@ -295,7 +381,15 @@ def deflate(data, wbits):
         ("deflate", deflate(b"hello world", -zlib.MAX_WBITS)),
         ("identity", b"hello world"),
     ],
-    ids=["gzip", "two members", "padded", "rubbish after it", "deflate", "deflate without header", "identity"],
+    ids=[
+        "gzip",
+        "two members",
+        "padded",
+        "rubbish after it",
+        "deflate",
+        "deflate without header",
+        "identity",
+    ],
 )
 def test_compression_is_undone_every_member_of_it(server, http, send, encoding, body):
     server.answers["/"] = http(body, "200 OK", f"Content-Encoding: {encoding}")
@@ -316,7 +410,9 @@ def test_a_header_is_sent_once_in_whatever_case_it_is_named(library, name):
     http = importlib.import_module(library)
     with http.Client(transport=http.MockTransport(answer)) as client:
         Sender(Guard(), client=client).send(
-            Request(url="https://a.example/", headers={name: "a", "accept-encoding": "br"})
+            Request(
+                url="https://a.example/", headers={name: "a", "accept-encoding": "br"}
+            )
         )
 
     assert made[0].get_list("user-agent") == ["a"]
@@ -328,15 +424,24 @@ def test_a_header_is_sent_once_in_whatever_case_it_is_named(library, name):
 def test_a_body_of_exactly_some_steps_is_whole(encoding, steps):
     content = bytes(steps * 2**18)
     body = BoundedBody(encoding, 2**22)
-    for _ in body.add(gzip.compress(content) if encoding == "gzip" else zlib.compress(content)):
+    for _ in body.add(
+        gzip.compress(content) if encoding == "gzip" else zlib.compress(content)
+    ):
         pass
     assert (bytes(body), body.truncated) == (content, False)
 
 
-@pytest.mark.parametrize("padding", [[b"\0"], [b"\0", b"\0"], [b""], [b"\0" * 512, b"\0"]])
+@pytest.mark.parametrize(
+    "padding", [[b"\0"], [b"\0", b"\0"], [b""], [b"\0" * 512, b"\0"]]
+)
 def test_padding_that_arrives_late_is_no_member(padding):
     body = BoundedBody("gzip", 10_000)
-    for chunk in (gzip.compress(b"hello ") + b"\0", *padding, gzip.compress(b"world"), *padding):
+    for chunk in (
+        gzip.compress(b"hello ") + b"\0",
+        *padding,
+        gzip.compress(b"world"),
+        *padding,
+    ):
         for _ in body.add(chunk):
             pass
     assert (bytes(body), body.truncated) == (b"hello world", False)
@@ -344,15 +449,20 @@ def test_padding_that_arrives_late_is_no_member(padding):
 
 def test_a_compressed_body_that_stops_half_way_is_flagged(server, http, send):
     whole = gzip.compress(bytes(range(256)) * 400)
-    server.answers["/"] = http(whole[: len(whole) // 2], "200 OK", "Content-Encoding: gzip")
+    server.answers["/"] = http(
+        whole[: len(whole) // 2], "200 OK", "Content-Encoding: gzip"
+    )
 
     assert send(server.url).truncated
 
 
 @pytest.mark.parametrize(
-    ("encoding", "body"), [("br", b"\x0b\x05\x80hello\x03"), ("gzip, gzip", b""), ("gzip", b"<html>plain")]
+    ("encoding", "body"),
+    [("br", b"\x0b\x05\x80hello\x03"), ("gzip, gzip", b""), ("gzip", b"<html>plain")],
 )
-def test_an_encoding_that_was_not_asked_for_is_refused(server, http, send, encoding, body):
+def test_an_encoding_that_was_not_asked_for_is_refused(
+    server, http, send, encoding, body
+):
     server.answers["/"] = http(body, "200 OK", f"Content-Encoding: {encoding}")
 
     with pytest.raises(BadResponse):
@@ -360,7 +470,9 @@ def test_an_encoding_that_was_not_asked_for_is_refused(server, http, send, encod
 
 
 def test_a_bomb_goes_off_in_a_small_room(server, http, send):
-    server.answers["/"] = http(gzip.compress(b"\0" * 2**26), "200 OK", "Content-Encoding: gzip")
+    server.answers["/"] = http(
+        gzip.compress(b"\0" * 2**26), "200 OK", "Content-Encoding: gzip"
+    )
     response = send(server.url, max_bytes=100_000)
 
     assert (len(response.content), response.truncated) == (100_000, True)
@@ -385,7 +497,10 @@ def test_a_body_that_is_expensive_to_decompress_takes_many_steps(encoding, raw):
 @pytest.mark.parametrize("wbits", [31, zlib.MAX_WBITS, -zlib.MAX_WBITS])
 def test_what_zlib_has_decompressed_and_holds_back_is_not_lost(wbits):
     content = random.Random(3).randbytes(2**18) + bytes(2**20)
-    body, raw = BoundedBody("gzip" if wbits == 31 else "deflate", 2**22), deflate(content, wbits)
+    body, raw = (
+        BoundedBody("gzip" if wbits == 31 else "deflate", 2**22),
+        deflate(content, wbits),
+    )
     for begin in range(0, len(raw), 1000):
         for _ in body.add(raw[begin : begin + 1000]):
             pass
@@ -404,7 +519,11 @@ DRIPS = {  # slow ones: what comes without a pause may reach a limit before the 
     "header": (b"a", b"HTTP/1.1 200 OK\r\nX: ", 0.05),
     "status line": (b"H", b"", 0.05),
     "early hints": (b"HTTP/1.1 103 Early Hints\r\n\r\n", b"", 0.05),
-    "tiny chunks": (b"1\r\nx\r\n", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", 0.001),
+    "tiny chunks": (
+        b"1\r\nx\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+        0.001,
+    ),
     "silence": (b"", b"", 0.05),
 }
 
@@ -423,7 +542,9 @@ def test_no_drip_outlasts_the_deadline(server, endless, send, drip, guarded):
 
 def test_a_name_that_takes_for_ever_to_resolve_ends_with_the_deadline(send, library):
     released = threading.Event()
-    sender = Sender(Guard(resolve=lambda host, port: released.wait(60) or []), library=library)
+    sender = Sender(
+        Guard(resolve=lambda host, port: released.wait(60) or []), library=library
+    )
     started = time.monotonic()
 
     with pytest.raises(TimedOut):
@@ -437,7 +558,11 @@ def test_a_name_that_does_not_resolve_is_not_worth_trying_again(send, library):
         raise socket.gaierror("no such name")
 
     with pytest.raises(Unavailable, match="does not resolve") as caught:
-        send("http://nowhere.example/", guarded=True, sender=Sender(Guard(resolve=nowhere), library=library))
+        send(
+            "http://nowhere.example/",
+            guarded=True,
+            sender=Sender(Guard(resolve=nowhere), library=library),
+        )
     assert not caught.value.temporary
 
 
@@ -482,12 +607,19 @@ def test_five_calls_use_one_connection(server, http, library):
     sender.close()
 
 
-def test_one_sender_serves_loops_one_after_another_at_once_and_threads(server, http, library):
+def test_one_sender_serves_loops_one_after_another_at_once_and_threads(
+    server, http, library
+):
     server.answers["/"] = http(b"")
     sender = Sender(OPEN, library=library)
 
     async def calls(n):
-        await asyncio.gather(*(sender.asend(Request(url=server.url, guarded=bool(m % 2))) for m in range(n)))
+        await asyncio.gather(
+            *(
+                sender.asend(Request(url=server.url, guarded=bool(m % 2)))
+                for m in range(n)
+            )
+        )
 
     for _ in range(4):
         asyncio.run(calls(2))
@@ -541,7 +673,9 @@ def test_forty_calls_wait_together(server, http, library):
     sender = Sender(OPEN, library=library)
 
     async def forty():
-        return await asyncio.gather(*(sender.asend(Request(url=server.url)) for _ in range(40)))
+        return await asyncio.gather(
+            *(sender.asend(Request(url=server.url)) for _ in range(40))
+        )
 
     assert {response.status for response in asyncio.run(forty())} == {200}
 
@@ -569,26 +703,40 @@ def test_a_client_of_the_other_library_works_too(library):
     def handler(request):
         raise other.ReadTimeout("slow", request=request)
 
-    sender = Sender(Guard(), client=other.Client(transport=other.MockTransport(handler)), library=library)
+    sender = Sender(
+        Guard(),
+        client=other.Client(transport=other.MockTransport(handler)),
+        library=library,
+    )
     with pytest.raises(TimedOut):
         sender.send(Request(url="https://api.example/"))
 
 
 async def test_an_async_client_of_the_callers_own_is_used(library):
     http = importlib.import_module(library)
-    transport = http.MockTransport(lambda request: http.Response(200, json={"ok": True}))
-    sender = Sender(Guard(), async_client=http.AsyncClient(transport=transport), library=library)
+    transport = http.MockTransport(
+        lambda request: http.Response(200, json={"ok": True})
+    )
+    sender = Sender(
+        Guard(), async_client=http.AsyncClient(transport=transport), library=library
+    )
 
-    assert (await sender.asend(Request(url="https://api.example/"))).json() == {"ok": True}
+    assert (await sender.asend(Request(url="https://api.example/"))).json() == {
+        "ok": True
+    }
 
 
-def test_proxies_of_the_environment_are_for_services_and_never_for_pages(server, http, library, monkeypatch):
+def test_proxies_of_the_environment_are_for_services_and_never_for_pages(
+    server, http, library, monkeypatch
+):
     server.answers["/"] = http(b"direct")
     server.answers["http://api.example/"] = http(b"through the proxy")
     monkeypatch.setenv("HTTP_PROXY", server.url)
     sender = Sender(OPEN, library=library)
 
-    assert sender.send(Request(url="http://api.example/")).content == b"through the proxy"
+    assert (
+        sender.send(Request(url="http://api.example/")).content == b"through the proxy"
+    )
     assert sender.send(Request(url=server.url, guarded=True)).content == b"direct"
     sender.close()
 
@@ -598,7 +746,11 @@ def test_it_can_be_copied_and_pickled_without_its_connections(server, http, libr
     sender = Sender(OPEN, library=library)
     sender.send(Request(url=server.url))
 
-    for twin in (copy.copy(sender), copy.deepcopy(sender), pickle.loads(pickle.dumps(sender))):
+    for twin in (
+        copy.copy(sender),
+        copy.deepcopy(sender),
+        pickle.loads(pickle.dumps(sender)),
+    ):
         assert twin.send(Request(url=server.url)).content == b"hello"
         twin.close()
     sender.close()
@@ -633,14 +785,21 @@ def test_the_log_of_the_http_library_holds_no_query(server, http, library, caplo
 
 
 KEY = "SECRET-of-a-test"
-KEYED = {"headers": {"Authorization": f"Bearer {KEY}", "X-Api-Key": KEY}, "secret_params": {"api_key": KEY}}
+KEYED = {
+    "headers": {"Authorization": f"Bearer {KEY}", "X-Api-Key": KEY},
+    "secret_params": {"api_key": KEY},
+}
 
 
 @pytest.mark.parametrize("asked", [{}, {"params": {"q": "kelp"}}])
-def test_a_secret_parameter_is_sent_and_stays_out_of_the_repr_and_the_log(server, http, send, caplog, asked):
+def test_a_secret_parameter_is_sent_and_stays_out_of_the_repr_and_the_log(
+    server, http, send, caplog, asked
+):
     caplog.set_level(logging.DEBUG)
     server.answers["/search"] = http(f'"{KEY}"')
-    request = Request(url=f"{server.url}/search", secret_params={"api_key": KEY}, **asked)
+    request = Request(
+        url=f"{server.url}/search", secret_params={"api_key": KEY}, **asked
+    )
     response = send(request.url, secret_params=request.secret_params, **asked)
 
     assert f"api_key={KEY}" in server.paths[0]
@@ -649,7 +808,9 @@ def test_a_secret_parameter_is_sent_and_stays_out_of_the_repr_and_the_log(server
 
 
 def everything_in(error):
-    """Return all text in an error and in the errors chained to it, with their attributes."""
+    """Return all text in an error and in the errors chained to it, with their
+    attributes.
+    """
     found, waiting = [], [error]
     while waiting:
         one = waiting.pop()
@@ -674,7 +835,9 @@ def everything_in(error):
 )
 def test_no_error_holds_the_request_and_its_key(server, send, answer):
     given_up = threading.Event()
-    server.answers["/"] = lambda connection: given_up.wait(60) if answer is None else connection.sendall(answer)
+    server.answers["/"] = lambda connection: (
+        given_up.wait(60) if answer is None else connection.sendall(answer)
+    )
 
     for seconds in longer_until(lambda: server.requests, 0.5 if answer is None else 30):
         with pytest.raises(TimedOut if answer is None else Unavailable) as caught:
@@ -684,11 +847,19 @@ def test_no_error_holds_the_request_and_its_key(server, send, answer):
     assert KEY not in everything_in(caught.value)
 
 
-@pytest.mark.parametrize("error", [asyncio.CancelledError, KeyboardInterrupt, ZeroDivisionError])
-def test_a_library_that_another_thread_is_importing_hides_no_error(monkeypatch, library, error):
-    monkeypatch.setitem(sys.modules, library, types.ModuleType(library))  # it has no names yet
+@pytest.mark.parametrize(
+    "error", [asyncio.CancelledError, KeyboardInterrupt, ZeroDivisionError]
+)
+def test_a_library_that_another_thread_is_importing_hides_no_error(
+    monkeypatch, library, error
+):
+    # it has no names yet
+    monkeypatch.setitem(sys.modules, library, types.ModuleType(library))
 
-    with pytest.raises(error), translate_errors(Request(url="https://api.example/", **KEYED)):
+    with (
+        pytest.raises(error),
+        translate_errors(Request(url="https://api.example/", **KEYED)),
+    ):
         raise error
 
 
@@ -719,13 +890,22 @@ def test_a_header_that_cannot_be_sent_is_not_quoted(server, send):
         {"params": {"q": "half \ud800"}},
         {"headers": {"X-Api-Key": f"{KEY}-ü"}},
     ],
-    ids=["not a number", "a set", "half a pair as JSON", "in a form", "in a query", "a key that is not ASCII"],
+    ids=[
+        "not a number",
+        "a set",
+        "half a pair as JSON",
+        "in a form",
+        "in a query",
+        "a key that is not ASCII",
+    ],
 )
 def test_a_value_that_cannot_be_sent_is_an_invalid_option(server, send, unsendable):
     with pytest.raises(InvalidOption, match="a value cannot be sent") as caught:
         send(server.url, **unsendable)
     chain = caught.value, caught.value.__cause__, caught.value.__context__
-    assert not any(isinstance(error, UnicodeError) and KEY in error.object for error in chain)
+    assert not any(
+        isinstance(error, UnicodeError) and KEY in error.object for error in chain
+    )
     assert KEY not in everything_in(caught.value)
     assert server.requests == []
 
@@ -737,49 +917,75 @@ def test_no_error_of_a_client_of_the_callers_own_holds_the_key(library):
         reply.raise_for_status()
 
     client = http.Client(
-        transport=http.MockTransport(lambda request: http.Response(500, text=f"no {KEY}")),
+        transport=http.MockTransport(
+            lambda request: http.Response(500, text=f"no {KEY}")
+        ),
         event_hooks={"response": [refuse]},
     )
     with pytest.raises(Unavailable) as caught:
-        Sender(Guard(), client=client, library=library).send(Request(url=f"https://api.example/{KEY}", **KEYED))
+        Sender(Guard(), client=client, library=library).send(
+            Request(url=f"https://api.example/{KEY}", **KEYED)
+        )
     assert type(caught.value.__cause__).__name__ == "HTTPStatusError"
     assert KEY not in everything_in(caught.value)
 
 
-def test_a_key_that_the_service_repeats_is_in_no_response_and_no_log(server, http, send, caplog):
+def test_a_key_that_the_service_repeats_is_in_no_response_and_no_log(
+    server, http, send, caplog
+):
     caplog.set_level(logging.DEBUG)
-    server.answers["/"] = http({"token": KEY}, "401 Unauthorized", f"X-Echo: {KEY}", f"{KEY}: 1")
+    server.answers["/"] = http(
+        {"token": KEY}, "401 Unauthorized", f"X-Echo: {KEY}", f"{KEY}: 1"
+    )
     response = send(server.url, **KEYED)
 
-    assert (response.json(), response.headers["x-echo"]) == ({"token": "[key]"}, "[key]")
+    assert (response.json(), response.headers["x-echo"]) == (
+        {"token": "[key]"},
+        "[key]",
+    )
     assert KEY not in str(response.headers)
     assert KEY.lower() not in str(response.headers)
-    assert "receive_response_headers.complete" in caplog.text  # the log has been written, only not the key
+    # the log has been written, only not the key
+    assert "receive_response_headers.complete" in caplog.text
     assert "[key]" in caplog.text
     assert KEY not in caplog.text
 
 
 def test_a_key_that_a_redirect_repeats_is_in_no_location(server, send):
-    server.answers["/"] = f"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: /?k={KEY}\r\n\r\n".encode()
+    server.answers["/"] = (
+        f"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: /?k={KEY}\r\n\r\n".encode()
+    )
 
     assert send(server.url, **KEYED).headers["location"] == "/?k=[key]"
 
 
 def test_the_private_attributes_of_httpx_still_exist(library):
-    """If this fails, connections bypass the guard: see `websearch_core._net.clients.DirectClient`."""
+    """If this fails, connections bypass the guard: see
+    `websearch_core._net.clients.DirectClient`.
+    """
     http = importlib.import_module(library)
-    core = importlib.import_module({"httpx": "httpcore", "httpx2": "httpcore2"}[library])
+    core = importlib.import_module(
+        {"httpx": "httpcore", "httpx2": "httpcore2"}[library]
+    )
 
     for client in (http.Client(), http.AsyncClient()):
         assert client._transport._pool._network_backend is not None
         assert callable(client._transport._pool.create_connection)
-        assert client._transport_for_url(http.URL("http://a.example/")) is client._transport
+        assert (
+            client._transport_for_url(http.URL("http://a.example/"))
+            is client._transport
+        )
         assert isinstance(client._mounts, dict)
     sender = Sender(OPEN, library=library)
     for guarded, guard in ((True, OPEN), (False, None)):
         pool = sender._client(guarded)._client._transport._pool
         assert pool.inner._network_backend._guard is guard
-        assert pool.inner.create_connection(core.Origin(b"http", b"a.example", 80))._network_backend._guard is guard
+        assert (
+            pool.inner.create_connection(
+                core.Origin(b"http", b"a.example", 80)
+            )._network_backend._guard
+            is guard
+        )
     sender.close()
 
 
@@ -798,13 +1004,33 @@ def test_the_private_attributes_of_httpx_still_exist(library):
     ],
     ids=str,
 )
-def test_a_request_is_what_the_client_of_the_library_would_make_of_it(library, method, content):
-    theirs, ours = importlib.import_module(library).Client(verify=False), Sender(OPEN, library=library)._client(False)
+def test_a_request_is_what_the_client_of_the_library_would_make_of_it(
+    library, method, content
+):
+    theirs, ours = (
+        importlib.import_module(library).Client(verify=False),
+        Sender(OPEN, library=library)._client(False),
+    )
     for url in ("https://a.example/b?x=1#f", "http://[::1]:8080/"):
-        for own in ({}, {"Accept": "text/html", "Content-Type": "application/scim+json"}):
-            given = {"headers": {"User-Agent": "a", "Accept-Encoding": "gzip", **own}, "timeout": (1, 2, 3, 4)}
-            made, usual = (client.build_request(method, url, **given, **content) for client in (ours, theirs))
+        for own in (
+            {},
+            {"Accept": "text/html", "Content-Type": "application/scim+json"},
+        ):
+            given = {
+                "headers": {"User-Agent": "a", "Accept-Encoding": "gzip", **own},
+                "timeout": (1, 2, 3, 4),
+            }
+            made, usual = (
+                client.build_request(method, url, **given, **content)
+                for client in (ours, theirs)
+            )
 
-            assert (made.method, made.url, made.content) == (usual.method, usual.url, usual.content)
-            assert sorted(made.headers.multi_items()) == sorted(usual.headers.multi_items())
+            assert (made.method, made.url, made.content) == (
+                usual.method,
+                usual.url,
+                usual.content,
+            )
+            assert sorted(made.headers.multi_items()) == sorted(
+                usual.headers.multi_items()
+            )
             assert made.extensions == usual.extensions

@@ -45,7 +45,12 @@ def send(request, sender):
 def test_it_gets_the_request_in_canonical_form_the_guard_and_the_queue(send, sender):
     transport, calls, _ = answer(Response(status=200))
 
-    assert send(Request(url="HTTP://93.184.215.14:80/a", guarded=True, transport=transport)).status == 200
+    assert (
+        send(
+            Request(url="HTTP://93.184.215.14:80/a", guarded=True, transport=transport)
+        ).status
+        == 200
+    )
     ((request, guard, line, *_),) = calls
     assert (request.url, guard, line) == (URL, sender.guard, sender._lines[True])
 

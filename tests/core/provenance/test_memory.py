@@ -50,10 +50,18 @@ def test_a_conversation_keeps_twenty_pages_and_as_many_searches():
     for n in range(25):
         Recall(memory, "1").keep(("page", n), page())
         Recall(memory, "1").keep(
-            ("search", n), SearchResponse(query=f"kelp {n}", results=(SearchResult(url="u", title=""),))
+            ("search", n),
+            SearchResponse(
+                query=f"kelp {n}", results=(SearchResult(url="u", title=""),)
+            ),
         )
 
-    kept = [(kind, n) for kind in ("page", "search") for n in range(25) if Recall(memory, "1").find((kind, n))]
+    kept = [
+        (kind, n)
+        for kind in ("page", "search")
+        for n in range(25)
+        if Recall(memory, "1").find((kind, n))
+    ]
     assert kept == [(kind, n) for kind in ("page", "search") for n in range(5, 25)]
 
 
@@ -63,7 +71,11 @@ def test_a_conversation_keeps_four_mebibytes_and_no_page_that_is_larger():
     for n in range(5):
         Recall(memory, "1").keep(n, page(length=2**20))
 
-    assert [n for n in ("too large", *range(5)) if Recall(memory, "1").find(n)] == [2, 3, 4]
+    assert [n for n in ("too large", *range(5)) if Recall(memory, "1").find(n)] == [
+        2,
+        3,
+        4,
+    ]
 
 
 def test_all_conversations_together_take_sixty_four_mebibytes_and_a_tenant_costs_another_none():
@@ -75,7 +87,9 @@ def test_all_conversations_together_take_sixty_four_mebibytes_and_a_tenant_costs
     assert memory._size <= 64 * 2**20
     assert memory._size == sum(one.size for own in memory._kept for one in own.values())
     assert Recall(memory, ("ann", "1")).find("kelp")
-    assert [n for n in range(40) if Recall(memory, ("eve", str(n))).find("kelp")] == list(range(19, 40))
+    assert [
+        n for n in range(40) if Recall(memory, ("eve", str(n))).find("kelp")
+    ] == list(range(19, 40))
 
 
 def test_more_conversations_than_are_kept_leave_the_count_right():

@@ -11,7 +11,9 @@ from websearch_core.provenance import Ledger
 
 
 def found(*urls, content=None):
-    results = tuple(SearchResult(title=url[-1:], url=url, content=content) for url in urls)
+    results = tuple(
+        SearchResult(title=url[-1:], url=url, content=content) for url in urls
+    )
     return SearchResponse(query="kelp", results=results)
 
 
@@ -35,7 +37,9 @@ def test_a_page_keeps_its_number_in_later_searches_and_when_it_is_opened():
     assert ledger.number_page(opened("https://sea.example/e")).citation_id == 5
 
 
-@pytest.mark.parametrize("spelling", ["https://SEA.example:443/a", f"{A}#growth", "HTTPS://sea.example/a"])
+@pytest.mark.parametrize(
+    "spelling", ["https://SEA.example:443/a", f"{A}#growth", "HTTPS://sea.example/a"]
+)
 def test_all_spellings_of_a_url_are_one_page(spelling):
     ledger = Ledger()
     ledger.number_results(found(B, A))
@@ -49,22 +53,39 @@ def test_two_results_of_one_search_are_two_pages_even_if_services_list_one_page_
 
     assert numbers(ledger.number_results(found(A, f"{A}/"))) == [1, 2]
     assert numbers(ledger.number_results(found(f"{A}/"))) == [2]
-    assert numbers(ledger.number_results(found(f"{A}?utm_source=x"))) == [3]  # of which of the two, nobody knows
+    # of which of the two, nobody knows
+    assert numbers(ledger.number_results(found(f"{A}?utm_source=x"))) == [3]
 
 
 def test_a_stored_number_is_that_of_the_page_however_it_is_spelled():
     ledger = Ledger()
-    known = [{"id": 7, "title": "Kelp", "url": "https://sea.example/Kelp_(alga)", "read": False}]
+    known = [
+        {
+            "id": 7,
+            "title": "Kelp",
+            "url": "https://sea.example/Kelp_(alga)",
+            "read": False,
+        }
+    ]
 
-    assert ledger.check("http://sea.example/Kelp_%28alga%29", known=known) == "https://sea.example/Kelp_(alga)"
-    assert numbers(ledger.number_results(found("https://sea.example/Kelp_%28alga%29"), known=known)) == [7]
+    assert (
+        ledger.check("http://sea.example/Kelp_%28alga%29", known=known)
+        == "https://sea.example/Kelp_(alga)"
+    )
+    assert numbers(
+        ledger.number_results(found("https://sea.example/Kelp_%28alga%29"), known=known)
+    ) == [7]
 
 
 def test_what_is_no_web_url_has_a_number_too():
     ledger = Ledger()
 
-    assert numbers(ledger.number_results(found("file:///notes/kelp.md", "not a url"))) == [1, 2]
-    assert numbers(ledger.number_results(found("not a url", "file:///notes/kelp.md"))) == [2, 1]
+    assert numbers(
+        ledger.number_results(found("file:///notes/kelp.md", "not a url"))
+    ) == [1, 2]
+    assert numbers(
+        ledger.number_results(found("not a url", "file:///notes/kelp.md"))
+    ) == [2, 1]
 
 
 def test_a_page_that_redirects_has_the_number_of_both_urls():
@@ -80,9 +101,18 @@ def test_a_snippet_of_one_host_is_not_cited_as_a_page_of_another():
     ledger = Ledger()
     ledger.number_results(found("https://hostile.example/a"))
 
-    assert ledger.number_page(opened("https://hostile.example/a", final=C)).citation_id == 2
-    assert numbers(ledger.number_results(found("https://hostile.example/a", C))) == [1, 2]
-    assert [source["url"] for source in ledger.sources()] == ["https://hostile.example/a", C]
+    assert (
+        ledger.number_page(opened("https://hostile.example/a", final=C)).citation_id
+        == 2
+    )
+    assert numbers(ledger.number_results(found("https://hostile.example/a", C))) == [
+        1,
+        2,
+    ]
+    assert [source["url"] for source in ledger.sources()] == [
+        "https://hostile.example/a",
+        C,
+    ]
     with_www = C.replace("://", "://www.")
     assert ledger.number_page(opened(with_www, final=C)).citation_id == 2
 
@@ -111,7 +141,11 @@ def test_a_source_says_whether_it_was_read():
     ledger.number_page(opened(A))
     ledger.number_results(found(A))  # seen again as a snippet
 
-    assert [(source["id"], source["read"]) for source in ledger.sources()] == [(1, True), (2, False), (3, True)]
+    assert [(source["id"], source["read"]) for source in ledger.sources()] == [
+        (1, True),
+        (2, False),
+        (3, True),
+    ]
 
 
 def test_numbers_are_adopted_from_what_the_program_stored_and_none_is_given_twice():
@@ -127,10 +161,17 @@ def test_numbers_are_adopted_from_what_the_program_stored_and_none_is_given_twic
 def test_stored_numbers_win_over_those_of_another_conversation_in_memory():
     ledger = Ledger()
     ledger.number_results(found(A, B))
-    stored = [{"id": 1, "title": "", "url": C, "read": False}, {"id": 5, "title": "", "url": B, "read": True}]
+    stored = [
+        {"id": 1, "title": "", "url": C, "read": False},
+        {"id": 5, "title": "", "url": B, "read": True},
+    ]
 
     assert numbers(ledger.number_results(found(C, B, A), known=stored)) == [1, 5, 6]
-    assert [(source["id"], source["url"]) for source in ledger.sources()] == [(1, C), (5, B), (6, A)]
+    assert [(source["id"], source["url"]) for source in ledger.sources()] == [
+        (1, C),
+        (5, B),
+        (6, A),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -148,12 +189,17 @@ def test_stored_data_of_another_shape_is_ignored(junk):
 
 def test_adopted_numbers_do_not_run_away():
     ledger = Ledger()
-    stored = [{"id": n, "title": "", "url": f"{A}/{n}", "read": False} for n in (10**6, 9_000, 18_000)]
+    stored = [
+        {"id": n, "title": "", "url": f"{A}/{n}", "read": False}
+        for n in (10**6, 9_000, 18_000)
+    ]
 
     assert numbers(ledger.number_results(found(B), known=stored)) == [18_001]
     assert [source["id"] for source in ledger.sources()] == [9_000, 18_000, 18_001]
     again = Ledger()
-    assert numbers(again.number_results(found(B), known=[*stored, *ledger.sources()])) == [18_001]
+    assert numbers(
+        again.number_results(found(B), known=[*stored, *ledger.sources()])
+    ) == [18_001]
 
 
 def test_concurrent_searches_get_different_numbers():
@@ -194,4 +240,7 @@ def test_numbers_survive_a_pickle():
     ledger = Ledger()
     ledger.number_results(found(A, B))
 
-    assert numbers(pickle.loads(pickle.dumps(ledger)).number_results(found(C, B))) == [3, 2]
+    assert numbers(pickle.loads(pickle.dumps(ledger)).number_results(found(C, B))) == [
+        3,
+        2,
+    ]

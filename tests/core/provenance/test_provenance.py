@@ -15,7 +15,10 @@ from websearch_core.errors import ConfigurationError, InvalidOption, UnsafeURL
 from websearch_core.models import Page, SearchResponse, SearchResult
 from websearch_core.provenance import Ledger, _strip_punctuation
 
-FOUND = SearchResponse(query="kelp", results=(SearchResult(title="Kelp", url="https://sea.example/kelp?a=b#top"),))
+FOUND = SearchResponse(
+    query="kelp",
+    results=(SearchResult(title="Kelp", url="https://sea.example/kelp?a=b#top"),),
+)
 
 
 def may_open(ledger, url, conversation=None):
@@ -39,15 +42,25 @@ def test_by_default_every_url_may_be_opened():
 
 @pytest.mark.parametrize(
     "url",
-    ["https://sea.example/kelp?a=b", "https://SEA.example:443/kelp?a=b#other", "https://sea.example./kelp?a=b"],
+    [
+        "https://sea.example/kelp?a=b",
+        "https://SEA.example:443/kelp?a=b#other",
+        "https://sea.example./kelp?a=b",
+    ],
 )
 def test_what_a_search_returned_may_be_opened_however_it_is_spelt(seen, url):
     assert may_open(seen, url)
 
 
 SPELLINGS = [  # of one page: the one that was found, and another
-    ("https://sea.example/wiki/Kelp_(alga)", "https://sea.example/wiki/Kelp_%28alga%29"),
-    ("https://sea.example/wiki/Kelp_%28alga%29", "https://sea.example/wiki/Kelp_(alga)"),
+    (
+        "https://sea.example/wiki/Kelp_(alga)",
+        "https://sea.example/wiki/Kelp_%28alga%29",
+    ),
+    (
+        "https://sea.example/wiki/Kelp_%28alga%29",
+        "https://sea.example/wiki/Kelp_(alga)",
+    ),
     ("https://sea.example/%e6%97%a5", "https://sea.example/日"),
     ("https://sea.example/%7Eada", "https://sea.example/~ada"),
     ("https://sea.example/C%2B%2B", "https://sea.example/C++"),
@@ -63,7 +76,9 @@ SPELLINGS = [  # of one page: the one that was found, and another
 
 @pytest.mark.parametrize(("found", "spelled"), SPELLINGS)
 def test_a_page_is_opened_as_it_was_found_however_it_is_spelled(found, spelled):
-    response = SearchResponse(query="kelp", results=(SearchResult(title="Kelp", url=found),))
+    response = SearchResponse(
+        query="kelp", results=(SearchResult(title="Kelp", url=found),)
+    )
     strict, open_to_all = Ledger("seen"), Ledger()
     strict.allow_results(response)
     open_to_all.number_results(response)
@@ -75,18 +90,24 @@ def test_a_page_is_opened_as_it_was_found_however_it_is_spelled(found, spelled):
 
 def test_a_page_found_without_encryption_can_be_opened_with_it():
     found, secure = "http://sea.example/a", "https://sea.example/a"
-    response = SearchResponse(query="kelp", results=(SearchResult(title="Kelp", url=found),))
+    response = SearchResponse(
+        query="kelp", results=(SearchResult(title="Kelp", url=found),)
+    )
     strict, open_to_all = Ledger("seen"), Ledger()
     strict.allow_results(response)
     open_to_all.number_results(response)
 
     assert open_to_all.check(secure) == secure
     assert open_to_all.number_page(Page(url=secure, title="Kelp")).citation_id == 1
-    assert strict.check(secure) == found  # by a choice between the two, a model could send a bit
+    # by a choice between the two, a model could send a bit
+    assert strict.check(secure) == found
 
 
 def test_what_no_number_knows_is_opened_as_it_is_written():
-    assert Ledger().check("https://sea.example/%7eada?utm_source=a") == "https://sea.example/%7eada?utm_source=a"
+    assert (
+        Ledger().check("https://sea.example/%7eada?utm_source=a")
+        == "https://sea.example/%7eada?utm_source=a"
+    )
 
 
 def test_an_address_that_may_be_of_two_pages_is_of_neither():
@@ -100,7 +121,9 @@ def test_an_address_that_may_be_of_two_pages_is_of_neither():
 
 def test_what_the_writer_prints_can_be_opened(seen):
     for found in ("https://sea.example/a_(b)", "https://sea.example/a!*'b?q=[1](2)"):
-        seen.allow_results(SearchResponse(query="a", results=(SearchResult(title="A", url=found),)))
+        seen.allow_results(
+            SearchResponse(query="a", results=(SearchResult(title="A", url=found),))
+        )
         printed = link_target(found)
 
         assert printed != found
@@ -126,9 +149,14 @@ def test_the_refusal_tells_the_model_what_to_do(seen):
 
 def test_what_the_user_named_may_be_opened():
     ledger = Ledger("seen")
-    ledger.allow_text("Read <https://a.example/x>, (https://b.example/y) and https://c.example/z.")
+    ledger.allow_text(
+        "Read <https://a.example/x>, (https://b.example/y) and https://c.example/z."
+    )
 
-    assert all(may_open(ledger, url) for url in ("https://a.example/x", "https://b.example/y", "https://c.example/z"))
+    assert all(
+        may_open(ledger, url)
+        for url in ("https://a.example/x", "https://b.example/y", "https://c.example/z")
+    )
     assert not may_open(ledger, "https://a.example/")
 
 
@@ -145,10 +173,17 @@ def test_a_page_is_opened_by_its_number_in_its_conversation(mode):
     ledger.allow_results(FOUND, "1")
     ledger.number_results(FOUND, "1")
 
-    assert [ledger.check(number, "1") for number in ("1", "[1]", " [1] ")] == [FOUND.results[0].url] * 3
-    with pytest.raises(InvalidOption, match="no page of this conversation has the number 2: they go from 1 to 1"):
+    assert [ledger.check(number, "1") for number in ("1", "[1]", " [1] ")] == [
+        FOUND.results[0].url
+    ] * 3
+    with pytest.raises(
+        InvalidOption,
+        match="no page of this conversation has the number 2: they go from 1 to 1",
+    ):
         ledger.check("[2]", "1")
-    with pytest.raises(InvalidOption, match="has the number 1 yet: search first, or give a URL"):
+    with pytest.raises(
+        InvalidOption, match="has the number 1 yet: search first, or give a URL"
+    ):
         ledger.check("1", "2")
 
 
@@ -157,29 +192,46 @@ def test_what_the_program_stored_may_be_opened_in_another_process():
     read = {"id": 3, "url": "https://sea.example/kelp/", "title": "", "read": True}
     ledger = Ledger("seen")
 
-    assert ledger.check("https://sea.example/kelp", "1", [*stored, read]) == "https://sea.example/kelp"
-    assert ledger.check("http://www.sea.example/kelp/", "1") == "https://sea.example/kelp"
+    assert (
+        ledger.check("https://sea.example/kelp", "1", [*stored, read])
+        == "https://sea.example/kelp"
+    )
+    assert (
+        ledger.check("http://www.sea.example/kelp/", "1") == "https://sea.example/kelp"
+    )
     assert ledger.check("[3]", "1") == "https://sea.example/kelp/"
     assert not may_open(ledger, "https://sea.example/kelp?q=secret", "1")
     assert not may_open(ledger, "https://sea.example/kelp", "2")
 
 
 def test_a_refusal_says_why_more_may_be_known_elsewhere(seen):
-    with pytest.raises(UnsafeURL, match="this process knows of no page that was found or named in this conversation"):
+    with pytest.raises(
+        UnsafeURL,
+        match="this process knows of no page that was found or named in this conversation",
+    ):
         seen.check("https://sea.example/kelp", "2")
     stored = [{"id": 1, "url": "https://sea.example/kelp", "title": "", "read": False}]
     with pytest.raises(
-        UnsafeURL, match="this conversation began in another process, which may know of more that the user"
+        UnsafeURL,
+        match="this conversation began in another process, which may know of more that the user",
     ):
         seen.check("https://sea.example/dulse", "3", stored)
-    with pytest.raises(UnsafeURL, match=r"search for the page first \(the state has no messages\)"):
+    with pytest.raises(
+        UnsafeURL, match=r"search for the page first \(the state has no messages\)"
+    ):
         seen.check("https://evil.example/", why="the state has no messages")
 
 
 def test_a_page_to_which_a_redirect_led_has_a_number_and_can_be_opened_again(seen):
-    seen.number_page(Page(url="https://sea.example/kelp?a=b", final_url="https://other.example/kelp"))
+    seen.number_page(
+        Page(url="https://sea.example/kelp?a=b", final_url="https://other.example/kelp")
+    )
 
-    assert seen.check("https://other.example/kelp") == seen.check("[1]") == "https://other.example/kelp"
+    assert (
+        seen.check("https://other.example/kelp")
+        == seen.check("[1]")
+        == "https://other.example/kelp"
+    )
 
 
 def test_one_conversation_knows_nothing_of_another():
@@ -205,7 +257,11 @@ def page(url, *links):
 
 
 def test_links_lead_on_only_if_the_mode_says_so_within_the_host_and_one_step():
-    start, inside, outside = "https://sea.example/kelp?a=b", "https://sea.example/more", "https://evil.example/"
+    start, inside, outside = (
+        "https://sea.example/kelp?a=b",
+        "https://sea.example/more",
+        "https://evil.example/",
+    )
     for mode in ("seen", "seen+links"):
         ledger = Ledger(mode)
         ledger.allow_results(FOUND)
@@ -217,7 +273,12 @@ def test_links_lead_on_only_if_the_mode_says_so_within_the_host_and_one_step():
 
 
 @pytest.mark.parametrize(
-    "final", ["https://evil.example/", "https://evil.sea.example/", "https://sea.example.evil.example/"]
+    "final",
+    [
+        "https://evil.example/",
+        "https://evil.sea.example/",
+        "https://sea.example.evil.example/",
+    ],
 )
 def test_a_page_that_redirects_to_another_host_adds_no_links(final):
     ledger = Ledger("seen+links")
@@ -231,8 +292,18 @@ def test_a_page_that_redirects_to_another_host_adds_no_links(final):
 def test_a_page_that_redirects_within_its_host_adds_its_links_however_the_host_is_spelt():
     ledger = Ledger("seen+links")
     ledger.allow_results(FOUND)
-    links = ("https://sea.example/a", "https://SEA.example./b", "https://sea.example.evil.example/")
-    ledger.allow_links(Page(url="https://SEA.example.:443/kelp?a=b", final_url="http://sea.example/new", links=links))
+    links = (
+        "https://sea.example/a",
+        "https://SEA.example./b",
+        "https://sea.example.evil.example/",
+    )
+    ledger.allow_links(
+        Page(
+            url="https://SEA.example.:443/kelp?a=b",
+            final_url="http://sea.example/new",
+            links=links,
+        )
+    )
 
     assert [may_open(ledger, link) for link in links] == [True, True, False]
 
@@ -240,7 +311,14 @@ def test_a_page_that_redirects_within_its_host_adds_its_links_however_the_host_i
 def test_a_link_that_is_no_url_is_passed_over():
     ledger = Ledger("seen+links")
     ledger.allow_results(FOUND)
-    ledger.allow_links(page("https://sea.example/kelp?a=b", "http://[", "//℀.example", "https://sea.example/more"))
+    ledger.allow_links(
+        page(
+            "https://sea.example/kelp?a=b",
+            "http://[",
+            "//℀.example",
+            "https://sea.example/more",
+        )
+    )
 
     assert may_open(ledger, "https://sea.example/more")
 
@@ -256,7 +334,12 @@ def test_what_was_found_again_leads_on_even_if_it_was_a_link_first():
     ledger = Ledger("seen+links")
     ledger.allow_results(FOUND)
     ledger.allow_links(page("https://sea.example/kelp?a=b", "https://sea.example/more"))
-    ledger.allow_results(SearchResponse(query="q", results=(SearchResult(title="t", url="https://sea.example/more"),)))
+    ledger.allow_results(
+        SearchResponse(
+            query="q",
+            results=(SearchResult(title="t", url="https://sea.example/more"),),
+        )
+    )
     ledger.allow_links(page("https://sea.example/more", "https://sea.example/third"))
 
     assert may_open(ledger, "https://sea.example/third")
@@ -274,7 +357,9 @@ def test_it_forgets_the_oldest_first():
     assert may_open(ledger, "https://b.example/", "1000")
 
 
-@pytest.mark.parametrize("attacker", [("eve", None), (None, "eve")], ids=["tenant", "user"])
+@pytest.mark.parametrize(
+    "attacker", [("eve", None), (None, "eve")], ids=["tenant", "user"]
+)
 def test_many_conversations_of_one_tenant_cost_another_none(attacker):
     ledger = Ledger("seen")
     named = [("acme", "ann", "1"), (None, "bob", "1"), "thread", None]
@@ -298,7 +383,11 @@ def test_as_many_tenants_as_are_kept_leave_the_one_used_last():
         ledger.allow_text("https://a.example/", (f"tenant {n}", "1"))
         ledger.allow_text("https://a.example/", ("tenant 0", "1"))
 
-    open_ = [n for n in range(1_005) if may_open(ledger, "https://a.example/", (f"tenant {n}", "1"))]
+    open_ = [
+        n
+        for n in range(1_005)
+        if may_open(ledger, "https://a.example/", (f"tenant {n}", "1"))
+    ]
     assert open_ == [0, *range(6, 1_005)]
 
 
@@ -346,7 +435,9 @@ def test_nothing_added_to_a_seen_url_gets_through(prefix, added):
             assert ledger.check(url) == base
 
 
-@pytest.mark.parametrize("url", ["https://a.example/Key_(lock)", "https://a.example/a[1]"])
+@pytest.mark.parametrize(
+    "url", ["https://a.example/Key_(lock)", "https://a.example/a[1]"]
+)
 def test_a_bracket_that_belongs_to_a_url_stays(url):
     ledger = Ledger("seen")
     ledger.allow_text(f"(see {url}), please")
@@ -356,7 +447,11 @@ def test_a_bracket_that_belongs_to_a_url_stays(url):
 
 def test_what_an_index_of_your_own_holds_may_be_opened():
     ledger = Ledger("seen")
-    ledger.allow_results(SearchResponse(query="q", results=(SearchResult(title="t", url="file:///docs/a.md"),)))
+    ledger.allow_results(
+        SearchResponse(
+            query="q", results=(SearchResult(title="t", url="file:///docs/a.md"),)
+        )
+    )
 
     assert may_open(ledger, "file:///docs/a.md")
     assert not may_open(ledger, "file:///docs/b.md")
@@ -415,9 +510,12 @@ def test_a_url_too_long_to_be_opened_is_not_kept():
 def test_what_is_cut_off_a_url_does_not_depend_on_how(tail):
     def one_by_one(url):
         while url[-1:] in tuple(".,;:!?*") or any(
-            url.endswith(closing) and url.count(closing) > url.count(opening) for opening, closing in ("()", "[]")
+            url.endswith(closing) and url.count(closing) > url.count(opening)
+            for opening, closing in ("()", "[]")
         ):
             url = url[:-1]
         return url
 
-    assert _strip_punctuation(f"https://a.example/{tail}") == one_by_one(f"https://a.example/{tail}")
+    assert _strip_punctuation(f"https://a.example/{tail}") == one_by_one(
+        f"https://a.example/{tail}"
+    )

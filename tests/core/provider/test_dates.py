@@ -17,7 +17,10 @@ TOMORROW = TODAY + timedelta(days=1)  # in Tokyo, it is today
 @pytest.mark.parametrize(
     ("given", "span"),
     [
-        ({"after": date(2026, 1, 1), "before": date(2026, 2, 1)}, "2026-01-01..2026-02-01"),
+        (
+            {"after": date(2026, 1, 1), "before": date(2026, 2, 1)},
+            "2026-01-01..2026-02-01",
+        ),
         ({"before": date(2026, 2, 1)}, "1970-01-01..2026-02-01"),
         ({"after": TOMORROW}, f"{TOMORROW}..{TOMORROW}"),
         ({"time_range": "week"}, "pw"),
@@ -26,11 +29,15 @@ TOMORROW = TODAY + timedelta(days=1)  # in Tokyo, it is today
     ],
 )
 def test_both_ends_of_a_period_are_there_and_in_order(given, span):
-    assert date_span(SearchQuery(text="kelp", **given), {"week": "pw"}, sign="..") == span
+    assert (
+        date_span(SearchQuery(text="kelp", **given), {"week": "pw"}, sign="..") == span
+    )
 
 
 @pytest.mark.parametrize(
-    "provider", [DuckDuckGo(), Brave(api_key=SECRET), You(api_key=SECRET)], ids=lambda one: one.name
+    "provider",
+    [DuckDuckGo(), Brave(api_key=SECRET), You(api_key=SECRET)],
+    ids=lambda one: one.name,
 )
 def test_no_service_is_asked_for_a_period_that_ends_before_it_begins(provider):
     request = next(provider.search(SearchQuery(text="kelp", after=TOMORROW)))

@@ -55,7 +55,19 @@ def test_seconds_are_read_and_bounded(value, seconds):
 
 
 @pytest.mark.parametrize(
-    "value", ["", "soon", "-5", "NaN", "inf", "1e9", "٣", "0x10", "Wed, 99 Foo 2026", "Wed, 21 Oct 99999 07:28:00 GMT"]
+    "value",
+    [
+        "",
+        "soon",
+        "-5",
+        "NaN",
+        "inf",
+        "1e9",
+        "٣",
+        "0x10",
+        "Wed, 99 Foo 2026",
+        "Wed, 21 Oct 99999 07:28:00 GMT",
+    ],
 )
 def test_an_invalid_retry_after_is_ignored(value):
     assert wait(value) is None
@@ -76,9 +88,14 @@ def test_no_retry_after_raises_an_error(value):
 
 
 def test_a_failure_says_who_what_and_why():
-    error = error_for(reply(b"", 429, retry_after="3"), Kagi(), detail="too  fast\nfor your plan")
+    error = error_for(
+        reply(b"", 429, retry_after="3"), Kagi(), detail="too  fast\nfor your plan"
+    )
 
-    assert (error.summary, error.detail) == ("kagi search failed: 429 Too Many Requests", "too fast for your plan")
+    assert (error.summary, error.detail) == (
+        "kagi search failed: 429 Too Many Requests",
+        "too fast for your plan",
+    )
     assert (error.provider, error.status, error.retry_after) == ("kagi", 429, 3)
 
 
@@ -104,10 +121,15 @@ def test_an_answer_that_is_not_json_is_named_by_its_type():
 
 
 def test_domain_filters_can_be_added_to_the_text_of_the_query():
-    query = SearchQuery.of("kelp", allowed_domains=["a.org", "b.org"], blocked_domains=["c.org"])
+    query = SearchQuery.of(
+        "kelp", allowed_domains=["a.org", "b.org"], blocked_domains=["c.org"]
+    )
 
     assert with_sites(query) == "kelp (site:a.org OR site:b.org) -site:c.org"
-    assert with_sites(SearchQuery.of("kelp", allowed_domains=["a.org"])) == "kelp site:a.org"
+    assert (
+        with_sites(SearchQuery.of("kelp", allowed_domains=["a.org"]))
+        == "kelp site:a.org"
+    )
 
 
 def test_a_provider_without_options_supports_none():
@@ -125,7 +147,9 @@ def test_a_topic_that_the_provider_does_not_list_is_refused():
 
     check_options(SearchQuery.of("kelp", topic="academic"), Papers())
 
-    with pytest.raises(UnsupportedOption, match="papers cannot search for news") as caught:
+    with pytest.raises(
+        UnsupportedOption, match="papers cannot search for news"
+    ) as caught:
         check_options(SearchQuery.of("kelp", topic="news"), Papers())
     assert caught.value.options == ("topic",)
 
@@ -138,13 +162,18 @@ def test_an_impossible_key_is_refused_without_repeating_it(key):
     assert not key.strip() or key not in str(refused.value)
 
 
-@pytest.mark.parametrize(("limit", "text"), [("query_length", "kelp forest"), ("query_words", "a b c")])
+@pytest.mark.parametrize(
+    ("limit", "text"), [("query_length", "kelp forest"), ("query_words", "a b c")]
+)
 def test_a_query_that_is_too_long_is_refused_before_it_is_sent(limit, text):
     class Harbour:
         name = "harbour"
         limits = Limits(**{limit: 2})
 
-    with pytest.raises(UnsupportedOption, match=r"harbour takes queries of at most 2 (characters|words), and this one"):
+    with pytest.raises(
+        UnsupportedOption,
+        match=r"harbour takes queries of at most 2 (characters|words), and this one",
+    ):
         check_options(SearchQuery.of(text), Harbour())
     check_options(SearchQuery.of("ab"), Harbour())
 
@@ -163,7 +192,11 @@ def test_a_month_that_is_used_up_is_not_too_fast():
 
 
 def test_the_window_that_is_used_up_says_how_long_to_wait():
-    headers = {"x-ratelimit-limit": "1, 9", "x-ratelimit-remaining": "0, 8", "x-ratelimit-reset": "1, 389223"}
+    headers = {
+        "x-ratelimit-limit": "1, 9",
+        "x-ratelimit-remaining": "0, 8",
+        "x-ratelimit-reset": "1, 389223",
+    }
 
     assert error_for(Response(status=429, headers=headers), Kagi()).retry_after == 1
     assert error_for(Response(status=500, headers=headers), Kagi()).retry_after is None
@@ -174,7 +207,11 @@ def test_the_window_that_is_used_up_says_how_long_to_wait():
     [
         ({"credits": 2, "note": "x", "flag": True}, {}, {"credits": 2}),
         ({"creditsUsed": "3"}, {"credits": "creditsUsed"}, {"credits": 3}),
-        ([{"name": "sku_search", "count": 1}, {"name": None, "count": 4}, "x"], {}, {"sku_search": 1}),
+        (
+            [{"name": "sku_search", "count": 1}, {"name": None, "count": 4}, "x"],
+            {},
+            {"sku_search": 1},
+        ),
         (None, {}, {}),
         ({"tokens": -1, "more": float("nan"), "deep": {"a": 1}}, {}, {}),
         ({"tokens": 10**400}, {}, {}),
@@ -196,9 +233,26 @@ def test_usage_is_read_leniently(record, units, usage):
         ({"error": "invalid_token", "error_description": "no such key"}, "no such key"),
         ({"detail": "no such key"}, "no such key"),
         ({"detail": {"error": "no such key"}}, "no such key"),
-        ({"detail": [{"loc": ["body", "q"], "msg": "field required", "type": "missing"}]}, "field required"),
-        ({"title": "Not allowed", "detail": "no such key", "status": 403}, "no such key"),
-        ({"statusCode": 400, "message": ["q must be a string"], "error": "Bad Request"}, "q must be a string"),
+        (
+            {
+                "detail": [
+                    {"loc": ["body", "q"], "msg": "field required", "type": "missing"}
+                ]
+            },
+            "field required",
+        ),
+        (
+            {"title": "Not allowed", "detail": "no such key", "status": 403},
+            "no such key",
+        ),
+        (
+            {
+                "statusCode": 400,
+                "message": ["q must be a string"],
+                "error": "Bad Request",
+            },
+            "q must be a string",
+        ),
         ("no such key", "no such key"),
         ([{"error": " no such key "}], "no such key"),
         ({"error": True, "message": ""}, None),
@@ -219,7 +273,10 @@ def test_a_failure_in_any_form_has_its_message_as_detail():
 
 def test_plain_text_is_a_message_and_a_page_is_not():
     with pytest.raises(RateLimited) as plain:
-        decode(reply("Too Many\nRequests", 429, content_type="text/plain; charset=utf-8"), Kagi())
+        decode(
+            reply("Too Many\nRequests", 429, content_type="text/plain; charset=utf-8"),
+            Kagi(),
+        )
     with pytest.raises(RateLimited) as page:
         decode(reply("<h1>Too Many Requests</h1>", 429), Kagi())
 
@@ -230,9 +287,15 @@ def test_phrases_of_the_service_tell_the_class_of_an_error():
     kinds = {"out of credits": QuotaExhausted, "key": AuthenticationError}
 
     with pytest.raises(QuotaExhausted):
-        decode(reply({"error": {"message": "Key is OUT of credits"}}, 400), Kagi(), kind=kinds)
+        decode(
+            reply({"error": {"message": "Key is OUT of credits"}}, 400),
+            Kagi(),
+            kind=kinds,
+        )
     with pytest.raises(RateLimited):
-        decode(reply({"message": "Slow down", "error": "no key"}, 429), Kagi(), kind=kinds)
+        decode(
+            reply({"message": "Slow down", "error": "no key"}, 429), Kagi(), kind=kinds
+        )
 
 
 def test_more_domains_than_the_service_takes_are_refused():
@@ -241,16 +304,29 @@ def test_more_domains_than_the_service_takes_are_refused():
         limits = Limits(allowed_domains=2)
 
     several = ["a.example", "b.example", "c.example"]
-    check_options(SearchQuery.of("kelp", allowed_domains=several[:2], blocked_domains=several), Two())
-    with pytest.raises(UnsupportedOption, match="kagi takes at most 2 allowed domains") as refused:
+    check_options(
+        SearchQuery.of("kelp", allowed_domains=several[:2], blocked_domains=several),
+        Two(),
+    )
+    with pytest.raises(
+        UnsupportedOption, match="kagi takes at most 2 allowed domains"
+    ) as refused:
         check_options(SearchQuery.of("kelp", allowed_domains=several), Two())
     assert list(refused.value.options) == ["allowed_domains"]
 
 
-@pytest.mark.parametrize("name", ["arxiv", "crossref", "hackernews", "openalex", "stackexchange", "wikipedia"])
+@pytest.mark.parametrize(
+    "name",
+    ["arxiv", "crossref", "hackernews", "openalex", "stackexchange", "wikipedia"],
+)
 def test_a_service_that_refuses_a_caller_without_a_key_blocks_it(name):
-    with pytest.raises(Blocked, match=r"say who runs them: WebSearch\(http=Http\(contact=") as caught:
-        play(provider_class(name)().search(SearchQuery.of("kelp")), reply("robot policy", 403))
+    with pytest.raises(
+        Blocked, match=r"say who runs them: WebSearch\(http=Http\(contact="
+    ) as caught:
+        play(
+            provider_class(name)().search(SearchQuery.of("kelp")),
+            reply("robot policy", 403),
+        )
 
     assert caught.value.status == 403
 
@@ -266,7 +342,8 @@ def test_a_service_that_refuses_a_caller_without_a_key_blocks_it(name):
 def test_an_error_under_a_success_is_a_bad_response(body):
     with pytest.raises(BadResponse, match="an error instead of results"):
         decode(reply(body), Brave(api_key="k"))
-    assert decode(reply(body), Brave(api_key="k"), verb="read") == body  # where parts of an answer may be errors
+    # where parts of an answer may be errors
+    assert decode(reply(body), Brave(api_key="k"), verb="read") == body
 
 
 @pytest.mark.parametrize("body", [
@@ -304,14 +381,24 @@ class Service:
         ({}, {"Authorization": "Bearer SECRET-key"}, {}),
         ({"key_header": "X-Api-Key"}, {"X-Api-Key": "SECRET-key"}, {}),
         ({"key_header": "authorization"}, {"authorization": "Bearer SECRET-key"}, {}),
-        ({"key_parameter": "key", "key_header": "X-Api-Key"}, {}, {"key": "SECRET-key"}),
+        (
+            {"key_parameter": "key", "key_header": "X-Api-Key"},
+            {},
+            {"key": "SECRET-key"},
+        ),
         ({"api_key": None}, {}, {}),
         ({"keyless": True}, {}, {}),
     ],
 )
 @pytest.mark.parametrize("make", [get_json, post_json])
-def test_a_request_carries_the_key_as_the_provider_says(make, attributes, headers, parameters):
-    request = make(Service(**{"api_key": SecretStr("SECRET-key"), **attributes}), "find", {"q": "kelp"})
+def test_a_request_carries_the_key_as_the_provider_says(
+    make, attributes, headers, parameters
+):
+    request = make(
+        Service(**{"api_key": SecretStr("SECRET-key"), **attributes}),
+        "find",
+        {"q": "kelp"},
+    )
 
     assert (request.url, request.headers, request.secret_params) == (
         "https://service.example/v1/find",
@@ -323,7 +410,9 @@ def test_a_request_carries_the_key_as_the_provider_says(make, attributes, header
 def test_the_key_replaces_a_header_that_stands_in_for_it():
     shared = {"API-Key": "public"}
     keys = [
-        get_json(Service(api_key=key, key_header="API-Key"), "find", {}, headers=shared).headers
+        get_json(
+            Service(api_key=key, key_header="API-Key"), "find", {}, headers=shared
+        ).headers
         for key in (None, SecretStr("own"))
     ]
 
@@ -337,8 +426,13 @@ def test_what_is_none_is_not_sent_and_the_extra_of_the_query_is():
     sent = {"q": "kelp", "deep": True, "filters": {"a": 1, "b": 2}}
     assert post_json(Service(), "find", given, query).json == sent
     assert get_json(Service(), "find", given, query).params == sent
-    assert get_json(Service(), "find", given).params == {"q": "kelp", "filters": {"a": 1}}
-    assert get_json(Service(), "find", {"types": ["a", "b"]}, join=",").params == {"types": "a,b"}
+    assert get_json(Service(), "find", given).params == {
+        "q": "kelp",
+        "filters": {"a": 1},
+    }
+    assert get_json(Service(), "find", {"types": ["a", "b"]}, join=",").params == {
+        "types": "a,b"
+    }
 
 
 def test_a_code_of_the_service_tells_the_class_of_an_error():

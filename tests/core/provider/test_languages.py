@@ -52,13 +52,17 @@ def test_a_query_gets_the_service_s_own_codes():
     assert find_country(query, Harbour()) == "uk"
     assert find_language(query, Harbour()) == "en-gb"
     assert find_country(SearchQuery.of("kelp", country="UK"), Harbour()) == "uk"
-    assert find_country(SearchQuery.of("kelp", country="TW"), Harbour()) == "Taiwan R.O.C."
+    assert (
+        find_country(SearchQuery.of("kelp", country="TW"), Harbour()) == "Taiwan R.O.C."
+    )
     assert find_country(SearchQuery.of("kelp"), Harbour()) is None
 
 
 @pytest.mark.parametrize(("option", "value"), [("country", "FR"), ("language", "fr")])
 def test_what_a_service_does_not_know_is_refused_before_it_is_sent(option, value):
-    with pytest.raises(UnsupportedOption, match=f"harbour does not know the {option} {value}") as caught:
+    with pytest.raises(
+        UnsupportedOption, match=f"harbour does not know the {option} {value}"
+    ) as caught:
         check_options(SearchQuery.of("kelp", **{option: value}), Harbour())
 
     assert caught.value.options == (option,)

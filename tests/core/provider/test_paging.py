@@ -18,8 +18,20 @@ def result(n):
     return SearchResult(title=str(n), url=f"https://pier.example/{n}")
 
 
-def pages(query, *, total=95, overlap=0, provider=TEN, fixed=False, fail_at=None, missing=0, is_short=False):
-    """Run a search of a service that has *total* results, and return what it found and the pages requested."""
+def pages(
+    query,
+    *,
+    total=95,
+    overlap=0,
+    provider=TEN,
+    fixed=False,
+    fail_at=None,
+    missing=0,
+    is_short=False,
+):
+    """Run a search of a service that has *total* results, and return what it found and
+    the pages requested.
+    """
     asked = []
 
     def fetch(number, size):
@@ -28,13 +40,24 @@ def pages(query, *, total=95, overlap=0, provider=TEN, fixed=False, fail_at=None
         if len(asked) == fail_at:
             raise RateLimited("too fast", provider="pier")
         first = number * (size - overlap)
-        found = tuple(result(n) for n in range(first, min(first + size - missing, total)))
+        found = tuple(
+            result(n) for n in range(first, min(first + size - missing, total))
+        )
         usage = {"credits": 1.0, "remaining": 90.0 - len(asked)}
-        return SearchResponse(query="q", results=found, usage=usage, cost=0.5), number * size + size < total
+        return SearchResponse(
+            query="q", results=found, usage=usage, cost=0.5
+        ), number * size + size < total
 
     answers = [None] * query.pop("requests")
     outcome = play(
-        collect_pages(SearchQuery.of("q", **query), provider, fetch, fixed=fixed, is_short=is_short), *answers
+        collect_pages(
+            SearchQuery.of("q", **query),
+            provider,
+            fetch,
+            fixed=fixed,
+            is_short=is_short,
+        ),
+        *answers,
     )
     return outcome.result, asked
 
@@ -67,7 +90,11 @@ def test_a_service_may_have_shorter_pages_than_it_was_asked_for():
         ({"limit": 5, "requests": 1}, [(0, 5)], range(5)),
         ({"limit": 5, "page": 3, "requests": 1}, [(2, 5)], range(10, 15)),
         ({"limit": 25, "requests": 3}, [(0, 10), (1, 10), (2, 10)], range(25)),
-        ({"limit": 25, "page": 2, "requests": 3}, [(2, 10), (3, 10), (4, 10)], range(25, 50)),
+        (
+            {"limit": 25, "page": 2, "requests": 3},
+            [(2, 10), (3, 10), (4, 10)],
+            range(25, 50),
+        ),
     ],
 )
 def test_a_limit_takes_as_many_requests_as_it_needs(query, asked, found):
@@ -131,7 +158,9 @@ def test_a_page_beyond_what_the_service_has_is_refused():
 
 
 def find_later(*, fail_at=None, max_pages=5):
-    """Search for the second ten of a service that has ten results on a page, and cannot start at the second."""
+    """Search for the second ten of a service that has ten results on a page, and cannot
+    start at the second.
+    """
 
     def fetch(number):
         yield Request(url="https://pier.example/")
@@ -141,7 +170,10 @@ def find_later(*, fail_at=None, max_pages=5):
         return SearchResponse(query="q", results=found), number + 1
 
     query = SearchQuery.of("q", limit=10, page=2)
-    return play(follow_pages(query, TEN, fetch, 0, skip=10, max_pages=max_pages), *[None] * min(max_pages, 2)).result
+    return play(
+        follow_pages(query, TEN, fetch, 0, skip=10, max_pages=max_pages),
+        *[None] * min(max_pages, 2),
+    ).result
 
 
 def test_a_failure_before_the_page_that_is_wanted_is_an_error():
@@ -164,11 +196,16 @@ def test_a_response_of_which_a_page_failed_is_partial():
 def test_a_page_that_is_listed_under_two_urls_counts_once():
     def fetch(number):
         yield Request(url="https://pier.example/")
-        urls = ["http://pier.example/0", f"https://www.pier.example/{number}/?utm_source=g"]
+        urls = [
+            "http://pier.example/0",
+            f"https://www.pier.example/{number}/?utm_source=g",
+        ]
         results = tuple(SearchResult(title=url, url=url) for url in urls)
         return SearchResponse(query="q", results=results), number + 1
 
-    outcome = play(follow_pages(SearchQuery.of("q", limit=2), TEN, fetch, 0), None, None)
+    outcome = play(
+        follow_pages(SearchQuery.of("q", limit=2), TEN, fetch, 0), None, None
+    )
 
     assert [one.url for one in outcome.result.results] == [
         "http://pier.example/0",

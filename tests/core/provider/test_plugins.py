@@ -1,4 +1,6 @@
-"""Providers of other packages: plain classes, functions, layers with names of their own."""
+"""Providers of other packages: plain classes, functions, layers with names of their
+own.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -70,7 +72,9 @@ class Harbour:
     def search(self, query, /):
         """Search."""
         check_options(query, self)
-        return (yield Call(lambda: SearchResponse(query=query.text, provider=self.name)))
+        return (
+            yield Call(lambda: SearchResponse(query=query.text, provider=self.name))
+        )
 
 
 @pytest.fixture
@@ -91,14 +95,21 @@ def websearch(monkeypatch, tmp_path):
 
 
 def listed(websearch, name):
-    return {one["name"]: one for one in json.loads(websearch("providers", "-f", "json").stdout)}[name]
+    return {
+        one["name"]: one
+        for one in json.loads(websearch("providers", "-f", "json").stdout)
+    }[name]
 
 
 # A plain class
 
 
 def test_a_plain_class_is_chosen_by_name_and_gets_its_options(harbour, monkeypatch):
-    web = WebSearch("harbour", api_key="key", settings=Settings.load(providers={"harbour": {"tide": "low"}}))
+    web = WebSearch(
+        "harbour",
+        api_key="key",
+        settings=Settings.load(providers={"harbour": {"tide": "low"}}),
+    )
     (leaf,) = leaves(web.provider)
 
     assert web.search("kelp").provider == "harbour"
@@ -110,22 +121,36 @@ def test_a_plain_class_is_chosen_by_name_and_gets_its_options(harbour, monkeypat
     assert (leaf.api_key, leaf.tide) == ("from-environment", "low")
     Path("mine.toml").rename("websearch.toml")
     monkeypatch.delenv("WEB_SEARCH_CONFIG")
-    with pytest.raises(ConfigurationError, match=r"providers\.Harbour\.tide: may not be set here"):
+    with pytest.raises(
+        ConfigurationError, match=r"providers\.Harbour\.tide: may not be set here"
+    ):
         WebSearch("harbour")
 
 
 def test_a_plain_class_without_its_key_says_what_is_missing(harbour):
-    with pytest.raises(MissingKey, match="harbour has no api_key: set HARBOUR_KEY") as caught:
+    with pytest.raises(
+        MissingKey, match="harbour has no api_key: set HARBOUR_KEY"
+    ) as caught:
         WebSearch("harbour")
     assert caught.value.variables == ("HARBOUR_KEY",)
 
 
 @pytest.mark.parametrize(
-    ("options", "complaint"), [({"tied": "low"}, "harbour: TypeError: .*tied"), ({"tide": "no"}, "harbour: ValueError")]
+    ("options", "complaint"),
+    [
+        ({"tied": "low"}, "harbour: TypeError: .*tied"),
+        ({"tide": "no"}, "harbour: ValueError"),
+    ],
 )
-def test_a_plain_class_with_a_wrong_option_is_a_configuration_error_without_the_key(harbour, options, complaint):
+def test_a_plain_class_with_a_wrong_option_is_a_configuration_error_without_the_key(
+    harbour, options, complaint
+):
     with pytest.raises(ConfigurationError, match=complaint) as caught:
-        WebSearch("harbour", api_key="SECRET", settings=Settings.load(providers={"harbour": options}))
+        WebSearch(
+            "harbour",
+            api_key="SECRET",
+            settings=Settings.load(providers={"harbour": options}),
+        )
     assert "SECRET" not in str(caught.value)
 
 
@@ -137,15 +162,27 @@ def test_a_constructor_that_fails_in_a_way_of_its_own_is_a_configuration_error()
         construct(broken, "broken", {"api_key": None})
 
 
-def test_a_plain_class_is_listed_and_tried_like_any_other(harbour, websearch, monkeypatch):
+def test_a_plain_class_is_listed_and_tried_like_any_other(
+    harbour, websearch, monkeypatch
+):
     lacking = listed(websearch, "harbour")
-    assert (lacking["search"], lacking["read"], lacking["configured"]) == (True, False, False)
+    assert (lacking["search"], lacking["read"], lacking["configured"]) == (
+        True,
+        False,
+        False,
+    )
     assert lacking["missing"] == lacking["variables"] == ["HARBOUR_KEY"]
-    assert websearch("doctor", "harbour").stdout.startswith("BROKEN  harbour: ERROR [missing_key]")
+    assert websearch("doctor", "harbour").stdout.startswith(
+        "BROKEN  harbour: ERROR [missing_key]"
+    )
 
     monkeypatch.setenv("HARBOUR_KEY", "key")
     ready = listed(websearch, "harbour")
-    assert (ready["configured"], ready["problem"], ready["options"]) == (True, None, ["page"])
+    assert (ready["configured"], ready["problem"], ready["options"]) == (
+        True,
+        None,
+        ["page"],
+    )
     done = websearch("doctor", "harbour")
     assert (done.exit_code, done.stdout.split()[:2]) == (0, ["ok", "harbour"])
     assert "harbour" in websearch("providers").stdout
@@ -155,7 +192,9 @@ def test_a_plain_class_has_its_section_on_the_page_of_providers(harbour):
     page = generate_providers.write_page()
 
     assert "## harbour\n\n*searches*" in page
-    assert "| `api_key` | required | `HARBOUR_KEY` |  | From the harbour master. |" in page
+    assert (
+        "| `api_key` | required | `HARBOUR_KEY` |  | From the harbour master. |" in page
+    )
     assert "| `tide` | `high` |  |  | High or low. |" in page
 
 
@@ -183,10 +222,18 @@ def test_white_space_around_a_base_url_is_left_out(around, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "url", ["http://local host:8888", "http://localhost:8888/my searx", "http://localhost\t:8888", "http://a\n.example"]
+    "url",
+    [
+        "http://local host:8888",
+        "http://localhost:8888/my searx",
+        "http://localhost\t:8888",
+        "http://a\n.example",
+    ],
 )
 def test_white_space_in_a_base_url_is_refused_and_named(url):
-    with pytest.raises(ConfigurationError, match="base_url: must be an absolute .* without white space"):
+    with pytest.raises(
+        ConfigurationError, match="base_url: must be an absolute .* without white space"
+    ):
         WebSearch("searxng", base_url=url)
 
 
@@ -197,7 +244,9 @@ def test_annotations_that_cannot_be_read_do_no_harm():
     assert environment(Lazy) == {}
 
 
-def test_a_layer_with_a_name_of_its_own_is_a_provider_and_hides_no_plain_http(websearch, monkeypatch):
+def test_a_layer_with_a_name_of_its_own_is_a_provider_and_hides_no_plain_http(
+    websearch, monkeypatch
+):
     class Gateway:
         name, options = "gateway", frozenset()
 
@@ -216,7 +265,9 @@ def test_a_layer_with_a_name_of_its_own_is_a_provider_and_hides_no_plain_http(we
     assert listed(websearch, "gateway")["problem"] is None
 
 
-def test_a_mistake_in_one_plug_in_does_not_hide_the_others(websearch, monkeypatch, harbour):
+def test_a_mistake_in_one_plug_in_does_not_hide_the_others(
+    websearch, monkeypatch, harbour
+):
     class Broken(Harbour):
         name = "broken"
 
@@ -253,7 +304,9 @@ class OneSlot(Slotted):
 
 
 @pytest.mark.parametrize(
-    "provider", [Harbour("SECRET-token"), Slotted(), OneSlot(), Brave(api_key="SECRET-token")], ids=lambda p: p.name
+    "provider",
+    [Harbour("SECRET-token"), Slotted(), OneSlot(), Brave(api_key="SECRET-token")],
+    ids=lambda p: p.name,
 )
 def test_the_keys_of_any_class_are_kept_out_of_messages(provider):
     assert redact("wrong key SECRET-token given", provider) == "wrong key [key] given"
@@ -280,8 +333,12 @@ class AsyncRead:
         yield url
 
 
-@pytest.mark.parametrize(("mine", "role"), [(AsyncSearch(), "search"), (AsyncRead(), "read")])
-def test_an_async_method_is_refused_with_what_to_write_instead(mine, role, websearch, monkeypatch):
+@pytest.mark.parametrize(
+    ("mine", "role"), [(AsyncSearch(), "search"), (AsyncRead(), "read")]
+)
+def test_an_async_method_is_refused_with_what_to_write_instead(
+    mine, role, websearch, monkeypatch
+):
     complaint = rf"mine\.{role} is an async def, .* yield Call\(fetch, .*from_function\('mine', {role}=fetch\)"
     with pytest.raises(ConfigurationError, match=complaint):
         WebSearch(**{"provider" if role == "search" else "reader": mine})
@@ -313,7 +370,9 @@ def test_a_method_that_returns_its_answer_instead_of_yielding_is_reported():
             return SearchResponse(query=query.text)
 
     check_port(Plain())  # it could as well return a generator
-    with pytest.raises(TypeError, match="search and read of a provider are generators.*from_function"):
+    with pytest.raises(
+        TypeError, match="search and read of a provider are generators.*from_function"
+    ):
         WebSearch(Plain()).search("kelp")
 
 
@@ -348,8 +407,16 @@ def test_a_function_searches_in_both_colours(search):
 
     for response in (web.search("kelp"), asyncio.run(web.asearch("kelp"))):
         (result,) = response.results
-        assert (response.query, response.provider, result.provider) == ("kelp", "harbour", "harbour")
-        assert (result.url, result.title, result.snippet) == ("https://sea.example/", "Kelp", "Brown algae")
+        assert (response.query, response.provider, result.provider) == (
+            "kelp",
+            "harbour",
+            "harbour",
+        )
+        assert (result.url, result.title, result.snippet) == (
+            "https://sea.example/",
+            "Kelp",
+            "Brown algae",
+        )
         assert result.rank == result.citation_id == 1
 
 
@@ -357,20 +424,42 @@ def test_results_and_responses_are_taken_as_well():
     results = [SearchResult(title="Kelp", url="https://a.example/"), HIT]
     response = SearchResponse(query="other", results=tuple(results[:1]), answer="42")
 
-    assert len(play(from_function("harbour", search=lambda _: results).search(KELP)).result.results) == 2
-    taken = play(from_function("harbour", search=lambda _: response).search(KELP)).result
+    assert (
+        len(
+            play(
+                from_function("harbour", search=lambda _: results).search(KELP)
+            ).result.results
+        )
+        == 2
+    )
+    taken = play(
+        from_function("harbour", search=lambda _: response).search(KELP)
+    ).result
     assert (taken.query, taken.provider, taken.answer) == ("kelp", "harbour", "42")
-    assert play(from_function("harbour", search=lambda _: []).search(KELP)).result.results == ()
+    assert (
+        play(from_function("harbour", search=lambda _: []).search(KELP)).result.results
+        == ()
+    )
 
 
 def test_a_function_reads():
     texts = from_function("harbour", read=lambda url: "# Kelp")
-    pages = from_function("harbour", read=lambda url: Page(url="other", title="Kelp", content="Algae"))
+    pages = from_function(
+        "harbour", read=lambda url: Page(url="other", title="Kelp", content="Algae")
+    )
 
     text = WebSearch("duckduckgo", reader=texts).read("https://a.example/")
     page = WebSearch("duckduckgo", reader=pages).read("https://a.example/")
-    assert (text.content, text.url, text.final_url, text.provider) == ("# Kelp", *["https://a.example/"] * 2, "harbour")
-    assert (page.content, page.title, page.url) == ("Algae", "Kelp", "https://a.example/")
+    assert (text.content, text.url, text.final_url, text.provider) == (
+        "# Kelp",
+        *["https://a.example/"] * 2,
+        "harbour",
+    )
+    assert (page.content, page.title, page.url) == (
+        "Algae",
+        "Kelp",
+        "https://a.example/",
+    )
 
 
 def test_it_can_do_what_it_was_given_functions_for():
@@ -378,8 +467,16 @@ def test_it_can_do_what_it_was_given_functions_for():
     reads = from_function("harbour", read=str)
     both = from_function("harbour", search=found_async, read=str)
 
-    assert [hasattr(one, "search") for one in (searches, reads, both)] == [True, False, True]
-    assert [hasattr(one, "read") for one in (searches, reads, both)] == [False, True, True]
+    assert [hasattr(one, "search") for one in (searches, reads, both)] == [
+        True,
+        False,
+        True,
+    ]
+    assert [hasattr(one, "read") for one in (searches, reads, both)] == [
+        False,
+        True,
+        True,
+    ]
     assert repr(both) == "from_function('harbour')"
     assert WebSearch(both, reader=both).search("kelp").results
     with pytest.raises(ConfigurationError, match="'harbour' cannot read"):
@@ -402,7 +499,11 @@ def test_a_blocking_function_does_not_block_the_event_loop():
 
 def test_options_that_a_function_honours_reach_it_and_others_are_refused():
     seen = []
-    web = WebSearch(from_function("harbour", search=lambda query: seen.append(query) or [], options={"page"}))
+    web = WebSearch(
+        from_function(
+            "harbour", search=lambda query: seen.append(query) or [], options={"page"}
+        )
+    )
     web.search("kelp", page=2)
 
     assert seen[0].page == 2
@@ -427,7 +528,11 @@ def test_what_a_function_raises_is_an_error_of_ours_without_its_words(raised, ki
     def fail(_):
         raise raised
 
-    web = WebSearch(from_function("harbour", search=fail), reader=from_function("harbour", read=fail), retry=1)
+    web = WebSearch(
+        from_function("harbour", search=fail),
+        reader=from_function("harbour", read=fail),
+        retry=1,
+    )
     for ask in (web.search, web.read):
         with pytest.raises(kind) as caught:
             ask("https://a.example/")
@@ -437,16 +542,31 @@ def test_what_a_function_raises_is_an_error_of_ours_without_its_words(raised, ki
         assert caught.value is raised or caught.value.__cause__ is raised
 
 
-@pytest.mark.parametrize("answer", [None, "text", {"url": "https://a.example"}, [1], 3, b"x"], ids=repr)
+@pytest.mark.parametrize(
+    "answer", [None, "text", {"url": "https://a.example"}, [1], 3, b"x"], ids=repr
+)
 def test_an_invalid_answer_is_reported(answer):
-    with pytest.raises(ServiceError, match="harbour search failed: the function must return"):
+    with pytest.raises(
+        ServiceError, match="harbour search failed: the function must return"
+    ):
         play(from_function("harbour", search=lambda _: answer).search(KELP))
 
 
-@pytest.mark.parametrize("url", ["http://169.254.169.254/", "http://127.0.0.1/", "http://a.internal/", "file:///etc/x"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://169.254.169.254/",
+        "http://127.0.0.1/",
+        "http://a.internal/",
+        "file:///etc/x",
+    ],
+)
 def test_a_function_is_given_no_url_that_the_guard_refuses(url):
     seen = []
-    web = WebSearch("duckduckgo", reader=from_function("harbour", read=lambda url: seen.append(url) or "text"))
+    web = WebSearch(
+        "duckduckgo",
+        reader=from_function("harbour", read=lambda url: seen.append(url) or "text"),
+    )
 
     with pytest.raises(UnsafeURL):
         web.read(url)
@@ -454,7 +574,9 @@ def test_a_function_is_given_no_url_that_the_guard_refuses(url):
 
 
 def test_holes_for_a_function_are_its_own():
-    reader = from_function("harbour", read=lambda url: "text", internal=["http://wiki.corp"])
+    reader = from_function(
+        "harbour", read=lambda url: "text", internal=["http://wiki.corp"]
+    )
 
     assert play(reader.read("http://wiki.corp/a")).result.content == "text"
     with pytest.raises(ConfigurationError):
@@ -464,7 +586,9 @@ def test_holes_for_a_function_are_its_own():
 
 
 def test_an_invalid_page_is_reported():
-    with pytest.raises(ServiceError, match="must return a Page or a text, not NoneType"):
+    with pytest.raises(
+        ServiceError, match="must return a Page or a text, not NoneType"
+    ):
         play(from_function("harbour", read=lambda _: None).read("https://a.example/"))
 
 
@@ -472,7 +596,10 @@ def test_an_invalid_page_is_reported():
     ("options", "complaint"),
     [
         ({}, "give search, read, or both"),
-        ({"search": print, "options": {"colour"}}, "not a field of SearchQuery: colour"),
+        (
+            {"search": print, "options": {"colour"}},
+            "not a field of SearchQuery: colour",
+        ),
         ({"search": [HIT]}, "search and read have to be functions"),
         ({"read": "page"}, "search and read have to be functions"),
         ({"name": "", "read": str}, "give the provider a name"),
@@ -484,5 +611,7 @@ def test_a_provider_of_no_function_or_of_unknown_options_is_refused(options, com
 
 
 def test_a_function_of_a_module_can_be_pickled_with_its_web_search():
-    web = pickle.loads(pickle.dumps(WebSearch(from_function("harbour", search=found_async))))
+    web = pickle.loads(
+        pickle.dumps(WebSearch(from_function("harbour", search=found_async)))
+    )
     assert web.search("kelp").results

@@ -51,7 +51,11 @@ def test_the_status_of_a_page_decides(status, kind, temporary):
 
     assert type(error) is kind
     assert str(error).startswith(f"kelp read failed: the page answered {status}")
-    assert (error.status, error.temporary, error.provider) == (int(status), temporary, "kelp")
+    assert (error.status, error.temporary, error.provider) == (
+        int(status),
+        temporary,
+        "kelp",
+    )
 
 
 @pytest.mark.parametrize("status", [None, 0, 200, 99999, "soon", [404], True])
@@ -64,11 +68,16 @@ def test_what_is_no_failure_says_nothing(status):
 
 
 def test_a_kind_that_is_known_better_wins_and_words_are_without_keys():
-    error = page_error(Reader(), status=500, kind=TooLarge, detail="SECRET-key is\ntoo large")
+    error = page_error(
+        Reader(), status=500, kind=TooLarge, detail="SECRET-key is\ntoo large"
+    )
 
     assert type(error) is TooLarge
     assert error.detail == "[key] is too large"
-    assert str(page_error(Reader(), kind=TooLarge)) == "kelp read failed: the page is too large"
+    assert (
+        str(page_error(Reader(), kind=TooLarge))
+        == "kelp read failed: the page is too large"
+    )
     assert page_error(Reader(), detail={"a": 1}).detail is None
 
 
@@ -87,16 +96,27 @@ def test_the_first_heading_is_the_title(text, title):
 
 
 def test_records_are_found_whatever_their_order_and_spelling():
-    records = [{"url": "https://b.example/2/"}, {"url": "HTTPS://A.example:443/1"}, {"url": None}, "x", {}]
+    records = [
+        {"url": "https://b.example/2/"},
+        {"url": "HTTPS://A.example:443/1"},
+        {"url": None},
+        "x",
+        {},
+    ]
 
     assert find_records(["https://a.example/1", "https://b.example/2", "https://c.example/"], records) == [
         {"url": "HTTPS://A.example:443/1"}, {"url": "https://b.example/2/"}, None,
     ]  # fmt: skip
-    assert find_records(["https://a.example/"], [{"id": "https://a.example", "n": 1}], key="id") == [
-        {"id": "https://a.example", "n": 1}
+    assert find_records(
+        ["https://a.example/"], [{"id": "https://a.example", "n": 1}], key="id"
+    ) == [{"id": "https://a.example", "n": 1}]
+    assert find_records(["https://a.example/"], [{"n": 1}]) == [{"n": 1}], (
+        "the only record is about the only page"
+    )
+    assert find_records(["https://a.example/", "https://b.example/"], None) == [
+        None,
+        None,
     ]
-    assert find_records(["https://a.example/"], [{"n": 1}]) == [{"n": 1}], "the only record is about the only page"
-    assert find_records(["https://a.example/", "https://b.example/"], None) == [None, None]
 
 
 def test_pages_without_text_are_errors_and_the_first_page_has_the_cost():
@@ -109,7 +129,11 @@ def test_pages_without_text_are_errors_and_the_first_page_has_the_cost():
 
     texts = [" ", None, "Kelp.", "Wrack."]
     first, second, third, fourth = parse_pages(
-        parse, [f"https://a.example/{n}" for n in range(4)], texts, cost=0.2, usage={"credits": 2}
+        parse,
+        [f"https://a.example/{n}" for n in range(4)],
+        texts,
+        cost=0.2,
+        usage={"credits": 2},
     )
 
     assert isinstance(first, UnsupportedContent)
@@ -132,13 +156,28 @@ def test_what_a_service_says_about_a_page_is_parsed_leniently():
         rendered=True,
     )
 
-    assert (page.title, page.url, page.final_url) == ("Kelp", "https://a.example/", "https://a.example/")
-    assert (page.media_type, page.author, page.site_name, page.modified) == ("text/html", "A. Moll", None, None)
-    assert (page.published.year, len(page.description), page.rendered) == (2026, 1000, True)
+    assert (page.title, page.url, page.final_url) == (
+        "Kelp",
+        "https://a.example/",
+        "https://a.example/",
+    )
+    assert (page.media_type, page.author, page.site_name, page.modified) == (
+        "text/html",
+        "A. Moll",
+        None,
+        None,
+    )
+    assert (page.published.year, len(page.description), page.rendered) == (
+        2026,
+        1000,
+        True,
+    )
     with pytest.raises(BadResponse, match="changed its format"):
         parse_page(Reader(), "https://a.example/", None)
     with pytest.raises(Blocked):
-        parse_page(Reader(), "https://a.example/", "Enable cookies.", title="Just a moment...")
+        parse_page(
+            Reader(), "https://a.example/", "Enable cookies.", title="Just a moment..."
+        )
 
 
 @pytest.mark.parametrize(
@@ -159,10 +198,15 @@ def test_the_response_of_a_site_is_the_page_or_what_its_status_means(status, kin
 
 
 def test_a_challenge_is_one_whatever_its_status_once_the_text_is_known():
-    challenge = Response(status=200, content=b"<script>window._cf_chl_opt = {}</script>")
+    challenge = Response(
+        status=200, content=b"<script>window._cf_chl_opt = {}</script>"
+    )
 
     check_response(challenge, Reader())
-    for response, text in [(challenge, ""), (Response(status=503, content=challenge.content), None)]:
+    for response, text in [
+        (challenge, ""),
+        (Response(status=503, content=challenge.content), None),
+    ]:
         with pytest.raises(Blocked, match="a challenge against robots by Cloudflare"):
             check_response(response, Reader(), text)
     check_response(challenge, Reader(), "Kelp grows in cold water. " * 50)

@@ -1,4 +1,6 @@
-"""Transcripts stand below the text of a page: fetched as pages are, within bounds, and only if a call wants them."""
+"""Transcripts stand below the text of a page: fetched as pages are, within bounds, and
+only if a call wants them.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -20,7 +22,9 @@ from websearch_core.testing import reply
 from websearch_core.tools import WebTools
 
 URL = "https://sea.example/films/kelp"
-STORY = "A film about the kelp forests of the north, and about those who live in them. " * 2
+STORY = (
+    "A film about the kelp forests of the north, and about those who live in them. " * 2
+)
 VTT = "WEBVTT\n\n00:01.000 --> 00:03.000\nKelp grows half a metre a day.\n"
 TRACK = "<video><track kind=captions src={} label=English></video>"
 SAID = "(0:01) Kelp grows half a metre a day."
@@ -39,7 +43,9 @@ def captions(text=VTT, kind="text/vtt"):
 def read(*answers, reader=None, wanted=KEEP, url=URL):
     """Return the page of these answers, and the requests."""
     with scope(wanted=wanted):
-        return drive((reader or Direct(prefer_markdown=False, isolate=False)).read(url), *answers)
+        return drive(
+            (reader or Direct(prefer_markdown=False, isolate=False)).read(url), *answers
+        )
 
 
 def test_captions_stand_below_the_text_and_are_marked():
@@ -81,9 +87,15 @@ def test_episodes_of_a_feed_have_theirs_under_their_titles():
     )
     feed = f'<rss xmlns:podcast="https://podcastindex.org/namespace/1.0"><channel><title>Sea</title>{items}</channel></rss>'
     said = reply({"segments": [{"startTime": 1, "body": "Kelp."}]})
-    page, requests = read(reply(feed, content_type="application/rss+xml"), said, said, said)
+    page, requests = read(
+        reply(feed, content_type="application/rss+xml"), said, said, said
+    )
 
-    assert [request.url[-7:] for request in requests[1:]] == ["/0.json", "/1.json", "/2.json"]
+    assert [request.url[-7:] for request in requests[1:]] == [
+        "/0.json",
+        "/1.json",
+        "/2.json",
+    ]
     assert page.content.count("(0:01) Kelp.") == 3
     assert "## Transcript: Part 2\n\n(0:01) Kelp." in page.content
     assert "[transcript](https://sea.example/4.json)" in page.content
@@ -96,15 +108,25 @@ def test_episodes_of_a_feed_have_theirs_under_their_titles():
 @pytest.mark.parametrize(
     ("kind", "body", "said"),
     [
-        ("text/html", "<title>T</title><main><p>Kelp is tall.</p><a href=/x>More</a></main>", "Kelp is tall."),
+        (
+            "text/html",
+            "<title>T</title><main><p>Kelp is tall.</p><a href=/x>More</a></main>",
+            "Kelp is tall.",
+        ),
         ("text/plain", "Ada: Kelp is tall.", "Ada: Kelp is tall."),
-        ("application/srt", "1\n00:00:01,000 --> 00:00:02,000\nKelp is tall.\n", "(0:01) Kelp is tall."),
+        (
+            "application/srt",
+            "1\n00:00:01,000 --> 00:00:02,000\nKelp is tall.\n",
+            "(0:01) Kelp is tall.",
+        ),
     ],
 )
 @pytest.mark.parametrize("stated", ["", "application/octet-stream"])
 def test_the_page_says_what_kind_of_file_a_transcript_is(kind, body, said, stated):
     link = f"<head><link rel=transcript href=/t type={kind}></head>{film()}"
-    page, _ = read(reply(link), reply(body, content_type=kind if kind == "text/html" else stated))
+    page, _ = read(
+        reply(link), reply(body, content_type=kind if kind == "text/html" else stated)
+    )
 
     assert said in page.content.partition("## Transcript\n\n")[2]
     assert page.links == ()
@@ -122,7 +144,11 @@ def test_the_page_says_what_kind_of_file_a_transcript_is(kind, body, said, state
         reply("kelp", content_type="text/vtt"),
         reply("", 302, location="http://sea.example/c.vtt"),
         reply("", 302),
-        reply("<title>Just a moment...</title><script>_cf_chl_opt</script>", 403, content_type="text/html"),
+        reply(
+            "<title>Just a moment...</title><script>_cf_chl_opt</script>",
+            403,
+            content_type="text/html",
+        ),
         Unavailable("no answer"),
         TimedOut("no answer"),
     ],
@@ -163,19 +189,29 @@ def test_they_take_at_most_half_of_the_time_left():
 
 
 def test_a_label_is_a_line_of_plain_text():
-    page, _ = read(reply(film("/c.vtt").replace("English", "'![x](https://evil.example) &lt;b>'")), captions())
+    page, _ = read(
+        reply(film("/c.vtt").replace("English", "'![x](https://evil.example) &lt;b>'")),
+        captions(),
+    )
 
     assert "## Transcript: ! [x] (https://evil.example) < b>\n\n" in page.content
 
 
 def test_the_markdown_that_a_site_offers_first_has_no_videos():
-    _, requests = read(reply(f"# Kelp\n\n{STORY}", content_type="text/markdown"), reader=Direct())
+    _, requests = read(
+        reply(f"# Kelp\n\n{STORY}", content_type="text/markdown"), reader=Direct()
+    )
 
     assert len(requests) == 1
 
 
 def test_a_browser_asks_for_them_without_its_scripts():
-    rendered = Response(status=200, headers={"content-type": "text/html"}, content=film("/c.vtt").encode(), url=URL)
+    rendered = Response(
+        status=200,
+        headers={"content-type": "text/html"},
+        content=film("/c.vtt").encode(),
+        url=URL,
+    )
     page, requests = read(rendered, captions(), reader=Browser())
 
     assert SAID in page.content
@@ -200,10 +236,14 @@ def test_each_place_of_an_option_has_them(site, monkeypatch):
         assert SAID not in web.read(url).content
         assert SAID in web.read(url, transcripts="keep").content
         assert SAID in asyncio.run(web.aread(url, transcripts="keep")).content
-        with pytest.raises(InvalidOption, match=r"transcripts: must be drop or keep, not True"):
+        with pytest.raises(
+            InvalidOption, match=r"transcripts: must be drop or keep, not True"
+        ):
             web.read(url, transcripts=True)  # pyright: ignore[reportArgumentType]
     with WebSearch(**arguments, read_options={"transcripts": "keep"}) as web:
-        assert [SAID in getattr(page, "content", "") for page in web.read_many([url])] == [True]
+        assert [
+            SAID in getattr(page, "content", "") for page in web.read_many([url])
+        ] == [True]
         assert SAID not in web.read(url, transcripts="drop").content
     monkeypatch.setenv("WEB_SEARCH_TRANSCRIPTS", "keep")
     with WebSearch(**arguments) as web:
@@ -212,10 +252,18 @@ def test_each_place_of_an_option_has_them(site, monkeypatch):
 
 @pytest.mark.enable_socket
 def test_open_page_has_them_unless_the_developer_says_otherwise(site, monkeypatch):
-    url, arguments = {"url": f"{site.url}/kelp"}, {"reader": "direct", "internal": [site.url]}
+    url, arguments = (
+        {"url": f"{site.url}/kelp"},
+        {"reader": "direct", "internal": [site.url]},
+    )
 
     assert SAID in WebTools(**arguments).open_page(url).content
-    assert SAID not in WebTools(**arguments, read_options={"transcripts": "drop"}).open_page(url).content
+    assert (
+        SAID
+        not in WebTools(**arguments, read_options={"transcripts": "drop"})
+        .open_page(url)
+        .content
+    )
     monkeypatch.setenv("WEB_SEARCH_TRANSCRIPTS", "drop")
     assert SAID not in WebTools(**arguments).open_page(url).content
 
@@ -233,9 +281,15 @@ def test_a_transcript_is_within_the_policy_and_the_guard(site, server, http):
     port = site.url.rpartition(":")[2]
     inside = f"http://127.0.0.2:{port}/c.vtt"  # nothing opens a hole for this one
     site.answers["/kelp"] = http(
-        film("/c.vtt", inside, "http://blocked.example/c.vtt"), "200 OK", "Content-Type: text/html"
+        film("/c.vtt", inside, "http://blocked.example/c.vtt"),
+        "200 OK",
+        "Content-Type: text/html",
     )
-    policy = {"internal": [site.url], "blocked_domains": ["blocked.example"], "read_options": {"transcripts": "keep"}}
+    policy = {
+        "internal": [site.url],
+        "blocked_domains": ["blocked.example"],
+        "read_options": {"transcripts": "keep"},
+    }
     with WebSearch(reader="direct", **policy) as web:
         page = web.read(f"{site.url}/kelp")
 
@@ -249,12 +303,17 @@ def test_a_transcript_is_within_the_policy_and_the_guard(site, server, http):
 @pytest.mark.enable_socket
 def test_credentials_go_to_no_other_origin(site, http):
     site.answers["/kelp"] = http(
-        film(f"http://localhost:{site.url.rpartition(':')[2]}/c.vtt"), "200 OK", "Content-Type: text/html"
+        film(f"http://localhost:{site.url.rpartition(':')[2]}/c.vtt"),
+        "200 OK",
+        "Content-Type: text/html",
     )
     login = {site.url: Credentials(bearer="s3cret")}
     holes = [site.url, site.url.replace("127.0.0.1", "localhost")]
     with WebSearch(
-        reader="direct", internal=holes, http=Http(credentials=login), read_options={"transcripts": "keep"}
+        reader="direct",
+        internal=holes,
+        http=Http(credentials=login),
+        read_options={"transcripts": "keep"},
     ) as web:
         assert SAID in web.read(f"{site.url}/kelp").content
 
@@ -263,18 +322,29 @@ def test_credentials_go_to_no_other_origin(site, http):
 
 @pytest.mark.enable_socket
 def test_robots_txt_holds_for_transcripts(site, http):
-    site.answers["/robots.txt"] = http("User-agent: *\nDisallow: /c.vtt\n", "200 OK", "Content-Type: text/plain")
-    with WebSearch(reader="direct", internal=[site.url], robots=True, read_options={"transcripts": "keep"}) as web:
+    site.answers["/robots.txt"] = http(
+        "User-agent: *\nDisallow: /c.vtt\n", "200 OK", "Content-Type: text/plain"
+    )
+    with WebSearch(
+        reader="direct",
+        internal=[site.url],
+        robots=True,
+        read_options={"transcripts": "keep"},
+    ) as web:
         page = web.read(f"{site.url}/kelp")
 
     assert "/c.vtt" not in site.paths
-    assert page.notes == ("a transcript at 127.0.0.1 could not be read: disallowed_by_robots",)
+    assert page.notes == (
+        "a transcript at 127.0.0.1 could not be read: disallowed_by_robots",
+    )
 
 
 @pytest.mark.enable_socket
 def test_a_transcript_of_any_length_is_cut(site, http):
     cue = "00:01.000 --> 00:03.000\nkelp\nalga\n\n"
-    site.answers["/c.vtt"] = http("WEBVTT\n\n" + cue * 9_000, "200 OK", "Content-Type: text/vtt")
+    site.answers["/c.vtt"] = http(
+        "WEBVTT\n\n" + cue * 9_000, "200 OK", "Content-Type: text/vtt"
+    )
     settings = Settings(providers={"direct": {"max_bytes": 100_000}})
     with WebSearch(reader="direct", internal=[site.url], settings=settings) as web:
         page = web.read(f"{site.url}/kelp", transcripts="keep", max_length=10_000_000)

@@ -29,7 +29,8 @@ def words_of(text, **options):
         ("tides", "all:tides"),
         ("spring tides", "all:spring AND all:tides"),
         ('"spring tides" pier', 'all:"spring tides" AND all:pier'),
-        ("f(x): a tide", "all:f AND all:x AND all:a AND all:tide"),  # what arXiv would take for its own language
+        # what arXiv would take for its own language
+        ("f(x): a tide", "all:f AND all:x AND all:a AND all:tide"),
         ('ti:"spring tides" ANDNOT au:Ferry', 'ti:"spring tides" ANDNOT au:Ferry'),
         ("()", 'all:"()"'),
     ],
@@ -43,7 +44,10 @@ def test_a_paper_contains_all_words_and_fields_are_sent_as_they_are(text, words)
     [
         ({"after": "2026-01-02"}, "[202601020000 TO 210001012359]"),
         ({"before": "2026-01-02"}, "[199101010000 TO 202601022359]"),
-        ({"after": "2026-01-02", "before": "2026-02-03"}, "[202601020000 TO 202602032359]"),
+        (
+            {"after": "2026-01-02", "before": "2026-02-03"},
+            "[202601020000 TO 202602032359]",
+        ),
     ],
 )
 def test_dates_are_part_of_the_query(options, dates):
@@ -90,9 +94,15 @@ def test_what_is_no_feed_of_theirs_is_not_read(body):
 
 
 def test_an_entry_may_lack_nearly_everything():
-    (result,) = play(ArXiv().search(SearchQuery.of("tides", limit=1)), reply(feed(1, total=1))).result.results
+    (result,) = play(
+        ArXiv().search(SearchQuery.of("tides", limit=1)), reply(feed(1, total=1))
+    ).result.results
 
-    assert (result.url, result.author, result.published) == ("http://arxiv.org/abs/2603.00001v1", None, None)
+    assert (result.url, result.author, result.published) == (
+        "http://arxiv.org/abs/2603.00001v1",
+        None,
+        None,
+    )
     assert result.raw["title"] == "Tides 1"
 
 

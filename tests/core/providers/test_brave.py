@@ -26,8 +26,17 @@ def first(**options):
 
 
 def hits(*names, more=False, **query):
-    results = [{"title": name, "url": f"https://sea.example/{name}", "description": "..."} for name in names]
-    return reply({"type": "search", "query": {"more_results_available": more, **query}, "web": {"results": results}})
+    results = [
+        {"title": name, "url": f"https://sea.example/{name}", "description": "..."}
+        for name in names
+    ]
+    return reply(
+        {
+            "type": "search",
+            "query": {"more_results_available": more, **query},
+            "web": {"results": results},
+        }
+    )
 
 
 def test_the_key_is_sent_in_braves_own_header():
@@ -40,7 +49,11 @@ def test_the_key_is_sent_in_braves_own_header():
         ({"limit": 7}, "count", 7),
         ({"time_range": "day"}, "freshness", "pd"),
         ({"time_range": "y"}, "freshness", "py"),
-        ({"after": "2026-01-02", "before": "2026-03-04"}, "freshness", "2026-01-02to2026-03-04"),
+        (
+            {"after": "2026-01-02", "before": "2026-03-04"},
+            "freshness",
+            "2026-01-02to2026-03-04",
+        ),
         ({"before": "2026-03-04"}, "freshness", "1970-01-01to2026-03-04"),
         ({"country": "gb"}, "country", "GB"),
         ({"language": "ja"}, "search_lang", "jp"),
@@ -58,7 +71,11 @@ def test_the_key_is_sent_in_braves_own_header():
         ({"language": "de-AT"}, "search_lang", "de"),
         ({"safe_search": "off"}, "safesearch", "off"),
         ({"page": 3}, "offset", 2),
-        ({"allowed_domains": ["a.org", "b.org"]}, "goggles", "$discard\n$boost,site=a.org\n$boost,site=b.org"),
+        (
+            {"allowed_domains": ["a.org", "b.org"]},
+            "goggles",
+            "$discard\n$boost,site=a.org\n$boost,site=b.org",
+        ),
         ({"blocked_domains": ["x.com"]}, "goggles", "$discard,site=x.com"),
     ],
 )
@@ -73,17 +90,31 @@ def test_booleans_are_sent_as_the_words_that_brave_knows():
 def test_news_have_their_own_endpoint_and_results_at_the_top():
     outcome = play(
         BRAVE.search(SearchQuery.of("kelp", topic="news")),
-        reply({"type": "news", "results": [{"title": "Kelp", "url": "https://news.example/kelp"}]}),
+        reply(
+            {
+                "type": "news",
+                "results": [{"title": "Kelp", "url": "https://news.example/kelp"}],
+            }
+        ),
     )
 
     assert outcome.requests[0].url.endswith("/news/search")
-    assert [result.url for result in outcome.result.results] == ["https://news.example/kelp"]
+    assert [result.url for result in outcome.result.results] == [
+        "https://news.example/kelp"
+    ]
 
 
 def test_a_limit_beyond_one_page_requests_more_pages():
-    outcome = play(BRAVE.search(SearchQuery.of("kelp", limit=30)), hits("a", "b", more=True), hits("c"))
+    outcome = play(
+        BRAVE.search(SearchQuery.of("kelp", limit=30)),
+        hits("a", "b", more=True),
+        hits("c"),
+    )
 
-    assert [(request.params["count"], request.params.get("offset")) for request in outcome.requests] == [
+    assert [
+        (request.params["count"], request.params.get("offset"))
+        for request in outcome.requests
+    ] == [
         (20, None),
         (20, 1),
     ]
@@ -91,14 +122,22 @@ def test_a_limit_beyond_one_page_requests_more_pages():
 
 
 def test_it_stops_asking_when_there_is_no_more():
-    assert len(play(BRAVE.search(SearchQuery.of("kelp", limit=60)), hits("a")).requests) == 1
+    assert (
+        len(play(BRAVE.search(SearchQuery.of("kelp", limit=60)), hits("a")).requests)
+        == 1
+    )
 
 
 def test_a_full_page_that_does_not_announce_another_is_the_last():
     results = [{"title": f"{n}", "url": f"https://sea.example/{n}"} for n in range(20)]
-    last = reply({"type": "search", "query": {"original": "kelp"}, "web": {"results": results}})
+    last = reply(
+        {"type": "search", "query": {"original": "kelp"}, "web": {"results": results}}
+    )
 
-    assert len(play(BRAVE.search(SearchQuery.of("kelp", limit=60)), last).result.results) == 20
+    assert (
+        len(play(BRAVE.search(SearchQuery.of("kelp", limit=60)), last).result.results)
+        == 20
+    )
 
 
 def test_markup_is_stripped_and_entities_are_unescaped_once():
@@ -115,7 +154,9 @@ def test_markup_is_stripped_and_entities_are_unescaped_once():
             ]
         },
     }
-    (result,) = play(BRAVE.search(SearchQuery.of("kelp", limit=1)), reply(body)).result.results
+    (result,) = play(
+        BRAVE.search(SearchQuery.of("kelp", limit=1)), reply(body)
+    ).result.results
 
     assert result.title == "What's kelp?"
     assert result.snippet == "if a <b> c, the kelp wins &amp; grows"
@@ -123,27 +164,56 @@ def test_markup_is_stripped_and_entities_are_unescaped_once():
 
 
 def test_a_corrected_query_is_noted():
-    response = play(BRAVE.search(SearchQuery.of("kelpp", limit=1)), hits("a", altered="kelp")).result
+    response = play(
+        BRAVE.search(SearchQuery.of("kelpp", limit=1)), hits("a", altered="kelp")
+    ).result
 
-    assert response.notes == ("brave corrected the spelling of the query: see suggestions",)
+    assert response.notes == (
+        "brave corrected the spelling of the query: see suggestions",
+    )
     assert response.suggestions == ("kelp",)
 
 
 def problem(status, code, meta=None, **headers):
-    error = {"id": "1", "status": status, "code": code, "detail": f"about {code}", "meta": meta or {}}
+    error = {
+        "id": "1",
+        "status": status,
+        "code": code,
+        "detail": f"about {code}",
+        "meta": meta or {},
+    }
     return reply({"type": "ErrorResponse", "error": error}, status, **headers)
 
 
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
-        (problem(422, "SUBSCRIPTION_TOKEN_INVALID", {"component": "authentication"}), AuthenticationError),
-        (problem(422, "VALIDATION", {"errors": [{"loc": ["header", "x-subscription-token"]}]}), AuthenticationError),
+        (
+            problem(422, "SUBSCRIPTION_TOKEN_INVALID", {"component": "authentication"}),
+            AuthenticationError,
+        ),
+        (
+            problem(
+                422,
+                "VALIDATION",
+                {"errors": [{"loc": ["header", "x-subscription-token"]}]},
+            ),
+            AuthenticationError,
+        ),
         (problem(404, "SUBSCRIPTION_NOT_FOUND"), AuthenticationError),
         (problem(429, "QUOTA_LIMITED"), QuotaExhausted),
-        (problem(429, "RATE_LIMITED", {"quota_limit": 2000, "quota_current": 2000}), QuotaExhausted),
-        (problem(429, "RATE_LIMITED", {"quota_limit": 0, "quota_current": 9}), RateLimited),
-        (problem(429, "RATE_LIMITED", {"quota_limit": 2000, "quota_current": 15}), RateLimited),
+        (
+            problem(429, "RATE_LIMITED", {"quota_limit": 2000, "quota_current": 2000}),
+            QuotaExhausted,
+        ),
+        (
+            problem(429, "RATE_LIMITED", {"quota_limit": 0, "quota_current": 9}),
+            RateLimited,
+        ),
+        (
+            problem(429, "RATE_LIMITED", {"quota_limit": 2000, "quota_current": 15}),
+            RateLimited,
+        ),
         (problem(429, ["RATE_LIMITED"]), RateLimited),
         (reply("<html>Forbidden", 403), Blocked),
     ],
@@ -167,7 +237,14 @@ def test_the_old_plural_form_of_errors_is_read_too():
     with pytest.raises(QuotaExhausted, match="about QUOTA_LIMITED"):
         play(
             BRAVE.search(SearchQuery.of("kelp")),
-            reply({"errors": [{"code": "QUOTA_LIMITED", "detail": "about QUOTA_LIMITED"}]}, 429),
+            reply(
+                {
+                    "errors": [
+                        {"code": "QUOTA_LIMITED", "detail": "about QUOTA_LIMITED"}
+                    ]
+                },
+                429,
+            ),
         )
 
 
@@ -178,7 +255,11 @@ def test_a_page_beyond_the_last_is_refused():
 
 
 def test_a_failure_on_a_later_page_keeps_the_results_so_far():
-    outcome = play(BRAVE.search(SearchQuery.of("kelp", limit=30)), hits("a", more=True), problem(429, "RATE_LIMITED"))
+    outcome = play(
+        BRAVE.search(SearchQuery.of("kelp", limit=30)),
+        hits("a", more=True),
+        problem(429, "RATE_LIMITED"),
+    )
 
     assert [result.title for result in outcome.result.results] == ["a"]
     assert outcome.result.notes == ("brave failed on a later page (rate_limited)",)
@@ -188,7 +269,10 @@ def test_a_failure_on_a_later_page_keeps_the_results_so_far():
     "options",
     [
         *({"country": country} for country in ("IE", "GR", "IL", "AE")),
-        *({"language": language} for language in ("el", "id", "fa", "fil", "nn", "sr-Latn", "zh-Latn")),
+        *(
+            {"language": language}
+            for language in ("el", "id", "fa", "fil", "nn", "sr-Latn", "zh-Latn")
+        ),
     ],
     ids=str,
 )
@@ -205,7 +289,10 @@ def test_a_query_that_is_too_long_is_refused_before_it_is_sent(text):
 
 
 def test_overlapping_pages_are_made_up_for_and_the_cap_is_noted():
-    pages = [hits(*(f"{n}" for n in range(17 * page, 17 * page + 20)), more=True) for page in range(10)]
+    pages = [
+        hits(*(f"{n}" for n in range(17 * page, 17 * page + 20)), more=True)
+        for page in range(10)
+    ]
     found = play(BRAVE.search(SearchQuery.of("kelp", limit=40)), *pages[:3]).result
     assert [result.title for result in found.results] == [f"{n}" for n in range(40)]
 
@@ -215,34 +302,59 @@ def test_overlapping_pages_are_made_up_for_and_the_cap_is_noted():
 
 def test_news_do_not_say_whether_there_is_more():
     def news(start, count):
-        items = [{"title": f"{n}", "url": f"https://news.example/{n}"} for n in range(start, start + count)]
+        items = [
+            {"title": f"{n}", "url": f"https://news.example/{n}"}
+            for n in range(start, start + count)
+        ]
         return reply({"type": "news", "query": {"original": "kelp"}, "results": items})
 
-    once = play(BRAVE.search(SearchQuery.of("kelp", topic="news", limit=30)), news(0, 30))
+    once = play(
+        BRAVE.search(SearchQuery.of("kelp", topic="news", limit=30)), news(0, 30)
+    )
     assert (once.requests[0].params["count"], len(once.result.results)) == (30, 30)
-    short = play(BRAVE.search(SearchQuery.of("kelp", topic="news", limit=30)), news(0, 15))
+    short = play(
+        BRAVE.search(SearchQuery.of("kelp", topic="news", limit=30)), news(0, 15)
+    )
     assert len(short.result.results) == 15
-    twice = play(BRAVE.search(SearchQuery.of("kelp", topic="news", limit=80)), news(0, 50), news(50, 50))
+    twice = play(
+        BRAVE.search(SearchQuery.of("kelp", topic="news", limit=80)),
+        news(0, 50),
+        news(50, 50),
+    )
     assert [request.params.get("offset") for request in twice.requests] == [None, 1]
     assert len(twice.result.results) == 80
 
 
-@pytest.mark.parametrize("body", [{}, {"web": {}}, {"web": {"results": None}}, {"type": "news"}])
+@pytest.mark.parametrize(
+    "body", [{}, {"web": {}}, {"web": {"results": None}}, {"type": "news"}]
+)
 def test_ac1_4_a_missing_list_is_an_empty_answer_with_a_note(body):
     topic = "news" if body.get("type") == "news" else "general"
     found = play(BRAVE.search(SearchQuery.of("kelp", topic=topic)), reply(body)).result
 
-    assert (found.results, found.notes) == ((), ("brave's answer held no list of results",))
+    assert (found.results, found.notes) == (
+        (),
+        ("brave's answer held no list of results",),
+    )
 
 
 def test_no_web_results_are_an_ordinary_empty_answer():
-    found = play(BRAVE.search(SearchQuery.of("kelp")), reply({"type": "search", "query": {"bad_results": True}})).result
+    found = play(
+        BRAVE.search(SearchQuery.of("kelp")),
+        reply({"type": "search", "query": {"bad_results": True}}),
+    ).result
 
     assert (found.results, found.notes) == ((), ())
 
 
 @pytest.mark.parametrize(
-    "body", [{"web": {"results": {}}}, {"web": {"results": "x"}}, {"web": "x"}, {"web": {"results": [{"title": "x"}]}}]
+    "body",
+    [
+        {"web": {"results": {}}},
+        {"web": {"results": "x"}},
+        {"web": "x"},
+        {"web": {"results": [{"title": "x"}]}},
+    ],
 )
 def test_a_list_of_another_type_is_a_bad_response(body):
     with pytest.raises(BadResponse, match="changed its format"):
@@ -264,18 +376,35 @@ MONTH = {
 
 def test_a_month_that_is_used_up_in_the_headers_only_is_not_retried():
     with pytest.raises(QuotaExhausted) as caught:
-        play(BRAVE.search(SearchQuery.of("kelp")), problem(429, "RATE_LIMITED", **MONTH))
+        play(
+            BRAVE.search(SearchQuery.of("kelp")), problem(429, "RATE_LIMITED", **MONTH)
+        )
     assert (caught.value.temporary, caught.value.retry_after) == (False, 389_223)
 
-    unlimited = {**MONTH, "x_ratelimit_limit": "1, 0", "x_ratelimit_policy": "1;w=1, 0;w=2592000"}
+    unlimited = {
+        **MONTH,
+        "x_ratelimit_limit": "1, 0",
+        "x_ratelimit_policy": "1;w=1, 0;w=2592000",
+    }
     with pytest.raises(RateLimited):
-        play(BRAVE.search(SearchQuery.of("kelp")), problem(429, "RATE_LIMITED", **unlimited))
+        play(
+            BRAVE.search(SearchQuery.of("kelp")),
+            problem(429, "RATE_LIMITED", **unlimited),
+        )
 
 
 def test_extra_snippets_are_the_content():
     brave = Brave(api_key=SECRET, extra_snippets=True)
-    hit = {"title": "Kelp", "url": "https://sea.example/", "description": "-", "extra_snippets": ["a <b>x</b>", 3, "b"]}
-    outcome = play(brave.search(SearchQuery.of("kelp")), reply({"type": "search", "web": {"results": [hit]}}))
+    hit = {
+        "title": "Kelp",
+        "url": "https://sea.example/",
+        "description": "-",
+        "extra_snippets": ["a <b>x</b>", 3, "b"],
+    }
+    outcome = play(
+        brave.search(SearchQuery.of("kelp")),
+        reply({"type": "search", "web": {"results": [hit]}}),
+    )
 
     assert outcome.requests[0].params["extra_snippets"] == "true"
     assert outcome.result.results[0].content == "a x\n\nb"
@@ -288,19 +417,34 @@ def test_images_take_a_second_request():
         "thumbnail": {"src": "https://imgs.example/t.jpg"},
         "properties": {"url": "https://sea.example/kelp.jpg"},
     }
-    query = SearchQuery.of("kelp", images=True, safe_search="moderate", time_range="week", country="DE")
-    outcome = play(BRAVE.search(query), hits("a"), reply({"type": "images", "results": [image]}))
+    query = SearchQuery.of(
+        "kelp", images=True, safe_search="moderate", time_range="week", country="DE"
+    )
+    outcome = play(
+        BRAVE.search(query), hits("a"), reply({"type": "images", "results": [image]})
+    )
     (found,) = outcome.result.images
     sent = outcome.requests[1].params
 
     assert outcome.requests[1].url.endswith("/images/search")
-    assert (sent["safesearch"], sent["country"], "freshness" in sent) == ("strict", "DE", False)
-    assert (found.url, found.page_url) == ("https://sea.example/kelp.jpg", "https://sea.example/kelp")
+    assert (sent["safesearch"], sent["country"], "freshness" in sent) == (
+        "strict",
+        "DE",
+        False,
+    )
+    assert (found.url, found.page_url) == (
+        "https://sea.example/kelp.jpg",
+        "https://sea.example/kelp",
+    )
     assert found.description == "A kelp forest"
 
 
 def test_results_without_their_images_are_kept_with_a_note():
-    found = play(BRAVE.search(SearchQuery.of("kelp", images=True)), hits("a"), problem(429, "RATE_LIMITED")).result
+    found = play(
+        BRAVE.search(SearchQuery.of("kelp", images=True)),
+        hits("a"),
+        problem(429, "RATE_LIMITED"),
+    ).result
 
     assert (len(found.results), found.images) == (1, ())
     assert found.notes == ("brave failed to find images (rate_limited)",)
@@ -308,17 +452,31 @@ def test_results_without_their_images_are_kept_with_a_note():
 
 CONTEXT = {
     "grounding": {
-        "generic": [{"url": "https://sea.example/p", "title": "P", "snippets": ["A passage.", '{"table": [1]}']}],
+        "generic": [
+            {
+                "url": "https://sea.example/p",
+                "title": "P",
+                "snippets": ["A passage.", '{"table": [1]}'],
+            }
+        ],
         "poi": None,
         "map": [],
     },
-    "sources": {"https://sea.example/p": {"title": "P", "age": ["Thursday, January 15, 2026", "2026-01-15", "ages"]}},
+    "sources": {
+        "https://sea.example/p": {
+            "title": "P",
+            "age": ["Thursday, January 15, 2026", "2026-01-15", "ages"],
+        }
+    },
 }
 
 
 def test_the_passages_for_models_are_content():
     brave = Brave(api_key=SECRET, llm_context=True)
-    outcome = play(brave.search(SearchQuery.of("kelp", limit=60, time_range="week", country="DE")), reply(CONTEXT))
+    outcome = play(
+        brave.search(SearchQuery.of("kelp", limit=60, time_range="week", country="DE")),
+        reply(CONTEXT),
+    )
     (request,), (result,) = outcome.requests, outcome.result.results
 
     assert request.url.endswith("/llm/context")
@@ -335,10 +493,16 @@ def test_what_passages_cannot_do_is_refused():
     assert caught.value.options == ("page", "topic")
 
 
-@pytest.mark.parametrize("body", [{}, {"grounding": {}}, {"grounding": {"generic": []}, "sources": {}}])
+@pytest.mark.parametrize(
+    "body", [{}, {"grounding": {}}, {"grounding": {"generic": []}, "sources": {}}]
+)
 def test_no_passages_are_an_empty_answer(body):
     assert (
-        play(Brave(api_key=SECRET, llm_context=True).search(SearchQuery.of("kelp")), reply(body)).result.results == ()
+        play(
+            Brave(api_key=SECRET, llm_context=True).search(SearchQuery.of("kelp")),
+            reply(body),
+        ).result.results
+        == ()
     )
 
 
@@ -352,7 +516,10 @@ def test_a_long_list_of_domains_is_sent_in_the_body():
 
 
 def test_a_short_page_is_not_topped_up():
-    outcome = play(BRAVE.search(SearchQuery.of("kelp", limit=5)), hits("a", "b", "c", "d", more=True))
+    outcome = play(
+        BRAVE.search(SearchQuery.of("kelp", limit=5)),
+        hits("a", "b", "c", "d", more=True),
+    )
 
     assert len(outcome.result.results) == 4
 
@@ -364,6 +531,10 @@ def test_an_error_under_a_success_is_a_bad_response():
 
 def test_a_goggle_is_not_for_images():
     mine = Brave(api_key=SECRET, goggles="$boost=3,site=a.org")
-    _, images = play(mine.search(SearchQuery.of("kelp", images=True)), hits("a"), reply({"results": []})).requests
+    _, images = play(
+        mine.search(SearchQuery.of("kelp", images=True)),
+        hits("a"),
+        reply({"results": []}),
+    ).requests
 
     assert "goggles" not in images.params

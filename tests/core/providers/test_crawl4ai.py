@@ -1,8 +1,7 @@
-"""
-Crawl4AI as a library; its server is on the cassettes.
+"""Crawl4AI as a library; its server is on the cassettes.
 
-The library is large and conflicts with packages of these tests, so its place is taken by a module whose crawler fetches
-through the proxy that it is given.
+The library is large and conflicts with packages of these tests, so its place is taken
+by a module whose crawler fetches through the proxy that it is given.
 """
 
 from __future__ import annotations
@@ -18,7 +17,13 @@ import pytest
 from websearch_core import WebSearch
 from websearch_core._browser import crawler as browser
 from websearch_core._browser.host import host
-from websearch_core.errors import ConfigurationError, PageNotFound, TimedOut, Unavailable, UnsafeURL
+from websearch_core.errors import (
+    ConfigurationError,
+    PageNotFound,
+    TimedOut,
+    Unavailable,
+    UnsafeURL,
+)
 from websearch_core.providers import Crawl4ai
 
 pytestmark = pytest.mark.enable_socket
@@ -30,7 +35,9 @@ class Options:
 
 
 class Crawler:
-    """Answers with the text of the page, and follows one redirect as a browser would."""
+    """Answers with the text of the page, and follows one redirect as a browser
+    would.
+    """
 
     fails = None
 
@@ -47,13 +54,19 @@ class Crawler:
     async def arun(self, url, config):
         if self.fails:
             raise self.fails
-        async with httpx.AsyncClient(proxy=self.config.proxy_config["server"], trust_env=False) as client:
+        async with httpx.AsyncClient(
+            proxy=self.config.proxy_config["server"], trust_env=False
+        ) as client:
             answer = await client.get(url)
             if answer.is_redirect:
                 url = urljoin(url, answer.headers["location"])
                 answer = await client.get(url)
         text = answer.text
-        fit = text.removeprefix("menu ") if hasattr(config.markdown_generator, "content_filter") else None
+        fit = (
+            text.removeprefix("menu ")
+            if hasattr(config.markdown_generator, "content_filter")
+            else None
+        )
         return SimpleNamespace(
             success=True, status_code=answer.status_code, redirected_status_code=None, error_message="",
             redirected_url=url, metadata={"title": "Kelp", "depth": 3}, links={"internal": [{"href": url}]},
@@ -63,7 +76,9 @@ class Crawler:
 
 class Library(ModuleType):
     AsyncWebCrawler = Crawler
-    BrowserConfig = CrawlerRunConfig = DefaultMarkdownGenerator = PruningContentFilter = Options
+    BrowserConfig = CrawlerRunConfig = DefaultMarkdownGenerator = (
+        PruningContentFilter
+    ) = Options
     CacheMode = SimpleNamespace(BYPASS="bypass")
     started = []  # noqa: RUF012 - emptied by the fixture
 
@@ -71,7 +86,9 @@ class Library(ModuleType):
 @pytest.fixture
 def library(monkeypatch):
     monkeypatch.setitem(sys.modules, "crawl4ai", Library("crawl4ai"))
-    monkeypatch.setattr("websearch_core.providers.crawl4ai.find_spec", lambda name: True)
+    monkeypatch.setattr(
+        "websearch_core.providers.crawl4ai.find_spec", lambda name: True
+    )
     monkeypatch.setenv("CRAWL4AI_CHROMIUM_SANDBOX", "true")
 
     async def here():
@@ -97,11 +114,18 @@ def web(site, **options):
     return WebSearch(reader=Crawl4ai(**options), internal=[f"{site.url}"], retry=1)
 
 
-@pytest.mark.parametrize(("content", "text"), [("fit", "Kelp grows."), ("raw", "menu Kelp grows.")])
+@pytest.mark.parametrize(
+    ("content", "text"), [("fit", "Kelp grows."), ("raw", "menu Kelp grows.")]
+)
 def test_a_page_is_read_through_the_gate(library, site, content, text):
     page = web(site, content=content).read(f"{site.url}/kelp")
 
-    assert (page.content, page.title, page.provider, page.rendered) == (text, "Kelp", "crawl4ai", True)
+    assert (page.content, page.title, page.provider, page.rendered) == (
+        text,
+        "Kelp",
+        "crawl4ai",
+        True,
+    )
     assert page.links == (f"{site.url}/kelp",)
 
 
@@ -119,7 +143,10 @@ def test_what_the_library_would_leave_open_is_shut(library, site):
     assert config.accept_downloads is False
     assert config.verbose is False
     assert "--proxy-bypass-list=<-loopback>" in config.extra_args
-    assert any(flag.startswith("--host-resolver-rules=MAP * ~NOTFOUND") for flag in config.extra_args)
+    assert any(
+        flag.startswith("--host-resolver-rules=MAP * ~NOTFOUND")
+        for flag in config.extra_args
+    )
     assert os.environ["CRAWL4AI_CHROMIUM_SANDBOX"] == "true"
 
 
@@ -153,12 +180,18 @@ def test_a_long_page_is_cut_with_a_note(library, site):
 @pytest.mark.parametrize(
     ("failure", "kind", "words"),
     [
-        (RuntimeError("run: playwright install"), ConfigurationError, "playwright install chromium"),
+        (
+            RuntimeError("run: playwright install"),
+            ConfigurationError,
+            "playwright install chromium",
+        ),
         (RuntimeError("Target closed"), Unavailable, "could not start its browser"),
         (TimeoutError(), TimedOut, "did not render"),
     ],
 )
-def test_a_browser_that_fails_is_an_error_of_ours(library, site, monkeypatch, failure, kind, words):
+def test_a_browser_that_fails_is_an_error_of_ours(
+    library, site, monkeypatch, failure, kind, words
+):
     monkeypatch.setattr(Crawler, "fails", failure)
 
     with pytest.raises(kind, match=words):
@@ -166,7 +199,9 @@ def test_a_browser_that_fails_is_an_error_of_ours(library, site, monkeypatch, fa
 
 
 def test_without_server_and_library_it_says_what_to_do(monkeypatch):
-    monkeypatch.setattr("websearch_core.providers.crawl4ai.find_spec", lambda name: None)
+    monkeypatch.setattr(
+        "websearch_core.providers.crawl4ai.find_spec", lambda name: None
+    )
     reader = Crawl4ai()
 
     assert "pip install 'websearch-core[crawl4ai]'" in reader.problem()
@@ -178,12 +213,18 @@ def test_with_a_server_it_needs_no_library():
     assert Crawl4ai(base_url="http://localhost:11235").problem() is None
 
 
-@pytest.mark.skipif(not find_spec("crawl4ai"), reason="the library crawl4ai is not installed")
+@pytest.mark.skipif(
+    not find_spec("crawl4ai"), reason="the library crawl4ai is not installed"
+)
 def test_the_library_has_what_is_asked_of_it():
     import crawl4ai
 
-    crawl4ai.BrowserConfig(**browser._browser_options("http://127.0.0.1:1", "127.0.0.1"))
-    made = browser.Crawler(fit=True, milliseconds=1000, max_length=9)._page_options(crawl4ai)
+    crawl4ai.BrowserConfig(
+        **browser._browser_options("http://127.0.0.1:1", "127.0.0.1")
+    )
+    made = browser.Crawler(fit=True, milliseconds=1000, max_length=9)._page_options(
+        crawl4ai
+    )
 
     assert made.page_timeout == 1000
     assert hasattr(crawl4ai.AsyncWebCrawler, "arun")

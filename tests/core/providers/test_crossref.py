@@ -15,13 +15,17 @@ def request_of(provider=None, **options):
 
 def result_of(**item):
     body = {"message": {"total-results": 1, "items": [{"DOI": "10.5555/1", **item}]}}
-    (result,) = play(Crossref().search(SearchQuery.of("tides")), reply(body)).result.results
+    (result,) = play(
+        Crossref().search(SearchQuery.of("tides")), reply(body)
+    ).result.results
     return result
 
 
 def test_the_token_of_members_is_sent():
     assert request_of().headers == {}
-    assert request_of(Crossref(api_key=SECRET)).headers == {"Crossref-Plus-API-Token": f"Bearer {SECRET}"}
+    assert request_of(Crossref(api_key=SECRET)).headers == {
+        "Crossref-Plus-API-Token": f"Bearer {SECRET}"
+    }
 
 
 def test_dates_are_filters():
@@ -55,7 +59,12 @@ def test_a_date_may_be_incomplete_or_missing(issued, day, words):
     ("author", "names"),
     [
         (
-            [{"given": "Ada", "family": "Ferry"}, {"family": "Ebb"}, {"name": "Pier Group"}, {}],
+            [
+                {"given": "Ada", "family": "Ferry"},
+                {"family": "Ebb"},
+                {"name": "Pier Group"},
+                {},
+            ],
             "Ada Ferry, Ebb, Pier Group",
         ),
         ([], None),
@@ -69,13 +78,18 @@ def test_authors_are_people_and_organizations(author, names):
 
 def test_a_title_may_be_a_text_a_list_or_missing():
     assert result_of(title="Tides").title == "Tides"
-    assert result_of(title=[""], **{"container-title": ["Journal of Tides"]}).title == "Journal of Tides"
+    assert (
+        result_of(title=[""], **{"container-title": ["Journal of Tides"]}).title
+        == "Journal of Tides"
+    )
     assert result_of(title=None).title == "https://doi.org/10.5555/1"
 
 
 def test_titles_and_abstracts_keep_no_markup():
     result = result_of(
-        title=["Drift of <i>Laminaria</i> at <mml:math><mml:mn>3</mml:mn></mml:math> m"],
+        title=[
+            "Drift of <i>Laminaria</i> at <mml:math><mml:mn>3</mml:mn></mml:math> m"
+        ],
         abstract="<jats:title>Abstract</jats:title><jats:sec><title>Aim</title><p>Kelp <italic>drifts</italic>.</p></jats:sec>",
     )
 

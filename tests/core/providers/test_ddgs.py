@@ -1,8 +1,8 @@
-"""
-https://github.com/deedy5/ddgs
+"""https://github.com/deedy5/ddgs
 
-The library has an HTTP client of its own, which no cassette can replay. So it talks to a double of the engines on this
-machine: a proxy that answers for all hosts, with certificates of an authority that only these tests trust.
+The library has an HTTP client of its own, which no cassette can replay. So it talks to
+a double of the engines on this machine: a proxy that answers for all hosts, with
+certificates of an authority that only these tests trust.
 """
 
 from __future__ import annotations
@@ -19,14 +19,21 @@ import pytest
 import trustme
 
 from websearch_core import WebSearch
-from websearch_core.errors import ConfigurationError, TimedOut, Unavailable, UnsupportedOption
+from websearch_core.errors import (
+    ConfigurationError,
+    TimedOut,
+    Unavailable,
+    UnsupportedOption,
+)
 from websearch_core.flow import Call
 from websearch_core.models import SearchQuery
 from websearch_core.providers.ddgs import Ddgs
 from websearch_core.settings import Settings
 from websearch_core.testing import SECRET
 
-installed = pytest.mark.skipif(find_spec("ddgs") is None, reason="ddgs is not installed: make test-ddgs")
+installed = pytest.mark.skipif(
+    find_spec("ddgs") is None, reason="ddgs is not installed: make test-ddgs"
+)
 
 HIT = '<div class="links_main result__body"><h2>{title}</h2><a href="{url}">High &amp; low <b>water</b></a></div>'
 NEWS = b"""{"results": [{"date": 1772600767, "title": "Tide turns", "excerpt": "It did.", "source": "The Pier",
@@ -41,7 +48,8 @@ class Engines:
     def __init__(self, authority: trustme.CA) -> None:
         self.authority = authority
         self.asked: list[tuple[str, str, str, str]] = []  # host, method, target, body
-        self.pages: dict[str, tuple[str, bytes]] = {}  # the status and body of each host, or of each host and path
+        # the status and body of each host, or of each host and path
+        self.pages: dict[str, tuple[str, bytes]] = {}
         self.greetings: list[str] = []
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port = self._listening.getsockname()[1]
@@ -57,7 +65,9 @@ class Engines:
     def _accept(self) -> None:
         with contextlib.suppress(OSError):
             while True:
-                threading.Thread(target=self._serve, args=(self._listening.accept()[0],), daemon=True).start()
+                threading.Thread(
+                    target=self._serve, args=(self._listening.accept()[0],), daemon=True
+                ).start()
 
     def _serve(self, connection: socket.socket) -> None:
         with contextlib.suppress(OSError), connection:
@@ -72,10 +82,19 @@ class Engines:
                 while request := _read(secure):
                     line, _, rest = request.partition("\r\n")
                     method, target, _ = line.split(" ", 2)
-                    self.asked.append((host, method, target, rest.partition("\r\n\r\n")[2]))
+                    self.asked.append(
+                        (host, method, target, rest.partition("\r\n\r\n")[2])
+                    )
                     place = host + target.partition("?")[0]
-                    status, body = self.pages.get(place) or self.pages.get(host) or ("404 Not Found", b"")
-                    secure.sendall(f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+                    status, body = (
+                        self.pages.get(place)
+                        or self.pages.get(host)
+                        or ("404 Not Found", b"")
+                    )
+                    secure.sendall(
+                        f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+                        + body
+                    )
 
 
 def _read(connection: socket.socket) -> str:
@@ -86,14 +105,21 @@ def _read(connection: socket.socket) -> str:
             return ""
         data += arrived
     head, _, body = data.partition(b"\r\n\r\n")
-    lengths = [line.split(b":")[1] for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
+    lengths = [
+        line.split(b":")[1]
+        for line in head.lower().split(b"\r\n")
+        if line.startswith(b"content-length:")
+    ]
     while lengths and len(body) < int(lengths[0]):
         body += connection.recv(65536)
     return (head + b"\r\n\r\n" + body).decode()
 
 
 def page(*numbers: int) -> tuple[str, bytes]:
-    hits = "".join(HIT.format(title=f"Tide tables {n}", url=f"https://harbour.example/{n}") for n in numbers)
+    hits = "".join(
+        HIT.format(title=f"Tide tables {n}", url=f"https://harbour.example/{n}")
+        for n in numbers
+    )
     return "200 OK", f"<html><body>{hits}</body></html>".encode()
 
 
@@ -113,11 +139,18 @@ def engines(authority: trustme.CA) -> Iterator[Engines]:
 def options(engines: Engines, authority: trustme.CA, tmp_path) -> dict[str, object]:
     """Options that lead the library to the double, and make it trust that."""
     authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
-    return {"proxy": engines.proxy, "ca_file": tmp_path / "authority.pem", "backend": "duckduckgo", "timeout": 5}
+    return {
+        "proxy": engines.proxy,
+        "ca_file": tmp_path / "authority.pem",
+        "backend": "duckduckgo",
+        "timeout": 5,
+    }
 
 
 def search(options, text="tides", **more):
-    with WebSearch(provider="ddgs", settings=Settings.load(providers={"ddgs": options}), retry=1) as web:
+    with WebSearch(
+        provider="ddgs", settings=Settings.load(providers={"ddgs": options}), retry=1
+    ) as web:
         return web.search(text, **more)
 
 
@@ -127,7 +160,9 @@ def form(asked):
 
 @installed
 @pytest.mark.enable_socket
-def test_it_searches_through_its_own_proxy_and_trusts_its_own_certificates(engines, options):
+def test_it_searches_through_its_own_proxy_and_trusts_its_own_certificates(
+    engines, options
+):
     engines.pages["html.duckduckgo.com"] = page(1, 2)
     found = search(options, limit=2)
 
@@ -146,10 +181,14 @@ def test_it_does_the_same_in_async_code(engines, options):
     engines.pages["html.duckduckgo.com"] = page(1)
 
     async def run():
-        async with WebSearch(provider="ddgs", settings=Settings.load(providers={"ddgs": options})) as web:
+        async with WebSearch(
+            provider="ddgs", settings=Settings.load(providers={"ddgs": options})
+        ) as web:
             return await web.asearch("tides", limit=1)
 
-    assert [one.url for one in asyncio.run(run()).results] == ["https://harbour.example/1"]
+    assert [one.url for one in asyncio.run(run()).results] == [
+        "https://harbour.example/1"
+    ]
 
 
 @installed
@@ -166,7 +205,14 @@ def test_a_certificate_that_is_not_trusted_is_an_error(engines, options):
 @pytest.mark.enable_socket
 def test_options_are_sent_in_the_librarys_words(engines, options):
     engines.pages["html.duckduckgo.com"] = page(1)
-    search(options, limit=1, time_range="week", country="GB", language="en", blocked_domains=["pier.example"])
+    search(
+        options,
+        limit=1,
+        time_range="week",
+        country="GB",
+        language="en",
+        blocked_domains=["pier.example"],
+    )
     asked = form(engines.asked[0])
 
     assert asked == {"q": "tides -site:pier.example", "l": "uk-en", "df": "w"}
@@ -190,8 +236,15 @@ def test_news_come_from_the_engines_for_news(engines, options):
     engines.pages["duckduckgo.com/news.js"] = ("200 OK", NEWS)
     (found,) = search(options, limit=1, topic="news", safe_search="strict").results
 
-    assert (found.title, found.url, found.snippet) == ("Tide turns", "https://press.example/1", "It did.")
-    assert (found.author, str(found.published)) == ("The Pier", "2026-03-04 05:06:07+00:00")
+    assert (found.title, found.url, found.snippet) == (
+        "Tide turns",
+        "https://press.example/1",
+        "It did.",
+    )
+    assert (found.author, str(found.published)) == (
+        "The Pier",
+        "2026-03-04 05:06:07+00:00",
+    )
     assert "p=1" in engines.asked[-1][2]
 
 
@@ -203,41 +256,66 @@ def test_images_are_a_search_of_their_own(engines, options):
     engines.pages["duckduckgo.com/i.js"] = ("200 OK", IMAGES)
     found = search(options, limit=1, images=True, time_range="week")
 
-    assert [(image.url, image.description, image.page_url) for image in found.images] == [
-        ("https://harbour.example/gauge.jpg", "A tide gauge", "https://harbour.example/gauge")
+    assert [
+        (image.url, image.description, image.page_url) for image in found.images
+    ] == [
+        (
+            "https://harbour.example/gauge.jpg",
+            "A tide gauge",
+            "https://harbour.example/gauge",
+        )
     ]
     assert [one.url for one in found.results] == ["https://harbour.example/1"]
-    assert "www.bing.com" not in [asked[0] for asked in engines.asked]  # it does not know the time range
+    # it does not know the time range
+    assert "www.bing.com" not in [asked[0] for asked in engines.asked]
 
 
 @installed
 def test_an_engine_of_another_kind_is_an_error():
-    with pytest.raises(ConfigurationError, match="ddgs has no engine startpage for this; it has .*duckduckgo"):
+    with pytest.raises(
+        ConfigurationError,
+        match="ddgs has no engine startpage for this; it has .*duckduckgo",
+    ):
         search({"backend": "startpage"}, topic="news")
 
 
 @installed
 @pytest.mark.enable_socket
-@pytest.mark.parametrize("answer", [page(), ("202 Accepted", b"Select all squares containing a duck")])
+@pytest.mark.parametrize(
+    "answer", [page(), ("202 Accepted", b"Select all squares containing a duck")]
+)
 def test_nothing_found_has_a_note_since_it_may_be_a_refusal(engines, options, answer):
     engines.pages["html.duckduckgo.com"] = answer
     found = search(options)
 
     assert found.results == ()
-    assert found.notes == ("ddgs cannot tell nothing found from engines that refuse to answer",)
+    assert found.notes == (
+        "ddgs cannot tell nothing found from engines that refuse to answer",
+    )
 
 
 @installed
 def test_an_unknown_engine_is_an_error_where_the_library_would_use_all():
-    with pytest.raises(ConfigurationError, match="ddgs has no engine gogle for this; it has .*brave"):
+    with pytest.raises(
+        ConfigurationError, match="ddgs has no engine gogle for this; it has .*brave"
+    ):
         search({"backend": "gogle"})
 
 
 @installed
 @pytest.mark.enable_socket
 def test_an_engine_that_hangs_is_late(options):
-    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises((TimedOut, Unavailable)):
-        search({**options, "proxy": f"http://127.0.0.1:{silent.getsockname()[1]}", "timeout": 1})
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        pytest.raises((TimedOut, Unavailable)),
+    ):
+        search(
+            {
+                **options,
+                "proxy": f"http://127.0.0.1:{silent.getsockname()[1]}",
+                "timeout": 1,
+            }
+        )
 
 
 @installed
@@ -249,13 +327,21 @@ def test_no_error_shows_the_password_of_the_proxy(options):
 
     with pytest.raises(Unavailable) as caught:
         search(provider)
-    assert SECRET not in f"{caught.value}{caught.value!r}{caught.value.detail}{Ddgs(**provider)!r}"
+    assert (
+        SECRET
+        not in f"{caught.value}{caught.value!r}{caught.value.detail}{Ddgs(**provider)!r}"
+    )
 
 
 @installed
-@pytest.mark.parametrize("wrong", [{"proxy": f"nonsense://ada:{SECRET}@a.example"}, {"ca_file": "/nowhere.pem"}])
+@pytest.mark.parametrize(
+    "wrong",
+    [{"proxy": f"nonsense://ada:{SECRET}@a.example"}, {"ca_file": "/nowhere.pem"}],
+)
 def test_a_proxy_or_certificates_that_cannot_be_used_are_an_error_of_the_setup(wrong):
-    with pytest.raises(ConfigurationError, match="proxy or ca_file cannot be used") as caught:
+    with pytest.raises(
+        ConfigurationError, match="proxy or ca_file cannot be used"
+    ) as caught:
         search({"backend": "duckduckgo", **wrong})
     assert SECRET not in f"{caught.value!r}{caught.value.__cause__}"
 
@@ -306,7 +392,9 @@ def test_a_region_needs_country_and_language(query):
     assert caught.value.options == (next(iter(query)),)
 
 
-@pytest.mark.parametrize("query", [{"after": "2026-01-01"}, {"before": "2026-01-01"}, {"topic": "code"}])
+@pytest.mark.parametrize(
+    "query", [{"after": "2026-01-01"}, {"before": "2026-01-01"}, {"topic": "code"}]
+)
 def test_what_the_library_has_no_word_for_is_refused(query):
     with pytest.raises(UnsupportedOption):
         engines_of(**query)
@@ -317,5 +405,7 @@ def test_without_the_library_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr("websearch_core.providers.ddgs.find_spec", lambda _: None)
 
     assert "pip install 'websearch-core[ddgs]'" in (Ddgs().problem() or "")
-    with pytest.raises(ConfigurationError, match=r"pip install 'websearch-core\[ddgs\]'"):
+    with pytest.raises(
+        ConfigurationError, match=r"pip install 'websearch-core\[ddgs\]'"
+    ):
         search({})

@@ -1,4 +1,6 @@
-"""The built-in reader as a flow; tests/core/net/test_sender.py and tests/faults run it with a server."""
+"""The built-in reader as a flow; tests/core/net/test_sender.py and tests/faults run it
+with a server.
+"""
 
 from __future__ import annotations
 
@@ -31,14 +33,24 @@ def test_a_page_is_fetched_through_the_guard_without_data_of_the_caller():
     request = next(Direct().read(URL))
 
     assert request.guarded
-    assert not {"cookie", "authorization", "referer"} & {name.lower() for name in request.headers}
+    assert not {"cookie", "authorization", "referer"} & {
+        name.lower() for name in request.headers
+    }
 
 
 def test_html_becomes_a_page():
     page = play(Direct().read(URL), reply(HTML)).result
 
-    assert (page.title, page.content.strip()) == ("Kelp", "Brown algae of the northern seas.")
-    assert (page.url, page.final_url, page.provider, page.media_type) == (URL, URL, "direct", "text/html")
+    assert (page.title, page.content.strip()) == (
+        "Kelp",
+        "Brown algae of the northern seas.",
+    )
+    assert (page.url, page.final_url, page.provider, page.media_type) == (
+        URL,
+        URL,
+        "direct",
+        "text/html",
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,7 +77,9 @@ def test_at_most_five_redirects_are_followed():
 
 
 def visit(pages, **options):
-    """Read the page at URL in a web of *pages*; return it with the URLs that were asked for, or raise its error."""
+    """Read the page at URL in a web of *pages*; return it with the URLs that were asked
+    for, or raise its error.
+    """
     asked = []
 
     def send(request):
@@ -77,12 +91,19 @@ def visit(pages, **options):
     return run(Direct(**options).read(URL), send), asked
 
 
-def refresh(where, *, body="<p>Redirecting&hellip; <a href=/kelp>Click here</a> if nothing happens.</p>"):
+def refresh(
+    where,
+    *,
+    body="<p>Redirecting&hellip; <a href=/kelp>Click here</a> if nothing happens.</p>",
+):
     return f'<html><head><meta http-equiv="refresh" content="{where}"></head><body>{body}</body></html>'
 
 
 KELP = "https://page.example/kelp"
-AT_LENGTH = "<p>The lamp is trimmed at dusk, and again at midnight when the wind is high.</p>" * 5
+AT_LENGTH = (
+    "<p>The lamp is trimmed at dusk, and again at midnight when the wind is high.</p>"
+    * 5
+)
 
 
 @pytest.mark.parametrize(
@@ -91,10 +112,16 @@ AT_LENGTH = "<p>The lamp is trimmed at dusk, and again at midnight when the wind
         refresh("0; url=/kelp"),
         refresh("3;URL='../kelp'"),
         refresh("0, https://page.example/kelp", body=""),
-        refresh("0; url=/kelp", body="<div id=root></div><script src=/app.js></script>"),
+        refresh(
+            "0; url=/kelp", body="<div id=root></div><script src=/app.js></script>"
+        ),
         "<noscript><meta content=0;url=/kelp http-equiv=Refresh></noscript><div id=root></div><script src=/a></script>",
         "<base href=https://page.example/x/><meta http-equiv=refresh content=0;url=../kelp>",
-        Response(status=200, content=refresh("0;url=/kelp").encode("utf-16"), headers={"content-type": "text/html"}),
+        Response(
+            status=200,
+            content=refresh("0;url=/kelp").encode("utf-16"),
+            headers={"content-type": "text/html"},
+        ),
     ],
 )
 def test_a_page_that_only_sends_its_visitors_on_is_a_redirect(page):
@@ -116,7 +143,11 @@ def test_a_page_that_only_sends_its_visitors_on_is_a_redirect(page):
         refresh("0; url=/kelp", body=AT_LENGTH),
         "<!-- <meta http-equiv=refresh content=0;url=/kelp> --><p>Brown algae of the northern seas.</p>",
         "<script>'<meta http-equiv=refresh content=0;url=/kelp>'</script><p>Brown algae of the northern seas.</p>",
-        Response(status=200, content=refresh("0;url=/kelp").encode(), headers={"content-type": "text/plain"}),
+        Response(
+            status=200,
+            content=refresh("0;url=/kelp").encode(),
+            headers={"content-type": "text/plain"},
+        ),
     ],
 )
 def test_a_page_that_says_something_or_stays_is_read(page):
@@ -127,14 +158,22 @@ def test_a_page_that_says_something_or_stays_is_read(page):
 
 
 def test_pages_that_send_on_count_as_redirects_and_go_where_redirects_may():
-    chain = {URL: refresh("0;url=/1")} | {f"https://page.example/{n}": refresh(f"0;url=/{n + 1}") for n in range(1, 9)}
+    chain = {URL: refresh("0;url=/1")} | {
+        f"https://page.example/{n}": refresh(f"0;url=/{n + 1}") for n in range(1, 9)
+    }
 
     with pytest.raises(BadResponse, match="more than 5 redirects"):
         visit(chain)
     with pytest.raises(UnsafeURL, match="from https to http"):
         visit({URL: refresh("0;url=http://page.example/")})
     with pytest.raises(Blocked, match="Cloudflare"):
-        visit({URL: refresh("0;url=/kelp", body="<script>window._cf_chl_opt = {}</script>")})
+        visit(
+            {
+                URL: refresh(
+                    "0;url=/kelp", body="<script>window._cf_chl_opt = {}</script>"
+                )
+            }
+        )
     with pytest.raises(PageNotFound):
         visit({URL: Response(status=404, content=refresh("0;url=/kelp").encode())})
 
@@ -147,7 +186,11 @@ def test_a_redirect_without_location_is_an_error():
 def test_https_does_not_become_http_unless_allowed():
     with pytest.raises(UnsafeURL, match="from https to http"):
         play(Direct().read(URL), redirect("http://page.example/"))
-    assert play(Direct(allow_downgrade=True).read(URL), redirect("http://page.example/"), reply(HTML)).result.content
+    assert play(
+        Direct(allow_downgrade=True).read(URL),
+        redirect("http://page.example/"),
+        reply(HTML),
+    ).result.content
 
 
 @pytest.mark.parametrize(
@@ -164,12 +207,20 @@ def test_https_does_not_become_http_unless_allowed():
 )
 def test_an_error_page_is_never_content(status, kind):
     with pytest.raises(kind) as caught:
-        play(Direct().read(URL), reply("<h1>Sorry!</h1><p>An apology of great length.", status))
+        play(
+            Direct().read(URL),
+            reply("<h1>Sorry!</h1><p>An apology of great length.", status),
+        )
     assert caught.value.status == status
 
 
 def test_a_page_that_was_cut_says_so():
-    cut = Response(status=200, headers={"content-type": "text/plain"}, content=b"kelp " * 10, truncated=True)
+    cut = Response(
+        status=200,
+        headers={"content-type": "text/plain"},
+        content=b"kelp " * 10,
+        truncated=True,
+    )
 
     page = play(Direct().read(URL), cut).result
 
@@ -181,15 +232,24 @@ def test_a_page_that_was_cut_says_so():
     ("kind", "content"),
     [
         ("application/pdf", b"%PDF-1.7\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"),
-        ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", b"PK\x03\x04word/document.xml"),
+        (
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            b"PK\x03\x04word/document.xml",
+        ),
     ],
 )
 @pytest.mark.parametrize(
-    ("most", "why"), [(5 * 2**20, "larger than 5 MiB"), (6 * 2**20, "not all of it arrived")], ids=["cap", "connection"]
+    ("most", "why"),
+    [(5 * 2**20, "larger than 5 MiB"), (6 * 2**20, "not all of it arrived")],
+    ids=["cap", "connection"],
 )
-def test_a_file_that_cannot_be_read_because_it_was_cut_says_so(kind, content, most, why):
+def test_a_file_that_cannot_be_read_because_it_was_cut_says_so(
+    kind, content, most, why
+):
     content += bytes(5 * 2**20 - len(content))
-    cut = Response(status=200, headers={"content-type": kind}, content=content, truncated=True)
+    cut = Response(
+        status=200, headers={"content-type": kind}, content=content, truncated=True
+    )
 
     with pytest.raises(TooLarge, match=why) as caught:
         play(Direct(max_bytes=most, isolate=False).read(URL), cut)
@@ -198,7 +258,12 @@ def test_a_file_that_cannot_be_read_because_it_was_cut_says_so(kind, content, mo
 
 
 def test_an_unsupported_file_that_was_cut_is_not_called_too_large():
-    film = Response(status=200, headers={"content-type": "video/mp4"}, content=b"\0\0\0\x20ftypisom", truncated=True)
+    film = Response(
+        status=200,
+        headers={"content-type": "video/mp4"},
+        content=b"\0\0\0\x20ftypisom",
+        truncated=True,
+    )
 
     with pytest.raises(UnsupportedContent, match="video/mp4"):
         play(Direct().read(URL), film)
@@ -223,30 +288,55 @@ CHALLENGES = {
 @pytest.mark.parametrize("status", [200, 202, 403, 429, 503])
 @pytest.mark.parametrize("who", CHALLENGES)
 def test_a_challenge_is_blocked_and_named(who, status):
-    with pytest.raises(Blocked, match=f"a challenge against robots by {who}$") as caught:
-        play(Direct().read(URL), reply(f"<html><body>{CHALLENGES[who]}</body></html>", status))
-    assert (caught.value.status, caught.value.temporary, caught.value.provider) == (status, False, "direct")
+    with pytest.raises(
+        Blocked, match=f"a challenge against robots by {who}$"
+    ) as caught:
+        play(
+            Direct().read(URL),
+            reply(f"<html><body>{CHALLENGES[who]}</body></html>", status),
+        )
+    assert (caught.value.status, caught.value.temporary, caught.value.provider) == (
+        status,
+        False,
+        "direct",
+    )
 
 
 @pytest.mark.parametrize(
     ("headers", "who"),
-    [({"cf_mitigated": "challenge"}, "Cloudflare"), ({"x_amzn_waf_action": "captcha"}, "AWS WAF")],
+    [
+        ({"cf_mitigated": "challenge"}, "Cloudflare"),
+        ({"x_amzn_waf_action": "captcha"}, "AWS WAF"),
+    ],
 )
 def test_a_header_that_says_so_is_a_challenge_whatever_the_page_says(headers, who):
     with pytest.raises(Blocked, match=who):
-        play(Direct().read(URL), reply(f"<main>{'<p>A long apology of the firewall.' * 99}</main>", 200, **headers))
+        play(
+            Direct().read(URL),
+            reply(
+                f"<main>{'<p>A long apology of the firewall.' * 99}</main>",
+                200,
+                **headers,
+            ),
+        )
 
 
 def test_a_page_with_the_scripts_of_a_guard_is_content():
     article = "".join(
-        f"<p>Paragraph {n} of an article on the history of the harbour and its lights.</p>" for n in range(30)
+        f"<p>Paragraph {n} of an article on the history of the harbour and its lights.</p>"
+        for n in range(30)
     )
     for extra in (
         CHALLENGES["DataDome"],
         "<script src='/cdn-cgi/challenge-platform/scripts/jsd/main.js'></script>",
         "<div class='cookie-banner'>Verify you are human</div><div class='g-recaptcha'></div>",
     ):
-        assert "lights" in play(Direct().read(URL), reply(f"<body>{extra}<main>{article}</main></body>")).result.content
+        assert (
+            "lights"
+            in play(
+                Direct().read(URL), reply(f"<body>{extra}<main>{article}</main></body>")
+            ).result.content
+        )
 
 
 def test_a_short_page_with_the_scripts_of_a_guard_is_content():
@@ -288,7 +378,9 @@ def test_a_page_that_says_nothing_without_scripts_is_no_success(body):
     ],
 )
 def test_a_short_page_is_a_page(body):
-    assert play(Direct().read(URL), reply(f"<html><body>{body}</body></html>")).result.content
+    assert play(
+        Direct().read(URL), reply(f"<html><body>{body}</body></html>")
+    ).result.content
 
 
 def test_what_only_the_data_of_a_page_says_is_its_content():

@@ -24,14 +24,19 @@ from websearch_core.testing import reply
 from websearch_core.testing._play import Outcome
 
 URL = "https://docs.example/guide/"
-STORY = "The north light burns with a range of nineteen miles, and its keeper lives beside it. " * 3
+STORY = (
+    "The north light burns with a range of nineteen miles, and its keeper lives beside it. "
+    * 3
+)
 HTML = f"<html><head><title>Lights</title></head><body><main><h1>Lights</h1><p>{STORY}</p></main></body></html>"
 MARKDOWN = f"---\ntitle: Lights\n---\n\n# Lights\n\n{STORY}"
 APP = "<div id=root></div><script src=/app.js></script>"
 
 
 def markdown(text=MARKDOWN, status=200):
-    return reply(text, status, content_type="text/markdown; charset=utf-8", vary="accept")
+    return reply(
+        text, status, content_type="text/markdown; charset=utf-8", vary="accept"
+    )
 
 
 def play(flow, *answers):
@@ -48,7 +53,9 @@ def test_markdown_is_asked_for_first_and_html_is_as_welcome_as_before():
     outcome = play(Direct().read(URL), reply(HTML))
 
     [accept] = accepts(outcome)
-    assert accept.startswith("text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, ")
+    assert accept.startswith(
+        "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, "
+    )
     assert accept.endswith(", */*;q=0.5")
     assert outcome.result.media_type == "text/html"
     assert outcome.result.notes == ()
@@ -58,7 +65,10 @@ def test_markdown_that_says_something_is_taken():
     outcome = play(Direct().read(URL), markdown())
 
     assert len(outcome.requests) == 1
-    assert (outcome.result.media_type, outcome.result.title) == ("text/markdown", "Lights")
+    assert (outcome.result.media_type, outcome.result.title) == (
+        "text/markdown",
+        "Lights",
+    )
     assert outcome.result.content == f"# Lights\n\n{STORY}"
     assert outcome.result.notes == ()
 
@@ -95,7 +105,9 @@ def test_a_stub_is_not_taken_and_html_is_asked_for(text):
     assert "markdown" not in accepts(outcome)[1]
     assert all(request.guarded for request in outcome.requests)
     assert "nineteen miles" in outcome.result.content
-    assert outcome.result.notes == (f"the Markdown that the site offers {STUBS[text]}: this is its HTML",)
+    assert outcome.result.notes == (
+        f"the Markdown that the site offers {STUBS[text]}: this is its HTML",
+    )
 
 
 @pytest.mark.parametrize(
@@ -129,7 +141,9 @@ def test_html_that_calls_itself_markdown_and_says_nothing_is_asked_for_again():
     outcome = play(Direct().read(URL), markdown(f"<!doctype html>{APP}"), reply(HTML))
 
     assert "nineteen miles" in outcome.result.content
-    assert outcome.result.notes == ("the Markdown that the site offers cannot be read: this is its HTML",)
+    assert outcome.result.notes == (
+        "the Markdown that the site offers cannot be read: this is its HTML",
+    )
 
 
 @pytest.mark.parametrize("status", [406, 415])
@@ -141,12 +155,23 @@ def test_a_server_that_refuses_the_preference_is_asked_for_html(status):
 
 @pytest.mark.parametrize("status", [404, 500, 502])
 def test_an_error_of_the_markdown_alone_is_not_that_of_the_page(status):
-    assert "nineteen" in play(Direct().read(URL), markdown("# Oops", status), reply(HTML)).result.content
+    assert (
+        "nineteen"
+        in play(
+            Direct().read(URL), markdown("# Oops", status), reply(HTML)
+        ).result.content
+    )
 
 
 @pytest.mark.parametrize(
     ("status", "error"),
-    [(401, AccessDenied), (402, AccessDenied), (403, Blocked), (410, PageNotFound), (429, RateLimited)],
+    [
+        (401, AccessDenied),
+        (402, AccessDenied),
+        (403, Blocked),
+        (410, PageNotFound),
+        (429, RateLimited),
+    ],
 )
 def test_what_holds_for_the_page_in_any_format_is_not_asked_again(status, error):
     with pytest.raises(error):
@@ -167,7 +192,9 @@ def test_the_error_of_the_html_counts():
 
 
 def test_little_is_better_than_nothing():
-    page = play(Direct().read(URL), markdown("# Status\n\nAll lights burn."), reply(APP)).result
+    page = play(
+        Direct().read(URL), markdown("# Status\n\nAll lights burn."), reply(APP)
+    ).result
 
     assert page.content == "# Status\n\nAll lights burn."
 
@@ -175,7 +202,11 @@ def test_little_is_better_than_nothing():
 def test_a_server_that_knows_only_markdown_is_believed():
     outcome = play(Direct().read(URL), markdown("# Kelp"), markdown("# Kelp"))
 
-    assert (len(outcome.requests), outcome.result.content, outcome.result.notes) == (2, "# Kelp", ())
+    assert (len(outcome.requests), outcome.result.content, outcome.result.notes) == (
+        2,
+        "# Kelp",
+        (),
+    )
 
 
 def test_a_redirect_to_the_markdown_is_followed_and_named():
@@ -197,11 +228,22 @@ def test_a_site_that_negotiates_is_read_as_markdown(server, http):
     def answer(connection):
         wants = server.requests[-1][1]["accept"].startswith("text/markdown")
         body, kind = (MARKDOWN, "text/markdown") if wants else (HTML, "text/html")
-        connection.sendall(http(body, "200 OK", f"Content-Type: {kind}", "Vary: Accept", "Connection: close"))
+        connection.sendall(
+            http(
+                body,
+                "200 OK",
+                f"Content-Type: {kind}",
+                "Vary: Accept",
+                "Connection: close",
+            )
+        )
 
     server.answers["/guide/"] = answer
     with WebSearch(reader="direct", internal=[server.url], cache=True) as web:
-        first, again = web.read(f"{server.url}/guide/"), web.read(f"{server.url}/guide/")
+        first, again = (
+            web.read(f"{server.url}/guide/"),
+            web.read(f"{server.url}/guide/"),
+        )
     with WebSearch(
         reader="direct",
         internal=[server.url],
@@ -210,11 +252,18 @@ def test_a_site_that_negotiates_is_read_as_markdown(server, http):
     ) as web:
         other = web.read(f"{server.url}/guide/")
 
-    assert (first.media_type, again.content, other.media_type) == ("text/markdown", first.content, "text/html")
+    assert (first.media_type, again.content, other.media_type) == (
+        "text/markdown",
+        first.content,
+        "text/html",
+    )
     assert len(server.requests) == 2
 
 
-def page(*links, body=f"<main><h1>Lights</h1><p>{STORY}</p></main><nav><a href=/menu>Menu</a></nav>"):
+def page(
+    *links,
+    body=f"<main><h1>Lights</h1><p>{STORY}</p></main><nav><a href=/menu>Menu</a></nav>",
+):
     facts = '<meta name="author" content="Ines Brandvold"><title>Lights of the north</title>'
     return f"<html><head>{facts}{''.join(links)}</head><body>{body}</body></html>"
 
@@ -233,20 +282,35 @@ def test_an_alternate_is_not_followed_unless_asked_for():
     ("html", "header"),
     [
         (page(ALTERNATE), ""),
-        (page("<LINK REL='Nofollow ALTERNATE' TYPE='text/markdown; charset=utf-8' HREF=/guide/index.md>"), ""),
+        (
+            page(
+                "<LINK REL='Nofollow ALTERNATE' TYPE='text/markdown; charset=utf-8' HREF=/guide/index.md>"
+            ),
+            "",
+        ),
         (page('<link rel=alternate type="text/x-markdown" href=index.md>'), ""),
         (
             page(),
             '</feed>; rel="alternate"; type="application/rss+xml", <index.md>; rel=alternate; type="text/markdown"',
         ),
-        (page(), '<index.md>; type=text/markdown; rel="canonical alternate"; title="a, \\"b\\" <c>"'),
+        (
+            page(),
+            '<index.md>; type=text/markdown; rel="canonical alternate"; title="a, \\"b\\" <c>"',
+        ),
         (page("<!-- " + ALTERNATE.replace("index", "old") + " -->", ALTERNATE), ""),
     ],
 )
 def test_an_alternate_is_followed_with_the_facts_and_menus_of_its_page(html, header):
-    outcome = play(FOLLOWING.read(URL), reply(html, link=header) if header else reply(html), markdown(LONGER))
+    outcome = play(
+        FOLLOWING.read(URL),
+        reply(html, link=header) if header else reply(html),
+        markdown(LONGER),
+    )
 
-    assert [request.url for request in outcome.requests] == [URL, "https://docs.example/guide/index.md"]
+    assert [request.url for request in outcome.requests] == [
+        URL,
+        "https://docs.example/guide/index.md",
+    ]
     assert all(request.guarded for request in outcome.requests)
     page = outcome.result
     assert (page.media_type, page.url, page.final_url) == ("text/markdown", URL, URL)
@@ -284,7 +348,10 @@ def test_what_is_no_alternate_of_this_page_at_its_origin_is_not_fetched(link):
         markdown("# Oops", 500),
         markdown("Please log in to read this page."),
         markdown("# Lights\n\n"),
-        markdown("# Harbour\n\nEverything about ferries, tickets, timetables, museums and opening hours. " * 9),
+        markdown(
+            "# Harbour\n\nEverything about ferries, tickets, timetables, museums and opening hours. "
+            * 9
+        ),
         reply(page()),
         reply("", 302, location="https://other.example/guide.md"),
         reply("", 302, location="http://docs.example/guide.md"),
@@ -301,7 +368,11 @@ def test_the_html_is_the_page_if_the_alternate_fails_or_says_something_else(answ
 
 
 def test_an_alternate_may_redirect_within_its_origin():
-    answers = reply(page(ALTERNATE)), reply("", 302, location="/guide/v2.md"), markdown()
+    answers = (
+        reply(page(ALTERNATE)),
+        reply("", 302, location="/guide/v2.md"),
+        markdown(),
+    )
 
     assert play(FOLLOWING.read(URL), *answers).result.media_type == "text/markdown"
 
@@ -310,7 +381,10 @@ def test_an_alternate_that_is_sent_as_plain_text_is_markdown_too():
     link = ALTERNATE.replace("index.md", "?as=text")
     answers = reply(page(link)), reply(LONGER, content_type="Text/Plain; charset=utf-8")
 
-    assert "[south light](https://docs.example/south/)" in play(FOLLOWING.read(URL), *answers).result.content
+    assert (
+        "[south light](https://docs.example/south/)"
+        in play(FOLLOWING.read(URL), *answers).result.content
+    )
 
 
 def test_an_alternate_says_what_the_scripts_of_the_page_would_show():
@@ -318,7 +392,11 @@ def test_an_alternate_says_what_the_scripts_of_the_page_would_show():
 
     assert "nineteen miles" in outcome.result.content
     with pytest.raises(NeedsBrowser):
-        play(FOLLOWING.read(URL), reply(page(ALTERNATE, body=APP)), markdown("Please log in."))
+        play(
+            FOLLOWING.read(URL),
+            reply(page(ALTERNATE, body=APP)),
+            markdown("Please log in."),
+        )
 
 
 def test_a_challenge_is_not_evaded():
@@ -329,11 +407,17 @@ def test_a_challenge_is_not_evaded():
 
 def test_an_alternate_that_hangs_leaves_time_for_the_page():
     with time_limit(0.2):
-        outcome = play(FOLLOWING.read(URL), reply(page(ALTERNATE)), TimedOut("no answer within the time allowed"))
+        outcome = play(
+            FOLLOWING.read(URL),
+            reply(page(ALTERNATE)),
+            TimedOut("no answer within the time allowed"),
+        )
 
     assert outcome.result.notes == (NOT_USED,)
 
 
-@pytest.mark.parametrize("header", ["<" * 5_000, "<a>;" * 2_000, '<a>; rel="' + "\\" * 7_000, "; " * 4_000])
+@pytest.mark.parametrize(
+    "header", ["<" * 5_000, "<a>;" * 2_000, '<a>; rel="' + "\\" * 7_000, "; " * 4_000]
+)
 def test_a_hostile_header_names_nothing(header):
     assert len(play(FOLLOWING.read(URL), reply(page(), link=header)).requests) == 1

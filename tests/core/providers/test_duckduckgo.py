@@ -21,7 +21,13 @@ NEXT = """
 PREVIOUS = '<div class="nav-link"><form><input type="submit" value="Previous"><input type="hidden" name="s" value="0"></form></div>'
 
 
-def row(href, title="Kelp", snippet="Brown <b>algae</b> &amp; more", kind="web-result", extra=""):
+def row(
+    href,
+    title="Kelp",
+    snippet="Brown <b>algae</b> &amp; more",
+    kind="web-result",
+    extra="",
+):
     return f"""
     <div class="result results_links results_links_deep {kind} "><div class="links_main result__body">
       <h2 class="result__title"><a rel="nofollow" class="result__a" href="{href}">{title}</a></h2>
@@ -31,7 +37,9 @@ def row(href, title="Kelp", snippet="Brown <b>algae</b> &amp; more", kind="web-r
 
 
 def page(*rows, end=""):
-    return reply(f'<div class="serp__results"><div id="links" class="results">{"".join(rows)}{end}</div></div>')
+    return reply(
+        f'<div class="serp__results"><div id="links" class="results">{"".join(rows)}{end}</div></div>'
+    )
 
 
 def found(*answers, **options):
@@ -49,31 +57,44 @@ def form_of(text="kelp", **options):
             "//duckduckgo.com/l/?uddg=https%3A%2F%2Fsea.example%2Fa%3Fb%3Dc%26d%3De&amp;rut=0123",
             "https://sea.example/a?b=c&d=e",
         ),
-        ("//duckduckgo.com/l/?uddg=https%3A%2F%2Fsea.example%2F100%2525&amp;rut=0", "https://sea.example/100%25"),
+        (
+            "//duckduckgo.com/l/?uddg=https%3A%2F%2Fsea.example%2F100%2525&amp;rut=0",
+            "https://sea.example/100%25",
+        ),
         ("https://sea.example/direct", "https://sea.example/direct"),
     ],
 )
 def test_the_page_behind_the_redirect_is_decoded_once(href, url):
-    assert [url] == [result.url for result in found(page(row(href)), limit=1).result.results]
+    assert [url] == [
+        result.url for result in found(page(row(href)), limit=1).result.results
+    ]
 
 
 @pytest.mark.parametrize(
     "advertisement",
     [
-        row("//duckduckgo.com/l/?uddg=https%3A%2F%2Fduckduckgo.com%2Fy.js%3Fad_domain%3Dshop.example"),
+        row(
+            "//duckduckgo.com/l/?uddg=https%3A%2F%2Fduckduckgo.com%2Fy.js%3Fad_domain%3Dshop.example"
+        ),
         row("https://duckduckgo.com/y.js?ad_domain=shop.example"),
         row("https://shop.example/", kind="result--ad"),
         row("https://shop.example/", kind="web-result result--ad"),
     ],
 )
 def test_advertisements_are_dropped(advertisement):
-    results = found(page(advertisement, row("https://sea.example/")), limit=1).result.results
+    results = found(
+        page(advertisement, row("https://sea.example/")), limit=1
+    ).result.results
 
     assert [result.url for result in results] == ["https://sea.example/"]
 
 
 def test_titles_and_snippets_are_plain_text_and_the_date_is_read():
-    dated = row("https://sea.example/", title="<b>Kelp</b>", extra="<span>&nbsp; 2026-02-28T12:30:00.0000000</span>")
+    dated = row(
+        "https://sea.example/",
+        title="<b>Kelp</b>",
+        extra="<span>&nbsp; 2026-02-28T12:30:00.0000000</span>",
+    )
     (result,) = found(page(dated), limit=1).result.results
 
     assert (result.title, result.snippet) == ("Kelp", "Brown algae & more")
@@ -100,12 +121,16 @@ def test_odd_statuses_are_blocked_too(status):
 
 
 def test_no_results_differ_from_a_changed_page():
-    assert found(reply('<div class="no-results">No  results.</div>')).result.results == ()
+    assert (
+        found(reply('<div class="no-results">No  results.</div>')).result.results == ()
+    )
     with pytest.raises(BadResponse, match="changed its format"):
         found(reply("<title>DuckDuckGo</title><p>Welcome to our new design"))
     with pytest.raises(BadResponse, match="changed its format"):
         found(
-            reply('<div class="result results_links web-result"><h2><a href="https://sea.example/">Kelp</a></h2></div>')
+            reply(
+                '<div class="result results_links web-result"><h2><a href="https://sea.example/">Kelp</a></h2></div>'
+            )
         )
 
 
@@ -117,15 +142,36 @@ def test_the_row_that_says_that_there_are_no_results_is_none():
       </span></div></div>
     </div>"""
     assert found(page(nothing)).result.results == ()
-    assert found(page(row("https://duckduckgo.com/y.js?ad_domain=a", kind="result--ad"), nothing)).result.results == ()
+    assert (
+        found(
+            page(
+                row("https://duckduckgo.com/y.js?ad_domain=a", kind="result--ad"),
+                nothing,
+            )
+        ).result.results
+        == ()
+    )
 
 
 def test_the_next_page_is_reached_through_the_form_of_the_last_after_a_pause():
-    outcome = found(page(row("https://a.example/"), end=NEXT), page(row("https://b.example/"), end=PREVIOUS), limit=5)
+    outcome = found(
+        page(row("https://a.example/"), end=NEXT),
+        page(row("https://b.example/"), end=PREVIOUS),
+        limit=5,
+    )
 
-    assert outcome.requests[1].form == {"q": "kelp", "s": "10", "dc": "11", "vqd": "4-123", "kl": "wt-wt"}
+    assert outcome.requests[1].form == {
+        "q": "kelp",
+        "s": "10",
+        "dc": "11",
+        "vqd": "4-123",
+        "kl": "wt-wt",
+    }
     assert outcome.pauses == [1.0]
-    assert [result.url for result in outcome.result.results] == ["https://a.example/", "https://b.example/"]
+    assert [result.url for result in outcome.result.results] == [
+        "https://a.example/",
+        "https://b.example/",
+    ]
 
 
 def test_a_later_page_of_results_is_cut_out_of_the_pages_before_it():
@@ -133,7 +179,11 @@ def test_a_later_page_of_results_is_cut_out_of_the_pages_before_it():
 
     results = found(page(*rows, end=NEXT), limit=3, page=2).result.results
 
-    assert [r.url for r in results] == ["https://sea.example/3", "https://sea.example/4", "https://sea.example/5"]
+    assert [r.url for r in results] == [
+        "https://sea.example/3",
+        "https://sea.example/4",
+        "https://sea.example/5",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -161,7 +211,11 @@ def test_a_later_page_of_results_is_cut_out_of_the_pages_before_it():
         ({"country": "BE"}, "kl", "be-fr"),
         ({"country": "US", "language": "es"}, "kl", "us-es"),
         ({"time_range": "month"}, "df", "m"),
-        ({"after": "2026-01-01", "before": "2026-02-01"}, "df", "2026-01-01..2026-02-01"),
+        (
+            {"after": "2026-01-01", "before": "2026-02-01"},
+            "df",
+            "2026-01-01..2026-02-01",
+        ),
         ({"safe_search": "strict"}, "kp", "1"),
         ({"allowed_domains": ["a.org"]}, "q", "kelp site:a.org"),
     ],
@@ -176,7 +230,10 @@ def test_a_region_it_does_not_have_is_refused():
     assert caught.value.options == ("country", "language")
 
 
-@pytest.mark.parametrize("options", [{"language": "zh-Hans", "country": "TW"}, {"language": "sr"}, {"country": "RS"}])
+@pytest.mark.parametrize(
+    "options",
+    [{"language": "zh-Hans", "country": "TW"}, {"language": "sr"}, {"country": "RS"}],
+)
 def test_no_other_script_or_place_stands_in(options):
     with pytest.raises(UnsupportedOption) as caught:
         form_of(**options)
@@ -184,10 +241,14 @@ def test_no_other_script_or_place_stands_in(options):
 
 
 def test_after_a_day_means_until_today():
-    assert form_of(after="2026-01-01")["df"] == f"2026-01-01..{datetime.now(UTC).date()}"
+    assert (
+        form_of(after="2026-01-01")["df"] == f"2026-01-01..{datetime.now(UTC).date()}"
+    )
 
 
-CHALLENGE = reply('<form id="challenge-form" action="//duckduckgo.com/anomaly.js">', 202)
+CHALLENGE = reply(
+    '<form id="challenge-form" action="//duckduckgo.com/anomaly.js">', 202
+)
 
 
 def test_a_challenge_on_a_later_page_keeps_the_results_so_far():
@@ -198,7 +259,13 @@ def test_a_challenge_on_a_later_page_keeps_the_results_so_far():
 
 
 def test_the_limit_counts_results_inside_the_domains():
-    pages = [page(*(row(f"https://{host}.org/{n}{m}") for host in "ab" for m in range(3)), end=NEXT) for n in range(3)]
+    pages = [
+        page(
+            *(row(f"https://{host}.org/{n}{m}") for host in "ab" for m in range(3)),
+            end=NEXT,
+        )
+        for n in range(3)
+    ]
     outcome = found(*pages[:2], limit=5, allowed_domains=["a.org"])
 
     assert len([one for one in outcome.result.results if "//a.org" in one.url]) == 5
@@ -220,13 +287,18 @@ def test_the_abstract_above_the_results_is_the_answer():
 
     assert " ".join(response.answer.split()) == "Kelp is a brown alga."
     about_us = '<div id="zero_click_abstract">Your IP address is 192.0.2.1</div>'
-    assert found(page(about_us, row("https://sea.example/")), limit=1).result.answer is None
+    assert (
+        found(page(about_us, row("https://sea.example/")), limit=1).result.answer
+        is None
+    )
 
 
 def test_corrections_are_suggestions():
     box = '<div id="did_you_mean">Including results for <a href="/html/?q=kelp+soup">kelp <b>soup</b></a></div>'
 
-    assert found(page(box, row("https://sea.example/")), limit=1).result.suggestions == ("kelp soup",)
+    assert found(
+        page(box, row("https://sea.example/")), limit=1
+    ).result.suggestions == ("kelp soup",)
 
 
 def test_a_query_with_its_domains_may_be_too_long():
@@ -241,10 +313,20 @@ def test_a_bang_is_quoted_because_it_would_redirect():
 def test_every_region_is_spelt_country_first():
     from websearch_core.providers.duckduckgo import _REGIONS
 
-    assert all(re.fullmatch("[a-z]{2}-[a-z]{2,3}", region) for region in _REGIONS.values())
+    assert all(
+        re.fullmatch("[a-z]{2}-[a-z]{2,3}", region) for region in _REGIONS.values()
+    )
 
 
-@pytest.mark.parametrize("href", ["//[", "http://[", "//duckduckgo.com/l/?uddg=http%3A%2F%2F%5B", "//\u2100.example"])
+@pytest.mark.parametrize(
+    "href",
+    [
+        "//[",
+        "http://[",
+        "//duckduckgo.com/l/?uddg=http%3A%2F%2F%5B",
+        "//\u2100.example",
+    ],
+)
 def test_an_invalid_link_drops_only_its_result(href):
     response = found(page(row(href), row("https://sea.example/kelp"))).result
 

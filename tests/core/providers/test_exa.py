@@ -42,7 +42,11 @@ def body_of(provider=EXA, **options):
         ({"topic": "news"}, "category", "news"),
         ({"topic": "finance"}, "category", "financial report"),
         ({"topic": "academic"}, "category", "publication"),
-        ({"images": True}, "contents", {"highlights": True, "extras": {"imageLinks": 1}}),
+        (
+            {"images": True},
+            "contents",
+            {"highlights": True, "extras": {"imageLinks": 1}},
+        ),
         ({"extra": {"includeText": ["kelp"]}}, "includeText", ["kelp"]),
     ],
 )
@@ -64,7 +68,14 @@ def test_allowed_and_blocked_domains_are_not_sent_together():
 
 
 def test_its_own_options_are_sent():
-    exa = Exa(api_key=SECRET, type="neural", category="people", highlights=False, text=True, max_age_hours=0)
+    exa = Exa(
+        api_key=SECRET,
+        type="neural",
+        category="people",
+        highlights=False,
+        text=True,
+        max_age_hours=0,
+    )
 
     assert body_of(exa) == {
         "query": "kelp", "numResults": 5, "type": "neural", "category": "people",
@@ -80,9 +91,15 @@ def test_a_language_is_refused():
 
 
 def test_a_deep_search_has_an_answer():
-    found = {"results": [{"url": URL, "title": "Kelp"}], "output": {"content": "A seaweed.", "grounding": []}}
+    found = {
+        "results": [{"url": URL, "title": "Kelp"}],
+        "output": {"content": "A seaweed.", "grounding": []},
+    }
 
-    assert play(EXA.search(SearchQuery.of("kelp")), reply(found)).result.answer == "A seaweed."
+    assert (
+        play(EXA.search(SearchQuery.of("kelp")), reply(found)).result.answer
+        == "A seaweed."
+    )
 
 
 @pytest.mark.parametrize(
@@ -94,17 +111,30 @@ def test_a_deep_search_has_an_answer():
         ("SOMETHING_NEW", 410, PageNotFound, False),
     ],
 )
-def test_a_page_that_fails_is_an_error_although_the_answer_is_a_success(tag, status, kind, temporary):
-    failure = {"id": URL, "status": "error", "error": {"tag": tag, "httpStatusCode": status}}
+def test_a_page_that_fails_is_an_error_although_the_answer_is_a_success(
+    tag, status, kind, temporary
+):
+    failure = {
+        "id": URL,
+        "status": "error",
+        "error": {"tag": tag, "httpStatusCode": status},
+    }
     with pytest.raises(kind) as caught:
-        play(EXA.read(URL), reply({"requestId": "1", "results": [], "statuses": [failure]}))
+        play(
+            EXA.read(URL),
+            reply({"requestId": "1", "results": [], "statuses": [failure]}),
+        )
     assert (caught.value.detail, caught.value.temporary) == (tag, temporary)
 
 
-@pytest.mark.parametrize("tag", ["NO_MORE_CREDITS", "API_KEY_BUDGET_EXCEEDED", "TEAM_BUDGET_EXCEEDED"])
+@pytest.mark.parametrize(
+    "tag", ["NO_MORE_CREDITS", "API_KEY_BUDGET_EXCEEDED", "TEAM_BUDGET_EXCEEDED"]
+)
 def test_an_empty_account_is_a_quota_whatever_the_status(tag):
     with pytest.raises(QuotaExhausted):
-        play(EXA.search(SearchQuery.of("kelp")), reply({"error": "no", "tag": tag}, 429))
+        play(
+            EXA.search(SearchQuery.of("kelp")), reply({"error": "no", "tag": tag}, 429)
+        )
 
 
 def test_several_pages_are_read_in_one_request():
@@ -141,18 +171,26 @@ def test_several_pages_are_read_in_one_request():
 )
 def test_a_tag_tells_the_pages_failure_from_the_requests(status, tag, kind):
     with pytest.raises(kind) as caught:
-        play(EXA.read(URL), reply({"requestId": "x", "error": "No.", "tag": tag}, status))
+        play(
+            EXA.read(URL), reply({"requestId": "x", "error": "No.", "tag": tag}, status)
+        )
 
     assert (type(caught.value), caught.value.detail) == (kind, "No.")
 
 
 def test_what_moderation_refuses_is_a_bad_request_and_no_wrong_key():
     with pytest.raises(BadRequest):
-        play(EXA.search(SearchQuery.of("kelp")), reply({"error": "No.", "tag": "PROHIBITED_CONTENT"}, 403))
+        play(
+            EXA.search(SearchQuery.of("kelp")),
+            reply({"error": "No.", "tag": "PROHIBITED_CONTENT"}, 403),
+        )
 
 
 def test_pages_that_could_not_be_read_are_noted():
-    statuses = [{"id": URL, "status": "success"}, {"id": "b", "status": "error", "error": {"tag": "CRAWL_TIMEOUT"}}]
+    statuses = [
+        {"id": URL, "status": "success"},
+        {"id": "b", "status": "error", "error": {"tag": "CRAWL_TIMEOUT"}},
+    ]
     body = {"results": [{"url": URL, "title": "Kelp"}], "statuses": statuses}
     found = play(EXA.search(SearchQuery.of("kelp")), reply(body)).result
 
@@ -165,20 +203,27 @@ def test_a_topic_that_exa_no_longer_has_is_refused():
 
 
 def test_only_categories_that_exa_has_can_be_chosen():
-    assert body_of(Exa(api_key=SECRET, category="publication", type="lite"))["category"] == "publication"
+    assert (
+        body_of(Exa(api_key=SECRET, category="publication", type="lite"))["category"]
+        == "publication"
+    )
     with pytest.raises(ConfigurationError, match="category"):
         Exa(api_key=SECRET, category="github")
 
 
 def test_an_answer_in_the_shape_of_a_schema_is_json():
     output = {"content": {"metres": 3, "unit": "m"}}
-    found = play(EXA.search(SearchQuery.of("kelp")), reply({"results": [], "output": output})).result
+    found = play(
+        EXA.search(SearchQuery.of("kelp")), reply({"results": [], "output": output})
+    ).result
 
     assert found.answer == '{"metres": 3, "unit": "m"}'
 
 
 def test_entities_in_the_text_of_a_page_are_unescaped():
     hit = {"url": URL, "title": "<div> &amp; more", "text": "It&#8217;s 3 &lt; 4"}
-    (result,) = play(EXA.search(SearchQuery.of("kelp")), reply({"results": [hit]})).result.results
+    (result,) = play(
+        EXA.search(SearchQuery.of("kelp")), reply({"results": [hit]})
+    ).result.results
 
     assert (result.title, result.content) == ("<div> & more", "It\u2019s 3 < 4")

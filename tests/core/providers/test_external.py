@@ -8,7 +8,12 @@ import pickle
 import pytest
 
 from websearch_core import WebSearch
-from websearch_core.errors import AuthenticationError, ConfigurationError, UnsupportedOption, WebSearchError
+from websearch_core.errors import (
+    AuthenticationError,
+    ConfigurationError,
+    UnsupportedOption,
+    WebSearchError,
+)
 from websearch_core.flow import Response
 from websearch_core.layers import leaves
 from websearch_core.models import SearchQuery
@@ -22,7 +27,11 @@ JSON = {"content-type": "application/json"}
 
 
 def ask(query="kelp", options=(), **declared):
-    return next(External(base_url=URL, **declared).search(SearchQuery.of(query, **dict(options))))
+    return next(
+        External(base_url=URL, **declared).search(
+            SearchQuery.of(query, **dict(options))
+        )
+    )
 
 
 def test_the_plainest_declaration_is_a_url():
@@ -34,7 +43,9 @@ def test_the_plainest_declaration_is_a_url():
         External(base_url=URL).search(SearchQuery.of("kelp")),
         reply({"results": [{"title": "Kelp", "url": "https://a.example"}]}),
     ).result
-    assert [(one.title, one.url) for one in found.results] == [("Kelp", "https://a.example")]
+    assert [(one.title, one.url) for one in found.results] == [
+        ("Kelp", "https://a.example")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -54,9 +65,22 @@ def test_the_key_goes_where_the_declaration_says(declared, header, in_url):
 
 
 def test_parameters_have_the_names_of_the_service_in_a_url():
-    names = {"query": "text", "limit": "n", "page": "p", "allowed_domains": "sites", "images": "pictures"}
-    options = {"page": 3, "allowed_domains": ["a.org", "b.org"], "images": True, "limit": 4}
-    request = ask(options=options.items(), parameters=names, constants={"index": 7, "safe": False})
+    names = {
+        "query": "text",
+        "limit": "n",
+        "page": "p",
+        "allowed_domains": "sites",
+        "images": "pictures",
+    }
+    options = {
+        "page": 3,
+        "allowed_domains": ["a.org", "b.org"],
+        "images": True,
+        "limit": 4,
+    }
+    request = ask(
+        options=options.items(), parameters=names, constants={"index": 7, "safe": False}
+    )
 
     assert request.params == {
         "index": "7", "safe": "false", "text": "kelp", "n": "4", "p": "3", "sites": "a.org,b.org", "pictures": "true",
@@ -65,9 +89,19 @@ def test_parameters_have_the_names_of_the_service_in_a_url():
 
 def test_parameters_may_be_inside_objects_of_a_body_and_the_declaration_stays_as_it_is():
     constants = {"request": {"index": "docs"}}
-    names = {"query": "request.text", "after": "request.from.day", "allowed_domains": "sites"}
-    options = {"after": "2026-01-02", "allowed_domains": ["a.org"], "extra": {"debug": 1}}
-    request = ask(options=options.items(), method="POST", parameters=names, constants=constants)
+    names = {
+        "query": "request.text",
+        "after": "request.from.day",
+        "allowed_domains": "sites",
+    }
+    options = {
+        "after": "2026-01-02",
+        "allowed_domains": ["a.org"],
+        "extra": {"debug": 1},
+    }
+    request = ask(
+        options=options.items(), method="POST", parameters=names, constants=constants
+    )
 
     assert request.json == {
         "request": {"index": "docs", "text": "kelp", "from": {"day": "2026-01-02"}}, "sites": ["a.org"], "debug": 1,
@@ -78,7 +112,9 @@ def test_parameters_may_be_inside_objects_of_a_body_and_the_declaration_stays_as
 def test_options_that_are_not_declared_are_refused():
     with pytest.raises(UnsupportedOption, match="language"):
         ask(options={"language": "en"}.items())
-    assert External(base_url=URL, parameters={"query": "q", "language": "l", "limit": "n"}).options == {"language"}
+    assert External(
+        base_url=URL, parameters={"query": "q", "language": "l", "limit": "n"}
+    ).options == {"language"}
 
 
 @pytest.mark.parametrize(
@@ -86,18 +122,33 @@ def test_options_that_are_not_declared_are_refused():
     [
         ({"base_url": "search.example"}, "absolute http"),
         ({"parameters": {"limit": "n"}}, "how the service calls the query"),
-        ({"parameters": {"query": "q", "lang": "l"}}, "lang: not an option of a search"),
+        (
+            {"parameters": {"query": "q", "lang": "l"}},
+            "lang: not an option of a search",
+        ),
         ({"parameters": {"query": "a..b"}}, "parameters"),
         ({"results": "data[0].items .x"}, "results"),
         ({"method": "PUT"}, "method"),
-        ({"key_header": "X-Colour"}, "must be Authorization, or have key, token or secret in its name"),
+        (
+            {"key_header": "X-Colour"},
+            "must be Authorization, or have key, token or secret in its name",
+        ),
         ({"key_header": "X-Key\nHost"}, "must be Authorization"),
         ({"links": "x"}, "links"),
-        ({"results": "data..items"}, "names with dots between them, such as data.items"),
+        (
+            {"results": "data..items"},
+            "names with dots between them, such as data.items",
+        ),
         ({"parameters": {"query": ""}}, "parameters.query"),
         ({"parameters": {"query": "q", "language": "q"}}, "q would be sent twice"),
-        ({"parameters": {"query": "a.b", "limit": "a"}, "method": "POST"}, "a would be sent twice"),
-        ({"parameters": {"query": "token"}, "key_parameter": "token"}, "token would be sent twice"),
+        (
+            {"parameters": {"query": "a.b", "limit": "a"}, "method": "POST"},
+            "a would be sent twice",
+        ),
+        (
+            {"parameters": {"query": "token"}, "key_parameter": "token"},
+            "token would be sent twice",
+        ),
     ],
 )
 def test_a_wrong_declaration_is_an_error_that_says_where(declared, problem):
@@ -108,12 +159,20 @@ def test_a_wrong_declaration_is_an_error_that_says_where(declared, problem):
 
 
 def test_names_of_a_url_may_have_dots():
-    assert ask(parameters={"query": "a", "limit": "a.b"}).params == {"a": "kelp", "a.b": "5"}
+    assert ask(parameters={"query": "a", "limit": "a.b"}).params == {
+        "a": "kelp",
+        "a.b": "5",
+    }
 
 
 @pytest.mark.parametrize(
     "url",
-    [f"{URL}?key={SECRET}", f"https://me:{SECRET}@search.example/", f"{URL}#{SECRET}", f"{URL}?{SECRET}"],
+    [
+        f"{URL}?key={SECRET}",
+        f"https://me:{SECRET}@search.example/",
+        f"{URL}#{SECRET}",
+        f"{URL}?{SECRET}",
+    ],
 )
 def test_a_key_in_the_url_is_refused_without_showing_it(url):
     with pytest.raises(ConfigurationError, match="base_url") as caught:
@@ -125,7 +184,9 @@ def test_a_key_in_the_url_is_refused_without_showing_it(url):
 
 def answer(body, **declared):
     response = body if isinstance(body, Response) else reply(body)
-    return play(External(base_url=URL, **declared).search(SearchQuery.of("kelp")), response).result
+    return play(
+        External(base_url=URL, **declared).search(SearchQuery.of("kelp")), response
+    ).result
 
 
 @pytest.mark.parametrize(
@@ -143,18 +204,25 @@ def answer(body, **declared):
         (Response(status=302, headers={"location": "http://169.254.169.254/"}, content=b""), {}, "302 Found"),
     ],
 )  # fmt: skip
-def test_an_answer_that_the_declaration_does_not_fit_is_an_error_that_says_where(body, declared, problem):
+def test_an_answer_that_the_declaration_does_not_fit_is_an_error_that_says_where(
+    body, declared, problem
+):
     with pytest.raises(WebSearchError, match="external search failed") as caught:
         answer(body, **declared)
 
     assert problem in str(caught.value)
 
 
-@pytest.mark.parametrize("body", [{}, {"data": {}}, {"data": {"items": None}}, {"date": {"items": []}}])
+@pytest.mark.parametrize(
+    "body", [{}, {"data": {}}, {"data": {"items": None}}, {"date": {"items": []}}]
+)
 def test_an_answer_without_a_list_is_empty_and_its_note_names_the_path(body):
     found = answer(body, results="data.items")
 
-    assert (found.results, found.notes) == ((), ("external's answer has no list at data.items: is it elsewhere?",))
+    assert (found.results, found.notes) == (
+        (),
+        ("external's answer has no list at data.items: is it elsewhere?",),
+    )
     assert answer([], results="").notes == answer({"results": []}).notes == ()
 
 
@@ -202,7 +270,13 @@ def test_a_file_that_the_user_chose_declares_a_service(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "line", ['base_url = "https://evil.example"', 'results = "x"', 'api_key = "k"', "constants = {a=1}"]
+    "line",
+    [
+        'base_url = "https://evil.example"',
+        'results = "x"',
+        'api_key = "k"',
+        "constants = {a=1}",
+    ],
 )
 def test_a_file_that_was_merely_found_declares_nothing(line, tmp_path, monkeypatch):
     (tmp_path / "websearch.toml").write_text(f"[providers.external]\n{line}\n", "utf-8")
@@ -211,13 +285,19 @@ def test_a_file_that_was_merely_found_declares_nothing(line, tmp_path, monkeypat
         WebSearch("external")
 
 
-def test_a_file_that_the_user_chose_may_name_a_server_of_a_private_network(tmp_path, monkeypatch):
+def test_a_file_that_the_user_chose_may_name_a_server_of_a_private_network(
+    tmp_path, monkeypatch
+):
     file = tmp_path / "mine.toml"
-    file.write_text(FILE.replace("https://search.example", "http://10.0.0.5:8080"), "utf-8")
+    file.write_text(
+        FILE.replace("https://search.example", "http://10.0.0.5:8080"), "utf-8"
+    )
     monkeypatch.setenv("WEB_SEARCH_CONFIG", str(file))
 
     (external,) = leaves(WebSearch().provider)
-    assert next(external.search(SearchQuery.of("kelp"))).url == "http://10.0.0.5:8080/api"
+    assert (
+        next(external.search(SearchQuery.of("kelp"))).url == "http://10.0.0.5:8080/api"
+    )
 
 
 def test_a_key_is_not_sent_unencrypted_and_what_is_missing_is_named():

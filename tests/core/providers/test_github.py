@@ -5,7 +5,12 @@ import time
 
 import pytest
 
-from websearch_core.errors import AuthenticationError, Blocked, RateLimited, UnsupportedOption
+from websearch_core.errors import (
+    AuthenticationError,
+    Blocked,
+    RateLimited,
+    UnsupportedOption,
+)
 from websearch_core.models import SearchQuery
 from websearch_core.providers.github import GitHub
 from websearch_core.testing import SECRET, play, reply
@@ -54,7 +59,9 @@ def test_markup_in_plain_text_stays_readable():
         "html_url": "https://github.com/a/b",
         "description": "Turns <table> &amp; <b> into text",
     }
-    (result,) = play(GitHub().search(SearchQuery.of("x")), reply({"items": [item], "total_count": 1})).result.results
+    (result,) = play(
+        GitHub().search(SearchQuery.of("x")), reply({"items": [item], "total_count": 1})
+    ).result.results
 
     assert result.snippet == "Turns <table> &amp; <b> into text"
 
@@ -62,34 +69,54 @@ def test_markup_in_plain_text_stays_readable():
 @pytest.mark.parametrize("status", [403, 429])
 def test_a_reached_limit_is_no_wrong_key(status):
     reset = str(int(time.time()) + 50)
-    headers = {"x-ratelimit-limit": "10", "x-ratelimit-remaining": "0", "x-ratelimit-reset": reset}
+    headers = {
+        "x-ratelimit-limit": "10",
+        "x-ratelimit-remaining": "0",
+        "x-ratelimit-reset": reset,
+    }
     with pytest.raises(RateLimited) as caught:
-        play(GitHub().search(SearchQuery.of("x")), reply({"message": "API rate limit exceeded"}, status, **headers))
+        play(
+            GitHub().search(SearchQuery.of("x")),
+            reply({"message": "API rate limit exceeded"}, status, **headers),
+        )
     assert 40 < caught.value.retry_after <= 50
 
 
 def test_a_secondary_limit_without_a_time_is_a_minute():
     with pytest.raises(RateLimited) as caught:
-        play(GitHub().search(SearchQuery.of("x")), reply({"message": "You have exceeded a secondary rate limit"}, 403))
+        play(
+            GitHub().search(SearchQuery.of("x")),
+            reply({"message": "You have exceeded a secondary rate limit"}, 403),
+        )
     assert caught.value.retry_after == 60
 
 
 def test_a_token_that_may_not_do_this_is_a_wrong_key():
     headers = {"x-ratelimit-limit": "30", "x-ratelimit-remaining": "29"}
-    answer = reply({"message": "Resource not accessible by personal access token"}, 403, **headers)
+    answer = reply(
+        {"message": "Resource not accessible by personal access token"}, 403, **headers
+    )
     with pytest.raises(AuthenticationError):
         play(TOKEN.search(SearchQuery.of("x")), answer)
 
 
 def test_a_rate_limit_keeps_githubs_words():
     with pytest.raises(RateLimited) as caught:
-        play(GitHub().search(SearchQuery.of("tides")), reply({"message": "API rate limit exceeded for 192.0.2.1"}, 403))
+        play(
+            GitHub().search(SearchQuery.of("tides")),
+            reply({"message": "API rate limit exceeded for 192.0.2.1"}, 403),
+        )
 
     assert caught.value.detail == "API rate limit exceeded for 192.0.2.1"
 
 
 def test_a_refusal_without_a_key_names_what_helps():
-    with pytest.raises(Blocked, match="say who runs them.*or give it a key: GITHUB_TOKEN"):
+    with pytest.raises(
+        Blocked, match="say who runs them.*or give it a key: GITHUB_TOKEN"
+    ):
         play(GitHub().search(SearchQuery.of("kelp")), reply({"message": "no"}, 403))
     with pytest.raises(AuthenticationError):
-        play(GitHub(api_key=SECRET).search(SearchQuery.of("kelp")), reply({"message": "no"}, 403))
+        play(
+            GitHub(api_key=SECRET).search(SearchQuery.of("kelp")),
+            reply({"message": "no"}, 403),
+        )

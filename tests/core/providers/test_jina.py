@@ -31,13 +31,20 @@ def read(data=None, status=200, reader=None, **fields):
 
 def test_a_key_is_optional_and_sent_if_set():
     assert "Authorization" not in next(Jina().read(URL)).headers
-    assert next(Jina(api_key=SECRET).read(URL)).headers["Authorization"] == f"Bearer {SECRET}"
+    assert (
+        next(Jina(api_key=SECRET).read(URL)).headers["Authorization"]
+        == f"Bearer {SECRET}"
+    )
 
 
 def test_the_whole_url_is_sent_in_the_body():
     request = next(Jina().read(URL))
 
-    assert (request.method, request.url, request.json) == ("POST", "https://r.jina.ai/", {"url": URL})
+    assert (request.method, request.url, request.json) == (
+        "POST",
+        "https://r.jina.ai/",
+        {"url": URL},
+    )
 
 
 def test_private_asks_jina_to_keep_no_copy():
@@ -65,11 +72,23 @@ def test_the_metadata_of_a_page_is_kept():
 
 @pytest.mark.parametrize(
     ("status", "kind", "temporary"),
-    [(404, PageNotFound, False), (410, PageNotFound, False), (503, Unavailable, True), (403, Blocked, False)],
+    [
+        (404, PageNotFound, False),
+        (410, PageNotFound, False),
+        (503, Unavailable, True),
+        (403, Blocked, False),
+    ],
 )
-def test_a_missing_page_is_an_error_although_jina_reports_success(status, kind, temporary):
+def test_a_missing_page_is_an_error_although_jina_reports_success(
+    status, kind, temporary
+):
     with pytest.raises(kind) as caught:
-        read({"content": "Not here", "warning": f"Target URL returned error {status}: Nope"})
+        read(
+            {
+                "content": "Not here",
+                "warning": f"Target URL returned error {status}: Nope",
+            }
+        )
     assert (caught.value.status, caught.value.temporary) == (status, temporary)
 
 
@@ -79,27 +98,50 @@ def test_other_warnings_are_noted():
     assert page.notes == ("jina: This is a cached snapshot",)
 
 
-@pytest.mark.parametrize(("code", "kind"), [(402, QuotaExhausted), (403, Blocked), (429, RateLimited)])
+@pytest.mark.parametrize(
+    ("code", "kind"), [(402, QuotaExhausted), (403, Blocked), (429, RateLimited)]
+)
 def test_a_failure_that_is_sent_as_a_success_is_a_failure(code, kind):
-    problem = {"data": None, "code": code, "name": "SomeError", "status": code * 100 + 3, "message": "No more of this"}
+    problem = {
+        "data": None,
+        "code": code,
+        "name": "SomeError",
+        "status": code * 100 + 3,
+        "message": "No more of this",
+    }
     with pytest.raises(kind) as caught:
         play(Jina().read(URL), reply(problem))
     assert (caught.value.status, caught.value.detail) == (code, "No more of this")
 
 
 def test_a_search_that_fails_with_a_success_fails_too():
-    problem = {"data": None, "code": 402, "name": "InsufficientBalanceError", "message": "Account balance not enough"}
+    problem = {
+        "data": None,
+        "code": 402,
+        "name": "InsufficientBalanceError",
+        "message": "Account balance not enough",
+    }
     query = SearchQuery.of("kelp")
     with pytest.raises(QuotaExhausted):
         play(Jina(api_key=SECRET).search(query), reply(problem))
-    nothing = {**problem, "code": 422, "message": "No search results available for query kelp"}
+    nothing = {
+        **problem,
+        "code": 422,
+        "message": "No search results available for query kelp",
+    }
     assert play(Jina(api_key=SECRET).search(query), reply(nothing)).result.results == ()
 
 
-@pytest.mark.parametrize(("status", "kind"), [(409, TooLarge), (413, TooLarge), (451, Blocked)])
+@pytest.mark.parametrize(
+    ("status", "kind"), [(409, TooLarge), (413, TooLarge), (451, Blocked)]
+)
 def test_statuses_of_its_own(status, kind):
     with pytest.raises(kind, match="Anonymous access"):
-        read(None, status, readableMessage="SecurityCompromiseError: Anonymous access to domain blocked")
+        read(
+            None,
+            status,
+            readableMessage="SecurityCompromiseError: Anonymous access to domain blocked",
+        )
 
 
 @pytest.mark.parametrize("base_url", ["https://r.jina.ai", "https://R.JINA.AI/"])
@@ -135,18 +177,35 @@ def test_links_and_the_time_that_is_left_are_asked_for():
 
 
 def test_how_to_read_can_be_chosen():
-    headers = next(Jina(no_cache=True, engine="direct", target_selector="main").read(URL)).headers
+    headers = next(
+        Jina(no_cache=True, engine="direct", target_selector="main").read(URL)
+    ).headers
 
-    assert (headers["X-No-Cache"], headers["X-Engine"], headers["X-Target-Selector"]) == ("true", "direct", "main")
+    assert (
+        headers["X-No-Cache"],
+        headers["X-Engine"],
+        headers["X-Target-Selector"],
+    ) == ("true", "direct", "main")
 
 
 def test_all_links_are_pairs():
-    pairs = [["Sea", "https://sea.example/"], ["Sea", "https://sea.example/b"], ["Mail", "mailto:a@b.example"], []]
+    pairs = [
+        ["Sea", "https://sea.example/"],
+        ["Sea", "https://sea.example/b"],
+        ["Mail", "mailto:a@b.example"],
+        [],
+    ]
 
-    assert read({"content": "text", "links": pairs}).result.links == ("https://sea.example/", "https://sea.example/b")
+    assert read({"content": "text", "links": pairs}).result.links == (
+        "https://sea.example/",
+        "https://sea.example/b",
+    )
 
 
-@pytest.mark.parametrize("where", [{"data": {"usage": {"tokens": 812}}}, {"meta": {"usage": {"tokens": 812}}}])
+@pytest.mark.parametrize(
+    "where",
+    [{"data": {"usage": {"tokens": 812}}}, {"meta": {"usage": {"tokens": 812}}}],
+)
 def test_the_tokens_are_the_usage(where):
     fields = {"data": {}, **where}
     data = {"content": "text", **fields.pop("data")}
@@ -169,8 +228,20 @@ def test_a_page_that_jina_cannot_open_is_not_a_wrong_request():
     [
         ({"content": ""}, UnsupportedContent),
         ({"content": " \n"}, UnsupportedContent),
-        ({"content": "Solve this.", "warning": "This page maybe requiring CAPTCHA, please make sure ..."}, Blocked),
-        ({"title": "Just a moment...", "content": "Enable JavaScript and cookies to continue"}, Blocked),
+        (
+            {
+                "content": "Solve this.",
+                "warning": "This page maybe requiring CAPTCHA, please make sure ...",
+            },
+            Blocked,
+        ),
+        (
+            {
+                "title": "Just a moment...",
+                "content": "Enable JavaScript and cookies to continue",
+            },
+            Blocked,
+        ),
     ],
     ids=str,
 )
@@ -181,13 +252,20 @@ def test_what_is_no_page_is_no_success(data, kind):
 
 
 def test_a_page_with_content_may_have_a_captcha():
-    page = read({"content": "An article. " * 100, "warning": "This page maybe requiring CAPTCHA"}).result
+    page = read(
+        {
+            "content": "An article. " * 100,
+            "warning": "This page maybe requiring CAPTCHA",
+        }
+    ).result
 
     assert page.notes == ("jina: The page may require a CAPTCHA",)
 
 
 def search_of(provider=None, **options):
-    return next((provider or Jina(api_key=SECRET)).search(SearchQuery.of("kelp", **options)))
+    return next(
+        (provider or Jina(api_key=SECRET)).search(SearchQuery.of("kelp", **options))
+    )
 
 
 @pytest.mark.parametrize(
@@ -211,8 +289,14 @@ def test_a_search_goes_to_the_search_server_and_reads_results_only_on_request():
     request = search_of()
     assert request.url == "https://s.jina.ai/"
     assert request.headers["X-Respond-With"] == "no-content"
-    assert "X-Respond-With" not in search_of(Jina(api_key=SECRET, read_results=True)).headers
-    assert search_of(Jina(api_key=SECRET, search_url="https://s.example")).url == "https://s.example/"
+    assert (
+        "X-Respond-With"
+        not in search_of(Jina(api_key=SECRET, read_results=True)).headers
+    )
+    assert (
+        search_of(Jina(api_key=SECRET, search_url="https://s.example")).url
+        == "https://s.example/"
+    )
 
 
 def test_a_search_needs_a_key():
@@ -220,28 +304,47 @@ def test_a_search_needs_a_key():
         search_of(Jina())
 
 
-@pytest.mark.parametrize("options", [{"time_range": "day"}, {"safe_search": "off"}, {"images": True}])
+@pytest.mark.parametrize(
+    "options", [{"time_range": "day"}, {"safe_search": "off"}, {"images": True}]
+)
 def test_what_the_search_cannot_do_is_refused(options):
     with pytest.raises(UnsupportedOption):
         search_of(**options)
 
 
 def test_only_the_words_for_nothing_found_make_an_empty_answer():
-    problem = {"code": 422, "status": 42206, "message": "No search results available for query kelp"}
+    problem = {
+        "code": 422,
+        "status": 42206,
+        "message": "No search results available for query kelp",
+    }
     query = SearchQuery.of("kelp")
-    assert play(Jina(api_key=SECRET).search(query), reply(problem, 422)).result.results == ()
+    assert (
+        play(Jina(api_key=SECRET).search(query), reply(problem, 422)).result.results
+        == ()
+    )
     with pytest.raises(BadRequest):
-        play(Jina(api_key=SECRET).search(query), reply({**problem, "message": "num is not a number"}, 422))
+        play(
+            Jina(api_key=SECRET).search(query),
+            reply({**problem, "message": "num is not a number"}, 422),
+        )
 
 
 def test_the_tokens_of_a_search_are_added_up_where_it_does_not_say_them():
-    found = [{"url": f"https://a.example/{n}", "usage": {"tokens": 1000}} for n in range(2)]
+    found = [
+        {"url": f"https://a.example/{n}", "usage": {"tokens": 1000}} for n in range(2)
+    ]
     search = Jina(api_key=SECRET).search(SearchQuery.of("kelp", limit=2))
 
-    assert play(search, reply({"code": 200, "data": found})).result.usage == {"tokens": 2000}
+    assert play(search, reply({"code": 200, "data": found})).result.usage == {
+        "tokens": 2000
+    }
 
 
 def test_selectors_say_what_to_wait_for_and_what_to_leave_out():
     headers = next(Jina(wait_for="main", remove_selector="nav").read(URL)).headers
 
-    assert (headers["X-Wait-For-Selector"], headers["X-Remove-Selector"]) == ("main", "nav")
+    assert (headers["X-Wait-For-Selector"], headers["X-Remove-Selector"]) == (
+        "main",
+        "nav",
+    )

@@ -34,7 +34,11 @@ def body_of(**options):
         ({"time_range": "w"}, "lens", {"time_relative": "week"}),
         ({"allowed_domains": ["a.org"]}, "lens", {"sites_included": ["a.org"]}),
         ({"blocked_domains": ["b.org"]}, "lens", {"sites_excluded": ["b.org"]}),
-        ({"after": "2026-01-02", "before": "2026-03-04"}, "filters", {"after": "2026-01-02", "before": "2026-03-04"}),
+        (
+            {"after": "2026-01-02", "before": "2026-03-04"},
+            "filters",
+            {"after": "2026-01-02", "before": "2026-03-04"},
+        ),
         ({"country": "GB"}, "filters", {"region": "gb"}),
         ({"safe_search": "off"}, "safe_search", False),
         ({"safe_search": "moderate"}, "safe_search", True),
@@ -54,11 +58,15 @@ def test_only_given_options_are_sent():
 def test_a_year_becomes_a_date_since_a_lens_knows_only_shorter_times():
     body = body_of(time_range="year")
 
-    assert body["filters"] == {"after": str(datetime.now(UTC).date() - timedelta(days=366))}
+    assert body["filters"] == {
+        "after": str(datetime.now(UTC).date() - timedelta(days=366))
+    }
     assert "lens" not in body
 
 
-@pytest.mark.parametrize("options", [{"language": "en"}, {"topic": "code"}, {"country": "XX"}])
+@pytest.mark.parametrize(
+    "options", [{"language": "en"}, {"topic": "code"}, {"country": "XX"}]
+)
 def test_what_it_cannot_do_is_refused(options):
     with pytest.raises(UnsupportedOption):
         body_of(**options)
@@ -66,14 +74,28 @@ def test_what_it_cannot_do_is_refused(options):
 
 def test_an_empty_account_is_told_from_speed_by_its_words():
     with pytest.raises(QuotaExhausted):
-        play(KAGI.search(SearchQuery.of("kelp")), reply({"error": [{"message": "Usage limit exhausted"}]}, 429))
+        play(
+            KAGI.search(SearchQuery.of("kelp")),
+            reply({"error": [{"message": "Usage limit exhausted"}]}, 429),
+        )
     with pytest.raises(RateLimited):
-        play(KAGI.search(SearchQuery.of("kelp")), reply({"error": [{"message": "Slow down"}]}, 429))
+        play(
+            KAGI.search(SearchQuery.of("kelp")),
+            reply({"error": [{"message": "Slow down"}]}, 429),
+        )
 
 
-@pytest.mark.parametrize(("number", "found", "goes_on"), [(0, 20, True), (0, 19, False), (8, 20, True), (9, 20, False)])
-def test_there_are_ten_pages_and_one_with_fewer_results_is_the_last(number, found, goes_on):
-    results = [{"url": f"https://sea.example/{one}", "title": "Kelp", "snippet": "Brown."} for one in range(found)]
+@pytest.mark.parametrize(
+    ("number", "found", "goes_on"),
+    [(0, 20, True), (0, 19, False), (8, 20, True), (9, 20, False)],
+)
+def test_there_are_ten_pages_and_one_with_fewer_results_is_the_last(
+    number, found, goes_on
+):
+    results = [
+        {"url": f"https://sea.example/{one}", "title": "Kelp", "snippet": "Brown."}
+        for one in range(found)
+    ]
     flow = KAGI._page(SearchQuery.of("kelp", limit=20), number, 100)
 
     played = play(flow, reply({"meta": {}, "data": {"search": results}}))
@@ -83,14 +105,27 @@ def test_there_are_ten_pages_and_one_with_fewer_results_is_the_last(number, foun
 
 def test_a_missing_page_is_not_found():
     with pytest.raises(PageNotFound):
-        play(KAGI.read(URL), reply({"meta": {}, "data": [], "errors": [{"code": "extract.not_found"}]}))
+        play(
+            KAGI.read(URL),
+            reply({"meta": {}, "data": [], "errors": [{"code": "extract.not_found"}]}),
+        )
 
 
 def test_several_pages_are_read_in_one_request():
-    late = {"code": "extract.timeout", "message": "Too slow.", "location": "pages[0].url"}
+    late = {
+        "code": "extract.timeout",
+        "message": "Too slow.",
+        "location": "pages[0].url",
+    }
     odd = {"code": "extract.failed", "message": None, "location": "pages[2].url"}
-    answer = {"meta": {}, "data": [{"url": URL, "markdown": "# Kelp"}], "errors": [odd, late]}
-    first, page, third = play(KAGI.read_many(["https://b.example/", URL, "https://c.example/"]), reply(answer)).result
+    answer = {
+        "meta": {},
+        "data": [{"url": URL, "markdown": "# Kelp"}],
+        "errors": [odd, late],
+    }
+    first, page, third = play(
+        KAGI.read_many(["https://b.example/", URL, "https://c.example/"]), reply(answer)
+    ).result
 
     assert isinstance(first, TimedOut)
     assert first.detail == "Too slow."
@@ -107,7 +142,11 @@ def test_several_pages_are_read_in_one_request():
     ],
 )
 def test_an_error_inside_a_success_is_no_empty_answer(words, kind):
-    body = {"meta": {"id": "x", "ms": 29}, "data": None, "error": [{"code": 2, "msg": words, "ref": None}]}
+    body = {
+        "meta": {"id": "x", "ms": 29},
+        "data": None,
+        "error": [{"code": 2, "msg": words, "ref": None}],
+    }
     with pytest.raises(kind) as caught:
         play(KAGI.search(SearchQuery.of("kelp")), reply(body))
 

@@ -14,7 +14,9 @@ URL = "https://page.example/a"
 
 
 def ask(provider=None, **options):
-    return next((provider or Keenable(api_key=SECRET)).search(SearchQuery.of("kelp", **options)))
+    return next(
+        (provider or Keenable(api_key=SECRET)).search(SearchQuery.of("kelp", **options))
+    )
 
 
 @pytest.mark.parametrize(
@@ -37,7 +39,12 @@ def test_the_last_week_is_sent_as_a_date():
 
 @pytest.mark.parametrize(
     "options",
-    [{"allowed_domains": ["a.org", "b.org"]}, {"blocked_domains": ["b.org"]}, {"language": "en"}, {"page": 2}],
+    [
+        {"allowed_domains": ["a.org", "b.org"]},
+        {"blocked_domains": ["b.org"]},
+        {"language": "en"},
+        {"page": 2},
+    ],
 )
 def test_what_it_cannot_do_is_refused(options):
     with pytest.raises(UnsupportedOption):
@@ -55,9 +62,15 @@ def test_without_a_key_the_public_endpoints_are_asked_which_want_a_title():
 
 def test_a_used_up_hour_is_not_waited_for():
     with pytest.raises(QuotaExhausted):
-        play(Keenable().search(SearchQuery.of("kelp")), reply({"error": "slow down"}, 429))
+        play(
+            Keenable().search(SearchQuery.of("kelp")),
+            reply({"error": "slow down"}, 429),
+        )
     with pytest.raises(RateLimited):
-        play(Keenable(api_key=SECRET).search(SearchQuery.of("kelp")), reply({"error": "slow down"}, 429))
+        play(
+            Keenable(api_key=SECRET).search(SearchQuery.of("kelp")),
+            reply({"error": "slow down"}, 429),
+        )
 
 
 def test_a_server_of_ones_own_gets_no_page_that_only_it_can_reach():

@@ -27,7 +27,13 @@ def body_of(provider=LINKUP, **options):
 
 
 def problem(status, code):
-    return reply({"statusCode": status, "error": {"code": code, "message": "No.", "details": []}}, status)
+    return reply(
+        {
+            "statusCode": status,
+            "error": {"code": code, "message": "No.", "details": []},
+        },
+        status,
+    )
 
 
 @pytest.mark.parametrize(
@@ -47,7 +53,12 @@ def test_each_option_has_linkups_own_word(options, name, value):
 
 
 def test_only_given_options_are_sent():
-    assert body_of() == {"q": "kelp", "depth": "standard", "outputType": "searchResults", "maxResults": 5}
+    assert body_of() == {
+        "q": "kelp",
+        "depth": "standard",
+        "outputType": "searchResults",
+        "maxResults": 5,
+    }
     mine = Linkup(api_key=SECRET, depth="deep", include_answer=True, render_js=True)
     assert body_of(mine)["depth"] == "deep"
     assert body_of(mine)["outputType"] == "sourcedAnswer"
@@ -55,14 +66,23 @@ def test_only_given_options_are_sent():
     assert next(LINKUP.read(URL)).json == {"url": URL}
 
 
-@pytest.mark.parametrize("options", [{"country": "GB"}, {"language": "en"}, {"topic": "news"}, {"safe_search": "off"}])
+@pytest.mark.parametrize(
+    "options",
+    [{"country": "GB"}, {"language": "en"}, {"topic": "news"}, {"safe_search": "off"}],
+)
 def test_what_it_cannot_do_is_refused(options):
     with pytest.raises(UnsupportedOption):
         body_of(**options)
 
 
 def test_only_the_code_for_nothing_found_is_an_empty_answer():
-    assert play(LINKUP.search(SearchQuery.of("kelp")), problem(400, "SEARCH_QUERY_NO_RESULT")).result.results == ()
+    assert (
+        play(
+            LINKUP.search(SearchQuery.of("kelp")),
+            problem(400, "SEARCH_QUERY_NO_RESULT"),
+        ).result.results
+        == ()
+    )
     with pytest.raises(BadRequest):
         play(LINKUP.search(SearchQuery.of("kelp")), problem(400, "VALIDATION_ERROR"))
 
@@ -103,7 +123,11 @@ def test_a_detail_has_the_reasons():
     details = [{"field": "depth", "message": "depth must be standard or deep"}]
     body = {
         "statusCode": 400,
-        "error": {"code": "VALIDATION_ERROR", "message": "Validation failed", "details": details},
+        "error": {
+            "code": "VALIDATION_ERROR",
+            "message": "Validation failed",
+            "details": details,
+        },
     }
     with pytest.raises(BadRequest) as caught:
         play(LINKUP.search(SearchQuery.of("kelp")), reply(body, 400))
@@ -120,7 +144,14 @@ def test_more_than_a_hundred_allowed_domains_are_refused():
 def test_an_answer_of_a_schema_is_json(more):
     extra = {"outputType": "structured", "structuredOutputSchema": "{}", **more}
     data = {"message": "high water", "results": 3}
-    body = {"data": data, "sources": [{"type": "text", "name": "T", "url": URL, "content": "c"}]} if more else data
+    body = (
+        {
+            "data": data,
+            "sources": [{"type": "text", "name": "T", "url": URL, "content": "c"}],
+        }
+        if more
+        else data
+    )
     found = play(LINKUP.search(SearchQuery.of("kelp", extra=extra)), reply(body)).result
 
     assert found.answer == '{"message": "high water", "results": 3}'

@@ -27,7 +27,9 @@ def local(tmp_path):
 
 
 def add(local, url, content="kelp", **facts):
-    local.index.add(Page(url=url, final_url=url, content=content, **{"title": url, **facts}))
+    local.index.add(
+        Page(url=url, final_url=url, content=content, **{"title": url, **facts})
+    )
 
 
 def search(local, text, **options):
@@ -40,7 +42,13 @@ def urls(local, text, **options):
 
 def test_a_result_has_the_metadata_of_the_page(local):
     published = datetime(2026, 5, 4, tzinfo=UTC)
-    add(local, "https://sea.example/kelp", "**Kelp** is a brown alga.", title="Kelp", published=published)
+    add(
+        local,
+        "https://sea.example/kelp",
+        "**Kelp** is a brown alga.",
+        title="Kelp",
+        published=published,
+    )
 
     (result,) = search(local, "brown").results
 
@@ -66,9 +74,16 @@ def test_better_matches_have_higher_scores_and_the_title_weighs_more(local):
 
 def test_pages_with_all_the_words_come_before_those_with_some(local):
     add(local, "https://sea.example/some", "kelp " * 20, title="kelp kelp")
-    add(local, "https://sea.example/all", "kelp and, far from it, after " + "many other words " * 50 + "dulse")
+    add(
+        local,
+        "https://sea.example/all",
+        "kelp and, far from it, after " + "many other words " * 50 + "dulse",
+    )
 
-    assert urls(local, "kelp dulse") == ["https://sea.example/all", "https://sea.example/some"]
+    assert urls(local, "kelp dulse") == [
+        "https://sea.example/all",
+        "https://sea.example/some",
+    ]
     assert urls(local, "kelp dulse", limit=1) == ["https://sea.example/all"]
 
 
@@ -109,7 +124,13 @@ def test_domains_are_allowed_and_blocked_with_their_subdomains(local):
         "https://overseas.example/",
         "file:///home/kelp.md",
     }
-    assert urls(local, "kelp", allowed_domains=["sea.example"], blocked_domains=["a.sea.example"], limit=1)
+    assert urls(
+        local,
+        "kelp",
+        allowed_domains=["sea.example"],
+        blocked_domains=["a.sea.example"],
+        limit=1,
+    )
 
 
 def test_the_filter_is_applied_before_the_limit(local):
@@ -117,7 +138,9 @@ def test_the_filter_is_applied_before_the_limit(local):
         add(local, f"https://other.example/{n}", "kelp kelp kelp")
     add(local, "https://sea.example/", "one kelp among " + "others " * 50)
 
-    assert urls(local, "kelp", allowed_domains=["sea.example"], limit=1) == ["https://sea.example/"]
+    assert urls(local, "kelp", allowed_domains=["sea.example"], limit=1) == [
+        "https://sea.example/"
+    ]
 
 
 def test_after_and_before_are_inclusive_days_in_utc(local):
@@ -136,7 +159,9 @@ def test_after_and_before_are_inclusive_days_in_utc(local):
     assert len(urls(local, "kelp", before=date(2026, 5, 4))) == 2
 
 
-@pytest.mark.parametrize(("time_range", "count"), [("day", 1), ("week", 2), ("month", 3), ("year", 4)])
+@pytest.mark.parametrize(
+    ("time_range", "count"), [("day", 1), ("week", 2), ("month", 3), ("year", 4)]
+)
 def test_a_time_range_reaches_back_from_now(local, time_range, count):
     for days in (0.5, 6, 29, 364, 366):
         add(local, f"https://sea.example/{days}", published=NOW - timedelta(days=days))
@@ -164,11 +189,19 @@ def test_a_language_includes_its_regions_and_not_the_other_way_round(local):
 
     assert len(urls(local, "kelp", language="pt")) == 3
     assert urls(local, "kelp", language="pt-br") == ["https://sea.example/pt-BR"]
-    assert search(local, "kelp", language="pt").notes == ("left out 1 matching page without a language",)
+    assert search(local, "kelp", language="pt").notes == (
+        "left out 1 matching page without a language",
+    )
 
 
 @pytest.mark.parametrize(
-    "options", [{"country": "US"}, {"safe_search": "strict"}, {"topic": "news"}, {"extra": {"fuzzy": True}}]
+    "options",
+    [
+        {"country": "US"},
+        {"safe_search": "strict"},
+        {"topic": "news"},
+        {"extra": {"fuzzy": True}},
+    ],
 )
 def test_options_that_an_index_cannot_support_are_refused(local, options):
     add(local, "https://sea.example/")
@@ -203,7 +236,9 @@ def filled(tmp_path_factory):
     return local
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(
     st.text(min_size=1).filter(str.strip)
     | st.text(alphabet="\"'*^():{}+-. ANDORTNEkelp\x00東", min_size=1).filter(str.strip)
@@ -250,7 +285,10 @@ def test_an_indexed_page_is_read_from_the_index(local):
 
     page = play(local.read("https://sea.example/kelp#top")).result
 
-    assert (page.url, page.final_url) == ("https://sea.example/kelp#top", "https://sea.example/kelp")
+    assert (page.url, page.final_url) == (
+        "https://sea.example/kelp#top",
+        "https://sea.example/kelp",
+    )
     assert (page.content, page.language, page.provider) == ("# Kelp", "en", "local")
 
 
@@ -264,17 +302,25 @@ def test_another_page_is_not_found(local):
 def test_the_file_is_only_touched_off_the_event_loop(local):
     add(local, "https://sea.example/kelp")
 
-    for flow in (local.search(SearchQuery(text="kelp")), local.read("https://sea.example/kelp")):
+    for flow in (
+        local.search(SearchQuery(text="kelp")),
+        local.read("https://sea.example/kelp"),
+    ):
         assert {Call} == {type(effect) for effect in play(flow).effects}
 
 
 def test_a_missing_index_says_how_to_make_one(local):
-    for flow in (local.search(SearchQuery(text="kelp")), local.read("https://sea.example/")):
+    for flow in (
+        local.search(SearchQuery(text="kelp")),
+        local.read("https://sea.example/"),
+    ):
         with pytest.raises(ConfigurationError, match="websearch index PATH_OR_URL"):
             play(flow)
 
 
-def test_the_index_is_where_the_environment_says_or_in_the_data_folder_of_the_user(monkeypatch, tmp_path):
+def test_the_index_is_where_the_environment_says_or_in_the_data_folder_of_the_user(
+    monkeypatch, tmp_path
+):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert Local().path == tmp_path / "websearch" / "index.db"
 
@@ -283,7 +329,9 @@ def test_the_index_is_where_the_environment_says_or_in_the_data_folder_of_the_us
     assert leaves(WebSearch("local").provider)[0].path == tmp_path / "mine.db"
 
 
-def test_a_relative_path_does_not_change_with_the_working_directory(tmp_path, monkeypatch):
+def test_a_relative_path_does_not_change_with_the_working_directory(
+    tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
 
     assert Local(path=Path("index.db")).path == tmp_path / "index.db"
@@ -303,8 +351,16 @@ async def test_a_web_search_with_it_finds_and_reads_blocking_and_async(local):
     blocking, waiting = web.search("algae"), await web.asearch("algae")
 
     assert blocking.results == waiting.results
-    assert [(r.rank, r.citation_id, r.url) for r in blocking.results] == [(1, 1, "file:///notes/kelp.md")]
-    pages = web.read("file:///notes/kelp.md", max_length=100), await web.aread("file:///notes/kelp.md", max_length=100)
-    one, other = (page.model_copy(update={"outcomes": (), "fetched_at": None}) for page in pages)  # they differ in time
+    assert [(r.rank, r.citation_id, r.url) for r in blocking.results] == [
+        (1, 1, "file:///notes/kelp.md")
+    ]
+    pages = (
+        web.read("file:///notes/kelp.md", max_length=100),
+        await web.aread("file:///notes/kelp.md", max_length=100),
+    )
+    # they differ in time
+    one, other = (
+        page.model_copy(update={"outcomes": (), "fetched_at": None}) for page in pages
+    )
     assert one == other
     assert one.truncated

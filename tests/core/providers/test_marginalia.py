@@ -25,7 +25,10 @@ def test_safe_search_is_a_number(safe, nsfw):
 
 
 def test_it_searches_one_domain_or_all():
-    assert request_of(allowed_domains=["a.example"]).params["query"] == "tides site:a.example"
+    assert (
+        request_of(allowed_domains=["a.example"]).params["query"]
+        == "tides site:a.example"
+    )
     with pytest.raises(UnsupportedOption) as caught:
         request_of(allowed_domains=["a.example", "b.example"])
     assert caught.value.options == ("allowed_domains",)

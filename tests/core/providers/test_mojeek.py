@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_core.errors import AuthenticationError, QuotaExhausted, RateLimited, ServiceError, UnsupportedOption
+from websearch_core.errors import (
+    AuthenticationError,
+    QuotaExhausted,
+    RateLimited,
+    ServiceError,
+    UnsupportedOption,
+)
 from websearch_core.models import SearchQuery
 from websearch_core.providers.mojeek import Mojeek
 from websearch_core.testing import SECRET, play, reply
@@ -27,7 +33,8 @@ def test_the_key_is_in_the_url_and_nowhere_that_shows():
     ("options", "sent"),
     [
         ({"after": "2026-01-02"}, {"since": "20260102"}),
-        ({"before": "2026-01-31"}, {"before": "20260201"}),  # Mojeek leaves out the day itself
+        # Mojeek leaves out the day itself
+        ({"before": "2026-01-31"}, {"before": "20260201"}),
         ({"country": "GB"}, {"rb": "GB", "rbb": 10}),
         ({"language": "de-AT"}, {"lb": "DE", "lbb": 100}),
         ({"safe_search": "moderate"}, {"safe": 1}),
@@ -57,7 +64,10 @@ def test_it_searches_one_domain_or_all():
 )
 def test_an_error_comes_with_status_200(words, kind):
     with pytest.raises(ServiceError) as caught:
-        play(MOJEEK.search(SearchQuery.of("tides")), reply({"response": {"status": words}}))
+        play(
+            MOJEEK.search(SearchQuery.of("tides")),
+            reply({"response": {"status": words}}),
+        )
     assert type(caught.value) is kind
     assert caught.value.detail == words
     assert "Something" not in str(caught.value)
@@ -65,7 +75,15 @@ def test_an_error_comes_with_status_200(words, kind):
 
 @pytest.mark.parametrize(
     ("stamp", "year"),
-    [(1772600767, 2026), ("1772600767", 2026), ("2026-03-04", 2026), (0, None), ("0", None), ("", None), (None, None)],
+    [
+        (1772600767, 2026),
+        ("1772600767", 2026),
+        ("2026-03-04", 2026),
+        (0, None),
+        ("0", None),
+        ("", None),
+        (None, None),
+    ],
 )
 def test_a_date_may_be_a_number_a_text_or_unknown(stamp, year):
     item = {"url": "https://harbour.example/", "title": "T", "pdate": stamp}

@@ -19,7 +19,9 @@ def test_a_request_has_the_query_the_number_of_results_and_the_key():
     assert request.headers == {"Authorization": f"Bearer {SECRET}"}
 
 
-@pytest.mark.parametrize("options", [{"allowed_domains": ["a.org"]}, {"time_range": "week"}, {"page": 2}])
+@pytest.mark.parametrize(
+    "options", [{"allowed_domains": ["a.org"]}, {"time_range": "week"}, {"page": 2}]
+)
 def test_it_has_no_filters(options):
     with pytest.raises(UnsupportedOption):
         play(OLLAMA.search(SearchQuery.of("kelp", **options)), reply({"results": []}))
@@ -34,7 +36,17 @@ def test_it_needs_a_key(monkeypatch):
 def test_a_page_has_its_links():
     page = play(
         OLLAMA.read("https://page.example/a"),
-        reply({"title": "Kelp", "content": "Brown algae.", "links": ["https://b.example/", 7, "/c"]}),
+        reply(
+            {
+                "title": "Kelp",
+                "content": "Brown algae.",
+                "links": ["https://b.example/", 7, "/c"],
+            }
+        ),
     ).result
 
-    assert (page.title, page.content, page.links) == ("Kelp", "Brown algae.", ("https://b.example/",))
+    assert (page.title, page.content, page.links) == (
+        "Kelp",
+        "Brown algae.",
+        ("https://b.example/",),
+    )

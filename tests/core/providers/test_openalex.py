@@ -27,9 +27,14 @@ def test_the_key_is_in_the_url_and_nowhere_that_shows():
 
 
 def test_filters_are_one_parameter():
-    filters = request_of(after="2026-01-02", before="2026-02-03", language="de-AT").params["filter"]
+    filters = request_of(
+        after="2026-01-02", before="2026-02-03", language="de-AT"
+    ).params["filter"]
 
-    assert filters == "from_publication_date:2026-01-02,to_publication_date:2026-02-03,language:de"
+    assert (
+        filters
+        == "from_publication_date:2026-01-02,to_publication_date:2026-02-03,language:de"
+    )
 
 
 def test_a_language_that_it_does_not_know_is_refused():
@@ -48,13 +53,20 @@ def test_a_language_that_it_does_not_know_is_refused():
     ],
 )
 def test_an_abstract_is_put_together_from_its_index(index, abstract):
-    body = {"meta": {"count": 1}, "results": [{"id": "https://openalex.org/W1", "abstract_inverted_index": index}]}
+    body = {
+        "meta": {"count": 1},
+        "results": [
+            {"id": "https://openalex.org/W1", "abstract_inverted_index": index}
+        ],
+    }
 
     assert search(reply(body)).results[0].snippet == abstract
 
 
 def test_a_cost_in_the_headers_counts_where_the_answer_has_none():
-    found = search(reply({"meta": {}, "results": []}, **{"x-ratelimit-cost-usd": "0.001"}))
+    found = search(
+        reply({"meta": {}, "results": []}, **{"x-ratelimit-cost-usd": "0.001"})
+    )
 
     assert (found.cost, found.usage) == (0.001, {})
 
@@ -65,7 +77,11 @@ def test_a_cost_in_the_headers_counts_where_the_answer_has_none():
         ({"x-ratelimit-remaining": "0"}, "<html>", QuotaExhausted),
         ({"x-ratelimit-remaining-usd": "0"}, {}, QuotaExhausted),
         ({}, {"message": "Insufficient budget."}, QuotaExhausted),
-        ({"x-ratelimit-remaining": "900"}, {"error": "Too many requests per second"}, RateLimited),
+        (
+            {"x-ratelimit-remaining": "900"},
+            {"error": "Too many requests per second"},
+            RateLimited,
+        ),
         ({}, "too fast", RateLimited),
     ],
 )

@@ -26,7 +26,9 @@ from websearch_core.settings import Settings
 
 
 class Ebb:
-    """A plain class from another package: not a dataclass, and its name is a property."""
+    """A plain class from another package: not a dataclass, and its name is a
+    property.
+    """
 
     def __init__(self, token: Annotated[str, Env("EBB_TOKEN")], depth: int = 1) -> None:
         self.token, self.depth = token, depth
@@ -62,7 +64,12 @@ def test_every_provider_is_listed_with_what_it_can_do():
 
     assert (brave.label, brave.search, brave.read) == ("Brave Search", True, False)
     assert brave.secrets == ("api_key",)
-    assert brave.limits == {"results_per_request": 20, "results": 200, "query_length": 400, "query_words": 50}
+    assert brave.limits == {
+        "results_per_request": 20,
+        "results": 200,
+        "query_length": 400,
+        "query_words": 50,
+    }
     assert "time_range" in brave.options
     assert info("direct").limits == {}
     assert info("direct").secrets == ()
@@ -113,7 +120,12 @@ def test_a_default_that_cannot_be_used_is_an_error():
 def test_a_plain_class_works_like_any_other(monkeypatch):
     assert get("ebb") is Ebb
     shown = info("ebb")
-    assert (shown.label, shown.search, shown.read, shown.configured) == ("Ebb", True, False, False)
+    assert (shown.label, shown.search, shown.read, shown.configured) == (
+        "Ebb",
+        True,
+        False,
+        False,
+    )
     assert shown.secrets == ("token", "depth")  # it cannot say which
     assert shown.limits == {}
 

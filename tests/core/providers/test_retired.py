@@ -13,10 +13,15 @@ from websearch_core.providers import get, known
     ("name", "says"),
     [
         ("bing", r"bing: .*ended .*2025-08-11.*brave.*serpapi"),
-        ("google", r'google: .*2027-01-01; .*write provider="serper", "serpapi" or "searchapi"'),
+        (
+            "google",
+            r'google: .*2027-01-01; .*write provider="serper", "serpapi" or "searchapi"',
+        ),
     ],
 )
-def test_a_service_whose_api_ended_is_refused_with_its_end_and_what_to_use_instead(name, says):
+def test_a_service_whose_api_ended_is_refused_with_its_end_and_what_to_use_instead(
+    name, says
+):
     with pytest.raises(UnknownProvider, match=says):
         WebSearch(provider=name)
     with pytest.raises(UnknownProvider, match=says):

@@ -23,7 +23,9 @@ def request_of(**options):
 
 
 def search(body, status=200, **options):
-    return play(SERPAPI.search(SearchQuery.of("tides", **options)), reply(body, status)).result
+    return play(
+        SERPAPI.search(SearchQuery.of("tides", **options)), reply(body, status)
+    ).result
 
 
 def test_the_key_is_in_the_url_and_nowhere_that_shows():
@@ -59,7 +61,9 @@ def test_papers_are_filtered_by_year():
 
 @pytest.mark.parametrize("state", [{"search_metadata": {"status": "Success"}}, {}])
 def test_nothing_found_is_an_answer(state):
-    found = search({**state, "error": "Google hasn't returned any results for this query."})
+    found = search(
+        {**state, "error": "Google hasn't returned any results for this query."}
+    )
 
     assert (found.results, found.notes) == ((), ())
 
@@ -69,8 +73,19 @@ def test_nothing_found_is_an_answer(state):
     [
         ({"error": "Your account has run out of searches."}, 429, QuotaExhausted),
         ({"error": "Too many requests this hour."}, 429, RateLimited),
-        ({"search_metadata": {"status": "Error"}, "error": "Google hasn't returned any results."}, 200, Unavailable),
-        ({"search_metadata": {"status": "Success"}, "error": "Proxy timeout"}, 200, Unavailable),
+        (
+            {
+                "search_metadata": {"status": "Error"},
+                "error": "Google hasn't returned any results.",
+            },
+            200,
+            Unavailable,
+        ),
+        (
+            {"search_metadata": {"status": "Success"}, "error": "Proxy timeout"},
+            200,
+            Unavailable,
+        ),
     ],
 )
 def test_what_only_looks_like_nothing_is_an_error(body, status, kind):
@@ -80,7 +95,10 @@ def test_what_only_looks_like_nothing_is_an_error(body, status, kind):
 
 
 def test_an_answer_without_a_next_page_is_the_last():
-    found = search({"organic_results": [{"title": "T", "link": "https://harbour.example/"}]}, limit=50)
+    found = search(
+        {"organic_results": [{"title": "T", "link": "https://harbour.example/"}]},
+        limit=50,
+    )
 
     assert len(found.results) == 1
 
@@ -101,11 +119,18 @@ def test_an_answer_box_has_many_forms(box, answer):
 
 
 def test_an_overview_is_the_answer_where_there_is_no_box():
-    blocks = [{"type": "paragraph", "snippet": "Twice a day."}, {"type": "list", "list": []}, {"snippet": "Mostly."}]
+    blocks = [
+        {"type": "paragraph", "snippet": "Twice a day."},
+        {"type": "list", "list": []},
+        {"snippet": "Mostly."},
+    ]
     body = {"organic_results": [], "ai_overview": {"text_blocks": blocks}}
 
     assert search(body).answer == "Twice a day. Mostly."
-    assert search({"organic_results": [], "ai_overview": {"page_token": "x"}}).answer is None
+    assert (
+        search({"organic_results": [], "ai_overview": {"page_token": "x"}}).answer
+        is None
+    )
 
 
 def test_a_page_of_google_without_results_may_hold_an_answer():
@@ -121,12 +146,21 @@ def test_a_page_of_google_without_results_may_hold_an_answer():
 
 def test_a_wrong_key_is_one_even_in_a_success():
     with pytest.raises(AuthenticationError):
-        search({"error": "Invalid API key. Your API key should be here: https://serpapi.example"})
+        search(
+            {
+                "error": "Invalid API key. Your API key should be here: https://serpapi.example"
+            }
+        )
 
 
 @pytest.mark.parametrize("name", ["iso_date", "published_at"])
 def test_news_have_an_exact_date_besides_one_in_words(name):
-    item = {"title": "T", "link": "https://a.example/", "date": "2 days ago", name: "2026-05-04 09:08:07 UTC"}
+    item = {
+        "title": "T",
+        "link": "https://a.example/",
+        "date": "2 days ago",
+        name: "2026-05-04 09:08:07 UTC",
+    }
     (result,) = search({"news_results": [item]}, topic="news").results
 
     assert str(result.published) == "2026-05-04 09:08:07+00:00"
@@ -136,7 +170,13 @@ def test_news_have_an_exact_date_besides_one_in_words(name):
     ("info", "author"),
     [
         ({"summary": "JC Holm, V Saue - 2010 - books.example"}, "JC Holm, V Saue"),
-        ({"summary": "JC Holm… - 2010 - x", "authors": [{"name": "JC Holm", "link": "https://x"}]}, "JC Holm"),
+        (
+            {
+                "summary": "JC Holm… - 2010 - x",
+                "authors": [{"name": "JC Holm", "link": "https://x"}],
+            },
+            "JC Holm",
+        ),
         ({"summary": "books.example"}, None),
         (None, None),
     ],
@@ -151,12 +191,20 @@ def test_papers_have_authors(info, author):
 @pytest.mark.parametrize("engine", ["bing", "duckduckgo"])
 def test_another_engine_is_asked_for_a_page_and_has_no_options_of_google(engine):
     mine = SerpApi(api_key=SECRET, engine=engine, location="Austin")
-    answer = {"organic_results": [{"title": "T", "link": "https://a.example/"}], "serpapi_pagination": {"next": "x"}}
-    outcome = play(mine.search(SearchQuery.of("tides", limit=30, blocked_domains=["b.org"])), reply(answer))
+    answer = {
+        "organic_results": [{"title": "T", "link": "https://a.example/"}],
+        "serpapi_pagination": {"next": "x"},
+    }
+    outcome = play(
+        mine.search(SearchQuery.of("tides", limit=30, blocked_domains=["b.org"])),
+        reply(answer),
+    )
 
     assert outcome.requests[0].params == {"q": "tides -site:b.org", "engine": engine}
     assert mine.find_engines(outcome.result.results[0]) == (engine,)
-    with pytest.raises(UnsupportedOption, match=f"does not support country with {engine}"):
+    with pytest.raises(
+        UnsupportedOption, match=f"does not support country with {engine}"
+    ):
         next(mine.search(SearchQuery.of("tides", country="DE")))
 
 
@@ -168,7 +216,10 @@ def test_a_place_and_the_light_engine_are_googles():
         "engine": "google_light",
         "location": "Austin",
     }
-    assert "location" not in next(mine.search(SearchQuery.of("tides", topic="academic"))).params
+    assert (
+        "location"
+        not in next(mine.search(SearchQuery.of("tides", topic="academic"))).params
+    )
     assert mine.find_engines(None) == ("google",)
 
 

@@ -17,7 +17,10 @@ def request_of(**options):
 
 
 def organic(first, count):
-    found = [{"title": f"{n}", "link": f"https://a.example/{n}"} for n in range(first, first + count)]
+    found = [
+        {"title": f"{n}", "link": f"https://a.example/{n}"}
+        for n in range(first, first + count)
+    ]
     return reply({"searchParameters": {}, "organic": found, "credits": 1})
 
 
@@ -26,8 +29,16 @@ def organic(first, count):
     [
         ({"time_range": "month"}, "tbs", "qdr:m"),
         ({"after": "2026-01-02"}, "tbs", "cdr:1,cd_min:01/02/2026"),
-        ({"after": "2026-01-02", "before": "2026-03-04"}, "tbs", "cdr:1,cd_min:01/02/2026,cd_max:03/04/2026"),
-        ({"allowed_domains": ["a.org", "b.org"]}, "q", "kelp (site:a.org OR site:b.org)"),
+        (
+            {"after": "2026-01-02", "before": "2026-03-04"},
+            "tbs",
+            "cdr:1,cd_min:01/02/2026,cd_max:03/04/2026",
+        ),
+        (
+            {"allowed_domains": ["a.org", "b.org"]},
+            "q",
+            "kelp (site:a.org OR site:b.org)",
+        ),
         ({"blocked_domains": ["b.org"]}, "q", "kelp -site:b.org"),
         ({"country": "GB"}, "gl", "gb"),
         ({"language": "zh-TW"}, "hl", "zh-tw"),
@@ -42,7 +53,12 @@ def test_each_option_has_serpers_own_word(options, name, value):
 
 @pytest.mark.parametrize(
     ("options", "endpoint"),
-    [({}, "search"), ({"topic": "news"}, "news"), ({"topic": "academic"}, "scholar"), ({"images": True}, "images")],
+    [
+        ({}, "search"),
+        ({"topic": "news"}, "news"),
+        ({"topic": "academic"}, "scholar"),
+        ({"images": True}, "images"),
+    ],
 )
 def test_each_topic_has_an_endpoint(options, endpoint):
     request = request_of(**options)
@@ -59,21 +75,34 @@ def test_papers_have_no_time_filter():
 
 
 def test_pages_are_fetched_until_the_limit_is_reached():
-    outcome = play(SERPER.search(SearchQuery.of("kelp", limit=25)), organic(1, 10), organic(11, 10), organic(21, 10))
+    outcome = play(
+        SERPER.search(SearchQuery.of("kelp", limit=25)),
+        organic(1, 10),
+        organic(11, 10),
+        organic(21, 10),
+    )
 
     assert [request.json.get("page") for request in outcome.requests] == [None, 2, 3]
-    assert [result.title for result in outcome.result.results] == [str(n) for n in range(1, 26)]
+    assert [result.title for result in outcome.result.results] == [
+        str(n) for n in range(1, 26)
+    ]
     assert outcome.result.usage == {"credits": 3}
 
 
 def test_a_page_that_is_not_full_is_the_last():
-    outcome = play(SERPER.search(SearchQuery.of("kelp", limit=25)), organic(1, 10), organic(11, 4))
+    outcome = play(
+        SERPER.search(SearchQuery.of("kelp", limit=25)), organic(1, 10), organic(11, 4)
+    )
 
     assert len(outcome.result.results) == 14
 
 
 def test_a_failure_of_a_later_page_keeps_what_was_paid_for():
-    found = play(SERPER.search(SearchQuery.of("kelp", limit=25)), organic(1, 10), reply({"message": "no"}, 500)).result
+    found = play(
+        SERPER.search(SearchQuery.of("kelp", limit=25)),
+        organic(1, 10),
+        reply({"message": "no"}, 500),
+    ).result
 
     assert len(found.results) == 10
     assert found.notes == ("serper failed on a later page (unavailable)",)
@@ -89,4 +118,7 @@ def test_an_empty_account_is_a_quota_whatever_the_status(status):
 
 def test_another_bad_request_is_none():
     with pytest.raises(BadRequest):
-        play(SERPER.search(SearchQuery.of("kelp")), reply({"message": "Query is required", "statusCode": 400}, 400))
+        play(
+            SERPER.search(SearchQuery.of("kelp")),
+            reply({"message": "Query is required", "statusCode": 400}, 400),
+        )

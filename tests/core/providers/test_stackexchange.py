@@ -11,11 +11,16 @@ from websearch_core.testing import SECRET, play, reply
 
 
 def request_of(provider=None, **options):
-    return next((provider or StackExchange()).search(SearchQuery.of("tides", **options)))
+    return next(
+        (provider or StackExchange()).search(SearchQuery.of("tides", **options))
+    )
 
 
 def page(*numbers, **more):
-    items = [{"title": "T", "link": f"https://stackoverflow.com/questions/{n}"} for n in numbers]
+    items = [
+        {"title": "T", "link": f"https://stackoverflow.com/questions/{n}"}
+        for n in numbers
+    ]
     return reply({"items": items, "has_more": True, "quota_remaining": 10, **more})
 
 
@@ -33,8 +38,13 @@ def test_dates_are_seconds_and_the_last_day_is_part_of_it():
 
 
 def test_the_pause_that_it_asks_for_is_kept_before_the_next_page():
-    first, second = page(*range(100), backoff=10), page(*range(100, 200), quota_remaining=9)
-    outcome = play(StackExchange().search(SearchQuery.of("tides", limit=150)), first, second)
+    first, second = (
+        page(*range(100), backoff=10),
+        page(*range(100, 200), quota_remaining=9),
+    )
+    outcome = play(
+        StackExchange().search(SearchQuery.of("tides", limit=150)), first, second
+    )
 
     assert outcome.pauses == [10.0]
     assert outcome.result.usage == {"requests_remaining": 9.0}
@@ -42,27 +52,49 @@ def test_the_pause_that_it_asks_for_is_kept_before_the_next_page():
 
 
 def test_no_pause_follows_the_last_page():
-    outcome = play(StackExchange().search(SearchQuery.of("tides", limit=5)), page(*range(5), backoff=10))
+    outcome = play(
+        StackExchange().search(SearchQuery.of("tides", limit=5)),
+        page(*range(5), backoff=10),
+    )
 
     assert outcome.pauses == []
 
 
 @pytest.mark.parametrize(
     ("seconds", "kind"),
-    [("30", RateLimited), ("3600", RateLimited), ("3601", QuotaExhausted), ("80524", QuotaExhausted)],
+    [
+        ("30", RateLimited),
+        ("3600", RateLimited),
+        ("3601", QuotaExhausted),
+        ("80524", QuotaExhausted),
+    ],
 )
 def test_a_long_wait_means_that_the_day_is_used_up(seconds, kind):
-    words = f"too many requests from this IP, more requests available in {seconds} seconds"
-    answer = reply({"error_id": 502, "error_name": "throttle_violation", "error_message": words}, 400)
+    words = (
+        f"too many requests from this IP, more requests available in {seconds} seconds"
+    )
+    answer = reply(
+        {"error_id": 502, "error_name": "throttle_violation", "error_message": words},
+        400,
+    )
     with pytest.raises(kind) as caught:
         play(StackExchange().search(SearchQuery.of("tides")), answer)
     assert caught.value.retry_after == float(seconds)
 
 
 def test_code_in_a_post_stays_text():
-    body = "<p>Use <code>&lt;b&gt;</code>:</p><pre><code>a &lt; b</code></pre>" + "<p>word </p>" * 300
-    item = {"title": "How to &lt;b&gt;", "link": "https://stackoverflow.com/q/1", "body": body}
-    (result,) = play(StackExchange().search(SearchQuery.of("tides")), reply({"items": [item]})).result.results
+    body = (
+        "<p>Use <code>&lt;b&gt;</code>:</p><pre><code>a &lt; b</code></pre>"
+        + "<p>word </p>" * 300
+    )
+    item = {
+        "title": "How to &lt;b&gt;",
+        "link": "https://stackoverflow.com/q/1",
+        "body": body,
+    }
+    (result,) = play(
+        StackExchange().search(SearchQuery.of("tides")), reply({"items": [item]})
+    ).result.results
 
     assert result.title == "How to <b>"
     assert result.snippet.startswith("Use <b>: a < b word word")

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_core.errors import BadRequest, Blocked, RateLimited, Unavailable, UnsupportedOption
+from websearch_core.errors import (
+    BadRequest,
+    Blocked,
+    RateLimited,
+    Unavailable,
+    UnsupportedOption,
+)
 from websearch_core.models import SearchQuery
 from websearch_core.providers.wikipedia import Wikipedia
 from websearch_core.testing import play, reply
@@ -27,7 +33,9 @@ def request_of(provider=None, **options):
     ],
 )
 def test_the_language_chooses_the_wikipedia(language, wiki):
-    assert request_of(language=language).url == f"https://{wiki}.wikipedia.org/w/api.php"
+    assert (
+        request_of(language=language).url == f"https://{wiki}.wikipedia.org/w/api.php"
+    )
 
 
 def test_a_language_without_a_wikipedia_is_refused():
@@ -45,21 +53,38 @@ def test_another_wiki_has_one_language():
 
 def test_a_refusal_names_the_contact():
     with pytest.raises(Blocked, match=r"who runs them: WebSearch\(http=Http\(contact="):
-        play(Wikipedia().search(SearchQuery.of("tides")), reply("Please set a user-agent", 403))
+        play(
+            Wikipedia().search(SearchQuery.of("tides")),
+            reply("Please set a user-agent", 403),
+        )
 
 
 @pytest.mark.parametrize(
     ("code", "kind"),
-    [("ratelimited", RateLimited), ("maxlag", Unavailable), ("missingparam", BadRequest), (None, BadRequest)],
+    [
+        ("ratelimited", RateLimited),
+        ("maxlag", Unavailable),
+        ("missingparam", BadRequest),
+        (None, BadRequest),
+    ],
 )
 def test_errors_come_with_status_200(code, kind):
     with pytest.raises(kind):
-        play(Wikipedia().search(SearchQuery.of("tides")), reply({"error": {"code": code, "info": "no"}}))
+        play(
+            Wikipedia().search(SearchQuery.of("tides")),
+            reply({"error": {"code": code, "info": "no"}}),
+        )
 
 
 def test_old_and_partial_answers_are_understood():
     hit = {"ns": 0, "title": "Tide", "snippet": None}
     body = {"batchcomplete": "", "query": {"search": [hit]}}
-    (result,) = play(Wikipedia().search(SearchQuery.of("tides")), reply(body)).result.results
+    (result,) = play(
+        Wikipedia().search(SearchQuery.of("tides")), reply(body)
+    ).result.results
 
-    assert (result.url, result.snippet, result.published) == ("https://en.wikipedia.org/wiki/Tide", "", None)
+    assert (result.url, result.snippet, result.published) == (
+        "https://en.wikipedia.org/wiki/Tide",
+        "",
+        None,
+    )

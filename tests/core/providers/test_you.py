@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_core.errors import MissingKey, QuotaExhausted, RateLimited, Unavailable, UnsupportedOption
+from websearch_core.errors import (
+    MissingKey,
+    QuotaExhausted,
+    RateLimited,
+    Unavailable,
+    UnsupportedOption,
+)
 from websearch_core.models import SearchQuery
 from websearch_core.providers.you import You
 from websearch_core.testing import SECRET, play, reply
@@ -25,9 +31,17 @@ def request_of(provider=YOU, **options):
         ({"limit": 300}, "count", 100),
         ({"limit": 10, "page": 3}, "offset", 2),
         ({"time_range": "m"}, "freshness", "month"),
-        ({"after": "2026-01-02", "before": "2026-03-04"}, "freshness", "2026-01-02to2026-03-04"),
+        (
+            {"after": "2026-01-02", "before": "2026-03-04"},
+            "freshness",
+            "2026-01-02to2026-03-04",
+        ),
         ({"before": "2026-03-04"}, "freshness", "1970-01-01to2026-03-04"),
-        ({"allowed_domains": ["a.org", "b.org"]}, "include_domains", ["a.org", "b.org"]),
+        (
+            {"allowed_domains": ["a.org", "b.org"]},
+            "include_domains",
+            ["a.org", "b.org"],
+        ),
         ({"blocked_domains": ["b.org"]}, "exclude_domains", ["b.org"]),
         ({"country": "UK"}, "country", "GB"),
         ({"language": "pt-BR"}, "language", "PT-BR"),
@@ -43,10 +57,16 @@ def test_each_option_has_its_own_word(options, name, value):
 
 
 def test_allowed_and_blocked_domains_are_not_sent_together():
-    assert "exclude_domains" not in request_of(allowed_domains=["a.org"], blocked_domains=["b.a.org"]).json
+    assert (
+        "exclude_domains"
+        not in request_of(allowed_domains=["a.org"], blocked_domains=["b.a.org"]).json
+    )
 
 
-@pytest.mark.parametrize("options", [{"country": "IE"}, {"language": "ga"}, {"topic": "news"}, {"images": True}])
+@pytest.mark.parametrize(
+    "options",
+    [{"country": "IE"}, {"language": "ga"}, {"topic": "news"}, {"images": True}],
+)
 def test_what_it_does_not_know_is_refused_before_it_is_sent(options):
     with pytest.raises(UnsupportedOption):
         request_of(**options)
@@ -58,10 +78,19 @@ def test_a_page_beyond_the_last_is_refused():
 
 
 def test_the_keyless_search_is_elsewhere_and_sends_no_key():
-    request = request_of(You(keyless=True, api_key=SECRET), allowed_domains=["a.org", "b.org"])
+    request = request_of(
+        You(keyless=True, api_key=SECRET), allowed_domains=["a.org", "b.org"]
+    )
 
-    assert (request.method, request.url) == ("GET", "https://api.you.com/v1/agents/search")
-    assert request.params == {"query": "kelp", "count": 5, "include_domains": "a.org,b.org"}
+    assert (request.method, request.url) == (
+        "GET",
+        "https://api.you.com/v1/agents/search",
+    )
+    assert request.params == {
+        "query": "kelp",
+        "count": 5,
+        "include_domains": "a.org,b.org",
+    }
     assert request.headers == {}
 
 
@@ -74,21 +103,39 @@ def test_it_needs_a_key_unless_keyless_and_always_to_read():
 
 def test_too_many_requests_without_a_key_are_those_of_a_day():
     with pytest.raises(QuotaExhausted):
-        play(KEYLESS.search(SearchQuery.of("kelp")), reply({"message": "Too many requests"}, 429))
+        play(
+            KEYLESS.search(SearchQuery.of("kelp")),
+            reply({"message": "Too many requests"}, 429),
+        )
     with pytest.raises(RateLimited):
-        play(YOU.search(SearchQuery.of("kelp")), reply({"message": "Too many requests"}, 429))
+        play(
+            YOU.search(SearchQuery.of("kelp")),
+            reply({"message": "Too many requests"}, 429),
+        )
 
 
 def test_a_page_is_read_as_markdown():
     you = You(api_key=SECRET, max_age=0)
 
-    assert next(you.read(URL)).json == {"urls": [URL], "formats": ["markdown", "metadata"], "max_age": 0}
-    assert play(you.read(URL), reply({"results": [{"markdown": "# Kelp"}]})).result.content == "# Kelp"
+    assert next(you.read(URL)).json == {
+        "urls": [URL],
+        "formats": ["markdown", "metadata"],
+        "max_age": 0,
+    }
+    assert (
+        play(you.read(URL), reply({"results": [{"markdown": "# Kelp"}]})).result.content
+        == "# Kelp"
+    )
 
 
 def test_several_pages_are_read_in_one_request():
-    answer = [{"url": URL, "markdown": "Kelp grows."}, {"url": "https://b.example/", "markdown": None}]
-    failed, page = play(YOU.read_many(["https://b.example/", URL]), reply(answer)).result
+    answer = [
+        {"url": URL, "markdown": "Kelp grows."},
+        {"url": "https://b.example/", "markdown": None},
+    ]
+    failed, page = play(
+        YOU.read_many(["https://b.example/", URL]), reply(answer)
+    ).result
 
     assert isinstance(failed, Unavailable)
     assert (page.url, page.content) == (URL, "Kelp grows.")

@@ -16,7 +16,13 @@ from websearch_core.errors import ConfigurationError
 from websearch_core.reading import read_bytes
 from websearch_core.reading._charset import CODECS, decode
 
-CHINESE, JAPANESE, KOREAN, RUSSIAN, HEBREW = "中文网页", "日本語のページ", "한국어", "Страница", "עברית"
+CHINESE, JAPANESE, KOREAN, RUSSIAN, HEBREW = (
+    "中文网页",
+    "日本語のページ",
+    "한국어",
+    "Страница",
+    "עברית",
+)
 
 
 def page(text: str, label: str = "") -> str:
@@ -62,9 +68,13 @@ def test_labels_mean_what_they_mean_to_browsers(label: str, codec: str) -> None:
         ("“quoted” €", "cp1252", "iso-8859-1"),
     ],
 )
-def test_the_encoding_is_found_in_the_header_or_in_the_page(text: str, codec: str, label: str) -> None:
+def test_the_encoding_is_found_in_the_header_or_in_the_page(
+    text: str, codec: str, label: str
+) -> None:
     by_header = decode(page(text).encode(codec), f"text/html; charset={label}").text
-    by_meta = decode(page(text, f'<meta charset="{label}">').encode(codec), "text/html").text
+    by_meta = decode(
+        page(text, f'<meta charset="{label}">').encode(codec), "text/html"
+    ).text
     by_pragma = f"<META content='text/html; charset={label}' http-equiv=Content-Type>"
     assert text in by_header
     assert text in by_meta
@@ -81,7 +91,14 @@ def test_the_encoding_is_found_in_the_header_or_in_the_page(text: str, codec: st
         page(RUSSIAN).encode("utf-16-be"),
         page(RUSSIAN).encode(),
     ],
-    ids=["utf-16-le BOM", "utf-16-be BOM", "utf-8 BOM", "utf-16-le", "utf-16-be", "utf-8"],
+    ids=[
+        "utf-16-le BOM",
+        "utf-16-be BOM",
+        "utf-8 BOM",
+        "utf-16-le",
+        "utf-16-be",
+        "utf-8",
+    ],
 )
 def test_unicode_is_found_without_a_label(data: bytes) -> None:
     assert RUSSIAN in decode(data).text
@@ -91,7 +108,13 @@ def test_unicode_is_found_without_a_label(data: bytes) -> None:
 def test_the_mark_wins_over_the_header_and_the_header_over_the_page() -> None:
     marked = codecs.BOM_UTF8 + page(RUSSIAN).encode()
     assert RUSSIAN in decode(marked, "text/html; charset=koi8-r").text
-    assert RUSSIAN in decode(page(RUSSIAN, "<meta charset=utf-8>").encode("koi8_r"), "text/html; charset=koi8-r").text
+    assert (
+        RUSSIAN
+        in decode(
+            page(RUSSIAN, "<meta charset=utf-8>").encode("koi8_r"),
+            "text/html; charset=koi8-r",
+        ).text
+    )
 
 
 @pytest.mark.parametrize(
@@ -119,7 +142,9 @@ def test_a_label_beyond_the_first_4096_bytes_is_too_late() -> None:
 
 
 def test_the_declaration_of_xml_counts() -> None:
-    data = f'<?xml version="1.0" encoding="windows-1251"?><p>{RUSSIAN}</p>'.encode("cp1251")
+    data = f'<?xml version="1.0" encoding="windows-1251"?><p>{RUSSIAN}</p>'.encode(
+        "cp1251"
+    )
     assert RUSSIAN in decode(data).text
 
 
@@ -136,10 +161,19 @@ def test_the_declaration_of_xml_counts() -> None:
         ("shift_jis", "81 20 fc4b", "\ufffd 黑"),
     ],
 )
-def test_characters_that_pythons_codecs_lack_are_those_of_the_standard(label: str, data: str, text: str) -> None:
-    assert decode(bytes.fromhex(data), f"text/html; charset={label}", markup=False).text == text
-    split = b" " * (2**16 - 1) + bytes.fromhex(data)  # the chunks are parted inside a character
-    assert decode(split, f"text/html; charset={label}", markup=False).text.lstrip(" ") == text
+def test_characters_that_pythons_codecs_lack_are_those_of_the_standard(
+    label: str, data: str, text: str
+) -> None:
+    assert (
+        decode(bytes.fromhex(data), f"text/html; charset={label}", markup=False).text
+        == text
+    )
+    # the chunks are parted inside a character
+    split = b" " * (2**16 - 1) + bytes.fromhex(data)
+    assert (
+        decode(split, f"text/html; charset={label}", markup=False).text.lstrip(" ")
+        == text
+    )
 
 
 def test_missing_pairs_do_not_swallow_what_follows() -> None:
@@ -148,11 +182,15 @@ def test_missing_pairs_do_not_swallow_what_follows() -> None:
         for lead in range(0x80, 0x100):
             for sign in '"<>&':
                 data = bytes([lead]) + sign.encode() * 4
-                assert sign * 3 in decode(data, f"text/html; charset={label}", markup=False).text
+                assert (
+                    sign * 3
+                    in decode(data, f"text/html; charset={label}", markup=False).text
+                )
 
 
 TWO_BYTES = {
-    "big5": {b"\x88\x62", b"\x88\x64", b"\x88\xa3", b"\x88\xa5"}  # two characters each, which Chromium spoils
+    # two characters each, which Chromium spoils
+    "big5": {b"\x88\x62", b"\x88\x64", b"\x88\xa3", b"\x88\xa5"}
     | {b"\xa2\x41", b"\xa2\x42"},  # slashes, which Python has in other widths
     "euc-jp": set(),
     "euc-kr": set(),
@@ -181,24 +219,49 @@ def test_every_character_is_that_of_a_browser(tmp_path: Path) -> None:
     pairs = [bytes(pair) for pair in product(range(0x81, 0xFF), range(0x40, 0xFF))]
     alone = [bytes([byte]) for byte in range(0x80, 0x100)]
     asked = {label: b"\n".join(alone) for label in ONE_BYTE}
-    asked |= {label: b"\n".join(pair for pair in pairs if pair not in but) for label, but in TWO_BYTES.items()}
+    asked |= {
+        label: b"\n".join(pair for pair in pairs if pair not in but)
+        for label, but in TWO_BYTES.items()
+    }
     path = tmp_path / "decode.html"
-    path.write_text(DECODE % json.dumps({label: data.hex() for label, data in asked.items()}))
-    command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", path.as_uri()]
-    dumped = subprocess.run(command, capture_output=True, timeout=600, check=True).stdout.decode()
-    theirs = json.loads(html.unescape(dumped.partition('id="o">')[2].partition("</pre>")[0]))
+    path.write_text(
+        DECODE % json.dumps({label: data.hex() for label, data in asked.items()})
+    )
+    command = [
+        browser,
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--dump-dom",
+        path.as_uri(),
+    ]
+    dumped = subprocess.run(
+        command, capture_output=True, timeout=600, check=True
+    ).stdout.decode()
+    theirs = json.loads(
+        html.unescape(dumped.partition('id="o">')[2].partition("</pre>")[0])
+    )
     for label, data in asked.items():
         ours = decode(data, f"text/html; charset={label}", markup=False).text
-        rows = zip(data.split(b"\n"), ours.split("\n"), theirs[label].split("\n"), strict=True)
-        assert not [(one.hex(), our, their) for one, our, their in rows if our != their and "\ufffd" not in their], (
-            label
+        rows = zip(
+            data.split(b"\n"), ours.split("\n"), theirs[label].split("\n"), strict=True
         )
+        assert not [
+            (one.hex(), our, their)
+            for one, our, their in rows
+            if our != their and "\ufffd" not in their
+        ], label
 
 
-@pytest.mark.parametrize("label", ["utf-8", "utf-16le", "gb18030", "shift_jis", "euc-jp", "big5"])
+@pytest.mark.parametrize(
+    "label", ["utf-8", "utf-16le", "gb18030", "shift_jis", "euc-jp", "big5"]
+)
 def test_a_character_cut_at_the_end_costs_only_itself(label: str) -> None:
     whole = "中文日本" * 100
-    assert whole[:-1] == decode(whole.encode(label)[:-1], f"text/html; charset={label}").text
+    assert (
+        whole[:-1]
+        == decode(whole.encode(label)[:-1], f"text/html; charset={label}").text
+    )
 
 
 def test_a_cut_utf_8_text_without_a_label_is_still_utf_8() -> None:
@@ -213,7 +276,9 @@ def test_bytes_that_contradict_the_label_are_replaced_and_the_rest_is_read() -> 
     assert decode(b"caf\xe9 ok", "text/html; charset=utf-8").text == "caf\ufffd ok"
 
 
-@pytest.mark.parametrize("label", ["hz-gb-2312", "iso-2022-kr", "iso-2022-cn", "replacement"])
+@pytest.mark.parametrize(
+    "label", ["hz-gb-2312", "iso-2022-kr", "iso-2022-cn", "replacement"]
+)
 def test_encodings_that_hide_markup_are_refused_with_a_note(label: str) -> None:
     text, note = decode(b"~{<script>~}", f"text/html; charset={label}")
     assert text == "\ufffd"
@@ -222,7 +287,19 @@ def test_encodings_that_hide_markup_are_refused_with_a_note(label: str) -> None:
 
 @pytest.mark.parametrize(
     "label",
-    ["base64", "idna", "punycode", "utf-7", "rot13", "zip", "hex", "unicode_escape", "mbcs", "undefined", "x" * 999],
+    [
+        "base64",
+        "idna",
+        "punycode",
+        "utf-7",
+        "rot13",
+        "zip",
+        "hex",
+        "unicode_escape",
+        "mbcs",
+        "undefined",
+        "x" * 999,
+    ],
 )
 def test_a_label_never_reaches_pythons_codecs(label: str) -> None:
     data = b"<meta charset=" + label.encode() + b">" + b"a-b" * 150_000
@@ -245,7 +322,9 @@ def test_no_meta_raises(data: bytes) -> None:
     assert isinstance(decode(data).text, str)
 
 
-@pytest.mark.parametrize("piece", [b"<", b"<!--", b"<a ", b'<a x="', b"<meta charset", b"=", b"<?"])
+@pytest.mark.parametrize(
+    "piece", [b"<", b"<!--", b"<a ", b'<a x="', b"<meta charset", b"=", b"<?"]
+)
 def test_scanning_for_a_label_takes_linear_time(piece: bytes) -> None:
     begin = time.thread_time()
     decode(piece * 100_000)

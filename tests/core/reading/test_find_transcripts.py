@@ -12,7 +12,9 @@ SRT = "application/x-subrip"
 
 
 def find(text, url=URL):
-    return find_transcripts(text.encode(), url, "text/html; charset=utf-8", is_feed=False)
+    return find_transcripts(
+        text.encode(), url, "text/html; charset=utf-8", is_feed=False
+    )
 
 
 def of_feed(*entries, url="https://sea.example/feed"):
@@ -25,13 +27,33 @@ def of_feed(*entries, url="https://sea.example/feed"):
     ("html", "tracks", "found"),
     [
         ("en", "<track src=a.vtt srclang=de><track src=b.vtt srclang=en>", "b"),
-        ("en", "<track src=a.vtt srclang=en><track kind=captions src=b.vtt srclang=en-GB>", "b"),
-        ("en", "<track kind=captions src=a.vtt srclang=en><track src=b.vtt srclang=en default>", "b"),
+        (
+            "en",
+            "<track src=a.vtt srclang=en><track kind=captions src=b.vtt srclang=en-GB>",
+            "b",
+        ),
+        (
+            "en",
+            "<track kind=captions src=a.vtt srclang=en><track src=b.vtt srclang=en default>",
+            "b",
+        ),
         ("fr", "<track src=a.vtt srclang=de><track src=b.vtt srclang=en default>", "b"),
         ("fr", "<track src=a.vtt srclang=de><track src=b.vtt srclang=en>", "a"),
-        ("en", "<track kind=chapters src=a.vtt srclang=en><track kind=SUBTITLES src=b.vtt>", "b"),
-        ("en", "<track kind=metadata src=a.vtt><track kind=descriptions src=b.vtt><track kind=x src=c.vtt>", ""),
-        ("en", "<track><track src=''><track src='javascript:x'><track src=http://sea.example/a.vtt>", ""),
+        (
+            "en",
+            "<track kind=chapters src=a.vtt srclang=en><track kind=SUBTITLES src=b.vtt>",
+            "b",
+        ),
+        (
+            "en",
+            "<track kind=metadata src=a.vtt><track kind=descriptions src=b.vtt><track kind=x src=c.vtt>",
+            "",
+        ),
+        (
+            "en",
+            "<track><track src=''><track src='javascript:x'><track src=http://sea.example/a.vtt>",
+            "",
+        ),
         ("en", "<track src=a.vtt><track src=//u:p@sea.example/b.vtt>", "a"),
     ],
 )
@@ -42,9 +64,14 @@ def test_a_video_has_one_transcript_the_one_to_read(html, tracks, found):
 
 
 def test_each_video_has_its_own_with_its_label():
-    first, second = "<track src=1.vtt label=' The  sea '>", "<track src=2.vtt srclang=no>"
+    first, second = (
+        "<track src=1.vtt label=' The  sea '>",
+        "<track src=2.vtt srclang=no>",
+    )
 
-    assert find(f"<base href=/c/><video>{first}</video><audio>{second}</audio><p>{first}") == [
+    assert find(
+        f"<base href=/c/><video>{first}</video><audio>{second}</audio><p>{first}"
+    ) == [
         Transcript("https://sea.example/c/1.vtt", "text/vtt", "The sea"),
         Transcript("https://sea.example/c/2.vtt", "text/vtt", "no"),
     ]
@@ -53,8 +80,14 @@ def test_each_video_has_its_own_with_its_label():
 @pytest.mark.parametrize(
     ("links", "found"),
     [
-        ("<link rel=transcript href=t.json type=application/json>", ("t.json", "application/x-transcript+json")),
-        ("<link rel='x TRANSCRIPT' href=t.html type='text/html; charset=utf-8'>", ("t.html", "text/html")),
+        (
+            "<link rel=transcript href=t.json type=application/json>",
+            ("t.json", "application/x-transcript+json"),
+        ),
+        (
+            "<link rel='x TRANSCRIPT' href=t.html type='text/html; charset=utf-8'>",
+            ("t.html", "text/html"),
+        ),
         ("<link rel=alternate href=t.srt type=application/srt>", ("t.srt", SRT)),
         (
             "<link rel=transcript href=t.html type=text/html><link rel=transcript href=t.vtt type=text/vtt>",
@@ -68,13 +101,23 @@ def test_each_video_has_its_own_with_its_label():
     ],
 )
 def test_the_head_of_a_page_names_its_transcript(links, found):
-    expected = [Transcript(f"https://sea.example/films/{found[0]}", found[1])] if found else []
+    expected = (
+        [Transcript(f"https://sea.example/films/{found[0]}", found[1])] if found else []
+    )
 
     assert find(f"<head>{links}</head><p>Kelp") == expected
 
 
 def test_a_page_without_encryption_may_name_both():
-    assert len(find("<video><track src=https://b.example/a.vtt></video>", "http://sea.example/")) == 1
+    assert (
+        len(
+            find(
+                "<video><track src=https://b.example/a.vtt></video>",
+                "http://sea.example/",
+            )
+        )
+        == 1
+    )
     assert len(find("<video><track src=a.vtt></video>", "http://sea.example/")) == 1
 
 
@@ -92,12 +135,17 @@ def test_an_episode_has_one_transcript_and_its_title():
     )
 
     assert found == [
-        Transcript("https://sea.example/1.x", "application/x-transcript+json", "Kelp & more"),
+        Transcript(
+            "https://sea.example/1.x", "application/x-transcript+json", "Kelp & more"
+        ),
         Transcript("https://sea.example/1.y", "application/x-transcript+json", "Tides"),
         Transcript("https://cdn.example/3.srt?a=1&b=2", SRT, ""),
     ]
 
 
-@pytest.mark.parametrize("unit", ["<podcast:transcript ", "<item>", "<title>", "<title ", "url='", "<![CDATA["])
+@pytest.mark.parametrize(
+    "unit",
+    ["<podcast:transcript ", "<item>", "<title>", "<title ", "url='", "<![CDATA["],
+)
 def test_a_hostile_feed_takes_no_longer_than_its_length(unit):
     assert of_feed(unit * (1_000_000 // len(unit))) == []

@@ -1,4 +1,6 @@
-"""Hostile pages: each must be read in a few seconds. The limit is generous, for slow machines."""
+"""Hostile pages: each must be read in a few seconds. The limit is generous, for slow
+machines.
+"""
 
 from __future__ import annotations
 import sys
@@ -84,7 +86,9 @@ def test_the_article_survives_hostile_markup(html: str) -> None:
     ],
 )
 @pytest.mark.no_cover
-def test_the_beginning_of_a_page_that_is_too_large_is_read(html: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_beginning_of_a_page_that_is_too_large_is_read(
+    html: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if not WHOLE:
         monkeypatch.setattr(blocks, "MAX_ELEMENTS", 25_000)  # a quarter of the time
     page = read(html)
@@ -118,12 +122,29 @@ def test_a_caller_deep_in_its_own_stack_gets_the_whole_page() -> None:
 
 
 def test_an_ordinary_page_is_not_changed() -> None:
-    page = "<ul>" + "<li><a class='x y' href=/x title='a > b'>word</a>\n" * 5_000 + "</ul>" + "<p>x<br>" * 5_000
+    page = (
+        "<ul>"
+        + "<li><a class='x y' href=/x title='a > b'>word</a>\n" * 5_000
+        + "</ul>"
+        + "<p>x<br>" * 5_000
+    )
     assert harden(page.encode()) == (page.encode(), False, False)
 
 
 @pytest.mark.parametrize(
-    "piece", ["<a ", "<a x='", '<a x="', "<a x", "<!--", "<script>", "</", "<a/b", "<a x=y", "<a b='c' "]
+    "piece",
+    [
+        "<a ",
+        "<a x='",
+        '<a x="',
+        "<a x",
+        "<!--",
+        "<script>",
+        "</",
+        "<a/b",
+        "<a x=y",
+        "<a b='c' ",
+    ],
 )
 def test_hardening_takes_linear_time(piece: str) -> None:
     begin = time.thread_time()
@@ -139,14 +160,23 @@ def test_a_processing_instruction_does_not_crash_the_parser(instruction: str) ->
 
 
 def test_open_styles_do_not_multiply_with_the_paragraphs_after_them() -> None:
-    """Without a limit, each paragraph would get all of them: 8 million elements from 400 kB."""
+    """Without a limit, each paragraph would get all of them: 8 million elements from
+    400 kB.
+    """
     styles = "".join(f"<b id={n}>" for n in range(200))
     source = harden(f"<p>{styles}</p>{'<p>x</p>' * 40_000}".encode()).source
     assert len(LexborHTMLParser(source).css("b")) < 100_000
 
 
 def test_the_parser_does_not_see_comments_scripts_and_styles() -> None:
-    around = "<!-- a --!><script>b</script><style>c</style><textarea>d</textarea><?e?>" * 100
-    source = harden(f"{around}<script type='application/ld+json'>{{}}</script>{ARTICLE}".encode()).source
+    around = (
+        "<!-- a --!><script>b</script><style>c</style><textarea>d</textarea><?e?>" * 100
+    )
+    source = harden(
+        f"{around}<script type='application/ld+json'>{{}}</script>{ARTICLE}".encode()
+    ).source
     kept = "<script></script><style></style><textarea></textarea>" * 100
-    assert source.decode() == f"{kept}<script type='application/ld+json'>{{}}</script>{ARTICLE}"
+    assert (
+        source.decode()
+        == f"{kept}<script type='application/ld+json'>{{}}</script>{ARTICLE}"
+    )

@@ -1,4 +1,6 @@
-"""Links take a fast path where they can, and the result must be that of the full resolution."""
+"""Links take a fast path where they can, and the result must be that of the full
+resolution.
+"""
 
 from __future__ import annotations
 import re
@@ -42,8 +44,12 @@ def slowly(href: str, base: str) -> str | None:
         return absolute(href, base)
 
 
-@given(st.sampled_from(BEGINNINGS), st.text(_ALPHABET, max_size=12), st.sampled_from(BASES))
-def test_the_fast_path_gives_the_same_result(beginning: str, rest: str, base: str) -> None:
+@given(
+    st.sampled_from(BEGINNINGS), st.text(_ALPHABET, max_size=12), st.sampled_from(BASES)
+)
+def test_the_fast_path_gives_the_same_result(
+    beginning: str, rest: str, base: str
+) -> None:
     assert slowly(beginning + rest, base) == absolute(beginning + rest, base)
 
 
@@ -66,9 +72,14 @@ def test_links_that_need_resolving_do_not_take_the_fast_path(href: str) -> None:
     assert slowly(href, BASES[0]) == absolute(href, BASES[0])
 
 
-def test_the_fast_path_is_taken_for_common_links(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fast_path_is_taken_for_common_links(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(_links, "urljoin", None)
     assert absolute("/a/b-c_d.html", BASES[0]) == "https://example.org/a/b-c_d.html"
     assert absolute("/a?b=c&d=%20#e", BASES[0]) == "https://example.org/a?b=c&d=%20#e"
     assert absolute("#e", BASES[0]) == "https://example.org/docs/page.html#e"
-    assert absolute("https://other.example/a?b=c&d=%20", BASES[0]) == "https://other.example/a?b=c&d=%20"
+    assert (
+        absolute("https://other.example/a?b=c&d=%20", BASES[0])
+        == "https://other.example/a?b=c&d=%20"
+    )

@@ -25,8 +25,16 @@ HTML = b"<!doctype html><title>T</title><p>Some words of a page.</p>"
         (b"ID3\x04\x00", "text/html", "audio/mpeg"),
         (b"OggS\x00\x02", None, "application/ogg"),
         (b"\x7fELF\x02\x01", "text/plain", "application/x-executable"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "WordDocument".encode("utf-16-le"), None, "application/msword"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "Workbook".encode("utf-16-le"), "x", "application/vnd.ms-excel"),
+        (
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "WordDocument".encode("utf-16-le"),
+            None,
+            "application/msword",
+        ),
+        (
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "Workbook".encode("utf-16-le"),
+            "x",
+            "application/vnd.ms-excel",
+        ),
         (b"PK\x03\x04\x14\x00", "text/html", "application/zip"),
         (b"PK\x03\x04\x14\x00", "application/epub+zip", "application/epub+zip"),
         (b"\x1f\x8b\x08\x00", "text/html", "application/gzip"),
@@ -68,9 +76,17 @@ def test_content_without_text_is_refused_under_its_true_media_type(
         (b"<p>one \x00 NUL</p>", "text/html", "text/html"),
         (b"<?xml version='1.0'?><html xmlns='x'>", None, "text/html"),
         (b"<?xml version='1.0'?><rss>", "text/html", "application/rss+xml"),
-        (b"<?xml-stylesheet href='x'?><!-- a --><rss>", "text/xml", "application/rss+xml"),
+        (
+            b"<?xml-stylesheet href='x'?><!-- a --><rss>",
+            "text/xml",
+            "application/rss+xml",
+        ),
         (b"<atom:feed xmlns:atom='x'>", None, "application/atom+xml"),
-        (b'{"version": "https://jsonfeed.org/version/1.1"}', "application/json", "application/feed+json"),
+        (
+            b'{"version": "https://jsonfeed.org/version/1.1"}',
+            "application/json",
+            "application/feed+json",
+        ),
         (b"<urlset>", "text/html", "application/xml"),
         (b"<feed xmlns='x'>", "application/atom+xml", "application/atom+xml"),
         (b"<?xml version='1.0'?><other/>", None, "application/xml"),
@@ -84,7 +100,9 @@ def test_content_without_text_is_refused_under_its_true_media_type(
         (b"", None, "text/plain"),
     ],
 )
-def test_text_is_recognized_by_its_bytes(data: bytes, declared: str | None, kind: str) -> None:
+def test_text_is_recognized_by_its_bytes(
+    data: bytes, declared: str | None, kind: str
+) -> None:
     assert kind == media_type(data, declared)
     assert kind.replace("nonsense", "") == read_bytes(data, URL, declared).media_type
 
@@ -105,7 +123,10 @@ def test_sniffing_takes_linear_time(comment: bytes) -> None:
 
 def read(text: str, kind: str) -> Page:
     page = read_bytes(text.encode(), URL, kind)
-    assert (len(page.content), len(page.content)) == (page.content_length, page.original_length)
+    assert (len(page.content), len(page.content)) == (
+        page.content_length,
+        page.original_length,
+    )
     assert (page.truncated, page.next_offset, page.final_url) == (False, None, URL)
     return page
 
@@ -117,7 +138,13 @@ def test_markdown_and_plain_text_are_left_as_they_are_where_they_are_safe() -> N
 
 
 @pytest.mark.parametrize(
-    "image", ["![a](https://evil.example/?q=1)", "![a][ref]", "<img src=https://evil.example>", "\\\\![a](b)"]
+    "image",
+    [
+        "![a](https://evil.example/?q=1)",
+        "![a][ref]",
+        "<img src=https://evil.example>",
+        "\\\\![a](b)",
+    ],
 )
 def test_images_in_markdown_become_text(image: str) -> None:
     content = read(f"words {image} words", "text/markdown").content
@@ -127,7 +154,8 @@ def test_images_in_markdown_become_text(image: str) -> None:
 
 def test_json_is_laid_out() -> None:
     assert (
-        read('{"a":[1,"\\u00e9"]}', "application/json").content == '```json\n{\n  "a": [\n    1,\n    "é"\n  ]\n}\n```'
+        read('{"a":[1,"\\u00e9"]}', "application/json").content
+        == '```json\n{\n  "a": [\n    1,\n    "é"\n  ]\n}\n```'
     )
 
 
@@ -140,10 +168,17 @@ def test_json_that_cannot_be_parsed_is_text_with_a_note(text: str) -> None:
 
 def test_a_csv_is_a_table_with_its_row_count() -> None:
     page = read('name,note\nAda,"a|b\nc"\nBob\n', "text/csv")
-    assert page.content == "| name | note |\n| --- | --- |\n| Ada | a\\|b c |\n| Bob | |"
+    assert (
+        page.content == "| name | note |\n| --- | --- |\n| Ada | a\\|b c |\n| Bob | |"
+    )
     assert page.notes == ("2 rows, 2 columns",)
-    assert read("a;b\n1;2\n", "text/csv").content == "| a | b |\n| --- | --- |\n| 1 | 2 |"
-    assert read("a\tb\n1\t2\n", "text/tab-separated-values").content == "| a | b |\n| --- | --- |\n| 1 | 2 |"
+    assert (
+        read("a;b\n1;2\n", "text/csv").content == "| a | b |\n| --- | --- |\n| 1 | 2 |"
+    )
+    assert (
+        read("a\tb\n1\t2\n", "text/tab-separated-values").content
+        == "| a | b |\n| --- | --- |\n| 1 | 2 |"
+    )
 
 
 def test_a_csv_that_cannot_be_parsed_is_text_with_a_note() -> None:
@@ -154,7 +189,10 @@ def test_a_csv_that_cannot_be_parsed_is_text_with_a_note() -> None:
 
 
 def test_other_xml_is_fenced() -> None:
-    assert read("<kelp>é</kelp>", "application/xml").content == "```xml\n<kelp>é</kelp>\n```"
+    assert (
+        read("<kelp>é</kelp>", "application/xml").content
+        == "```xml\n<kelp>é</kelp>\n```"
+    )
 
 
 def test_json_of_many_lines_is_left_as_it_is() -> None:
@@ -173,11 +211,16 @@ def test_a_wide_table_is_a_list_of_records() -> None:
 
 
 def test_columns_without_a_name_have_a_number() -> None:
-    assert read("a" + "," * 12 + "\n" + "," * 12 + "z\n", "text/csv").content == "- column 13: z"
+    assert (
+        read("a" + "," * 12 + "\n" + "," * 12 + "z\n", "text/csv").content
+        == "- column 13: z"
+    )
 
 
 def test_columns_beyond_the_limit_give_a_note() -> None:
-    page = read(",".join(map(str, range(1500))) + "\n" + "x," * 1499 + "x\n", "text/csv")
+    page = read(
+        ",".join(map(str, range(1500))) + "\n" + "x," * 1499 + "x\n", "text/csv"
+    )
     assert page.notes == ("1 row, of 1500 columns, the first 1000",)
     assert page.content.endswith("; 999: x")
 
@@ -192,7 +235,9 @@ def test_text_beyond_the_limit_is_cut_with_a_note() -> None:
     page = read_bytes(b"word " * 1_000_000, URL, "text/plain")
     assert page.content_length == 2_000_000
     assert page.truncated
-    assert page.notes == ("the text is too long to be read whole: this is its beginning",)
+    assert page.notes == (
+        "the text is too long to be read whole: this is its beginning",
+    )
 
 
 MEDIA = [
@@ -227,7 +272,10 @@ MARKUP = st.sampled_from(
 )
 
 
-@given(st.binary(max_size=200) | st.lists(MARKUP, max_size=30).map(b"".join), st.none() | st.sampled_from(MEDIA))
+@given(
+    st.binary(max_size=200) | st.lists(MARKUP, max_size=30).map(b"".join),
+    st.none() | st.sampled_from(MEDIA),
+)
 @example(b"<base href='http://['><a href='//['>x</a>", "text/html")
 def test_no_bytes_raise_an_unexpected_error(data: bytes, declared: str | None) -> None:
     try:
@@ -239,7 +287,12 @@ def test_no_bytes_raise_an_unexpected_error(data: bytes, declared: str | None) -
 
 def test_what_cannot_be_read_without_its_end_is_too_large_if_it_was_cut():
     with pytest.raises(TooLarge, match="application/pdf.*larger than 5 MiB"):
-        read_bytes(b"%PDF-1.7\n1 0 obj<</Type/Catalog>>endobj\n", URL, cut="larger than 5 MiB")
+        read_bytes(
+            b"%PDF-1.7\n1 0 obj<</Type/Catalog>>endobj\n", URL, cut="larger than 5 MiB"
+        )
     with pytest.raises(UnsupportedContent, match="video/mp4"):
         read_bytes(b"\0\0\0\x20ftypisom", URL, cut="larger than 5 MiB")
-    assert read_bytes(b"<p>Brown al", URL, "text/html", cut="larger than 5 MiB").content == "Brown al"
+    assert (
+        read_bytes(b"<p>Brown al", URL, "text/html", cut="larger than 5 MiB").content
+        == "Brown al"
+    )

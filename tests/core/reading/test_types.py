@@ -14,7 +14,13 @@ from websearch_core.errors import TooLarge, UnsupportedContent
 from websearch_core.models import Page
 from websearch_core.providers.direct import Direct
 from websearch_core.reading import _types, find_media_type, read_bytes
-from websearch_core.reading._types import TYPES, Document, DocumentType, make_page, needs_own_process
+from websearch_core.reading._types import (
+    TYPES,
+    Document,
+    DocumentType,
+    make_page,
+    needs_own_process,
+)
 from websearch_core.testing import play, reply
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -28,7 +34,11 @@ def read_tide(document: Document) -> Page:
         import websearch_tides  # type: ignore[import-not-found]  # noqa: F401
     if b"end" not in document.data:
         raise UnsupportedContent("a tide table without an end")
-    return make_page(document.url, document.media_type, f"# Tides\n\n{document.data[4:].decode().strip()}")
+    return make_page(
+        document.url,
+        document.media_type,
+        f"# Tides\n\n{document.data[4:].decode().strip()}",
+    )
 
 
 @pytest.fixture
@@ -51,7 +61,9 @@ def tide(monkeypatch):
 
 
 @pytest.mark.usefixtures("tide")
-@pytest.mark.parametrize("declared", [None, "application/octet-stream", "text/html", KIND])
+@pytest.mark.parametrize(
+    "declared", [None, "application/octet-stream", "text/html", KIND]
+)
 def test_a_page_of_a_declared_type_is_read_whatever_its_server_calls_it(declared):
     headers = {"content_type": declared} if declared else {}
     body = b"TIDE High water at 6:10.<script>steal()</script> end"
@@ -61,13 +73,20 @@ def test_a_page_of_a_declared_type_is_read_whatever_its_server_calls_it(declared
     assert page.content.startswith("# Tides\n\nHigh water at 6:10.")
     assert "<script>" not in page.content  # made safe, as every page is
     named = "is an unknown type" if declared == "text/html" else KIND
-    assert all(KIND in note or named in note for note in page.notes if note.startswith("declared"))
+    assert all(
+        KIND in note or named in note
+        for note in page.notes
+        if note.startswith("declared")
+    )
 
 
 @pytest.mark.usefixtures("tide")
 def test_a_plain_text_at_such_a_url_and_a_file_of_such_a_name_are_of_the_type(tmp_path):
     (tmp_path / "may.tide").write_text("High water at 6:10. end", "utf-8")
-    page = play(Direct(isolate=False).read(URL), reply(b"at: High water. end", content_type="text/plain")).result
+    page = play(
+        Direct(isolate=False).read(URL),
+        reply(b"at: High water. end", content_type="text/plain"),
+    ).result
 
     assert page.content.startswith("# Tides")
     assert find_media_type("/pier/MAY.TIDE") == KIND
@@ -80,7 +99,8 @@ def test_what_a_type_declares_decides_how_it_fails():
     assert needs_own_process("text/plain", URL)
     assert not needs_own_process("text/plain", "https://harbour.example/")
     with pytest.raises(
-        UnsupportedContent, match=r'x-tide-table needs the extra "tides": pip install "websearch-core\[tides\]"'
+        UnsupportedContent,
+        match=r'x-tide-table needs the extra "tides": pip install "websearch-core\[tides\]"',
     ):
         read_bytes(b"TIDE import", URL)
     with pytest.raises(UnsupportedContent, match="a tide table without an end"):
@@ -92,10 +112,16 @@ def test_what_a_type_declares_decides_how_it_fails():
 @pytest.mark.parametrize("declared", TYPES, ids=lambda declared: declared.name)
 def test_a_declaration_is_complete(declared):
     documents = (ROOT / "docs" / "documents.md").read_text("utf-8")
-    extras = tomllib.loads((ROOT / "core" / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    extras = tomllib.loads((ROOT / "core" / "pyproject.toml").read_text("utf-8"))[
+        "project"
+    ]["optional-dependencies"]
 
-    assert re.search(rf"^\| [^|]*{declared.name}\b", documents, re.MULTILINE), "its row in docs/documents.md"
-    assert not declared.extra or (declared.extra in extras and f"websearch-core[{declared.extra}]" in documents)
+    assert re.search(rf"^\| [^|]*{declared.name}\b", documents, re.MULTILINE), (
+        "its row in docs/documents.md"
+    )
+    assert not declared.extra or (
+        declared.extra in extras and f"websearch-core[{declared.extra}]" in documents
+    )
     assert list(inspect.signature(declared.load_reader()).parameters) == ["document"]
     for kind in declared.magic.values():
         assert declared.has(kind)

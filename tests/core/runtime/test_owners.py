@@ -1,4 +1,6 @@
-"""Databases that somebody else owns, may write or redirects are not used: caches, indexes and usage files."""
+"""Databases that somebody else owns, may write or redirects are not used: caches,
+indexes and usage files.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -19,7 +21,9 @@ from websearch_core.layers._usage import UsageFile
 from websearch_core.models import Page
 from websearch_core.testing import FakeWeb
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no owners and permissions like those of Unix")
+pytestmark = pytest.mark.skipif(
+    not hasattr(os, "geteuid"), reason="no owners and permissions like those of Unix"
+)
 
 URL = "https://sea.example/kelp"
 COMPANIONS = ["-wal", "-shm", "-journal"]
@@ -53,7 +57,9 @@ def path(tmp_path):
 
 @pytest.fixture
 def another_user(monkeypatch):
-    """Return a function that makes us another user than the one who made all files so far."""
+    """Return a function that makes us another user than the one who made all files so
+    far.
+    """
 
     def become():
         monkeypatch.setattr(_owners, "_find_own_ids", lambda: {12345})
@@ -106,7 +112,9 @@ def test_the_files_beside_it_count_too(use, path, ending):
     assert str(beside) in refusal(use, path)
 
 
-def test_a_link_of_another_user_is_not_followed_even_to_a_file_of_ours(use, path, tmp_path, monkeypatch):
+def test_a_link_of_another_user_is_not_followed_even_to_a_file_of_ours(
+    use, path, tmp_path, monkeypatch
+):
     use(path)
     link = tmp_path / "link.db"
     link.symlink_to(path)
@@ -116,7 +124,9 @@ def test_a_link_of_another_user_is_not_followed_even_to_a_file_of_ours(use, path
     assert "symbolic link of another user" in refusal(use, link)
 
 
-def test_neither_is_one_in_the_middle_nor_one_that_leads_to_nothing(use, path, tmp_path, monkeypatch):
+def test_neither_is_one_in_the_middle_nor_one_that_leads_to_nothing(
+    use, path, tmp_path, monkeypatch
+):
     first, middle = tmp_path / "first.db", tmp_path / "middle.db"
     first.symlink_to("middle.db")
     middle.symlink_to(path)
@@ -126,7 +136,9 @@ def test_neither_is_one_in_the_middle_nor_one_that_leads_to_nothing(use, path, t
     assert not path.exists()
 
 
-def test_a_folder_where_everybody_may_replace_files_is_refused_unless_its_sticky_bit_is_set(use, tmp_path):
+def test_a_folder_where_everybody_may_replace_files_is_refused_unless_its_sticky_bit_is_set(
+    use, tmp_path
+):
     folder = tmp_path / "shared"
     folder.mkdir()
     folder.chmod(0o777)
@@ -179,7 +191,9 @@ def read(web):
 
 
 @pytest.mark.parametrize("call", [search, asearch, read])
-def test_a_call_with_a_cache_that_others_may_change_fails_before_anything_is_sent(path, call):
+def test_a_call_with_a_cache_that_others_may_change_fails_before_anything_is_sent(
+    path, call
+):
     use_cache(path)
     path.chmod(0o666)
     fake = FakeWeb(results=[{"title": "Kelp", "url": URL}], pages={URL: "Kelp"})
@@ -211,6 +225,8 @@ def _give_away(link, monkeypatch):
 
     def pretend(self, **options):
         found = lstat(self, **options)
-        return os.stat_result((*found[:4], 12345, *found[5:])) if self == link else found
+        return (
+            os.stat_result((*found[:4], 12345, *found[5:])) if self == link else found
+        )
 
     monkeypatch.setattr(Path, "lstat", pretend)

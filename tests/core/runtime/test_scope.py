@@ -5,7 +5,13 @@ from contextvars import Context, ContextVar, copy_context
 
 import pytest
 
-from websearch_core._runtime.scope import CallContext, Deadline, current_call, run_apart, scope
+from websearch_core._runtime.scope import (
+    CallContext,
+    Deadline,
+    current_call,
+    run_apart,
+    scope,
+)
 from websearch_core.layers import charge_to, no_cache
 
 
@@ -16,7 +22,11 @@ def test_a_block_changes_what_it_names_and_leaves_the_rest():
             inner = current_call()
         assert (current_call().is_fresh, current_call().reads_on) == (True, False)
 
-    assert (inner.is_fresh, inner.reads_on, inner.account.tenant) == (False, True, "ann")
+    assert (inner.is_fresh, inner.reads_on, inner.account.tenant) == (
+        False,
+        True,
+        "ann",
+    )
     assert current_call() == outer
 
 

@@ -1,4 +1,6 @@
-"""SQLite files whose locks hold: forks in the middle of writing, several connections in one process, replaced files."""
+"""SQLite files whose locks hold: forks in the middle of writing, several connections in
+one process, replaced files.
+"""
 
 from __future__ import annotations
 import json
@@ -21,7 +23,9 @@ from websearch_core.index import Index
 from websearch_core.layers._caching.sqlite import SQLiteBackend
 
 MIB = 2**20
-needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+needs_fork = pytest.mark.skipif(
+    not hasattr(os, "fork"), reason="this system does not fork"
+)
 # Python 3.12 warns of every fork beside threads.
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
@@ -100,7 +104,9 @@ def path(tmp_path):
 
 
 def use_in_another_process(path):
-    """Open and close the file as a process does that would be the last one to use it, if nobody had locks."""
+    """Open and close the file as a process does that would be the last one to use it,
+    if nobody had locks.
+    """
     code = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('SELECT * FROM entries'); db.close()"
     subprocess.run([sys.executable, "-c", code, path], check=True)
 
@@ -110,14 +116,21 @@ def read_in_another_process(path, *keys):
         "import sys; from pathlib import Path; from websearch_core.layers._caching.sqlite import SQLiteBackend\n"
         "print([SQLiteBackend(Path(sys.argv[1]), 2**20).get(key) for key in sys.argv[2:]])"
     )
-    done = subprocess.run([sys.executable, "-c", code, path, *keys], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, path, *keys],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     return done.stdout.strip()
 
 
 def in_child(work: Callable[[], bool]) -> int:
     """Return how a forked child ends: with 0 if *work* returned True."""
     if (child := os.fork()) == 0:
-        signal.alarm(120)  # a child that hangs would keep the pipes of this process open, for which everybody waits
+        # a child that hangs would keep the pipes of this process open, for which
+        # everybody waits
+        signal.alarm(120)
         status = 2
         try:
             status = 0 if work() else 1
@@ -157,7 +170,9 @@ def test_an_index_reads_a_file_with_the_name_of_an_ending_alone(tmp_path, name):
     assert Index(tmp_path / "index.db").add_folder(tmp_path / name).added == 1
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a file that is open cannot be removed")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="a file that is open cannot be removed"
+)
 def test_a_cache_that_is_removed_while_it_is_open_is_made_again(path):
     backend = SQLiteBackend(path, MIB)
     backend.set("a", b"1", 60)
@@ -169,12 +184,17 @@ def test_a_cache_that_is_removed_while_it_is_open_is_made_again(path):
     assert read_in_another_process(path, "b") == "[b'2']"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a file that is open cannot be replaced")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="a file that is open cannot be replaced"
+)
 def test_a_cache_that_is_moved_aside_elsewhere_is_left_by_those_who_have_it_open(path):
     first, second = (SQLiteBackend(path, MIB, may_replace=True) for _ in range(2))
     first.set("a", b"1", 60)
     assert second.get("a") == b"1"
-    first._move_aside(_sqlite.identify(path), sqlite3.DatabaseError("database disk image is malformed"))
+    first._move_aside(
+        _sqlite.identify(path),
+        sqlite3.DatabaseError("database disk image is malformed"),
+    )
     second.set("b", b"2", 60)
 
     assert first.get("b") == b"2"
@@ -184,20 +204,29 @@ def test_a_cache_that_is_moved_aside_elsewhere_is_left_by_those_who_have_it_open
 def test_an_error_after_which_sqlite_rolled_back_is_raised(path):
     with _sqlite.connect(path, 1) as db:
         db.execute("CREATE TABLE a (b INTEGER UNIQUE ON CONFLICT ROLLBACK)")
-        with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"), _sqlite.transaction(db):
+        with (
+            pytest.raises(sqlite3.IntegrityError, match="UNIQUE"),
+            _sqlite.transaction(db),
+        ):
             db.execute("INSERT INTO a VALUES (1), (1)")
 
 
 @needs_fork
 def test_forks_in_the_middle_of_writing_lose_nothing(tmp_path):
-    done = subprocess.run([sys.executable, "-c", FORKING, tmp_path], capture_output=True, text=True, timeout=280)
+    done = subprocess.run(
+        [sys.executable, "-c", FORKING, tmp_path],
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
 
     assert found["written"] > 40
     assert found["in the index"] == found["written"]
     assert found["in the cache"] == 2 * found["written"]
-    assert found["written"] <= found["counted"] <= found["written"] + 8  # those under way in a child that was killed
+    # those under way in a child that was killed
+    assert found["written"] <= found["counted"] <= found["written"] + 8
     for name in ("index.db", "cache.db", "usage.db"):
         with closing(sqlite3.connect(tmp_path / name)) as db:
             assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -230,7 +259,10 @@ def test_a_child_keeps_its_file_when_its_parent_has_done_with_it(path):
     os.close(ours)
     os.close(theirs)
 
-    assert read_in_another_process(path, "parent", "before", "after") == "[b'1', b'2', b'3']"
+    assert (
+        read_in_another_process(path, "parent", "before", "after")
+        == "[b'1', b'2', b'3']"
+    )
 
 
 @needs_fork
@@ -259,7 +291,9 @@ def test_a_child_refuses_a_file_that_was_in_use_for_too_long(path, monkeypatch):
         db.execute("CREATE TABLE a (b)")
 
         def is_refused():
-            with pytest.raises(ConfigurationError, match="was in use while this process was forked"):
+            with pytest.raises(
+                ConfigurationError, match="was in use while this process was forked"
+            ):
                 _can_write(path)
             return _can_write(other)
 
@@ -294,12 +328,23 @@ parent.set("b", b"2", 60)
 
 @needs_fork
 def test_a_process_that_was_not_forked_by_python_refuses_what_its_parent_has_open(path):
-    """In a process with one thread: such a fork would leave the interpreter's own locks as other threads hold them."""
-    done = subprocess.run([sys.executable, "-c", FORKED_BY_OTHERS, path], capture_output=True, text=True, timeout=600)
+    """In a process with one thread: such a fork would leave the interpreter's own locks
+    as other threads hold them.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED_BY_OTHERS, path],
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
 
-    assert (done.returncode, done.stdout.count("was in use while this process was forked")) == (0, 1)
+    assert (
+        done.returncode,
+        done.stdout.count("was in use while this process was forked"),
+    ) == (0, 1)
     assert done.stdout.startswith("raised:")
-    assert "was in use while this process was forked" in done.stderr  # the log says why the cache is not used
+    # the log says why the cache is not used
+    assert "was in use while this process was forked" in done.stderr
     assert read_in_another_process(path, "a", "b") == "[b'1', b'2']"
 
 
@@ -324,7 +369,10 @@ def test_a_cache_that_has_been_replaced_already_is_not_moved_aside(path):
     for n in range(20):
         first.set(str(n), b"x" * 5000, 60)
     second.get("1")
-    seen, damaged = _sqlite.identify(path), sqlite3.DatabaseError("database disk image is malformed")
+    seen, damaged = (
+        _sqlite.identify(path),
+        sqlite3.DatabaseError("database disk image is malformed"),
+    )
     first._move_aside(seen, damaged)
     third = SQLiteBackend(path, MIB)
     third.set("new", b"1", 60)

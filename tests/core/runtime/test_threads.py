@@ -22,7 +22,9 @@ def spare(monkeypatch):
     return spare
 
 
-def test_work_has_the_context_of_its_caller_and_leaves_nothing_in_it_for_the_next(spare):
+def test_work_has_the_context_of_its_caller_and_leaves_nothing_in_it_for_the_next(
+    spare,
+):
     def see_and_set():
         seen = _word.get()
         _word.set("set by the work")
@@ -70,11 +72,14 @@ def test_no_more_threads_are_kept_than_are_worth_it(spare, monkeypatch):
 
     alive = [outcome.result(60) for outcome in [start_thread(meet) for _ in range(9)]]
 
-    wait_until(lambda: sum(thread.is_alive() for thread in alive) <= 4)  # some may have looked at once
+    # some may have looked at once
+    wait_until(lambda: sum(thread.is_alive() for thread in alive) <= 4)
     wait_until(lambda: len(spare._waiting) >= 2)
 
 
-def test_a_thread_without_work_ends_and_work_that_comes_just_then_is_done(spare, monkeypatch):
+def test_a_thread_without_work_ends_and_work_that_comes_just_then_is_done(
+    spare, monkeypatch
+):
     monkeypatch.setattr(threads, "_KEPT", 0.01)
     thread = start_thread(threading.current_thread).result(60)
     thread.join(60)

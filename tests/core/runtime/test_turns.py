@@ -26,7 +26,9 @@ from websearch_core.layers import charge_to
 
 @pytest.fixture
 def threads(monkeypatch):
-    """Sixteen threads, of which a client alone gets four, and half are for those who have none."""
+    """Sixteen threads, of which a client alone gets four, and half are for those who
+    have none.
+    """
     monkeypatch.setattr(_threads, "_KEPT", 0.05)
     own = Threads("websearch-test", 16)
     yield own
@@ -46,7 +48,9 @@ def held():
 
 
 def alive():
-    return [thread for thread in threading.enumerate() if thread.name == "websearch-test"]
+    return [
+        thread for thread in threading.enumerate() if thread.name == "websearch-test"
+    ]
 
 
 def fill(turns, **waiting):
@@ -69,12 +73,17 @@ class TestTurns:
         assert take_all(turns)[:6] == ["ann0", "bob0", "eve0", "ann1", "bob1", "ann2"]
 
     @pytest.mark.parametrize(("clients", "most"), [(1, 32), (2, 21), (3, 16), (7, 8)])
-    def test_clients_who_want_everything_get_the_same_and_leave_as_much(self, clients, most):
+    def test_clients_who_want_everything_get_the_same_and_leave_as_much(
+        self, clients, most
+    ):
         turns = Turns(64)
         fill(turns, **{f"client{n}-": 64 for n in range(clients)})
         taken = take_all(turns)
         for number in range(clients):
-            assert sum(one.startswith(f"client{number}-") for one in taken) in (most, most + 1)
+            assert sum(one.startswith(f"client{number}-") for one in taken) in (
+                most,
+                most + 1,
+            )
         assert 64 - len(turns.held) in (most - 1, most)
 
     def test_one_who_has_none_finds_a_place_beside_those_who_want_everything(self):
@@ -142,7 +151,9 @@ class TestTurns:
 
 
 class TestThreads:
-    def test_work_of_one_client_does_not_wait_behind_that_of_another(self, threads, held):
+    def test_work_of_one_client_does_not_wait_behind_that_of_another(
+        self, threads, held
+    ):
         behind = [threads.submit("ann", held) for _ in range(50)]
         assert threads.submit("bob", lambda: "done").result(60) == "done"
         wait_until(lambda: threads.count_waiting("ann") == 46)
@@ -172,7 +183,10 @@ class TestThreads:
     def test_everything_is_done_once_whoever_submits_it(self, threads):
         done = []
         with ThreadPoolExecutor(8) as clients:
-            futures = [clients.submit(threads.submit, n % 5, lambda n=n: done.append(n)) for n in range(500)]
+            futures = [
+                clients.submit(threads.submit, n % 5, lambda n=n: done.append(n))
+                for n in range(500)
+            ]
             for future in futures:
                 future.result(60).result(60)
         assert sorted(done) == list(range(500))
@@ -192,7 +206,9 @@ class TestThreads:
         assert len(alive()) == 2
         assert threads.submit("bob", lambda: 3).result(60) == 3
 
-    def test_whoever_submits_never_waits_for_a_thread_to_start(self, threads, held, monkeypatch):
+    def test_whoever_submits_never_waits_for_a_thread_to_start(
+        self, threads, held, monkeypatch
+    ):
         real, starters = threading.Thread.start, []
 
         def start(self):
@@ -207,7 +223,9 @@ class TestThreads:
         assert len(starters) >= 7
 
     @pytest.mark.parametrize("function", ["start_new_thread", "threading.Thread.start"])
-    def test_a_system_without_threads_is_an_error_that_is_temporary(self, threads, monkeypatch, function):
+    def test_a_system_without_threads_is_an_error_that_is_temporary(
+        self, threads, monkeypatch, function
+    ):
         def none(*_):
             raise RuntimeError("can't start new thread")
 
@@ -218,7 +236,9 @@ class TestThreads:
             assert caught.value.temporary
         assert threads.submit("ann", lambda: 3).result(60) == 3
 
-    def test_one_thread_does_all_work_if_the_system_has_no_more(self, threads, monkeypatch):
+    def test_one_thread_does_all_work_if_the_system_has_no_more(
+        self, threads, monkeypatch
+    ):
         real = threading.Thread.start
 
         def start(self):
@@ -227,7 +247,10 @@ class TestThreads:
             real(self)
 
         monkeypatch.setattr(threading.Thread, "start", start)
-        assert [one.result(60) for one in [threads.submit(n, lambda n=n: n) for n in range(20)]] == list(range(20))
+        assert [
+            one.result(60)
+            for one in [threads.submit(n, lambda n=n: n) for n in range(20)]
+        ] == list(range(20))
 
     def test_nothing_keeps_what_a_thread_worked_for(self, threads):
         class Page:
@@ -241,14 +264,19 @@ class TestThreads:
         del page, outcome
         assert gone.wait(60)
 
-    @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this system does not fork")
+    @pytest.mark.skipif(
+        "fork" not in multiprocessing.get_all_start_methods(),
+        reason="this system does not fork",
+    )
     @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
     def test_a_forked_process_has_threads_of_its_own(self, threads, held):
         for _ in range(20):
             threads.submit("ann", held)
         context = multiprocessing.get_context("fork")
         answers = context.Queue()
-        child = context.Process(target=lambda: answers.put(threads.submit("ann", lambda: 3).result(60)))
+        child = context.Process(
+            target=lambda: answers.put(threads.submit("ann", lambda: 3).result(60))
+        )
         child.start()
         assert answers.get(timeout=120) == 3
         child.join(10)
@@ -261,7 +289,10 @@ class TestPlaces:
             for _ in range(40):
                 readers.submit(slots.hold, "ann", lambda: ends.wait(20), 20, most=2)
             wait_until(lambda: slots.waiting == 38)
-            assert readers.submit(slots.hold, "bob", lambda: "read", 20, most=2).result(60) == "read"
+            assert (
+                readers.submit(slots.hold, "bob", lambda: "read", 20, most=2).result(60)
+                == "read"
+            )
             assert (slots.held, slots.waiting) == (2, 38)
             ends.set()
         assert (slots.held, slots.waiting) == (0, 0)
@@ -307,7 +338,9 @@ async def find_steps():
 
 
 class TestSteps:
-    async def test_a_client_does_one_step_in_each_round_of_the_loop_if_others_do_any(self):
+    async def test_a_client_does_one_step_in_each_round_of_the_loop_if_others_do_any(
+        self,
+    ):
         steps, done = Steps(), []
 
         async def call(web, count):
@@ -319,7 +352,8 @@ class TestSteps:
         greedy = [asyncio.create_task(call("ann", 3)) for _ in range(50)]
         await asyncio.gather(asyncio.create_task(call("bob", 10)))
         until_bob_is_done = done[: len(done) - done[::-1].index("bob")]
-        assert until_bob_is_done.count("ann") <= 20  # of the first round, when she was alone, and of bob's
+        # of the first round, when she was alone, and of bob's
+        assert until_bob_is_done.count("ann") <= 20
         await asyncio.gather(*greedy)
         assert done.count("ann") == 150
         await asyncio.sleep(0)
@@ -393,7 +427,11 @@ class TestClients:
             return (yield Call(current_client))
 
         def ask(web):
-            return web.run(flow()) if colour == "blocking" else asyncio.run(web.arun(flow()))
+            return (
+                web.run(flow())
+                if colour == "blocking"
+                else asyncio.run(web.arun(flow()))
+            )
 
         ann, bob = WebSearch("duckduckgo"), WebSearch("duckduckgo")
         with charge_to("eve"):
@@ -410,7 +448,9 @@ class TestClients:
 
         assert len({WebSearch("duckduckgo").run(flow()) for _ in range(10)}) == 10
 
-    async def test_a_tenant_whose_work_hangs_holds_up_no_other_of_the_same_web_search(self):
+    async def test_a_tenant_whose_work_hangs_holds_up_no_other_of_the_same_web_search(
+        self,
+    ):
         ends = threading.Event()
 
         def flow():
@@ -450,7 +490,9 @@ class TestClients:
 
     async def test_a_call_that_is_cancelled_makes_room_for_the_next(self):
         ends = threading.Event()
-        hanging = [asyncio.create_task(in_thread(lambda: ends.wait(20))) for _ in range(100)]
+        hanging = [
+            asyncio.create_task(in_thread(lambda: ends.wait(20))) for _ in range(100)
+        ]
         await asyncio.sleep(0)
         for task in hanging[40:]:
             task.cancel()

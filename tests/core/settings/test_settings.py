@@ -11,7 +11,13 @@ from pydantic import SecretStr
 import websearch_core
 from websearch_core import WebSearch, register
 from websearch_core.client._selection import AUTOMATIC
-from websearch_core.errors import Blocked, ConfigurationError, MissingKey, UnknownProvider, WebSearchError
+from websearch_core.errors import (
+    Blocked,
+    ConfigurationError,
+    MissingKey,
+    UnknownProvider,
+    WebSearchError,
+)
 from websearch_core.layers import Retry, leaves
 from websearch_core.provider._declare import environment
 from websearch_core.providers import known, provider_class
@@ -29,7 +35,9 @@ def searching(*args, **options):
     return leaves(WebSearch(*args, **options).provider)
 
 
-def test_an_argument_beats_the_environment_and_that_beats_the_file_and_that_the_default(monkeypatch):
+def test_an_argument_beats_the_environment_and_that_beats_the_file_and_that_the_default(
+    monkeypatch,
+):
     assert Settings.load().timeout.read == 30
     Path("websearch.toml").write_text("timeout = 20\n")
     assert Settings.load().timeout.read == 20
@@ -62,10 +70,16 @@ def test_the_nearest_file_counts(monkeypatch, tmp_path):
 
 
 def test_names_from_other_tools_are_understood_in_the_file():
-    Path("websearch.toml").write_text('search_provider = "duckduckgo"\nread_provider = "jina"\nmax_page_length = 9\n')
+    Path("websearch.toml").write_text(
+        'search_provider = "duckduckgo"\nread_provider = "jina"\nmax_page_length = 9\n'
+    )
     settings = Settings.load()
 
-    assert (settings.provider, settings.reader, settings.read_options["max_length"]) == (("duckduckgo",), ("jina",), 9)
+    assert (
+        settings.provider,
+        settings.reader,
+        settings.read_options["max_length"],
+    ) == (("duckduckgo",), ("jina",), 9)
 
 
 @pytest.mark.parametrize(
@@ -93,17 +107,28 @@ def test_a_mistake_in_the_file_is_told_without_showing_values(content, complaint
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        ("timout = 5", "websearch.toml, line 1: timout: not an option; did you mean timeout?"),
-        ("retry = 2\n\ncolour = 5", "websearch.toml, line 3: colour: not an option; known are enabled, provider, "),
+        (
+            "timout = 5",
+            "websearch.toml, line 1: timout: not an option; did you mean timeout?",
+        ),
+        (
+            "retry = 2\n\ncolour = 5",
+            "websearch.toml, line 3: colour: not an option; known are enabled, provider, ",
+        ),
         ("timeout = 0", "websearch.toml, line 1: timeout: must be greater than 0"),
-        ("[retry]\natempts = 2", "line 2: retry.atempts: not an option; did you mean attempts?"),
+        (
+            "[retry]\natempts = 2",
+            "line 2: retry.atempts: not an option; did you mean attempts?",
+        ),
         (
             "[providers.duckduckgo]\npaus = 2",
             "websearch.toml, line 2: providers.duckduckgo.paus: not an option; did you mean pause?",
         ),
     ],
 )
-def test_a_wrong_name_or_value_in_the_file_is_answered_with_the_file_and_the_right_name(content, complaint):
+def test_a_wrong_name_or_value_in_the_file_is_answered_with_the_file_and_the_right_name(
+    content, complaint
+):
     Path("websearch.toml").write_text(content)
 
     with pytest.raises(ConfigurationError) as caught:
@@ -111,7 +136,9 @@ def test_a_wrong_name_or_value_in_the_file_is_answered_with_the_file_and_the_rig
     assert complaint in str(caught.value)
 
 
-def test_what_is_no_variable_is_answered_with_the_one_or_the_settings_file(monkeypatch, caplog):
+def test_what_is_no_variable_is_answered_with_the_one_or_the_settings_file(
+    monkeypatch, caplog
+):
     _warn_of_variable.cache_clear()
     monkeypatch.setenv("WEB_SEARCH_SEARCH_OPTIONS", '{"limit": 3}')
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", '{"search": 5}')
@@ -133,7 +160,9 @@ def test_what_is_no_variable_is_answered_with_the_one_or_the_settings_file(monke
         ("WEB_SEARCH_LAYERS", "{retry", "environment WEB_SEARCH_LAYERS: not JSON"),
     ],
 )
-def test_a_wrong_value_in_the_environment_is_answered_with_the_variable(monkeypatch, variable, value, complaint):
+def test_a_wrong_value_in_the_environment_is_answered_with_the_variable(
+    monkeypatch, variable, value, complaint
+):
     monkeypatch.setenv(variable, value)
 
     with pytest.raises(ConfigurationError) as caught:
@@ -149,10 +178,19 @@ def test_a_wrong_value_in_the_environment_is_answered_with_the_variable(monkeypa
             lambda: WebSearch("duckduckgo").search("kelp", time_rang="day"),
             "time_rang: not an option; did you mean time_range?",
         ),
-        (lambda: WebSearch("duckduckgo", base_ur="x"), "unknown argument: base_ur; did you mean base_url?"),
-        (lambda: WebSearch("duckduckgo", read_options={"token_counter": 5}), "token_counter: must be callable"),
+        (
+            lambda: WebSearch("duckduckgo", base_ur="x"),
+            "unknown argument: base_ur; did you mean base_url?",
+        ),
+        (
+            lambda: WebSearch("duckduckgo", read_options={"token_counter": 5}),
+            "token_counter: must be callable",
+        ),
         (lambda: WebSearch([]), "the list of providers is empty"),
-        (lambda: WebSearch.resolve(None, {"provder": "brave"}), "unknown argument: provder; did you mean provider?"),
+        (
+            lambda: WebSearch.resolve(None, {"provder": "brave"}),
+            "unknown argument: provder; did you mean provider?",
+        ),
     ],
 )
 def test_a_wrong_argument_is_answered_with_what_is_right(call, hint):
@@ -183,7 +221,19 @@ def test_without_a_choice_tavily_comes_first_then_brave_then_searxng(monkeypatch
 
 
 @pytest.mark.parametrize(
-    "name", ["exa", "perplexity", "linkup", "parallel", "you", "firecrawl", "kagi", "serper", "mojeek", "jina"]
+    "name",
+    [
+        "exa",
+        "perplexity",
+        "linkup",
+        "parallel",
+        "you",
+        "firecrawl",
+        "kagi",
+        "serper",
+        "mojeek",
+        "jina",
+    ],
 )
 def test_without_a_choice_the_service_that_has_a_key_is_used(monkeypatch, name):
     monkeypatch.setenv(environment(provider_class(name))["api_key"][0], "key-of-a-test")
@@ -192,7 +242,9 @@ def test_without_a_choice_the_service_that_has_a_key_is_used(monkeypatch, name):
 
 
 def test_the_automatic_order_is_documented():
-    text = " ".join((Path(__file__).parents[3] / "docs" / "settings.md").read_text("utf-8").split())
+    text = " ".join(
+        (Path(__file__).parents[3] / "docs" / "settings.md").read_text("utf-8").split()
+    )
 
     assert ", ".join(f"`{name}`" for name in AUTOMATIC) in text
 
@@ -202,7 +254,8 @@ def test_the_automatic_order_is_documented():
     [
         ("WEB_SEARCH_PROVIDR", "not a setting; did you mean WEB_SEARCH_PROVIDER?"),
         ("WEB_SEARCH_MAXLENGTH", "not a setting; did you mean WEB_SEARCH_MAX_LENGTH?"),
-        ("WEB_SEARCH_RESULT_COUNT", "not a setting; it is ignored"),  # another program's
+        # another program's
+        ("WEB_SEARCH_RESULT_COUNT", "not a setting; it is ignored"),
         ("WIKIPEDIA_CONTACT", "not a setting; write WEB_SEARCH_HTTP_CONTACT=..."),
         ("CROSSREF_MAILTO", "not a setting; write WEB_SEARCH_HTTP_CONTACT=..."),
     ],
@@ -229,7 +282,12 @@ def test_the_file_of_variables_is_looked_through_too(monkeypatch, caplog):
 
 def test_no_warning_for_the_variables_that_are_read_elsewhere(monkeypatch, caplog):
     _warn_of_variable.cache_clear()
-    declared = {name for one in known() for names in environment(provider_class(one)).values() for name in names}
+    declared = {
+        name
+        for one in known()
+        for names in environment(provider_class(one)).values()
+        for name in names
+    }
     ours = {name for name in declared if name.startswith("WEB_SEARCH_")}
     assert ours
     ours |= {"WEB_SEARCH_MCP_TOKENS"}
@@ -237,7 +295,8 @@ def test_no_warning_for_the_variables_that_are_read_elsewhere(monkeypatch, caplo
         monkeypatch.setenv(name, "somewhere")
     Path("variables").write_text("")
     monkeypatch.setenv("WEB_SEARCH_ENV_FILE", "variables")
-    monkeypatch.setenv("CROSSREF_MAILTO", "a@example.org")  # for another program, beside ours
+    # for another program, beside ours
+    monkeypatch.setenv("CROSSREF_MAILTO", "a@example.org")
     monkeypatch.setenv("WEB_SEARCH_HTTP_CONTACT", "a@example.org")
     Settings.load()
     assert caplog.messages == []
@@ -249,7 +308,9 @@ def test_an_empty_variable_is_no_key(monkeypatch):
 
 
 def test_a_key_given_as_an_option_counts_for_the_automatic_choice():
-    assert searching(settings=Settings.load(providers={"brave": {"api_key": "key"}})) == [Brave(api_key="key")]
+    assert searching(
+        settings=Settings.load(providers={"brave": {"api_key": "key"}})
+    ) == [Brave(api_key="key")]
 
 
 def test_without_any_key_duckduckgo_goes_on_to_the_keyless_tier_from_a_challenge_alone():
@@ -273,13 +334,20 @@ def test_an_explicit_choice_beats_the_environment(monkeypatch):
 
 
 @pytest.mark.parametrize("choice", ["brave", ["duckduckgo", "brave"]])
-def test_a_provider_asked_for_by_name_without_its_key_fails_at_once_and_names_the_variable(choice):
-    with pytest.raises(MissingKey, match="brave has no api_key: set BRAVE_API_KEY or BRAVE_SEARCH_API_KEY"):
+def test_a_provider_asked_for_by_name_without_its_key_fails_at_once_and_names_the_variable(
+    choice,
+):
+    with pytest.raises(
+        MissingKey,
+        match="brave has no api_key: set BRAVE_API_KEY or BRAVE_SEARCH_API_KEY",
+    ):
         WebSearch(choice)
 
 
 def test_an_unknown_name_fails_at_once_and_lists_those_known():
-    with pytest.raises(UnknownProvider, match=r"unknown provider 'xyzzy'; those that can search: ") as caught:
+    with pytest.raises(
+        UnknownProvider, match=r"unknown provider 'xyzzy'; those that can search: "
+    ) as caught:
         WebSearch("xyzzy")
     assert "duckduckgo (ddg), " in str(caught.value)
     assert isinstance(caught.value, ValueError)
@@ -287,12 +355,17 @@ def test_an_unknown_name_fails_at_once_and_lists_those_known():
 
 
 def test_several_are_a_chain_in_order_from_a_list_or_a_variable(monkeypatch):
-    options = {"tavily": {"api_key": "key", "base_url": "https://gateway.example/tavily/"}}
-    assert [Tavily(api_key="key", base_url="https://gateway.example/tavily"), DuckDuckGo()] == searching(
-        ["tavily", "ddg"], settings=Settings.load(providers=options)
-    )
+    options = {
+        "tavily": {"api_key": "key", "base_url": "https://gateway.example/tavily/"}
+    }
+    assert [
+        Tavily(api_key="key", base_url="https://gateway.example/tavily"),
+        DuckDuckGo(),
+    ] == searching(["tavily", "ddg"], settings=Settings.load(providers=options))
     monkeypatch.setenv("WEB_SEARCH_PROVIDER", "ddg, tavily")
-    assert [leaf.name for leaf in searching(settings=Settings.load(providers=options))] == ["duckduckgo", "tavily"]
+    assert [
+        leaf.name for leaf in searching(settings=Settings.load(providers=options))
+    ] == ["duckduckgo", "tavily"]
 
 
 def test_one_instance_plays_both_roles():
@@ -311,8 +384,14 @@ def test_the_key_of_one_provider_needs_one_name():
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"provider": "direct"}, "'direct' cannot search; those that can: arxiv, .*brave"),
-        ({"provider": "duckduckgo", "reader": "brave"}, "'brave' cannot read|has no api_key"),
+        (
+            {"provider": "direct"},
+            "'direct' cannot search; those that can: arxiv, .*brave",
+        ),
+        (
+            {"provider": "duckduckgo", "reader": "brave"},
+            "'brave' cannot read|has no api_key",
+        ),
         (
             {"provider": "duckduckgo", "reader": "duckduckgo"},
             "cannot read; those that can: browser, crawl4ai, direct, exa",
@@ -322,7 +401,10 @@ def test_the_key_of_one_provider_needs_one_name():
         ({"provider": "duckduckgo", "timeout": 0}, "timeout"),
         ({"provider": "brave", "api_key": "two words"}, "spaces"),
         ({"provider": "brave", "api_key": "k", "base_url": "ftp://x"}, "base_url"),
-        ({"provider": "brave", "api_key": "k", "base_url": "https://u:p@x"}, "base_url"),
+        (
+            {"provider": "brave", "api_key": "k", "base_url": "https://u:p@x"},
+            "base_url",
+        ),
     ],
 )
 def test_other_mistakes_are_told_at_once(options, complaint):
@@ -333,12 +415,23 @@ def test_other_mistakes_are_told_at_once(options, complaint):
 def test_a_key_does_not_travel_over_plain_http_unless_allowed():
     with pytest.raises(ConfigurationError, match="unencrypted"):
         WebSearch("brave", api_key="key", base_url="http://gateway.corp/brave")
-    assert searching("brave", api_key="key", base_url="http://gateway.corp/brave", internal=["http://gateway.corp"])
+    assert searching(
+        "brave",
+        api_key="key",
+        base_url="http://gateway.corp/brave",
+        internal=["http://gateway.corp"],
+    )
     assert searching("brave", api_key="key", base_url="http://127.0.0.1:9/brave")
     assert searching("brave", api_key="key", base_url="http://localhost:9/brave")
-    with pytest.raises(ConfigurationError, match="search_url would send the key unencrypted"):
+    with pytest.raises(
+        ConfigurationError, match="search_url would send the key unencrypted"
+    ):
         WebSearch(
-            "jina", api_key="key", settings=Settings.load(providers={"jina": {"search_url": "http://gateway.corp/"}})
+            "jina",
+            api_key="key",
+            settings=Settings.load(
+                providers={"jina": {"search_url": "http://gateway.corp/"}}
+            ),
         )
 
 
@@ -356,7 +449,9 @@ def test_a_provider_of_ones_own_can_be_given_or_registered(monkeypatch):
     register("mine", Mine)
     assert provider_class("mine") is Mine
     assert "mine" in known()
-    with pytest.raises(ConfigurationError, match="Web search provider 'mine' is already registered"):
+    with pytest.raises(
+        ConfigurationError, match="Web search provider 'mine' is already registered"
+    ):
         register("mine", Mine)
     for taken in ("brave", "ddg"):
         with pytest.raises(ConfigurationError, match="already registered"):
@@ -371,9 +466,18 @@ def test_providers_plug_in_by_entry_points(monkeypatch):
 
     def points(*names):
         _registry._plugged_in.cache_clear()
-        found = [EntryPoint(name, "websearch_core.providers.brave:Brave", "websearch_core.providers") for name in names]
+        found = [
+            EntryPoint(
+                name, "websearch_core.providers.brave:Brave", "websearch_core.providers"
+            )
+            for name in names
+        ]
         monkeypatch.setattr(_registry, "entry_points", lambda group: found)
-        monkeypatch.setattr(_registry, "distributions", lambda: [SimpleNamespace(read_text=lambda _: found[0].group)])
+        monkeypatch.setattr(
+            _registry,
+            "distributions",
+            lambda: [SimpleNamespace(read_text=lambda _: found[0].group)],
+        )
 
     points("harbour")
     assert provider_class("harbour") is Brave
@@ -385,7 +489,9 @@ def test_providers_plug_in_by_entry_points(monkeypatch):
 
 def test_the_key_shows_nowhere(monkeypatch):
     monkeypatch.setenv("BRAVE_API_KEY", "SECRET")
-    web = WebSearch("brave", settings=Settings.load(providers={"tavily": {"api_key": "SECRET"}}))
+    web = WebSearch(
+        "brave", settings=Settings.load(providers={"tavily": {"api_key": "SECRET"}})
+    )
 
     for shown in (repr(web), repr(web.provider), repr(web.settings), str(web.__dict__)):
         assert "SECRET" not in shown
@@ -414,7 +520,12 @@ def test_a_provider_made_beforehand_sends_no_key_unencrypted_either():
 
 
 def test_options_under_an_alias_count():
-    assert searching("duckduckgo", settings=Settings.load(providers={"ddg": {"pause": 0}}))[0].pause == 0
+    assert (
+        searching(
+            "duckduckgo", settings=Settings.load(providers={"ddg": {"pause": 0}})
+        )[0].pause
+        == 0
+    )
     with pytest.raises(ConfigurationError, match="nonsense"):
         WebSearch("ddg", settings=Settings.load(providers={"ddg": {"nonsense": 1}}))
 
@@ -446,7 +557,9 @@ def test_keyless_on_purpose_beats_a_key_of_the_environment(monkeypatch):
     from websearch_core import SearchQuery
 
     monkeypatch.setenv("TAVILY_API_KEY", "key")
-    (tavily,) = searching("tavily", settings=Settings.load(providers={"tavily": {"keyless": True}}))
+    (tavily,) = searching(
+        "tavily", settings=Settings.load(providers={"tavily": {"keyless": True}})
+    )
 
     assert "Authorization" not in next(tavily.search(SearchQuery.of("kelp"))).headers
 
@@ -468,22 +581,39 @@ def test_a_word_is_not_taken_for_a_file_of_this_name(monkeypatch, word):
 
 
 def find_lists(source: str) -> Iterator[tuple[int, set[str]]]:
-    """Yield the line and the names of each list of names: the fields of a class, the keys of a mapping, or texts."""
+    """Yield the line and the names of each list of names: the fields of a class, the
+    keys of a mapping, or texts.
+    """
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.ClassDef():
-                targets = [one.target for one in node.body if isinstance(one, ast.AnnAssign)]
-                yield node.lineno, {one.id for one in targets if isinstance(one, ast.Name)}
+                targets = [
+                    one.target for one in node.body if isinstance(one, ast.AnnAssign)
+                ]
+                yield (
+                    node.lineno,
+                    {one.id for one in targets if isinstance(one, ast.Name)},
+                )
             case ast.Dict():
-                yield node.lineno, {one.value for one in node.keys if isinstance(one, ast.Constant)}
+                yield (
+                    node.lineno,
+                    {one.value for one in node.keys if isinstance(one, ast.Constant)},
+                )
             case ast.Set() | ast.Tuple() | ast.List():
-                yield node.lineno, {one.value for one in node.elts if isinstance(one, ast.Constant)}
+                yield (
+                    node.lineno,
+                    {one.value for one in node.elts if isinstance(one, ast.Constant)},
+                )
 
 
 @pytest.mark.parametrize("group", ["concerns", "timeout", "read_options", "http"])
 def test_the_options_are_listed_in_at_most_two_places(group):
     options = set(IN_ENVIRONMENT.get(group, CONCERNS))
-    door = [path for room in ("settings", "client", "tools") for path in (CORE / room).glob("*.py")]
+    door = [
+        path
+        for room in ("settings", "client", "tools")
+        for path in (CORE / room).glob("*.py")
+    ]
     places = [
         f"{path.name}:{line}"
         for path in [*door, CORE / "reading/_excerpt/spec.py"]
@@ -497,6 +627,13 @@ def test_a_variable_can_set_each_part_that_a_text_can_say():
     assert IN_ENVIRONMENT == {
         "timeout": ("search", "read", "connect"),
         "search_options": ("max_snippet_chars",),
-        "read_options": ("max_length", "max_tokens", "links", "comments", "reviews", "transcripts"),
+        "read_options": (
+            "max_length",
+            "max_tokens",
+            "links",
+            "comments",
+            "reviews",
+            "transcripts",
+        ),
         "http": ("library", "proxy", "resolve", "contact"),
     }

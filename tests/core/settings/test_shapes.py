@@ -22,7 +22,12 @@ from websearch_core.settings._sources import user_file
 from websearch_core.settings._values import CONCERNS
 
 KEY = "SECRET-of-the-user"
-SEARXNG = {"enabled": True, "provider": "searxng", "url": "http://localhost:8888", "api_key": KEY}
+SEARXNG = {
+    "enabled": True,
+    "provider": "searxng",
+    "url": "http://localhost:8888",
+    "api_key": KEY,
+}
 CAMEL = {"webSearch": {"provider": "tavily", "tavily": {"apiKey": KEY}}}
 
 
@@ -41,7 +46,11 @@ def write(name, data):
 
 
 def as_toml(data, prefix=""):
-    plain = [f"{name} = {json.dumps(value)}" for name, value in data.items() if not isinstance(value, dict)]
+    plain = [
+        f"{name} = {json.dumps(value)}"
+        for name, value in data.items()
+        if not isinstance(value, dict)
+    ]
     tables = [
         f"[{prefix}{name}]\n{as_toml(value, f'{prefix}{name}.')}"
         for name, value in data.items()
@@ -65,13 +74,20 @@ def from_own_file(name):
 
 EVERYWHERE = [
     from_mapping,
-    *map(from_own_file, ["websearch.toml", "websearch.json", "websearch.yaml", "websearch.yml"]),
+    *map(
+        from_own_file,
+        ["websearch.toml", "websearch.json", "websearch.yaml", "websearch.yml"],
+    ),
 ]
 
 
 def key_of(settings, name=None):
     (leaf,) = leaves(WebSearch(name, settings=settings).provider)
-    return leaf.name, leaf.base_url, leaf.api_key.get_secret_value() if leaf.api_key else None
+    return (
+        leaf.name,
+        leaf.base_url,
+        leaf.api_key.get_secret_value() if leaf.api_key else None,
+    )
 
 
 @pytest.mark.parametrize("load", EVERYWHERE)
@@ -90,13 +106,19 @@ def test_camel_case_names_in_a_table_for_each_provider(load):
     settings = load(CAMEL)
 
     assert key_of(settings)[::2] == ("tavily", KEY)
-    assert key_of(load({"webSearch": {"provider": "tavily", "tavily": {"api_key": KEY}}}))[::2] == ("tavily", KEY)
+    assert key_of(
+        load({"webSearch": {"provider": "tavily", "tavily": {"api_key": KEY}}})
+    )[::2] == ("tavily", KEY)
 
 
 @pytest.mark.parametrize("load", [EVERYWHERE[0], *EVERYWHERE[2:]])
 def test_names_with_dots(load):
     settings = load(
-        {"webSearch.provider": "tavily", "webSearch.tavily.apiKey": KEY, "webSearch.readOptions.maxLength": 9}
+        {
+            "webSearch.provider": "tavily",
+            "webSearch.tavily.apiKey": KEY,
+            "webSearch.readOptions.maxLength": 9,
+        }
     )
 
     assert key_of(settings)[::2] == ("tavily", KEY)
@@ -105,15 +127,25 @@ def test_names_with_dots(load):
 
 @pytest.mark.parametrize("load", EVERYWHERE)
 def test_search_provider_read_provider_and_max_page_length(load):
-    settings = load({"search_provider": "duckduckgo", "read_provider": "jina", "max_page_length": 9})
+    settings = load(
+        {"search_provider": "duckduckgo", "read_provider": "jina", "max_page_length": 9}
+    )
 
-    assert (settings.provider, settings.reader, settings.read_options["max_length"]) == (("duckduckgo",), ("jina",), 9)
+    assert (
+        settings.provider,
+        settings.reader,
+        settings.read_options["max_length"],
+    ) == (("duckduckgo",), ("jina",), 9)
 
 
 @pytest.mark.parametrize("load", EVERYWHERE)
 def test_our_own_names(load):
     settings = load(
-        {"provider": ["ddg"], "providers": {"ddg": {"pause": 0}}, "layers": {"relax": {"unsupported": "note"}}}
+        {
+            "provider": ["ddg"],
+            "providers": {"ddg": {"pause": 0}},
+            "layers": {"relax": {"unsupported": "note"}},
+        }
     )
 
     assert leaves(WebSearch(settings=settings).provider)[0].pause == 0
@@ -121,18 +153,24 @@ def test_our_own_names(load):
 
 
 def test_a_key_may_be_a_function_in_a_mapping():
-    assert key_of(Settings.from_mapping({"provider": "brave", "api_key": lambda: KEY}))[::2] == ("brave", KEY)
+    assert key_of(Settings.from_mapping({"provider": "brave", "api_key": lambda: KEY}))[
+        ::2
+    ] == ("brave", KEY)
 
 
 def test_another_programs_file_may_be_named_if_it_has_our_table(monkeypatch):
     path = Path("term.json").absolute()
-    path.write_text(json.dumps({"provider": "openai", "agent": {"model": "x"}, **CAMEL}))
+    path.write_text(
+        json.dumps({"provider": "openai", "agent": {"model": "x"}, **CAMEL})
+    )
     path.chmod(0o600)
     monkeypatch.setenv("WEB_SEARCH_CONFIG", str(path))
     assert key_of(Settings.load())[::2] == ("tavily", KEY)
 
     path.write_text(json.dumps({"provider": "duckduckgo", "agent": {"model": "x"}}))
-    with pytest.raises(ConfigurationError, match=f"{path}, line 1: agent: not an option; known are"):
+    with pytest.raises(
+        ConfigurationError, match=f"{path}, line 1: agent: not an option; known are"
+    ):
         Settings.load()
 
 
@@ -140,14 +178,18 @@ def test_in_a_file_of_ours_what_is_beside_the_table_counts_too():
     write("websearch.json", {"timeout": 3, **CAMEL})
     assert (Settings.load().timeout.read, Settings.load().provider) == (3, ("tavily",))
     write("websearch.json", {"provider": "brave", **CAMEL})
-    with pytest.raises(ConfigurationError, match=r"webSearch\.provider and provider: keep one of them"):
+    with pytest.raises(
+        ConfigurationError, match=r"webSearch\.provider and provider: keep one of them"
+    ):
         Settings.load()
 
 
 def test_one_file_is_enough():
     write("websearch.toml", {"timeout": 3})
     write("websearch.json", {"timeout": 4})
-    with pytest.raises(ConfigurationError, match="keep one of websearch.toml and websearch.json"):
+    with pytest.raises(
+        ConfigurationError, match="keep one of websearch.toml and websearch.json"
+    ):
         Settings.load()
 
 
@@ -158,7 +200,11 @@ MANIFEST = {
     "entrypoint": "web_tools:setup",
     "description": "Search the web and read pages.",
     "enabled": True,
-    "config": {"search_provider": "duckduckgo", "read_provider": "jina", "max_page_length": 9_000},
+    "config": {
+        "search_provider": "duckduckgo",
+        "read_provider": "jina",
+        "max_page_length": 9_000,
+    },
 }
 
 
@@ -177,7 +223,9 @@ def test_a_manifest_that_is_not_enabled_switches_everything_off(load):
 
 
 @pytest.mark.parametrize("name", ["plugin.yaml", "plugin.toml", "plugin.json"])
-def test_a_named_manifest_may_have_more_at_its_top_and_its_switch_counts(monkeypatch, name):
+def test_a_named_manifest_may_have_more_at_its_top_and_its_switch_counts(
+    monkeypatch, name
+):
     path = write(name, {**MANIFEST, "enabled": False, "author": "Ada"})
     monkeypatch.setenv("WEB_SEARCH_CONFIG", str(path))
     assert Settings.load().enabled is False
@@ -188,13 +236,20 @@ def test_a_mistake_in_json_is_answered_with_its_line_in_any_script():
     path = write("websearch.json", {})
     path.write_text('{\n  "größe": 5\n}', "utf-8")
 
-    with pytest.raises(ConfigurationError, match=f"{path}, line 2: größe: not an option"):
+    with pytest.raises(
+        ConfigurationError, match=f"{path}, line 2: größe: not an option"
+    ):
         Settings.load()
 
 
 def test_a_mistake_in_a_manifest_is_answered_with_its_line():
-    path = write("websearch.yaml", {**MANIFEST, "config": {"serch_provider": "duckduckgo"}})
-    with pytest.raises(ConfigurationError, match=f"{path}, line 8: config.serch_provider: .* mean search_provider?"):
+    path = write(
+        "websearch.yaml", {**MANIFEST, "config": {"serch_provider": "duckduckgo"}}
+    )
+    with pytest.raises(
+        ConfigurationError,
+        match=f"{path}, line 8: config.serch_provider: .* mean search_provider?",
+    ):
         Settings.load()
     path.unlink()
     write("websearch.toml", {**MANIFEST, "auther": "Ada"})
@@ -203,7 +258,10 @@ def test_a_mistake_in_a_manifest_is_answered_with_its_line():
 
 
 def test_the_config_of_another_program_is_not_taken_for_ours(monkeypatch):
-    path = write("app.json", {"config": {"theme": "dark"}, "web_search": {"provider": "duckduckgo"}})
+    path = write(
+        "app.json",
+        {"config": {"theme": "dark"}, "web_search": {"provider": "duckduckgo"}},
+    )
     monkeypatch.setenv("WEB_SEARCH_CONFIG", str(path))
     assert Settings.load().provider == ("duckduckgo",)
 
@@ -211,19 +269,32 @@ def test_the_config_of_another_program_is_not_taken_for_ours(monkeypatch):
 @pytest.mark.parametrize(
     ("option", "value", "says"),
     [
-        ("tavily.search_dept", "fast", "search_dept: not an option; did you mean search_depth"),
+        (
+            "tavily.search_dept",
+            "fast",
+            "search_dept: not an option; did you mean search_depth",
+        ),
         (
             "tavily.search_depth",
             "fastest",
             r"websearch.toml, line \d: providers.tavily.search_depth: must be 'basic', 'advanced'",
         ),
-        ("searxng.base_url", "localhost:8888", r"searxng.base_url: .*did you mean http://localhost:8888\?"),
+        (
+            "searxng.base_url",
+            "localhost:8888",
+            r"searxng.base_url: .*did you mean http://localhost:8888\?",
+        ),
         ("searxng.base_url", "user:hunter2@host", "credentials, query or fragment$"),
     ],
 )
-def test_the_options_of_providers_that_are_not_in_use_are_checked_too(option, value, says):
+def test_the_options_of_providers_that_are_not_in_use_are_checked_too(
+    option, value, says
+):
     provider, _, name = option.partition(".")
-    write("websearch.toml", {"provider": "duckduckgo", "providers": {provider: {name: value}}})
+    write(
+        "websearch.toml",
+        {"provider": "duckduckgo", "providers": {provider: {name: value}}},
+    )
     with pytest.raises(ConfigurationError, match=says) as caught:
         Settings.load()
     assert "hunter2" not in str(caught.value)
@@ -232,7 +303,8 @@ def test_the_options_of_providers_that_are_not_in_use_are_checked_too(option, va
 def test_a_wrong_url_in_the_environment_is_answered_with_the_variable(monkeypatch):
     monkeypatch.setenv("SEARXNG_URL", "searx.example.org")
     with pytest.raises(
-        ConfigurationError, match="environment SEARXNG_URL: base_url: .* mean https://searx.example.org"
+        ConfigurationError,
+        match="environment SEARXNG_URL: base_url: .* mean https://searx.example.org",
     ):
         WebSearch("searxng")
 
@@ -254,12 +326,19 @@ def test_a_mistake_is_answered_with_its_line(name, content):
 
     with pytest.raises(ConfigurationError) as caught:
         WebSearch("duckduckgo", settings=Settings.load(providers={}), reader="tavily")
-    line = content[: content.index("apiKy" if "apiKy" in content else "\ntimout") + 1].count("\n") + 1
+    line = (
+        content[
+            : content.index("apiKy" if "apiKy" in content else "\ntimout") + 1
+        ].count("\n")
+        + 1
+    )
     said = str(caught.value)
     if "a = '''" in content:
         assert said.startswith(f"{path}, line 1: a: not an option")
     elif "timout" in content:
-        assert said.startswith(f"{path}, line {line}: timout: not an option; did you mean timeout?")
+        assert said.startswith(
+            f"{path}, line {line}: timout: not an option; did you mean timeout?"
+        )
     else:
         assert "apiKy: not an option; did you mean api_key?" in said
     assert "SECRET" not in said
@@ -268,7 +347,9 @@ def test_a_mistake_is_answered_with_its_line(name, content):
 def test_a_line_that_is_not_certain_is_left_out():
     path = write("websearch.json", {"layers": {"other": {"timeout": 1}}, "timeout": -1})
 
-    with pytest.raises(ConfigurationError, match=f"^{path}: timeout: must be greater than 0"):
+    with pytest.raises(
+        ConfigurationError, match=f"^{path}: timeout: must be greater than 0"
+    ):
         Settings.load()
 
 
@@ -278,7 +359,11 @@ def test_a_line_that_is_not_certain_is_left_out():
         ("websearch.json", '{"provider": ', "not JSON: Expecting value"),
         ("websearch.json", "[1]", "not a table of settings"),
         ("websearch.yaml", "provider: [", r"not YAML: .*\(at line 1, column 12\)"),
-        ("websearch.yaml", "!!python/object/apply:os.system [true]", "not YAML: could not determine a constructor"),
+        (
+            "websearch.yaml",
+            "!!python/object/apply:os.system [true]",
+            "not YAML: could not determine a constructor",
+        ),
         ("websearch.json", "[" * 100_000, "not JSON: "),
         ("websearch.yaml", "[" * 100_000, "not YAML: "),
     ],
@@ -306,7 +391,10 @@ def test_yaml_without_pyyaml_says_what_to_install(monkeypatch):
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without_yaml)
-    with pytest.raises(ConfigurationError, match=r"websearch.yaml: YAML needs .*pip install 'websearch-core\[yaml\]'"):
+    with pytest.raises(
+        ConfigurationError,
+        match=r"websearch.yaml: YAML needs .*pip install 'websearch-core\[yaml\]'",
+    ):
         Settings.load()
 
 
@@ -317,9 +405,17 @@ def test_yaml_without_pyyaml_says_what_to_install(monkeypatch):
     "make",
     [
         lambda: WebSearch("duckduckgo", api_key=KEY),
-        lambda: WebSearch("ddg", settings=Settings.load(providers={"ddg": {"api_key": KEY}})),
-        lambda: WebSearch(settings=Settings.from_mapping({"provider": "ddg", "api_key": KEY})),
-        lambda: WebSearch(settings=Settings(providers={"duckduckgo": {"api_key": KEY}}, provider="ddg")),
+        lambda: WebSearch(
+            "ddg", settings=Settings.load(providers={"ddg": {"api_key": KEY}})
+        ),
+        lambda: WebSearch(
+            settings=Settings.from_mapping({"provider": "ddg", "api_key": KEY})
+        ),
+        lambda: WebSearch(
+            settings=Settings(
+                providers={"duckduckgo": {"api_key": KEY}}, provider="ddg"
+            )
+        ),
     ],
 )
 def test_a_key_for_a_provider_that_needs_none_is_ignored_with_a_warning(make, caplog):
@@ -330,19 +426,33 @@ def test_a_key_for_a_provider_that_needs_none_is_ignored_with_a_warning(make, ca
 
 
 def test_a_url_belongs_to_a_provider_whose_server_is_the_users_own(caplog):
-    settings = Settings.from_mapping({"provider": "brave", "url": "http://localhost:8888", "api_key": KEY})
+    settings = Settings.from_mapping(
+        {"provider": "brave", "url": "http://localhost:8888", "api_key": KEY}
+    )
 
     assert key_of(settings) == ("brave", "https://api.search.brave.com/res/v1", KEY)
     assert "url: ignored, since brave has a server of its own" in caplog.text
     with pytest.raises(ConfigurationError, match="brave has no api_key"):
-        WebSearch(settings=Settings.from_mapping({"enabled": True, "provider": "brave", "api_key": "", "url": ""}))
+        WebSearch(
+            settings=Settings.from_mapping(
+                {"enabled": True, "provider": "brave", "api_key": "", "url": ""}
+            )
+        )
 
 
 @pytest.mark.parametrize(
-    "choice", [{}, {"provider": ["brave", "tavily"]}, {"provider": "brave, tavily"}, {"provider": ""}]
+    "choice",
+    [
+        {},
+        {"provider": ["brave", "tavily"]},
+        {"provider": "brave, tavily"},
+        {"provider": ""},
+    ],
 )
 def test_a_key_needs_the_one_provider_that_it_is_for(choice):
-    with pytest.raises(ConfigurationError, match="^api_key: name the provider it is for"):
+    with pytest.raises(
+        ConfigurationError, match="^api_key: name the provider it is for"
+    ):
         Settings.from_mapping({"api_key": KEY, **choice})
 
 
@@ -353,7 +463,9 @@ def test_a_key_needs_the_one_provider_that_it_is_for(choice):
 def test_enabled_false_switches_everything_off(load):
     settings = load({**SEARXNG, "enabled": False})
 
-    with pytest.raises(ConfigurationError, match="web search is switched off: (.*: )?enabled is false") as caught:
+    with pytest.raises(
+        ConfigurationError, match="web search is switched off: (.*: )?enabled is false"
+    ) as caught:
         WebSearch("duckduckgo", settings=settings)
     if load is not from_mapping:
         assert f"{settings.files[0]}, line " in str(caught.value)
@@ -362,7 +474,10 @@ def test_enabled_false_switches_everything_off(load):
 
 def test_the_environment_can_switch_it_off_and_on_again(monkeypatch):
     monkeypatch.setenv("WEB_SEARCH_ENABLED", "false")
-    with pytest.raises(ConfigurationError, match="switched off: environment WEB_SEARCH_ENABLED: enabled is false"):
+    with pytest.raises(
+        ConfigurationError,
+        match="switched off: environment WEB_SEARCH_ENABLED: enabled is false",
+    ):
         WebSearch()
     write("websearch.toml", {"enabled": False})
     monkeypatch.setenv("WEB_SEARCH_ENABLED", "true")
@@ -374,30 +489,46 @@ def test_a_provider_can_be_switched_off(monkeypatch):
     monkeypatch.setenv("BRAVE_API_KEY", KEY)
     path = write("websearch.toml", {"providers": {"tavily": {"enabled": False}}})
 
-    with pytest.raises(ConfigurationError, match=f"tavily is switched off: {path}, line 3: providers.tavily.enabled"):
+    with pytest.raises(
+        ConfigurationError,
+        match=f"tavily is switched off: {path}, line 3: providers.tavily.enabled",
+    ):
         WebSearch("tavily")
     assert get_default().name == "brave"
     assert "tavily" not in [one.name for one in get_configured()]
 
     monkeypatch.delenv("BRAVE_API_KEY")
     assert [one.name for one in leaves(WebSearch().provider)] == ["duckduckgo"]
-    write("websearch.toml", {"providers": {"tavily": {"enabled": False}, "ddg": {"enabled": False}}})
+    write(
+        "websearch.toml",
+        {"providers": {"tavily": {"enabled": False}, "ddg": {"enabled": False}}},
+    )
     with pytest.raises(ConfigurationError, match="are switched off: name a provider"):
         WebSearch()
     write("websearch.toml", {"providers": {"direct": {"enabled": False}}})
     with pytest.raises(ConfigurationError, match="direct is switched off"):
         WebSearch("ddg")
     write("websearch.toml", {"providers": {"direct": {"enabled": "no"}}})
-    with pytest.raises(ConfigurationError, match="providers.direct.enabled: must be true or false"):
+    with pytest.raises(
+        ConfigurationError, match="providers.direct.enabled: must be true or false"
+    ):
         WebSearch("ddg")
 
 
-@pytest.mark.parametrize("table", [{"enabled": True}, {"providers": {"tavily": {"enabled": True}}}])
+@pytest.mark.parametrize(
+    "table", [{"enabled": True}, {"providers": {"tavily": {"enabled": True}}}]
+)
 def test_a_found_file_does_not_switch_on_what_the_user_has_switched_off(table):
-    off = {"enabled": False} if "enabled" in table else {"providers": {"tavily": {"enabled": False}}}
+    off = (
+        {"enabled": False}
+        if "enabled" in table
+        else {"providers": {"tavily": {"enabled": False}}}
+    )
     write("websearch.toml", off)
     Path("websearch.toml").write_text(as_toml(table))
-    with pytest.raises(ConfigurationError, match="enabled: may not be switched on here"):
+    with pytest.raises(
+        ConfigurationError, match="enabled: may not be switched on here"
+    ):
         Settings.load()
 
     Path("websearch.toml").write_text(as_toml(off))
@@ -414,7 +545,10 @@ def test_a_found_file_does_not_switch_on_what_the_user_has_switched_off(table):
             {"web_search": {"provider": "searxng", "url": "http://sea.example"}},
             "providers.searxng.base_url: may not be plain",
         ),
-        ({"webSearch": {"tavily": {"searchDepth": "advanced"}}}, "providers.tavily.search_depth: may not be set here"),
+        (
+            {"webSearch": {"tavily": {"searchDepth": "advanced"}}},
+            "providers.tavily.search_depth: may not be set here",
+        ),
         ({"webSearch": {"timeout": 121}}, "timeout: may not be more than 120"),
         (
             {"webSearch": {"tavily": {"baseUrl": "https://evil.example"}}},
@@ -423,11 +557,15 @@ def test_a_found_file_does_not_switch_on_what_the_user_has_switched_off(table):
     ],
 )
 @pytest.mark.parametrize("name", ["websearch.toml", "websearch.json", "websearch.yaml"])
-def test_a_found_file_may_not_set_more_in_another_shape(monkeypatch, name, found, refused):
+def test_a_found_file_may_not_set_more_in_another_shape(
+    monkeypatch, name, found, refused
+):
     monkeypatch.setenv("TAVILY_API_KEY", KEY)
     write(name, found).rename(name)
     with pytest.raises(ConfigurationError, match=refused):
-        WebSearch(reader="tavily", provider="searxng" if "web_search" in found else "tavily")
+        WebSearch(
+            reader="tavily", provider="searxng" if "web_search" in found else "tavily"
+        )
 
 
 # Settings given to a program
@@ -436,17 +574,27 @@ def test_a_found_file_may_not_set_more_in_another_shape(monkeypatch, name, found
 def test_settings_made_by_hand_need_no_environment_and_no_file(monkeypatch):
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "7")
     write("websearch.toml", {"retry": 1})
-    settings = Settings(provider="brave", providers={"brave": {"api_key": KEY}}, read_options={"max_length": 9})
+    settings = Settings(
+        provider="brave",
+        providers={"brave": {"api_key": KEY}},
+        read_options={"max_length": 9},
+    )
     web = WebSearch(settings=settings)
 
     assert leaves(web.provider) == [Brave(api_key=KEY)]
-    assert (web.settings.timeout, web.settings.retry, web.settings.read_options) == (Timeout(), None, {"max_length": 9})
+    assert (web.settings.timeout, web.settings.retry, web.settings.read_options) == (
+        Timeout(),
+        None,
+        {"max_length": 9},
+    )
     assert KEY not in repr(settings) + str(settings.model_dump()) + str(web.__dict__)
     assert KEY.encode() not in pickle.dumps(settings) + pickle.dumps(web)
 
 
 def test_other_arguments_win_over_settings():
-    settings = Settings(provider="brave", timeout=5, retry=2, providers={"brave": {"api_key": "other"}})
+    settings = Settings(
+        provider="brave", timeout=5, retry=2, providers={"brave": {"api_key": "other"}}
+    )
     web = WebSearch(settings=settings, timeout=3, api_key=KEY, provider="brave")
 
     assert (web.settings.timeout.read, web.settings.retry) == (3, Retry(2))
@@ -457,9 +605,16 @@ def test_other_arguments_win_over_settings():
 def test_the_key_in_settings_wins_over_that_of_the_environment(monkeypatch):
     monkeypatch.setenv("BRAVE_API_KEY", "that-of-the-server")
 
-    assert key_of(Settings.from_mapping({"provider": "brave", "api_key": KEY}))[::2] == ("brave", KEY)
-    assert key_of(Settings.from_mapping({"provider": "brave"}))[::2] == ("brave", "that-of-the-server")
-    assert key_of(Settings.load(providers={"brave": {"api_key": KEY}}), "brave")[::2] == ("brave", KEY)
+    assert key_of(Settings.from_mapping({"provider": "brave", "api_key": KEY}))[
+        ::2
+    ] == ("brave", KEY)
+    assert key_of(Settings.from_mapping({"provider": "brave"}))[::2] == (
+        "brave",
+        "that-of-the-server",
+    )
+    assert key_of(Settings.load(providers={"brave": {"api_key": KEY}}), "brave")[
+        ::2
+    ] == ("brave", KEY)
 
 
 @pytest.mark.parametrize(
@@ -469,29 +624,51 @@ def test_the_key_in_settings_wins_over_that_of_the_environment(monkeypatch):
         (lambda: Settings(tiemout=1), "tiemout: not an option; did you mean timeout?"),
         (lambda: Settings.from_mapping([1]), "settings: must be a mapping, not list"),
         (lambda: Settings.from_mapping({3: 1}), "3: not an option"),
-        (lambda: Settings.from_mapping({"webSearch": {"timeout": -1}}), "webSearch.timeout: must"),
-        (lambda: WebSearch(settings={"provider": "brave"}), "settings: must be Settings"),
+        (
+            lambda: Settings.from_mapping({"webSearch": {"timeout": -1}}),
+            "webSearch.timeout: must",
+        ),
+        (
+            lambda: WebSearch(settings={"provider": "brave"}),
+            "settings: must be Settings",
+        ),
         (
             lambda: Settings.from_mapping({"providers": {"brvae": {}}}),
             "providers.brvae: unknown provider 'brvae'; did you mean brave?",
         ),
         (
             lambda: (
-                Settings.from_mapping({"layers": {"retri": {}}}) and WebSearch(settings=Settings(layers={"retri": {}}))
+                Settings.from_mapping({"layers": {"retri": {}}})
+                and WebSearch(settings=Settings(layers={"retri": {}}))
             ),
             "unknown layer 'retri'",
         ),
-        (lambda: Settings(timeout=True), "timeout: must be a number of seconds above 0"),
+        (
+            lambda: Settings(timeout=True),
+            "timeout: must be a number of seconds above 0",
+        ),
         (lambda: WebSearch("ddg", retry=0), "retry: Retry: attempts: must be"),
-        *((lambda name=name: WebSearch("ddg", **{name: ""}), f"{name}: is empty: write false") for name in CONCERNS),
+        *(
+            (
+                lambda name=name: WebSearch("ddg", **{name: ""}),
+                f"{name}: is empty: write false",
+            )
+            for name in CONCERNS
+        ),
         (lambda: WebSearch("ddg", budget=[]), "budget: is empty: write false"),
         (
             lambda: WebSearch("ddg", cache="postgres://u:p@db/0"),
             "cache: Cache: location: must be a path, a URL of Redis",
         ),
-        (lambda: WebSearch("ddg", budget=["1 USD/day", "100/hour"]), "budget: limit 2: not a budget such as"),
+        (
+            lambda: WebSearch("ddg", budget=["1 USD/day", "100/hour"]),
+            "budget: limit 2: not a budget such as",
+        ),
         (lambda: WebSearch("ddg", budget="100/hour"), "budget: not a budget such as"),
-        (lambda: WebSearch("ddg", search_options={"limit": "many"}), "search_options: limit: must be a whole number"),
+        (
+            lambda: WebSearch("ddg", search_options={"limit": "many"}),
+            "search_options: limit: must be a whole number",
+        ),
     ],
 )
 def test_a_wrong_value_is_a_configuration_error_that_begins_with_its_name(make, says):
@@ -503,12 +680,17 @@ def test_a_wrong_value_is_a_configuration_error_that_begins_with_its_name(make, 
 @pytest.mark.parametrize(
     ("setting", "says"),
     [
-        ({"provider": "tavly"}, "provider: unknown provider 'tavly'; did you mean tavily?"),
+        (
+            {"provider": "tavly"},
+            "provider: unknown provider 'tavly'; did you mean tavily?",
+        ),
         ({"provider": ["brave", "direct"]}, "provider: 'direct' cannot search"),
         ({"reader": "brave"}, "reader: 'brave' cannot read"),
     ],
 )
-def test_a_wrong_choice_is_answered_with_the_file_and_the_line(monkeypatch, setting, says):
+def test_a_wrong_choice_is_answered_with_the_file_and_the_line(
+    monkeypatch, setting, says
+):
     monkeypatch.setenv("BRAVE_API_KEY", KEY)
     path = write("websearch.toml", setting)
     with pytest.raises(ConfigurationError) as caught:
@@ -517,17 +699,26 @@ def test_a_wrong_choice_is_answered_with_the_file_and_the_line(monkeypatch, sett
 
 
 def test_the_password_of_redis_is_not_shown():
-    settings = Settings(cache="redis://ann:SECRET@host/0", throttle="redis://ann:SECRET@host/1")
+    settings = Settings(
+        cache="redis://ann:SECRET@host/0", throttle="redis://ann:SECRET@host/1"
+    )
 
-    for shown in (repr(settings), str(settings.model_dump()), settings.model_dump_json()):
+    for shown in (
+        repr(settings),
+        str(settings.model_dump()),
+        settings.model_dump_json(),
+    ):
         assert "SECRET" not in shown
     assert settings.model_dump()["cache"]["location"] == "redis://host/0"
 
 
 def test_an_unknown_provider_in_a_file_is_answered_with_the_line():
-    path = write("websearch.toml", {"timeout": 3, "providers": {"brvae": {"api_key": KEY}}})
+    path = write(
+        "websearch.toml", {"timeout": 3, "providers": {"brvae": {"api_key": KEY}}}
+    )
     with pytest.raises(
-        UnknownProvider, match=f"{path}, line 3: providers.brvae: unknown provider 'brvae'; did you mean brave?"
+        UnknownProvider,
+        match=f"{path}, line 3: providers.brvae: unknown provider 'brvae'; did you mean brave?",
     ):
         Settings.load()
 
@@ -550,7 +741,10 @@ def test_timeout_sets_both_limits_and_each_can_differ(monkeypatch):
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "50")
     assert limits() == (50, 40, 1)
     assert limits(timeout={"search": 2}) == (2, 40, 1)
-    assert str(Settings.load().source("timeout", "search")) == "environment WEB_SEARCH_TIMEOUT"
+    assert (
+        str(Settings.load().source("timeout", "search"))
+        == "environment WEB_SEARCH_TIMEOUT"
+    )
 
 
 def test_searching_reading_and_both_have_their_own_limits():
@@ -563,7 +757,10 @@ def test_searching_reading_and_both_have_their_own_limits():
         def search(self, query, /):
             yield from ()
             left["search"] = time_left()
-            return SearchResponse(query=query.text, results=(SearchResult(title="t", url="https://a.example/"),))
+            return SearchResponse(
+                query=query.text,
+                results=(SearchResult(title="t", url="https://a.example/"),),
+            )
 
         def read(self, url, /):
             yield from ()
@@ -578,17 +775,30 @@ def test_searching_reading_and_both_have_their_own_limits():
     both = {"timeout": {"search": 1_000, "read": 3_000}}
     assert limits(lambda web: web.search("x"), **both) == {"search": 1_000}
     assert limits(lambda web: web.read("https://a.example/"), **both) == {"read": 3_000}
-    assert limits(lambda web: web.search("x", read_top=1), **both) == {"search": 1_000, "read": 3_000}
-    assert limits(lambda web: web.search("x", read_top=1), timeout=2_000) == {"search": 2_000, "read": 2_000}
-    assert limits(lambda web: web.read_many(["https://a.example/"], timeout=500), **both) == {"read": 500}
+    assert limits(lambda web: web.search("x", read_top=1), **both) == {
+        "search": 1_000,
+        "read": 3_000,
+    }
+    assert limits(lambda web: web.search("x", read_top=1), timeout=2_000) == {
+        "search": 2_000,
+        "read": 2_000,
+    }
+    assert limits(
+        lambda web: web.read_many(["https://a.example/"], timeout=500), **both
+    ) == {"read": 500}
     longer = {"timeout": {"search": 3_000, "read": 1_000}}
-    assert limits(lambda web: web.search("x", read_top=1), **longer) == {"search": 3_000, "read": 1_000}
+    assert limits(lambda web: web.search("x", read_top=1), **longer) == {
+        "search": 3_000,
+        "read": 1_000,
+    }
 
 
 def test_the_limit_of_a_found_file_counts_for_what_it_sets():
     write("websearch.toml", {"timeout": {"search": 5}})
     Path("websearch.toml").write_text("\ntimeout = 6\n")
-    with pytest.raises(ConfigurationError, match="line 2: timeout: may not be more than 5"):
+    with pytest.raises(
+        ConfigurationError, match="line 2: timeout: may not be more than 5"
+    ):
         Settings.load()
     Path("websearch.toml").write_text("timeout = 4\n")
     assert (Settings.load().timeout.search, Settings.load().timeout.read) == (4, 4)
@@ -607,15 +817,21 @@ def test_a_key_in_a_file_that_others_can_read_is_worth_a_warning(mode, caplog):
     path.chmod(mode)
     Settings.load()
     Settings.load()
-    assert caplog.text.count(f"{path}, line 4: providers.tavily.api_key: other users of this machine can read") == 1
+    assert (
+        caplog.text.count(
+            f"{path}, line 4: providers.tavily.api_key: other users of this machine can read"
+        )
+        == 1
+    )
     assert f"chmod 600 {path}" in caplog.text
     assert KEY not in caplog.text
 
 
 def test_a_place_in_a_keyring_and_an_option_may_be_read_by_all(caplog):
-    write("websearch.toml", {"providers": {"brave": {"api_key": "keyring:web/brave"}, "ddg": {"pause": 1}}}).chmod(
-        0o644
-    )
+    write(
+        "websearch.toml",
+        {"providers": {"brave": {"api_key": "keyring:web/brave"}, "ddg": {"pause": 1}}},
+    ).chmod(0o644)
     Settings.load()
     assert caplog.text == ""
 
@@ -624,25 +840,43 @@ def test_a_place_in_a_keyring_and_an_option_may_be_read_by_all(caplog):
 
 
 def test_a_dotenv_file_is_read_only_if_it_is_named(monkeypatch):
-    Path(".env").write_text(f"BRAVE_API_KEY='{KEY}'\nexport WEB_SEARCH_TIMEOUT=7\nWEB_SEARCH_LAYERS={{bad\nOTHER=1\n")
+    Path(".env").write_text(
+        f"BRAVE_API_KEY='{KEY}'\nexport WEB_SEARCH_TIMEOUT=7\nWEB_SEARCH_LAYERS={{bad\nOTHER=1\n"
+    )
     assert WebSearch("ddg").settings.timeout == Timeout()
     assert "brave" not in [one.name for one in get_configured()]
 
     monkeypatch.setenv("WEB_SEARCH_ENV_FILE", ".env")
-    with pytest.raises(ConfigurationError, match="environment WEB_SEARCH_LAYERS in .env: not JSON"):
+    with pytest.raises(
+        ConfigurationError, match="environment WEB_SEARCH_LAYERS in .env: not JSON"
+    ):
         WebSearch("brave")
-    Path(".env").write_text(f"BRAVE_API_KEY='{KEY}'\nexport WEB_SEARCH_TIMEOUT=7\nOTHER=1\n")
+    Path(".env").write_text(
+        f"BRAVE_API_KEY='{KEY}'\nexport WEB_SEARCH_TIMEOUT=7\nOTHER=1\n"
+    )
     web = WebSearch("brave")
-    assert (leaves(web.provider), web.settings.timeout.read) == ([Brave(api_key=KEY)], 7)
-    assert str(web.settings.source("timeout", "read")) == "environment WEB_SEARCH_TIMEOUT in .env"
+    assert (leaves(web.provider), web.settings.timeout.read) == (
+        [Brave(api_key=KEY)],
+        7,
+    )
+    assert (
+        str(web.settings.source("timeout", "read"))
+        == "environment WEB_SEARCH_TIMEOUT in .env"
+    )
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "8")
     monkeypatch.setenv("BRAVE_API_KEY", "of-the-process")
-    assert WebSearch("brave").settings.timeout.read == 8, "the variables of the process win"
-    assert leaves(WebSearch("brave").provider)[0].api_key.get_secret_value() == "of-the-process"
+    assert WebSearch("brave").settings.timeout.read == 8, (
+        "the variables of the process win"
+    )
+    assert (
+        leaves(WebSearch("brave").provider)[0].api_key.get_secret_value()
+        == "of-the-process"
+    )
 
 
 @pytest.mark.parametrize(
-    ("name", "says"), [("nowhere.env", "No such file"), ("~nobody-of-this-name/.env", "no such user")]
+    ("name", "says"),
+    [("nowhere.env", "No such file"), ("~nobody-of-this-name/.env", "no such user")],
 )
 def test_a_named_dotenv_file_that_cannot_be_read_is_an_error(monkeypatch, name, says):
     monkeypatch.setenv("WEB_SEARCH_ENV_FILE", name)

@@ -17,7 +17,14 @@ from websearch_core import SearchQuery, WebSearch, WebSearchError
 from websearch_core._cli.app import app
 from websearch_core.client._selection import build_provider
 from websearch_core.errors import ConfigurationError
-from websearch_core.provider._declare import BaseUrl, FoundFile, Key, environment, field_notes, provider
+from websearch_core.provider._declare import (
+    BaseUrl,
+    FoundFile,
+    Key,
+    environment,
+    field_notes,
+    provider,
+)
 from websearch_core.providers import known, provider_class
 from websearch_core.settings import Settings
 from websearch_core.settings._names import name_variable
@@ -59,7 +66,9 @@ def stranger():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Visit)
     server.seen = []
     server.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.02}
+    )
     thread.start()
     yield server
     server.shutdown()
@@ -96,11 +105,21 @@ def deep(make):
         ("tavily", lambda: WebSearch("tavily", api_key=KEY).search("kelp")),
         (
             "tavily",
-            lambda: WebSearch("tavily", settings=Settings.load(providers={"tavily": {"api_key": KEY}})).search("kelp"),
+            lambda: WebSearch(
+                "tavily", settings=Settings.load(providers={"tavily": {"api_key": KEY}})
+            ).search("kelp"),
         ),
-        ("tavily", lambda: WebSearch("duckduckgo", reader="tavily").read("https://sea.example/")),
+        (
+            "tavily",
+            lambda: WebSearch("duckduckgo", reader="tavily").read(
+                "https://sea.example/"
+            ),
+        ),
         ("brave", lambda: WebSearch("brave").search("kelp")),
-        ("jina", lambda: WebSearch("duckduckgo", reader="jina").read("https://sea.example/")),
+        (
+            "jina",
+            lambda: WebSearch("duckduckgo", reader="jina").read("https://sea.example/"),
+        ),
         ("searxng", lambda: WebSearch("searxng").search("kelp")),
         ("tavily", deep(lambda: WebSearch().search("kelp"))),
         ("tavily", command("search", "kelp")),
@@ -110,12 +129,16 @@ def deep(make):
     ],
 )
 @pytest.mark.parametrize("place", ["websearch.toml", "pyproject.toml"])
-def test_a_found_file_never_sends_a_key_that_came_from_elsewhere(stranger, monkeypatch, name, use, place):
+def test_a_found_file_never_sends_a_key_that_came_from_elsewhere(
+    stranger, monkeypatch, name, use, place
+):
     monkeypatch.setenv(f"{name.upper()}_API_KEY", KEY)
     table = "" if place == "websearch.toml" else "tool.websearch."
     write(f'[{table}providers.{name}]\nbase_url = "{stranger.url}"\n', place)
 
-    with pytest.raises(ConfigurationError, match=f"{place}.*providers.{name}.base_url") as caught:
+    with pytest.raises(
+        ConfigurationError, match=f"{place}.*providers.{name}.base_url"
+    ) as caught:
         use()
     assert KEY not in str(caught.value)
     assert KEY not in "".join(stranger.seen)
@@ -125,7 +148,9 @@ def test_a_key_of_the_file_that_another_overrules_does_not_open_the_way(monkeypa
     monkeypatch.setenv("BRAVE_API_KEY", KEY)
     write('[providers.brave]\napi_key = "own-key"\nbase_url = "https://evil.example"\n')
 
-    with pytest.raises(ConfigurationError, match=r"brave\.base_url: may not be set here for a key"):
+    with pytest.raises(
+        ConfigurationError, match=r"brave\.base_url: may not be set here for a key"
+    ):
         WebSearch("brave")
 
 
@@ -170,41 +195,84 @@ def test_a_service_without_key_on_this_machine_may_be_named(stranger):
         ("max_page_length = 100001", "max_page_length"),
         ("read_options.max_tokens = 25001", "read_options.max_tokens"),
         ('[providers.local]\npath = "/tmp/index.db"', "providers.local.path"),
-        ("[providers.direct]\nallow_downgrade = true", "providers.direct.allow_downgrade"),
+        (
+            "[providers.direct]\nallow_downgrade = true",
+            "providers.direct.allow_downgrade",
+        ),
         ('[providers.direct]\nuser_agent = "x"', "providers.direct.user_agent"),
         ("[providers.direct]\nisolate = false", "providers.direct.isolate"),
         ("[providers.direct]\nlinks = 'keep'", "providers.direct.links"),
         ("read_options.links = 'keep'", "read_options.links"),
         ("[providers.direct]\nmax_bytes = 10485761", "providers.direct.max_bytes"),
         ("[providers.direct]\nmax_redirects = 6", "providers.direct.max_redirects"),
-        ('[providers.tavily]\nsearch_depth = "advanced"', "providers.tavily.search_depth"),
+        (
+            '[providers.tavily]\nsearch_depth = "advanced"',
+            "providers.tavily.search_depth",
+        ),
         ("[providers.ddg]\npause = 0", "providers.duckduckgo.pause"),
         ('[providers.brave]\napi_key = "keyring:a/b"', "providers.brave.api_key"),
         ('[providers.brave]\napi_key = " keyring:a/b"', "providers.brave.api_key"),
-        ('[providers.searxng]\nbase_url = "http://sea.example"', "providers.searxng.base_url"),
-        ('[providers.searxng]\nbase_url = "http://localhost.sea.example"', "providers.searxng.base_url"),
-        ('[providers.searxng]\nbase_url = "https://10.0.0.1"', "providers.searxng.base_url"),
-        ('[providers.searxng]\nbase_url = "https://169.254.169.254"', "providers.searxng.base_url"),
-        ('[providers.searxng]\nbase_url = "https://wiki.internal"', "providers.searxng.base_url"),
-        ('[providers.searxng]\nbase_url = "https://2130706433"', "providers.searxng.base_url"),
-        ('[providers.searxng]\nbase_url = "https://sea.example:22"', "providers.searxng.base_url"),
-        ('[providers.searxng]\nbase_url = "http://localhost:25"', "providers.searxng.base_url"),
+        (
+            '[providers.searxng]\nbase_url = "http://sea.example"',
+            "providers.searxng.base_url",
+        ),
+        (
+            '[providers.searxng]\nbase_url = "http://localhost.sea.example"',
+            "providers.searxng.base_url",
+        ),
+        (
+            '[providers.searxng]\nbase_url = "https://10.0.0.1"',
+            "providers.searxng.base_url",
+        ),
+        (
+            '[providers.searxng]\nbase_url = "https://169.254.169.254"',
+            "providers.searxng.base_url",
+        ),
+        (
+            '[providers.searxng]\nbase_url = "https://wiki.internal"',
+            "providers.searxng.base_url",
+        ),
+        (
+            '[providers.searxng]\nbase_url = "https://2130706433"',
+            "providers.searxng.base_url",
+        ),
+        (
+            '[providers.searxng]\nbase_url = "https://sea.example:22"',
+            "providers.searxng.base_url",
+        ),
+        (
+            '[providers.searxng]\nbase_url = "http://localhost:25"',
+            "providers.searxng.base_url",
+        ),
     ],
 )
-def test_what_a_found_file_may_not_set_is_refused_with_where_to_put_it(monkeypatch, entry, key):
+def test_what_a_found_file_may_not_set_is_refused_with_where_to_put_it(
+    monkeypatch, entry, key
+):
     path = write(entry)
 
     def use():
-        build_provider(key.split(".")[1] if key.startswith("providers.") else "direct", Settings.load())
+        build_provider(
+            key.split(".")[1] if key.startswith("providers.") else "direct",
+            Settings.load(),
+        )
 
     with pytest.raises(ConfigurationError) as caught:
         use()
-    for part in (f"{path}, line ", f": {key}: ", str(user_file()), "WEB_SEARCH_CONFIG", "argument"):
+    for part in (
+        f"{path}, line ",
+        f": {key}: ",
+        str(user_file()),
+        "WEB_SEARCH_CONFIG",
+        "argument",
+    ):
         assert part in str(caught.value)
     for trusted in (path.with_name("named.toml"), user_file()):
         write(entry, trusted)
         path.unlink(missing_ok=True)
-        monkeypatch.setenv("WEB_SEARCH_CONFIG", str(trusted) if trusted.name == "named.toml" else "")
+        monkeypatch.setenv(
+            "WEB_SEARCH_CONFIG", str(trusted) if trusted.name == "named.toml" else ""
+        )
         monkeypatch.setenv("TAVILY_API_KEY", KEY)
         if "brave" not in key:  # which needs a keyring
             use()
@@ -242,21 +310,31 @@ def test_a_found_file_may_choose_providers_limits_and_formats(monkeypatch, entry
 def test_a_found_file_does_not_raise_what_the_user_has_set(monkeypatch):
     write("timeout = 5\nread_options.max_length = 800", user_file())
     write("timeout = 4")
-    assert (Settings.load().timeout.read, Settings.load().read_options["max_length"]) == (4, 800)
+    assert (
+        Settings.load().timeout.read,
+        Settings.load().read_options["max_length"],
+    ) == (4, 800)
 
     write("timeout = 6")
     with pytest.raises(ConfigurationError, match="timeout: may not be more than 5"):
         Settings.load()
-    assert Settings.load(timeout=60).timeout.read == 60, "what does not count does not matter"
+    assert Settings.load(timeout=60).timeout.read == 60, (
+        "what does not count does not matter"
+    )
     write("read_options.max_tokens = 10")
-    with pytest.raises(ConfigurationError, match="read_options.max_tokens: may not take the place of max_length"):
+    with pytest.raises(
+        ConfigurationError,
+        match="read_options.max_tokens: may not take the place of max_length",
+    ):
         Settings.load()
     monkeypatch.setenv("WEB_SEARCH_MAX_TOKENS", "20")
     assert Settings.load().read_options["max_tokens"] == 20
 
     write("[providers.direct]\nmax_bytes = 1000", user_file())
     write("[providers.direct]\nmax_bytes = 1001")
-    with pytest.raises(ConfigurationError, match="max_bytes: may not be more than 1000"):
+    with pytest.raises(
+        ConfigurationError, match="max_bytes: may not be more than 1000"
+    ):
         WebSearch("duckduckgo")
 
 
@@ -283,7 +361,9 @@ def test_options_of_plug_ins_need_the_note_that_they_are_harmless(monkeypatch):
         def __init__(self, **options):
             self.options = options
 
-    monkeypatch.setattr("websearch_core._registry._registered", {"mine": Mine, "plain": Plain})
+    monkeypatch.setattr(
+        "websearch_core._registry._registered", {"mine": Mine, "plain": Plain}
+    )
     write('[providers.mine]\ncolour = "red"')
     assert build_provider("mine", Settings.load()).colour == "red"
     for entry, key in (
@@ -305,7 +385,9 @@ def test_options_of_plug_ins_need_the_note_that_they_are_harmless(monkeypatch):
     write('[providers.mine]\nbase_url = "https://evil.example"')
     monkeypatch.delenv("MINE_BASE_URL")
     settings = Settings.load()
-    with pytest.raises(ConfigurationError, match=r"mine\.base_url: may not be set here for a key"):
+    with pytest.raises(
+        ConfigurationError, match=r"mine\.base_url: may not be set here for a key"
+    ):
         build_provider("mine", settings, token="x")
 
 
@@ -327,13 +409,26 @@ def test_a_key_that_the_class_finds_by_itself_counts(monkeypatch):
 
 def test_the_documentation_says_what_a_found_file_may_set():
     page = (Path(__file__).parents[3] / "docs" / "settings.md").read_text("utf-8")
-    parts = {(name, part): PARTS[name][part] for name, some in IN_ENVIRONMENT.items() for part in some}
-    whole = {(name,): field.metadata for name, field in Settings.model_fields.items() if name not in PARTS}
+    parts = {
+        (name, part): PARTS[name][part]
+        for name, some in IN_ENVIRONMENT.items()
+        for part in some
+    }
+    whole = {
+        (name,): field.metadata
+        for name, field in Settings.model_fields.items()
+        if name not in PARTS
+    }
     for name, notes in (parts | whole).items():
-        if name[0] in {"providers", "layers", "retry"}:  # a table for each, with notes of their own
+        # a table for each, with notes of their own
+        if name[0] in {"providers", "layers", "retry"}:
             continue
         variable = f"`{name_variable(name)}`"
-        (row,) = [line.split(" | ") for line in page.splitlines() if line.startswith("|") and variable in line]
+        (row,) = [
+            line.split(" | ")
+            for line in page.splitlines()
+            if line.startswith("|") and variable in line
+        ]
         note = next((note for note in notes if isinstance(note, FoundFile)), None)
         stated = (
             "nothing"
@@ -355,18 +450,31 @@ def test_a_named_file_is_read_instead_of_a_found_one(monkeypatch, tmp_path):
     write("[timeout]\nsearch = 2\nread = 2\nconnect = 4")
     assert (Settings.load().timeout.read, Settings.load().retry.attempts) == (2, 1)
 
-    monkeypatch.setenv("WEB_SEARCH_CONFIG", str(write("timeout = 5", tmp_path / "mine.toml")))
+    monkeypatch.setenv(
+        "WEB_SEARCH_CONFIG", str(write("timeout = 5", tmp_path / "mine.toml"))
+    )
     settings = Settings.load()
-    assert (settings.timeout.read, settings.retry.attempts, settings.timeout.connect) == (5, 1, 5)
+    assert (
+        settings.timeout.read,
+        settings.retry.attempts,
+        settings.timeout.connect,
+    ) == (5, 1, 5)
     assert [str(settings.source(*path)) for path in (("timeout", "read"), ("retry",), ("timeout", "connect"))] == [
         str(tmp_path / "mine.toml"), str(user_file()), "default",
     ]  # fmt: skip
 
     monkeypatch.setenv("WEB_SEARCH_CONFIG", os.devnull)
     assert Settings.load().timeout.read == 3
-    monkeypatch.setenv("WEB_SEARCH_CONFIG", str(write("[tool.websearch]\ntimeout = 6", tmp_path / "pyproject.toml")))
+    monkeypatch.setenv(
+        "WEB_SEARCH_CONFIG",
+        str(write("[tool.websearch]\ntimeout = 6", tmp_path / "pyproject.toml")),
+    )
     assert Settings.load().timeout.read == 6
-    for broken in ("nowhere.toml", str(write("[tool]", tmp_path / "other" / "pyproject.toml")), str(tmp_path)):
+    for broken in (
+        "nowhere.toml",
+        str(write("[tool]", tmp_path / "other" / "pyproject.toml")),
+        str(tmp_path),
+    ):
         monkeypatch.setenv("WEB_SEARCH_CONFIG", broken)
         with pytest.raises(ConfigurationError, match="WEB_SEARCH_CONFIG"):
             Settings.load()
@@ -386,7 +494,9 @@ def test_the_search_ends_at_the_root_of_the_project(monkeypatch, tmp_path, root)
     assert Settings.load().timeout.read == 8, "the root itself counts"
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away"
+)
 def test_files_of_another_user_are_not_read(tmp_path, monkeypatch, caplog):
     write("timeout = 9", tmp_path / "websearch.toml")
     deep = tmp_path / "shared" / "src"
@@ -407,17 +517,28 @@ def test_files_of_another_user_are_not_read(tmp_path, monkeypatch, caplog):
     os.chown(theirs, 12345, -1, follow_symlinks=False)
     assert Settings.load().timeout.read == 30
     theirs.unlink()
-    project = write("[tool.websearch]\ntimeout = 8", tmp_path / "shared" / "pyproject.toml")
+    project = write(
+        "[tool.websearch]\ntimeout = 8", tmp_path / "shared" / "pyproject.toml"
+    )
     os.chown(project, 12345, -1)
     assert Settings.load().timeout.read == 30
 
 
 @pytest.mark.parametrize(
     "content",
-    [b"[tool", b"\xff\xfe", b"a = " + b"[" * 100_000, b"a = " + b"9" * 5000, b"#" * (2**20 + 1), b"tool = 3"],
+    [
+        b"[tool",
+        b"\xff\xfe",
+        b"a = " + b"[" * 100_000,
+        b"a = " + b"9" * 5000,
+        b"#" * (2**20 + 1),
+        b"tool = 3",
+    ],
     ids=["cut", "not UTF-8", "deep", "long number", "large", "no table"],
 )
-def test_a_broken_pyproject_is_skipped_and_a_broken_file_of_ours_is_an_error(content, caplog, monkeypatch):
+def test_a_broken_pyproject_is_skipped_and_a_broken_file_of_ours_is_an_error(
+    content, caplog, monkeypatch
+):
     with caplog.at_level(logging.WARNING):
         Path("pyproject.toml").write_bytes(b"# websearch\n" + content)
         assert WebSearch("duckduckgo")
@@ -430,13 +551,20 @@ def test_a_broken_pyproject_is_skipped_and_a_broken_file_of_ours_is_an_error(con
 
 @pytest.mark.parametrize("name", ["langchain-websearch", "websearch_core"])
 def test_a_pyproject_without_our_name_is_not_parsed(name, monkeypatch):
-    monkeypatch.setattr("websearch_core.settings._sources._parse", lambda *_: pytest.fail("parsed"))
+    monkeypatch.setattr(
+        "websearch_core.settings._sources._parse", lambda *_: pytest.fail("parsed")
+    )
     write(f'[project]\ndependencies = ["{name}>=1"]', "pyproject.toml")
     assert Settings.load().timeout == Settings().timeout
 
 
 @pytest.mark.parametrize(
-    "content", ["tool.websearch.timeout = 3", 'tool."websearch".timeout = 3', "tool = {websearch = {timeout = 3}}"]
+    "content",
+    [
+        "tool.websearch.timeout = 3",
+        'tool."websearch".timeout = 3',
+        "tool = {websearch = {timeout = 3}}",
+    ],
 )
 def test_our_part_of_a_pyproject_may_be_written_in_any_way(content):
     write(content, "pyproject.toml")
@@ -468,7 +596,9 @@ def test_a_folder_that_cannot_be_looked_into_does_no_harm(monkeypatch):
     assert WebSearch("duckduckgo")
 
 
-def test_a_relative_config_folder_is_not_looked_for_in_the_working_directory(monkeypatch):
+def test_a_relative_config_folder_is_not_looked_for_in_the_working_directory(
+    monkeypatch,
+):
     monkeypatch.setenv("XDG_CONFIG_HOME", ".")
     write('internal = ["127.0.0.0/8"]', "websearch/websearch.toml")
 
@@ -484,7 +614,9 @@ def test_the_users_own_file_is_trusted_in_its_own_folder_too(monkeypatch):
     assert [file.trusted for file in settings.files] == [True]
 
 
-@pytest.mark.parametrize("entry", ["providers = 3", "[providers]\nbrave = 'x'", "[[providers]]"])
+@pytest.mark.parametrize(
+    "entry", ["providers = 3", "[providers]\nbrave = 'x'", "[[providers]]"]
+)
 def test_options_that_are_not_tables_are_reported(entry):
     write(entry)
     with pytest.raises(ConfigurationError, match="providers: not a table"):
@@ -494,8 +626,13 @@ def test_options_that_are_not_tables_are_reported(entry):
 # Values and their sources
 
 
-@pytest.mark.parametrize("name", [name for name in known() if "base_url" in field_notes(provider_class(name))])
-def test_every_service_can_be_reached_through_a_gateway_of_the_environment(monkeypatch, name):
+@pytest.mark.parametrize(
+    "name",
+    [name for name in known() if "base_url" in field_notes(provider_class(name))],
+)
+def test_every_service_can_be_reached_through_a_gateway_of_the_environment(
+    monkeypatch, name
+):
     for option, variables in environment(provider_class(name)).items():
         if option in {"api_key", "cx", "token"}:
             monkeypatch.setenv(variables[0], KEY)
@@ -504,15 +641,23 @@ def test_every_service_can_be_reached_through_a_gateway_of_the_environment(monke
     made = build_provider(name, Settings.load())
     assert made.base_url == "https://gateway.example/it"
     searches = hasattr(made, "search") and not hasattr(made, "search_url")
-    effect = next(made.search(SearchQuery.of("kelp")) if searches else made.read("https://a.example"))
+    effect = next(
+        made.search(SearchQuery.of("kelp"))
+        if searches
+        else made.read("https://a.example")
+    )
     assert effect.url.startswith("https://gateway.example/it")
 
 
 def test_doctor_says_where_every_value_comes_from(monkeypatch):
-    monkeypatch.setattr("websearch_core._cli.checks.run_checks", lambda *_, **__: iter(()))
+    monkeypatch.setattr(
+        "websearch_core._cli.checks.run_checks", lambda *_, **__: iter(())
+    )
     monkeypatch.setenv("BRAVE_API_KEY", KEY)
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "7")
-    found = write('provider = "brave"\n[providers.searxng]\nbase_url = "http://localhost:8888"')
+    found = write(
+        'provider = "brave"\n[providers.searxng]\nbase_url = "http://localhost:8888"'
+    )
     own = write("[retry]\nattempts = 2\nwait_initial = 1", user_file())
     monkeypatch.setattr("websearch_core.client.WebSearch.run", lambda *_: [])
 
@@ -528,9 +673,21 @@ def test_doctor_says_where_every_value_comes_from(monkeypatch):
     assert value("provider") == (["brave"], str(found), False)
     assert value("retry.attempts") == (2, str(own), True)
     assert value("read_options.max_length") == (15000, "default", True)
-    assert value("providers.brave.api_key") == ("**********", "environment BRAVE_API_KEY", True)
-    assert value("providers.brave.base_url") == ("https://api.search.brave.com/res/v1", "default", True)
-    assert value("providers.searxng.base_url") == ("http://localhost:8888", str(found), False)
+    assert value("providers.brave.api_key") == (
+        "**********",
+        "environment BRAVE_API_KEY",
+        True,
+    )
+    assert value("providers.brave.base_url") == (
+        "https://api.search.brave.com/res/v1",
+        "default",
+        True,
+    )
+    assert value("providers.searxng.base_url") == (
+        "http://localhost:8888",
+        str(found),
+        False,
+    )
     assert json.loads(done.stdout)["settings_files"] == [
         {"path": str(found), "trusted": False},
         {"path": str(own), "trusted": True},
@@ -545,6 +702,9 @@ def test_arguments_are_a_source_of_their_own(monkeypatch):
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "7")
     settings = WebSearch("duckduckgo", timeout=3).settings
 
-    assert (str(settings.source("timeout", "read")), settings.timeout.read) == ("argument", 3)
+    assert (str(settings.source("timeout", "read")), settings.timeout.read) == (
+        "argument",
+        3,
+    )
     with pytest.raises(WebSearchError):
         Settings.load(timeout=-1)

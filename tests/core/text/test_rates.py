@@ -47,7 +47,10 @@ def test_a_limit_of_zero_is_no_limit():
     ("headers", "expected"),
     [
         (
-            {"ratelimit-policy": '"burst";q=10;w=1, "day";q=1000;w=86400', "ratelimit": '"day";r=0;t=3600'},
+            {
+                "ratelimit-policy": '"burst";q=10;w=1, "day";q=1000;w=86400',
+                "ratelimit": '"day";r=0;t=3600',
+            },
             RateLimit(limit=1000, remaining=0, reset=3600, window=86_400, name="day"),
         ),
         (
@@ -55,10 +58,17 @@ def test_a_limit_of_zero_is_no_limit():
             RateLimit(limit=100, remaining=50, reset=30),
         ),
         (
-            {"ratelimit-limit": "10, 10;w=1", "ratelimit-remaining": "9", "ratelimit-reset": "1"},
+            {
+                "ratelimit-limit": "10, 10;w=1",
+                "ratelimit-remaining": "9",
+                "ratelimit-reset": "1",
+            },
             RateLimit(limit=10, remaining=9, reset=1),
         ),
-        ({"ratelimit-policy": '"burst";q=100;w=60'}, RateLimit(limit=100, window=60, name="burst")),
+        (
+            {"ratelimit-policy": '"burst";q=100;w=60'},
+            RateLimit(limit=100, window=60, name="burst"),
+        ),
         (
             {"x-rate-limit-limit": "50", "x-rate-limit-interval": "1s"},
             RateLimit(limit=50, window=1),
@@ -78,14 +88,25 @@ def test_each_form_of_the_headers_is_read(headers, expected):
 
 def test_a_point_in_time_becomes_seconds_from_now():
     soon = datetime.now(UTC) + timedelta(seconds=90)
-    for value in (int(time.time()) + 90, (int(time.time()) + 90) * 1000, format_datetime(soon, usegmt=True)):
-        (found,) = parse_rate_limits({"x-ratelimit-limit": "5", "x-ratelimit-reset": str(value)})
+    for value in (
+        int(time.time()) + 90,
+        (int(time.time()) + 90) * 1000,
+        format_datetime(soon, usegmt=True),
+    ):
+        (found,) = parse_rate_limits(
+            {"x-ratelimit-limit": "5", "x-ratelimit-reset": str(value)}
+        )
         assert 85 < found.reset < 92
 
 
 def test_a_response_states_its_limits():
     assert Response(status=200).rate_limits == ()
-    assert Response(status=200, headers={"x-ratelimit-remaining": "3"}).rate_limits[0].remaining == 3
+    assert (
+        Response(status=200, headers={"x-ratelimit-remaining": "3"})
+        .rate_limits[0]
+        .remaining
+        == 3
+    )
 
 
 @given(st.dictionaries(

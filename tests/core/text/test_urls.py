@@ -6,14 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_core._text.urls import canonicalize, find_page, identify, is_web_url, serialize
+from websearch_core._text.urls import (
+    canonicalize,
+    find_page,
+    identify,
+    is_web_url,
+    serialize,
+)
 from websearch_core.errors import UnsafeURL
 from websearch_core.models._domains import parse_domain
 
 SAME_PAGE = [
     ("https://sea.example/kelp", "http://www.sea.example/kelp/"),
     ("https://sea.example/kelp", "HTTPS://Sea.Example:443/kelp#holdfast"),
-    ("https://sea.example/kelp", "https://sea.example/kelp?utm_source=x&UTM_Campaign=y&gclid=z"),
+    (
+        "https://sea.example/kelp",
+        "https://sea.example/kelp?utm_source=x&UTM_Campaign=y&gclid=z",
+    ),
     ("https://sea.example/?id=1", "https://sea.example?fbclid=x&id=1"),
     ("https://sea.example", "https://www.sea.example/"),
 ]
@@ -45,7 +54,10 @@ ONE_URL = [  # RFC 3986, 6.2.2, and characters without a meaning of their own
     ("https://sea.example/a%2Db%5f%2e", "https://sea.example/a-b_."),
     ("https://sea.example/Kelp_(alga)", "https://sea.example/Kelp_%28alga%29"),
     ("https://sea.example/C%2B%2B", "https://sea.example/C++"),
-    ("https://sea.example/it's,a;b=c@d:e$&!*", "https://sea.example/it%27s%2ca%3bb%3dc%40d%3Ae%24%26%21%2A"),
+    (
+        "https://sea.example/it's,a;b=c@d:e$&!*",
+        "https://sea.example/it%27s%2ca%3bb%3dc%40d%3Ae%24%26%21%2A",
+    ),
     ("https://sea.example/a?b=(c)'d", "https://sea.example/a?b=%28c%29%27d"),
     ("https://sea.example/a?b[]=1", "https://sea.example/a?b%5B%5D=1"),
     ("https://sea.example/a/./b/../c", "https://sea.example/a/%2E/x/.%2e/c"),
@@ -82,7 +94,11 @@ def test_urls_that_differ_in_what_has_a_meaning_stay_different(one, other):
 def test_the_canonical_form_is_stable_and_that_of_what_is_sent(rest):
     url = f"https://sea.example/{rest}".strip()
 
-    assert canonicalize(canonicalize(url)) == canonicalize(serialize(url)) == canonicalize(url)
+    assert (
+        canonicalize(canonicalize(url))
+        == canonicalize(serialize(url))
+        == canonicalize(url)
+    )
     assert serialize(serialize(url)) == serialize(url)
 
 
@@ -101,7 +117,8 @@ def test_what_has_no_canonical_form_is_identified_as_it_is_written():
 @pytest.mark.parametrize(
     ("url", "sent"),
     [
-        ("https://نامه\u200cای.com/", "https://xn--mgba3gch31f060k.com/"),  # the script needs this joiner
+        # the script needs this joiner
+        ("https://نامه\u200cای.com/", "https://xn--mgba3gch31f060k.com/"),
         ("https://bu\u0308cher.example/", "https://xn--bcher-kva.example/"),
     ],
 )
@@ -110,20 +127,31 @@ def test_names_that_browsers_open_are_opened(url, sent):
 
 
 @pytest.mark.parametrize(
-    "url", ["https://sea\u200c.example/", "https://se\u200da.example/", "https://♥.example/", "http:\\\\sea.example/"]
+    "url",
+    [
+        "https://sea\u200c.example/",
+        "https://se\u200da.example/",
+        "https://♥.example/",
+        "http:\\\\sea.example/",
+    ],
 )
 def test_names_that_could_be_mistaken_are_refused_for_the_right_reason(url):
     assert not is_web_url(url)
-    with pytest.raises(UnsafeURL, match=r"not a valid internationalized|not an absolute"):
+    with pytest.raises(
+        UnsafeURL, match=r"not a valid internationalized|not an absolute"
+    ):
         serialize(url)
 
 
 @pytest.mark.parametrize(
-    ("written", "sent"), [("ΒΌΛΟΣ", "βόλοσ"), ("βόλος.ΒΌΛΟΣ", "βόλος.βόλοσ"), ("ΣΑΣ.gr", "σασ.gr")]
+    ("written", "sent"),
+    [("ΒΌΛΟΣ", "βόλοσ"), ("βόλος.ΒΌΛΟΣ", "βόλος.βόλοσ"), ("ΣΑΣ.gr", "σασ.gr")],
 )
 def test_a_capital_sigma_is_the_same_letter_at_the_end_of_a_name(written, sent):
     assert serialize(f"https://{written}/") == serialize(f"https://{sent}/")
-    assert parse_domain(f"https://www.{written}.example") == parse_domain(f"{sent}.example")
+    assert parse_domain(f"https://www.{written}.example") == parse_domain(
+        f"{sent}.example"
+    )
     assert parse_domain(f"HTTPS://{written}.") == parse_domain(sent)
 
 

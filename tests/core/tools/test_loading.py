@@ -1,4 +1,6 @@
-"""Pages as documents for loaders and readers: several at a time, also if some cannot be read."""
+"""Pages as documents for loaders and readers: several at a time, also if some cannot be
+read.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -7,7 +9,13 @@ import logging
 import pytest
 
 from websearch_core import WebSearch
-from websearch_core.errors import AuthenticationError, BudgetExceeded, InvalidOption, PageNotFound, QuotaExhausted
+from websearch_core.errors import (
+    AuthenticationError,
+    BudgetExceeded,
+    InvalidOption,
+    PageNotFound,
+    QuotaExhausted,
+)
 from websearch_core.testing import FakeWeb
 from websearch_core.tools import Loading
 
@@ -31,10 +39,14 @@ def load(request):
 
 def test_documents_come_in_the_order_of_the_urls(web, load):
     assert [document.id for document in load(Loading(WebSearch(web)), URLS)] == URLS
-    assert [document.id for document in load(Loading(WebSearch(web)), URLS[0])] == URLS[:1]
+    assert [document.id for document in load(Loading(WebSearch(web)), URLS[0])] == URLS[
+        :1
+    ]
 
 
-def test_a_page_that_fails_ends_the_rest_or_is_left_out_with_its_url_in_the_log(web, load, caplog):
+def test_a_page_that_fails_ends_the_rest_or_is_left_out_with_its_url_in_the_log(
+    web, load, caplog
+):
     del web.pages[URLS[1]]
     with pytest.raises(PageNotFound):
         load(Loading(WebSearch(web)), URLS)
@@ -42,7 +54,9 @@ def test_a_page_that_fails_ends_the_rest_or_is_left_out_with_its_url_in_the_log(
 
     with caplog.at_level(logging.WARNING):
         assert len(load(Loading(WebSearch(web), on_error="skip"), URLS)) == 39
-    assert caplog.messages == [f"left out a page: fake read failed: 404 Not Found ({URLS[1]})"]
+    assert caplog.messages == [
+        f"left out a page: fake read failed: 404 Not Found ({URLS[1]})"
+    ]
 
 
 @pytest.mark.parametrize("error", [AuthenticationError, BudgetExceeded, QuotaExhausted])
@@ -52,7 +66,9 @@ def test_what_keeps_every_page_from_being_read_is_raised(error, web, load):
         load(Loading(WebSearch(web), on_error="skip"), URLS)
 
 
-@pytest.mark.parametrize("options", [{"on_error": "ignore"}, {"read_options": {"max_length": 0}}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"on_error": "ignore"}, {"read_options": {"max_length": 0}}], ids=str
+)
 def test_wrong_options_are_refused_at_once(options, web):
     with pytest.raises(InvalidOption, match=next(iter(options))):
         Loading(WebSearch(web), **options)

@@ -1,4 +1,6 @@
-"""What the tools of both frameworks share: the arguments, what the developer fixes, and the limits of a run."""
+"""What the tools of both frameworks share: the arguments, what the developer fixes, and
+the limits of a run.
+"""
 
 from __future__ import annotations
 import gc
@@ -13,7 +15,12 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from websearch_core import Credentials, Http, SearchResponse, SearchResult, WebSearch
-from websearch_core.errors import BudgetExceeded, ConfigurationError, InvalidOption, MissingKey
+from websearch_core.errors import (
+    BudgetExceeded,
+    ConfigurationError,
+    InvalidOption,
+    MissingKey,
+)
 from websearch_core.models._domains import Domains
 from websearch_core.settings import Settings
 from websearch_core.tools import PageArguments, SearchArguments
@@ -31,7 +38,9 @@ def sent(arguments, **given):
 
 def call(fixed, **given):
     """Combine what a model sends with what is fixed."""
-    return fixed.search_call(fixed.arguments()(query="tides", **given), WebSearch("duckduckgo"))
+    return fixed.search_call(
+        fixed.arguments()(query="tides", **given), WebSearch("duckduckgo")
+    )
 
 
 class TestArguments:
@@ -49,10 +58,22 @@ class TestArguments:
             ({"time_range": " W "}, {"time_range": "week"}),
             ({"time_range": "Month"}, {"time_range": "month"}),
             ({"time_range": "y"}, {"time_range": "year"}),
-            ({"allowed_domains": "python.org, docs.org"}, {"allowed_domains": ["python.org", "docs.org"]}),
-            ({"allowed_domains": "python.org docs.org"}, {"allowed_domains": ["python.org", "docs.org"]}),
-            ({"allowed_domains": '["python.org"]'}, {"allowed_domains": ["python.org"]}),
-            ({"blocked_domains": "evil.example"}, {"blocked_domains": ["evil.example"]}),
+            (
+                {"allowed_domains": "python.org, docs.org"},
+                {"allowed_domains": ["python.org", "docs.org"]},
+            ),
+            (
+                {"allowed_domains": "python.org docs.org"},
+                {"allowed_domains": ["python.org", "docs.org"]},
+            ),
+            (
+                {"allowed_domains": '["python.org"]'},
+                {"allowed_domains": ["python.org"]},
+            ),
+            (
+                {"blocked_domains": "evil.example"},
+                {"blocked_domains": ["evil.example"]},
+            ),
         ],
         ids=str,
     )
@@ -63,7 +84,14 @@ class TestArguments:
         plain = PageArguments(url="https://sea.example/")
         for nothing in (None, "", "  "):
             assert (
-                PageArguments(url=plain.url, max_length=nothing, offset=nothing, query=nothing, find=nothing) == plain
+                PageArguments(
+                    url=plain.url,
+                    max_length=nothing,
+                    offset=nothing,
+                    query=nothing,
+                    find=nothing,
+                )
+                == plain
             )
         assert PageArguments(url=plain.url, offset="1500").offset == 1500
 
@@ -83,15 +111,34 @@ class TestArguments:
         [
             SearchArguments,
             PageArguments,
-            FixedOptions.of({"limit": 3, "topic": "news", "allowed_domains": ["a.org"]}).arguments(),
+            FixedOptions.of(
+                {"limit": 3, "topic": "news", "allowed_domains": ["a.org"]}
+            ).arguments(),
         ],
     )
     def test_a_schema_holds_nothing_that_a_strict_mode_refuses(self, arguments):
         schema = arguments.model_json_schema()
-        keys = set(re.findall(r'"(\w+)":', json.dumps({**schema, "properties": list(schema["properties"].values())})))
+        keys = set(
+            re.findall(
+                r'"(\w+)":',
+                json.dumps(
+                    {**schema, "properties": list(schema["properties"].values())}
+                ),
+            )
+        )
 
-        assert keys <= {"type", "properties", "required", "additionalProperties", "description", "items", "enum"}
-        assert not {"max_results", "blocked_domains", "ignored"} & set(schema["properties"])
+        assert keys <= {
+            "type",
+            "properties",
+            "required",
+            "additionalProperties",
+            "description",
+            "items",
+            "enum",
+        }
+        assert not {"max_results", "blocked_domains", "ignored"} & set(
+            schema["properties"]
+        )
         assert all(one["description"] for one in schema["properties"].values())
 
     def test_a_schema_that_was_made_for_one_tool_can_be_pickled(self):
@@ -113,25 +160,44 @@ class TestFixedOptions:
             "allowed_domains",
             "time_range",
         ]
-        assert list(self.shown({"time_range": "week"})) == ["query", "limit", "allowed_domains"]
-        assert list(self.shown({"after": "2026-01-01"})) == ["query", "limit", "allowed_domains"]
+        assert list(self.shown({"time_range": "week"})) == [
+            "query",
+            "limit",
+            "allowed_domains",
+        ]
+        assert list(self.shown({"after": "2026-01-01"})) == [
+            "query",
+            "limit",
+            "allowed_domains",
+        ]
 
     def test_the_limit_is_the_most_and_the_usual_and_the_domains_are_named(self):
         shown = self.shown({"limit": 3, "allowed_domains": ["Python.org", "docs.org"]})
 
-        assert shown["limit"]["description"] == "Maximum number of results, 1 to 3; usually 3."
+        assert (
+            shown["limit"]["description"]
+            == "Maximum number of results, 1 to 3; usually 3."
+        )
         assert "python.org, docs.org" in shown["allowed_domains"]["description"]
 
     def test_what_is_fixed_and_sent_all_the_same_is_ignored_with_a_note(self):
-        fixed = FixedOptions.of({"topic": "news", "time_range": "week", "safe_search": "strict"})
+        fixed = FixedOptions.of(
+            {"topic": "news", "time_range": "week", "safe_search": "strict"}
+        )
         made = call(fixed, topic="general", time_range="d", safe_search=None)
 
-        assert (made.options["topic"], made.options["time_range"], made.options["safe_search"]) == (
+        assert (
+            made.options["topic"],
+            made.options["time_range"],
+            made.options["safe_search"],
+        ) == (
             "news",
             "week",
             "strict",
         )
-        assert made.notes == ("topic, time_range: fixed by the developer, so what you sent was ignored",)
+        assert made.notes == (
+            "topic, time_range: fixed by the developer, so what you sent was ignored",
+        )
 
     def test_a_time_range_that_would_contradict_fixed_dates_is_ignored(self):
         fixed = FixedOptions.of({"after": "2026-01-01"})
@@ -140,8 +206,13 @@ class TestFixedOptions:
         assert "time_range" not in made.options
         assert len(made.notes) == 1
 
-    @pytest.mark.parametrize(("asked", "limit", "notes"), [(None, 3, 0), (2, 2, 0), (3, 3, 0), (99, 3, 1), ("4", 3, 1)])
-    def test_a_model_can_ask_for_fewer_results_and_not_for_more(self, asked, limit, notes):
+    @pytest.mark.parametrize(
+        ("asked", "limit", "notes"),
+        [(None, 3, 0), (2, 2, 0), (3, 3, 0), (99, 3, 1), ("4", 3, 1)],
+    )
+    def test_a_model_can_ask_for_fewer_results_and_not_for_more(
+        self, asked, limit, notes
+    ):
         fixed = FixedOptions.of({"limit": 3})
         made = call(fixed, limit=asked)
 
@@ -164,7 +235,10 @@ class TestFixedOptions:
         ],
     )
     def test_a_model_can_only_narrow_the_allowed_domains(self, asked, searched, notes):
-        made = call(FixedOptions.of({"allowed_domains": ["python.org", "docs.org"]}), allowed_domains=asked)
+        made = call(
+            FixedOptions.of({"allowed_domains": ["python.org", "docs.org"]}),
+            allowed_domains=asked,
+        )
 
         assert (made.options["allowed_domains"], len(made.notes)) == (searched, notes)
 
@@ -180,14 +254,20 @@ class TestFixedOptions:
         policy = Domains(("python.org",), ("test.python.org",))
         made = call(
             FixedOptions.of(
-                {"allowed_domains": ["docs.python.org", "evil.example"]}, usual=FixedOptions(domains=policy)
+                {"allowed_domains": ["docs.python.org", "evil.example"]},
+                usual=FixedOptions(domains=policy),
             )
         )
 
         assert made.options["allowed_domains"] == ("docs.python.org",)
         assert made.options["blocked_domains"] == ("test.python.org",)
-        with pytest.raises(ConfigurationError, match="none of these is inside the domain policy"):
-            FixedOptions.of({"allowed_domains": ["evil.example"]}, usual=FixedOptions(domains=policy))
+        with pytest.raises(
+            ConfigurationError, match="none of these is inside the domain policy"
+        ):
+            FixedOptions.of(
+                {"allowed_domains": ["evil.example"]},
+                usual=FixedOptions(domains=policy),
+            )
 
     @pytest.mark.parametrize(
         ("options", "words"),
@@ -208,28 +288,54 @@ class TestFixedOptions:
             FixedOptions.of(options)
 
     def test_options_of_a_run_replace_these_and_only_narrow_the_domains(self):
-        fixed = FixedOptions.of({"topic": "news", "limit": 3, "allowed_domains": ["python.org", "docs.org"]})
+        fixed = FixedOptions.of(
+            {"topic": "news", "limit": 3, "allowed_domains": ["python.org", "docs.org"]}
+        )
         run = fixed.of_run(
             fixed.domains,
-            {"search_options": {"topic": "general", "country": "GB", "allowed_domains": ["docs.org"]}},
+            {
+                "search_options": {
+                    "topic": "general",
+                    "country": "GB",
+                    "allowed_domains": ["docs.org"],
+                }
+            },
         )
 
         assert call(run).options["topic"] == "general"
         assert call(run).options["country"] == "GB"
-        assert (call(run).options["limit"], call(run).options["allowed_domains"]) == (3, ("docs.org",))
+        assert (call(run).options["limit"], call(run).options["allowed_domains"]) == (
+            3,
+            ("docs.org",),
+        )
         with pytest.raises(ConfigurationError):
-            fixed.of_run(fixed.domains, {"search_options": {"allowed_domains": ["evil.example"]}})
+            fixed.of_run(
+                fixed.domains, {"search_options": {"allowed_domains": ["evil.example"]}}
+            )
 
     def test_an_empty_answer_says_what_to_try(self):
-        made = call(FixedOptions.of({"topic": "news"}), allowed_domains=["python.org"], time_range="day")
+        made = call(
+            FixedOptions.of({"topic": "news"}),
+            allowed_domains=["python.org"],
+            time_range="day",
+        )
         empty = SearchResponse(query="tides")
-        some = SearchResponse(query="tides", results=(SearchResult(title="T", url="https://a.example/"),))
+        some = SearchResponse(
+            query="tides", results=(SearchResult(title="T", url="https://a.example/"),)
+        )
 
-        assert made.finish(empty).notes == ("try fewer or other words, or leave out allowed_domains and time_range",)
-        assert call(FixedOptions.of({"time_range": "day"})).finish(empty).notes == ("try fewer or other words",)
+        assert made.finish(empty).notes == (
+            "try fewer or other words, or leave out allowed_domains and time_range",
+        )
+        assert call(FixedOptions.of({"time_range": "day"})).finish(empty).notes == (
+            "try fewer or other words",
+        )
         assert made.finish(some).notes == ()
         ignored = empty.with_notes("kelp does not support time_range: ignored")
-        assert made.finish(ignored).notes[-1] == "try fewer or other words, or leave out allowed_domains"
+        assert (
+            made.finish(ignored).notes[-1]
+            == "try fewer or other words, or leave out allowed_domains"
+        )
 
 
 def bodies_of(**options):
@@ -245,8 +351,16 @@ def bodies_of(**options):
 
 
 def test_a_call_beats_the_tool_which_beats_the_provider_in_the_requests():
-    web, bodies = bodies_of(settings=Settings.load(providers={"tavily": {"search_depth": "advanced"}}))
-    fixed = FixedOptions.of({"limit": 8, "topic": "news", "extra": {"search_depth": "basic", "include_answer": True}})
+    web, bodies = bodies_of(
+        settings=Settings.load(providers={"tavily": {"search_depth": "advanced"}})
+    )
+    fixed = FixedOptions.of(
+        {
+            "limit": 8,
+            "topic": "news",
+            "extra": {"search_depth": "basic", "include_answer": True},
+        }
+    )
     web.search("tides")
     web.search("tides", **call(fixed).options)
     web.search("tides", **call(fixed, limit=2, topic="finance").options)
@@ -254,7 +368,12 @@ def test_a_call_beats_the_tool_which_beats_the_provider_in_the_requests():
 
     assert (provider["max_results"], provider["search_depth"]) == (5, "advanced")
     assert "include_answer" not in provider
-    assert (tool["max_results"], tool["search_depth"], tool["topic"], tool["include_answer"]) == (
+    assert (
+        tool["max_results"],
+        tool["search_depth"],
+        tool["topic"],
+        tool["include_answer"],
+    ) == (
         8,
         "basic",
         "news",
@@ -268,11 +387,15 @@ URL = "https://sea.example/"
 
 def length(web, read_options=None, **asked):
     """Return the length of the part of a page that is read for a model."""
-    return FixedOptions.of(None, read_options).page_options(PageArguments(url=URL, **asked), web)["max_length"]
+    return FixedOptions.of(None, read_options).page_options(
+        PageArguments(url=URL, **asked), web
+    )["max_length"]
 
 
 class TestParts:
-    def test_a_model_that_names_a_length_gets_it_whatever_is_configured(self, monkeypatch):
+    def test_a_model_that_names_a_length_gets_it_whatever_is_configured(
+        self, monkeypatch
+    ):
         monkeypatch.setenv("WEB_SEARCH_MAX_LENGTH", "2000")
         web = WebSearch("duckduckgo")
 
@@ -288,7 +411,10 @@ class TestParts:
 
         assert length(web, **asked) == 2_000
         assert length(web, {"max_length": 500}, **asked) == 500
-        assert length(WebSearch("duckduckgo", read_options={"max_length": 300}), **asked) == 300
+        assert (
+            length(WebSearch("duckduckgo", read_options={"max_length": 300}), **asked)
+            == 300
+        )
         assert length(web, max_length=9_000, **asked) == 9_000
 
     def test_a_model_cannot_raise_the_limit_in_tokens_and_a_run_can_change_it(self):
@@ -301,7 +427,10 @@ class TestParts:
 
         assert FixedOptions.of().page_options(asked, web)["max_tokens"] == 600
         assert fixed.page_options(asked, web)["max_tokens"] == 500
-        assert (of_run.page_options(asked, web)["max_tokens"], of_run.read["comments"]) == (400, "drop")
+        assert (
+            of_run.page_options(asked, web)["max_tokens"],
+            of_run.read["comments"],
+        ) == (400, "drop")
 
     @pytest.mark.parametrize(
         ("options", "words"),
@@ -324,7 +453,10 @@ class TestUses:
         for run in ("one", "two"):
             uses.count(run)
             uses.count(run)
-            with pytest.raises(BudgetExceeded, match="all 2 calls .* answer with what you have found so far"):
+            with pytest.raises(
+                BudgetExceeded,
+                match="all 2 calls .* answer with what you have found so far",
+            ):
                 uses.count(run)
 
     def test_without_a_limit_there_is_none(self):
@@ -373,7 +505,11 @@ class TestUses:
 
 class TestTenants:
     def make(self, *configurable, **arguments):
-        return Tenants(None, {"provider": "tavily", "api_key": "developer", **arguments}, configurable)
+        return Tenants(
+            None,
+            {"provider": "tavily", "api_key": "developer", **arguments},
+            configurable,
+        )
 
     def key(self, web):
         (leaf,) = [part for part in _parts(web.provider) if hasattr(part, "api_key")]
@@ -381,9 +517,16 @@ class TestTenants:
 
     def test_each_key_has_a_web_search_of_its_own(self):
         tenants = self.make("api_key")
-        ann, bob = tenants.find({"api_key": "ann-key"}), tenants.find({"api_key": SecretStr("bob-key")})
+        ann, bob = (
+            tenants.find({"api_key": "ann-key"}),
+            tenants.find({"api_key": SecretStr("bob-key")}),
+        )
 
-        assert (self.key(ann), self.key(bob), self.key(tenants.web)) == ("ann-key", "bob-key", "developer")
+        assert (self.key(ann), self.key(bob), self.key(tenants.web)) == (
+            "ann-key",
+            "bob-key",
+            "developer",
+        )
         assert tenants.find({"api_key": SecretStr("ann-key")}) is ann
         assert tenants.find({}) is tenants.web
         assert len({id(web._sender) for web in (ann, bob, tenants.web)}) == 3
@@ -402,7 +545,9 @@ class TestTenants:
 
     def test_only_what_is_configurable_is_read(self):
         tenants = Tenants(
-            None, {"provider": "tavily", "api_key": "k"}, {"api_key": "tavily_key", "provider": "provider"}
+            None,
+            {"provider": "tavily", "api_key": "k"},
+            {"api_key": "tavily_key", "provider": "provider"},
         )
         given = {
             "tavily_key": SecretStr("s"),
@@ -412,20 +557,40 @@ class TestTenants:
         }
 
         assert tenants.read(given) == {"api_key": SecretStr("s"), "provider": "brave"}
-        assert tenants.read({"__tavily_key": "t", "tavily_key": "s"}) == {"api_key": "t"}
+        assert tenants.read({"__tavily_key": "t", "tavily_key": "s"}) == {
+            "api_key": "t"
+        }
         assert tenants.read({"tavily_key": None}) == {}
 
     @pytest.mark.parametrize(
-        "name", ["base_url", "internal", "http", "settings", "providers", "layers", "cache", "budget", "api_ky"]
+        "name",
+        [
+            "base_url",
+            "internal",
+            "http",
+            "settings",
+            "providers",
+            "layers",
+            "cache",
+            "budget",
+            "api_ky",
+        ],
     )
-    def test_what_could_redirect_a_key_or_open_the_guard_is_not_configurable(self, name):
+    def test_what_could_redirect_a_key_or_open_the_guard_is_not_configurable(
+        self, name
+    ):
         assert name not in CONFIGURABLE
-        with pytest.raises(ConfigurationError, match=f"configurable: {name}: not an option that a run may set"):
+        with pytest.raises(
+            ConfigurationError,
+            match=f"configurable: {name}: not an option that a run may set",
+        ):
             self.make(name)
 
     def choosing(self, *names, **arguments):
         return Tenants(
-            None, {"provider": "tavily", "api_key": "developer", **arguments}, {"provider": names, "api_key": "api_key"}
+            None,
+            {"provider": "tavily", "api_key": "developer", **arguments},
+            {"provider": names, "api_key": "api_key"},
         )
 
     def test_a_key_is_not_sent_to_the_provider_that_a_run_chooses(self, monkeypatch):
@@ -439,78 +604,143 @@ class TestTenants:
         assert self.key(tenants.find({"provider": "tavily"})) == "developer"
 
     @pytest.mark.parametrize("place", ["environment", "file"])
-    def test_a_key_that_merely_lies_about_is_not_lent_to_a_run(self, monkeypatch, tmp_path, place):
+    def test_a_key_that_merely_lies_about_is_not_lent_to_a_run(
+        self, monkeypatch, tmp_path, place
+    ):
         if place == "environment":
             monkeypatch.setenv("BRAVE_API_KEY", "SEKRET-brave")
             monkeypatch.setenv("JINA_API_KEY", "SEKRET-jina")
         else:
             file = tmp_path / "websearch.toml"
-            file.write_text('[providers.brave]\napi_key="SEKRET-brave"\n[providers.jina]\napi_key="SEKRET-jina"\n')
+            file.write_text(
+                '[providers.brave]\napi_key="SEKRET-brave"\n[providers.jina]\napi_key="SEKRET-jina"\n'
+            )
             monkeypatch.setenv("WEB_SEARCH_CONFIG", str(file))
-        listed = {"provider": ("brave", "ddg"), "reader": ["direct", "jina"], "api_key": "api_key"}
+        listed = {
+            "provider": ("brave", "ddg"),
+            "reader": ["direct", "jina"],
+            "api_key": "api_key",
+        }
         tenants = Tenants(None, {"provider": "tavily", "api_key": "developer"}, listed)
         for chosen, words in (
-            ({"provider": "brave"}, r"settings=Settings.load\(providers=\{'brave': \{'api_key': \.\.\.\}\}\)"),
-            ({"provider": ["ddg", "brave"]}, "brave: a run that chooses it must bring its own api_key"),
-            ({"reader": "jina"}, "jina: a run that chooses it must bring its own api_key"),
-            ({"reader": "jina", "api_key": "ann-key"}, "jina: a run that chooses it must bring its own api_key"),
+            (
+                {"provider": "brave"},
+                r"settings=Settings.load\(providers=\{'brave': \{'api_key': \.\.\.\}\}\)",
+            ),
+            (
+                {"provider": ["ddg", "brave"]},
+                "brave: a run that chooses it must bring its own api_key",
+            ),
+            (
+                {"reader": "jina"},
+                "jina: a run that chooses it must bring its own api_key",
+            ),
+            (
+                {"reader": "jina", "api_key": "ann-key"},
+                "jina: a run that chooses it must bring its own api_key",
+            ),
         ):
             with pytest.raises(MissingKey, match=words) as raised:
                 tenants.find(chosen)
             assert "SEKRET" not in str(raised.value)
-        assert tenants.find({"provider": "ddg", "reader": "direct"}).provider.name == "duckduckgo"
-        assert self.key(tenants.find({"provider": "brave", "api_key": "ann-key"})) == "ann-key"
+        assert (
+            tenants.find({"provider": "ddg", "reader": "direct"}).provider.name
+            == "duckduckgo"
+        )
+        assert (
+            self.key(tenants.find({"provider": "brave", "api_key": "ann-key"}))
+            == "ann-key"
+        )
 
     def test_a_key_that_was_lent_is_used(self, monkeypatch):
         monkeypatch.setenv("BRAVE_API_KEY", "environment")
-        tenants = self.choosing("tavily", "brave", settings=Settings.load(providers={"brave": {"api_key": "lent"}}))
+        tenants = self.choosing(
+            "tavily",
+            "brave",
+            settings=Settings.load(providers={"brave": {"api_key": "lent"}}),
+        )
         assert self.key(tenants.find({"provider": "brave"})) == "lent"
         named = Tenants(None, {"provider": ["duckduckgo", "brave"]}, ["provider"])
-        assert self.key(named.find({"provider": "brave"})) == "environment"  # as the developer's own runs use it
+        # as the developer's own runs use it
+        assert self.key(named.find({"provider": "brave"})) == "environment"
 
     def test_an_optional_key_is_not_needed(self):
-        tenants = Tenants(None, {"provider": "duckduckgo"}, {"reader": ("jina", "direct")})
+        tenants = Tenants(
+            None, {"provider": "duckduckgo"}, {"reader": ("jina", "direct")}
+        )
         assert tenants.find({"reader": "jina"}).reader.name == "jina"
 
     @pytest.mark.parametrize("role", ["provider", "reader"])
     @pytest.mark.parametrize(
-        "chosen", ["local", "tavily,local", ["jina", "local"], "wayback", "auto", "", [], ("",)], ids=str
+        "chosen",
+        ["local", "tavily,local", ["jina", "local"], "wayback", "auto", "", [], ("",)],
+        ids=str,
     )
     def test_a_run_chooses_only_what_is_listed(self, role, chosen):
-        tenants = Tenants(None, {"provider": "tavily", "api_key": "k"}, {role: ("jina", "tavily")})
+        tenants = Tenants(
+            None, {"provider": "tavily", "api_key": "k"}, {role: ("jina", "tavily")}
+        )
         with pytest.raises(
-            ConfigurationError, match=f"{role}: a run may choose among jina, tavily; the developer lists"
+            ConfigurationError,
+            match=f"{role}: a run may choose among jina, tavily; the developer lists",
         ):
             tenants.find({role: chosen})
 
     @pytest.mark.parametrize("name", ["local", "tavily"])
-    def test_by_default_a_run_chooses_among_what_the_developer_named(self, name, monkeypatch, tmp_path):
+    def test_by_default_a_run_chooses_among_what_the_developer_named(
+        self, name, monkeypatch, tmp_path
+    ):
         monkeypatch.setenv("WEB_SEARCH_INDEX", str(tmp_path / "index.db"))
         tenants = Tenants(
             None,
-            {"provider": ["local", "tavily"], "settings": Settings(providers={"tavily": {"api_key": "k"}})},
+            {
+                "provider": ["local", "tavily"],
+                "settings": Settings(providers={"tavily": {"api_key": "k"}}),
+            },
             ["provider"],
         )
         assert tenants.find({"provider": name}).provider.name == name
-        with pytest.raises(ConfigurationError, match="a run may choose among local, tavily"):
+        with pytest.raises(
+            ConfigurationError, match="a run may choose among local, tavily"
+        ):
             tenants.find({"provider": "duckduckgo"})
 
     @pytest.mark.parametrize(
         ("arguments", "configurable", "words"),
         [
             ({}, None, "configurable: must be the names of options"),
-            ({}, ["provider"], "provider: list those that a run may choose among, as in configurable="),
+            (
+                {},
+                ["provider"],
+                "provider: list those that a run may choose among, as in configurable=",
+            ),
             ({"provider": "tavily"}, ["reader"], "reader: list those"),
             ({"provider": "tavily"}, {"provider": ()}, "provider: list those"),
-            ({"provider": "tavily"}, {"provider": ("tavily", "local")}, "local reads the files of this machine"),
-            ({"provider": "tavily"}, {"reader": ("direct", "local")}, "local reads the files of this machine"),
-            ({"provider": "tavily"}, {"provider": ("tavily", "tavly")}, "did you mean tavily"),
+            (
+                {"provider": "tavily"},
+                {"provider": ("tavily", "local")},
+                "local reads the files of this machine",
+            ),
+            (
+                {"provider": "tavily"},
+                {"reader": ("direct", "local")},
+                "local reads the files of this machine",
+            ),
+            (
+                {"provider": "tavily"},
+                {"provider": ("tavily", "tavly")},
+                "did you mean tavily",
+            ),
         ],
         ids=str,
     )
-    def test_a_list_that_is_wrong_or_missing_is_refused_at_once(self, arguments, configurable, words):
+    def test_a_list_that_is_wrong_or_missing_is_refused_at_once(
+        self, arguments, configurable, words
+    ):
         with pytest.raises(ConfigurationError, match=words):
-            Tenants(None, {**arguments, "api_key": "k"} if arguments else {}, configurable)
+            Tenants(
+                None, {**arguments, "api_key": "k"} if arguments else {}, configurable
+            )
 
     def test_a_copy_has_the_same_list(self):
         twin = pickle.loads(pickle.dumps(self.choosing("tavily", "brave")))
@@ -518,11 +748,22 @@ class TestTenants:
             twin.find({"provider": "duckduckgo"})
 
     def test_a_run_can_only_narrow_the_domain_policy(self):
-        tenants = self.make("allowed_domains", "blocked_domains", allowed_domains=["python.org", "docs.org"])
-        web = tenants.find({"allowed_domains": ["docs.org", "evil.example"], "blocked_domains": ["b.docs.org"]})
+        tenants = self.make(
+            "allowed_domains",
+            "blocked_domains",
+            allowed_domains=["python.org", "docs.org"],
+        )
+        web = tenants.find(
+            {
+                "allowed_domains": ["docs.org", "evil.example"],
+                "blocked_domains": ["b.docs.org"],
+            }
+        )
 
         assert web.settings.domains == Domains(("docs.org",), ("b.docs.org",))
-        assert tenants.find({"blocked_domains": ["x.org"]}).settings.allowed_domains == ("python.org", "docs.org")
+        assert tenants.find(
+            {"blocked_domains": ["x.org"]}
+        ).settings.allowed_domains == ("python.org", "docs.org")
         with pytest.raises(ConfigurationError, match="inside the domain policy"):
             tenants.find({"allowed_domains": ["evil.example"]})
 
@@ -539,7 +780,9 @@ class TestTenants:
         ],
         ids=str,
     )
-    def test_a_wrong_option_of_a_run_is_a_typed_error_without_the_key(self, options, words):
+    def test_a_wrong_option_of_a_run_is_a_typed_error_without_the_key(
+        self, options, words
+    ):
         with pytest.raises(ConfigurationError, match=words) as raised:
             self.make(*options).find(options)
         assert "SEKRET" not in str(raised.value)
@@ -551,16 +794,38 @@ class TestTenants:
         })  # fmt: skip
         tenants = self.make("credentials", internal=[wiki, docs], http=own)
         given = {wiki: {"bearer": "of-ann-012345", "headers": {"X-Team": "a"}}}
-        ann, bob = tenants.find({"credentials": given}), tenants.find({"credentials": {wiki: {"bearer": "of-bob"}}})
+        ann, bob = (
+            tenants.find({"credentials": given}),
+            tenants.find({"credentials": {wiki: {"bearer": "of-bob"}}}),
+        )
 
         def sent(web, origin):
-            return web._sender.credentials.find(f"{origin}/a").make_headers()[0]["Authorization"]
+            return web._sender.credentials.find(f"{origin}/a").make_headers()[0][
+                "Authorization"
+            ]
 
-        assert [sent(web, wiki) for web in (ann, bob)] == ["Bearer of-ann-012345", "Bearer of-bob"]
-        assert {sent(web, docs) for web in (ann, bob)} == {sent(tenants.web, wiki)} == {"Bearer of-the-developer"}
-        assert tenants.find({"credentials": {wiki: Credentials(bearer="of-bob")}}) is bob
+        assert [sent(web, wiki) for web in (ann, bob)] == [
+            "Bearer of-ann-012345",
+            "Bearer of-bob",
+        ]
+        assert (
+            {sent(web, docs) for web in (ann, bob)}
+            == {sent(tenants.web, wiki)}
+            == {"Bearer of-the-developer"}
+        )
+        assert (
+            tenants.find({"credentials": {wiki: Credentials(bearer="of-bob")}}) is bob
+        )
         assert tenants.find({"credentials": given}) is ann
-        assert len({web._describe_call()["caller"].policy for web in (ann, bob, tenants.web)}) == 3
+        assert (
+            len(
+                {
+                    web._describe_call()["caller"].policy
+                    for web in (ann, bob, tenants.web)
+                }
+            )
+            == 3
+        )
         assert ann._sender._proxies == tenants.web._sender._proxies is not None
         assert "of-ann" not in repr(tenants) + repr(vars(ann)) + repr(tenants._made)
         assert b"of-ann" not in pickle.dumps(ann)
@@ -568,21 +833,42 @@ class TestTenants:
     @pytest.mark.parametrize(
         ("given", "words"),
         [
-            ({"https://wiki.corp": {"bearer": "env:HOME"}}, "may not name an environment variable or a keyring"),
-            ({"https://wiki.corp": {"cookies": {"sid": " env:HOME"}}}, "may not name an environment variable"),
-            ({"https://wiki.corp": {"basic": ["ann", "keyring:a/b"]}}, "may not name an environment variable"),
-            ({"https://wiki.corp": Credentials(headers={"X-Key": "env:HOME"})}, "may not name an environment variable"),
-            ({"https://other.corp": {"bearer": "SEKRET-0123"}}, "https://other.corp is not opened"),
+            (
+                {"https://wiki.corp": {"bearer": "env:HOME"}},
+                "may not name an environment variable or a keyring",
+            ),
+            (
+                {"https://wiki.corp": {"cookies": {"sid": " env:HOME"}}},
+                "may not name an environment variable",
+            ),
+            (
+                {"https://wiki.corp": {"basic": ["ann", "keyring:a/b"]}},
+                "may not name an environment variable",
+            ),
+            (
+                {"https://wiki.corp": Credentials(headers={"X-Key": "env:HOME"})},
+                "may not name an environment variable",
+            ),
+            (
+                {"https://other.corp": {"bearer": "SEKRET-0123"}},
+                "https://other.corp is not opened",
+            ),
             ({"http://site.example": {"bearer": "SEKRET-0123"}}, "unencrypted"),
-            ({"https://wiki.corp": {"token": "SEKRET-0123"}}, "unknown argument: token"),
+            (
+                {"https://wiki.corp": {"token": "SEKRET-0123"}},
+                "unknown argument: token",
+            ),
             ({"https://wiki.corp": "SEKRET-0123"}, "a run gives"),
             ("SEKRET-0123", "a run gives"),
             ({7: {"bearer": "SEKRET-0123"}}, "not an origin"),
         ],
         ids=repr,
     )
-    def test_what_a_run_may_not_log_in_with_is_an_error_without_the_secret(self, given, words, monkeypatch):
-        monkeypatch.setattr("importlib.util.find_spec", lambda name: name)  # as if the package keyring were installed
+    def test_what_a_run_may_not_log_in_with_is_an_error_without_the_secret(
+        self, given, words, monkeypatch
+    ):
+        # as if the package keyring were installed
+        monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
         tenants = self.make("credentials", internal=["https://wiki.corp"])
         with pytest.raises(ConfigurationError, match=words) as raised:
             tenants.find({"credentials": given})
@@ -599,19 +885,29 @@ class TestTenants:
 
     def test_a_web_search_of_the_caller_cannot_have_another_key(self):
         web = WebSearch("tavily", api_key="k")
-        with pytest.raises(ConfigurationError, match="configurable: api_key: give the arguments of WebSearch instead"):
+        with pytest.raises(
+            ConfigurationError,
+            match="configurable: api_key: give the arguments of WebSearch instead",
+        ):
             Tenants(web, {}, ("api_key", "search_options"))
         assert Tenants(web, {}, ("search_options",)).web is web
 
     def test_no_key_shows_in_a_repr_or_a_pickle(self):
         tenants = self.make(
-            "api_key", api_key="SEKRET-one", settings=Settings.load(providers={"brave": {"api_key": "SEKRET-two"}})
+            "api_key",
+            api_key="SEKRET-one",
+            settings=Settings.load(providers={"brave": {"api_key": "SEKRET-two"}}),
         )
         tenants.find({"api_key": "SEKRET-three"})
 
         assert "SEKRET" not in repr(tenants) + repr(vars(tenants))
         assert b"SEKRET" not in pickle.dumps(tenants)
-        assert self.key(pickle.loads(pickle.dumps(tenants)).find({"api_key": "SEKRET-four"})) == "SEKRET-four"
+        assert (
+            self.key(
+                pickle.loads(pickle.dumps(tenants)).find({"api_key": "SEKRET-four"})
+            )
+            == "SEKRET-four"
+        )
 
     def test_a_key_as_plain_text_is_warned_about_once(self, caplog):
         tenants = self.make("api_key")

@@ -24,7 +24,15 @@ from websearch_core.provenance import Ledger
 from websearch_core.render import find_error_code
 from websearch_core.testing import FakeWeb, stop_clock
 from websearch_core.tokens import estimate_tokens
-from websearch_core.tools import DESCRIPTIONS, Output, Retrieval, Run, WebTools, as_error, split_arguments
+from websearch_core.tools import (
+    DESCRIPTIONS,
+    Output,
+    Retrieval,
+    Run,
+    WebTools,
+    as_error,
+    split_arguments,
+)
 from websearch_core.tools._fixed import check_search_options
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -34,16 +42,27 @@ BOTH = pytest.mark.parametrize("is_async", [False, True], ids=["blocking", "asyn
 
 @pytest.fixture
 def fake():
-    results = [{"title": name, "url": f"https://sea.example/{name}"} for name in ("kelp", "dulse")]
+    results = [
+        {"title": name, "url": f"https://sea.example/{name}"}
+        for name in ("kelp", "dulse")
+    ]
     return FakeWeb(results, pages={KELP: "Giant kelp grows fast."})
 
 
 async def search(tools, is_async, arguments, *run):
-    return await tools.asearch(arguments, *run) if is_async else tools.search(arguments, *run)
+    return (
+        await tools.asearch(arguments, *run)
+        if is_async
+        else tools.search(arguments, *run)
+    )
 
 
 async def open_page(tools, is_async, arguments, *run):
-    return await tools.aopen_page(arguments, *run) if is_async else tools.open_page(arguments, *run)
+    return (
+        await tools.aopen_page(arguments, *run)
+        if is_async
+        else tools.open_page(arguments, *run)
+    )
 
 
 @BOTH
@@ -52,34 +71,58 @@ async def test_a_source_keeps_its_number_through_a_conversation(fake, is_async):
     found = await search(tools, is_async, {"query": "kelp"}, run)
     page = await open_page(tools, is_async, {"url": KELP}, run)
 
-    assert page.artifact["sources"][0]["id"] in {source["id"] for source in found.artifact["sources"]}
+    assert page.artifact["sources"][0]["id"] in {
+        source["id"] for source in found.artifact["sources"]
+    }
     assert "Giant kelp grows fast." in page.content
-    assert [document.metadata["read"] for document in (*found.documents, *page.documents)][-1] is True
+    assert [
+        document.metadata["read"] for document in (*found.documents, *page.documents)
+    ][-1] is True
 
 
 @BOTH
 async def test_arguments_of_a_model_are_validated_in_words_for_it(fake, is_async):
     tools = WebTools(provider=fake, reader=fake)
-    with pytest.raises(InvalidOption, match=r"limit: .*; the arguments are query, limit, allowed_domains, time_range"):
+    with pytest.raises(
+        InvalidOption,
+        match=r"limit: .*; the arguments are query, limit, allowed_domains, time_range",
+    ):
         await search(tools, is_async, {"query": "kelp", "limit": "few"})
-    with pytest.raises(InvalidOption, match=r"the arguments are url, max_length, offset, query, find"):
+    with pytest.raises(
+        InvalidOption, match=r"the arguments are url, max_length, offset, query, find"
+    ):
         await open_page(tools, is_async, {"page": KELP})
 
 
 @BOTH
-async def test_calls_of_a_run_are_counted_together_and_what_it_sets_is_used(fake, is_async):
-    tools = WebTools(provider=fake, reader=fake, max_uses=2, configurable=["search_options", "read_options"])
-    run = Run(name="run", options={"search_options": {"limit": 1}, "read_options": {"max_length": 5}})
+async def test_calls_of_a_run_are_counted_together_and_what_it_sets_is_used(
+    fake, is_async
+):
+    tools = WebTools(
+        provider=fake,
+        reader=fake,
+        max_uses=2,
+        configurable=["search_options", "read_options"],
+    )
+    run = Run(
+        name="run",
+        options={"search_options": {"limit": 1}, "read_options": {"max_length": 5}},
+    )
 
     assert len((await search(tools, is_async, {"query": "sea"}, run)).documents) == 1
-    assert len((await open_page(tools, is_async, {"url": KELP}, run)).documents[0].text) <= 5
+    assert (
+        len((await open_page(tools, is_async, {"url": KELP}, run)).documents[0].text)
+        <= 5
+    )
     with pytest.raises(BudgetExceeded, match="answer with what you have found so far"):
         await search(tools, is_async, {"query": "sea"}, run)
     await search(tools, is_async, {"query": "sea"}, Run(name="another"))
 
 
 @BOTH
-async def test_what_was_found_elsewhere_may_be_opened_only_if_the_run_shares_it(fake, is_async):
+async def test_what_was_found_elsewhere_may_be_opened_only_if_the_run_shares_it(
+    fake, is_async
+):
     ledger = Ledger("seen")
     tools = WebTools(provider=fake, reader=fake, provenance=ledger)
     ledger.allow_text(f"Read {KELP}.")
@@ -90,21 +133,38 @@ async def test_what_was_found_elsewhere_may_be_opened_only_if_the_run_shares_it(
 
 
 @BOTH
-async def test_options_of_the_web_search_are_those_of_the_tools_unless_they_have_their_own(fake, is_async):
-    web = WebSearch(fake, reader=fake, search_options={"limit": 1, "time_range": "week"})
-    usual, own = WebTools(web), WebTools(web, limit=2, search_options={"time_range": "day"})
+async def test_options_of_the_web_search_are_those_of_the_tools_unless_they_have_their_own(
+    fake, is_async
+):
+    web = WebSearch(
+        fake, reader=fake, search_options={"limit": 1, "time_range": "week"}
+    )
+    usual, own = (
+        WebTools(web),
+        WebTools(web, limit=2, search_options={"time_range": "day"}),
+    )
 
     assert usual.search_arguments()(query="kelp").limit == 1
     assert usual.search_arguments().fixed == {"time_range"}
-    assert len((await search(usual, is_async, {"query": "sea", "limit": 5})).documents) == 1
+    assert (
+        len((await search(usual, is_async, {"query": "sea", "limit": 5})).documents)
+        == 1
+    )
     assert len((await search(own, is_async, {"query": "sea"})).documents) == 2
-    assert not own.search_arguments().model_json_schema()["properties"].keys() & {"time_range"}
+    assert not own.search_arguments().model_json_schema()["properties"].keys() & {
+        "time_range"
+    }
 
 
 @BOTH
 @pytest.mark.parametrize("by_run", [False, True], ids=["tools", "run"])
-async def test_options_of_a_page_hold_for_the_pages_that_a_search_reads_too(is_async, by_run):
-    fake = FakeWeb([{"title": "kelp", "url": KELP}], pages={KELP: "Giant [kelp](https://sea.example/a) grows fast."})
+async def test_options_of_a_page_hold_for_the_pages_that_a_search_reads_too(
+    is_async, by_run
+):
+    fake = FakeWeb(
+        [{"title": "kelp", "url": KELP}],
+        pages={KELP: "Giant [kelp](https://sea.example/a) grows fast."},
+    )
     options = {"links": "text"}
     tools = WebTools(
         WebSearch(fake, reader=fake),
@@ -114,8 +174,14 @@ async def test_options_of_a_page_hold_for_the_pages_that_a_search_reads_too(is_a
     )
     run = Run(options={"read_options": options} if by_run else {})
 
-    assert "Giant kelp grows fast." in (await search(tools, is_async, {"query": "kelp"}, run)).content
-    assert "Giant kelp grows fast." in (await open_page(tools, is_async, {"url": KELP}, run)).content
+    assert (
+        "Giant kelp grows fast."
+        in (await search(tools, is_async, {"query": "kelp"}, run)).content
+    )
+    assert (
+        "Giant kelp grows fast."
+        in (await open_page(tools, is_async, {"url": KELP}, run)).content
+    )
 
 
 def test_options_of_a_run_are_checked_before_it_begins(fake):
@@ -129,11 +195,22 @@ def test_options_of_a_run_are_checked_before_it_begins(fake):
 
 
 class TestOptionsThatTheProviderLacks:
-    @pytest.mark.parametrize("made", [WebTools, lambda provider, **options: Retrieval(WebSearch(provider), **options)])
+    @pytest.mark.parametrize(
+        "made",
+        [
+            WebTools,
+            lambda provider, **options: Retrieval(WebSearch(provider), **options),
+        ],
+    )
     def test_are_an_error_when_the_tools_or_a_retriever_are_made(self, made):
-        with pytest.raises(UnsupportedOption, match="duckduckgo does not support topic"):
+        with pytest.raises(
+            UnsupportedOption, match="duckduckgo does not support topic"
+        ):
             made(provider="duckduckgo", search_options={"topic": "news"})
-        made(provider="duckduckgo", search_options={"topic": "news", "unsupported": "note"})
+        made(
+            provider="duckduckgo",
+            search_options={"topic": "news", "unsupported": "note"},
+        )
 
     @pytest.mark.parametrize(
         ("provider", "options"),
@@ -145,15 +222,23 @@ class TestOptionsThatTheProviderLacks:
         ],
         ids=str,
     )
-    def test_are_not_those_that_one_of_several_supports(self, monkeypatch, provider, options):
+    def test_are_not_those_that_one_of_several_supports(
+        self, monkeypatch, provider, options
+    ):
         monkeypatch.setenv("TAVILY_API_KEY", "k")
-        assert WebTools(provider=provider, search_options=options).search_options == options
+        assert (
+            WebTools(provider=provider, search_options=options).search_options
+            == options
+        )
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"output_format": "yaml"}, "output_format: 'yaml' is not one of text, markdown, json, search_result"),
+        (
+            {"output_format": "yaml"},
+            "output_format: 'yaml' is not one of text, markdown, json, search_result",
+        ),
         ({"limit": 0}, "^limit: must be a whole number of at least 1"),
         ({"search_options": {"limit": 3}}, "limit: write limit=3"),
         ({"read_options": {"offset": 3}}, "read_options: offset: each call chooses it"),
@@ -167,7 +252,11 @@ def test_wrong_arguments_are_refused_when_the_tools_are_made(fake, arguments, wo
 
 
 def test_a_copy_has_the_same_options():
-    twin = pickle.loads(pickle.dumps(WebTools(provider="duckduckgo", limit=3, search_options={"country": "GB"})))
+    twin = pickle.loads(
+        pickle.dumps(
+            WebTools(provider="duckduckgo", limit=3, search_options={"country": "GB"})
+        )
+    )
 
     assert (twin.limit, twin.search_options) == (3, {"country": "GB"})
     assert twin.search_arguments().fixed == {"country"}
@@ -192,7 +281,10 @@ def test_an_error_stays_itself_and_a_bug_becomes_one_that_quotes_nothing(caplog)
         ("region", 'write search_options={"country": ...}'),
         ("read_top", 'write search_options={"read_top": ...}'),
         ("max_length", 'write read_options={"max_length": ...}'),
-        ("headers", 'write http=Http(credentials={"https://wiki.corp": Credentials(headers={"X-Key": "env:KEY"})})'),
+        (
+            "headers",
+            'write http=Http(credentials={"https://wiki.corp": Credentials(headers={"X-Key": "env:KEY"})})',
+        ),
         ("searx_host", 'write provider=SearXNG(base_url="http://localhost:8888")'),
     ],
 )
@@ -204,7 +296,10 @@ def test_an_option_of_a_call_is_answered_with_the_line_to_write(name, line):
 
 @pytest.mark.parametrize("name", ["limit", "k", "max_results"])
 def test_a_limit_of_a_tool_that_opens_pages_is_answered_with_where_it_belongs(name):
-    with pytest.raises(ConfigurationError, match=f"^{name}: give it to the tool that searches; this one opens pages"):
+    with pytest.raises(
+        ConfigurationError,
+        match=f"^{name}: give it to the tool that searches; this one opens pages",
+    ):
         split_arguments({name: 3}, ["search_options", "read_options"])
 
 
@@ -214,11 +309,16 @@ def test_a_limit_of_a_tool_that_opens_pages_is_answered_with_where_it_belongs(na
         ("tavily", "provider=Tavily(include_answer=...)"),
         ("brave,linkup", "provider=Linkup(include_answer=...)"),
         (["brave", "tavily"], "provider=Tavily(include_answer=...)"),
-        (None, "provider=Linkup(include_answer=...), or provider=Tavily(include_answer=...)"),
+        (
+            None,
+            "provider=Linkup(include_answer=...), or provider=Tavily(include_answer=...)",
+        ),
     ],
     ids=str,
 )
-def test_an_option_of_a_provider_is_answered_with_the_one_that_was_asked(provider, line):
+def test_an_option_of_a_provider_is_answered_with_the_one_that_was_asked(
+    provider, line
+):
     said = f"include_answer: write {re.escape(line)}$"
     with pytest.raises(ConfigurationError, match=said):
         split_arguments({"provider": provider, "include_answer": "SECRET"}, ["limit"])
@@ -228,17 +328,23 @@ def test_an_option_of_a_provider_is_answered_with_the_one_that_was_asked(provide
 
 @pytest.mark.parametrize(
     ("name", "line"),
-    [("search_depth", r"provider=Tavily\(search_depth=\.\.\.\)"), ("timeout", r"timeout=\.\.\.")],
+    [
+        ("search_depth", r"provider=Tavily\(search_depth=\.\.\.\)"),
+        ("timeout", r"timeout=\.\.\."),
+    ],
 )
 def test_what_is_no_option_of_a_search_is_answered_with_its_place(name, line):
     with pytest.raises(
-        InvalidOption, match=f"search_options: {name}: not an option; write {line}, beside search_options"
+        InvalidOption,
+        match=f"search_options: {name}: not an option; write {line}, beside search_options",
     ):
         check_search_options({name: 3})
 
 
 def test_arguments_are_split_and_own_ones_win():
-    arguments, own = split_arguments({"provider": "brave", "timeout": 3, "limit": 5}, ["limit", "timeout"])
+    arguments, own = split_arguments(
+        {"provider": "brave", "timeout": 3, "limit": 5}, ["limit", "timeout"]
+    )
 
     assert (arguments, own) == ({"provider": "brave"}, {"timeout": 3, "limit": 5})
 
@@ -257,7 +363,11 @@ def test_a_wrapper_imports_nothing_private_of_the_core(package):
     ]
 
     assert len(imported) > 20
-    assert [(name, part) for name, part in imported if part.startswith("_") and not part.startswith("__")] == []
+    assert [
+        (name, part)
+        for name, part in imported
+        if part.startswith("_") and not part.startswith("__")
+    ] == []
 
 
 def _imported(node):
@@ -279,7 +389,10 @@ async def test_a_tool_waits_only_so_long_for_a_service_that_says_when_to_come_ba
 ):
     monkeypatch.setattr("websearch_core.tools._web_tools._PATIENCE", 0.06)
     heard = []
-    fake.errors["kelp"] = [*(RateLimited("too fast", retry_after=one) for one in asked), None]
+    fake.errors["kelp"] = [
+        *(RateLimited("too fast", retry_after=one) for one in asked),
+        None,
+    ]
     tools = WebTools(provider=fake, timeout=60, on_event=heard.append)
     if sum(asked) <= 0.06:
         await search(tools, is_async, {"query": "kelp"})
@@ -291,7 +404,9 @@ async def test_a_tool_waits_only_so_long_for_a_service_that_says_when_to_come_ba
 
 
 @BOTH
-async def test_more_than_five_seconds_are_not_waited_for_by_a_tool_or_before_the_next_call(fake, is_async):
+async def test_more_than_five_seconds_are_not_waited_for_by_a_tool_or_before_the_next_call(
+    fake, is_async
+):
     fake.errors["kelp"] = [RateLimited("too fast", retry_after=5.1), None]
     tools = WebTools(provider=fake, timeout=60)
     with pytest.raises(RateLimited):
@@ -311,8 +426,14 @@ async def test_every_answer_has_the_date_and_no_description_has_it(fake, form):
     with stop_clock(datetime(2026, 5, 4, 23, 59, tzinfo=UTC)):
         outputs = [tools.search({"query": "kelp"}), tools.open_page({"url": KELP})]
         if form == "text":
-            assert outputs[0].content.split("\n")[0].endswith(". Today is 2026-05-04 (UTC)]")
-        assert all("Today is 2026-05-04 (UTC)" in str(output.content) for output in outputs)
+            assert (
+                outputs[0]
+                .content.split("\n")[0]
+                .endswith(". Today is 2026-05-04 (UTC)]")
+            )
+        assert all(
+            "Today is 2026-05-04 (UTC)" in str(output.content) for output in outputs
+        )
         assert all("2026" not in text for text in DESCRIPTIONS.values())
         assert "2026" not in str(tools.search_arguments().model_json_schema())
     assert "2026-05-04" not in str(tools.search({"query": "kelp"}).content)
@@ -321,7 +442,9 @@ async def test_every_answer_has_the_date_and_no_description_has_it(fake, form):
 @pytest.mark.parametrize("form", ["text", "markdown", "json", "search_result"])
 async def test_an_error_says_the_same_as_text_as_json_and_in_its_artifact(fake, form):
     tools = WebTools(provider=fake, output_format=form)
-    output = Output.of_error(RateLimited("too fast", provider="sea", retry_after=7), form)
+    output = Output.of_error(
+        RateLimited("too fast", provider="sea", retry_after=7), form
+    )
 
     assert find_error_code(output.content) == output.artifact["code"] == "rate_limited"
     assert output.artifact == {
@@ -331,20 +454,30 @@ async def test_an_error_says_the_same_as_text_as_json_and_in_its_artifact(fake, 
     assert find_error_code(tools.open_page({"url": KELP}).content) is None
 
 
-async def test_passages_of_a_page_without_a_word_of_the_query_are_its_beginning_with_a_note(fake):
+async def test_passages_of_a_page_without_a_word_of_the_query_are_its_beginning_with_a_note(
+    fake,
+):
     retrieval = Retrieval(WebSearch(fake, reader=fake), content="passages")
     found, other = retrieval.retrieve("zebra"), retrieval.retrieve("kelp")
     assert found[0].text == "Giant kelp grows fast."
-    assert found[0].metadata["read_note"] == "the page contains no word of the query: this is its beginning"
+    assert (
+        found[0].metadata["read_note"]
+        == "the page contains no word of the query: this is its beginning"
+    )
     assert not any("read_note" in document.metadata for document in (found[1], *other))
 
 
 @pytest.mark.parametrize("where", ["tools", "settings"])
 def test_passages_of_pages_fit_the_room_for_a_search(where):
-    """Otherwise those of the first page take more than all of it, and nothing is shown."""
+    """Otherwise those of the first page take more than all of it, and nothing is
+    shown.
+    """
     long = "Kelp grows in cold seas, and needs light. " * 100
     urls = [f"https://sea.example/{n}" for n in range(3)]
-    web = FakeWeb([{"title": "Sea", "url": url, "snippet": "Kelp."} for url in urls], dict.fromkeys(urls, long))
+    web = FakeWeb(
+        [{"title": "Sea", "url": url, "snippet": "Kelp."} for url in urls],
+        dict.fromkeys(urls, long),
+    )
     options = {"max_tokens": 300}
     tools = WebTools(
         WebSearch(web, read_options=options if where == "settings" else None),

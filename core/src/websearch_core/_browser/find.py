@@ -1,4 +1,6 @@
-"""Find an installed Chromium: Chromium itself, Chrome, Edge, or its headless shell, which needs the least memory."""
+"""Find an installed Chromium: Chromium itself, Chrome, Edge, or its headless shell,
+which needs the least memory.
+"""
 
 from __future__ import annotations
 import os
@@ -11,18 +13,22 @@ from pathlib import Path
 
 from ..errors import ConfigurationError
 
-# The versions that the suite of attacks passed with: a new one can open a way around the gate.
+# The versions that the suite of attacks passed with: a new one can open a way around
+# the gate.
 PROVEN = ("156.0.8078.79",)
 
 _VERSION = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9}){3}")
 INSTALL = (
-    "Debian and Ubuntu: apt-get install chromium-headless-shell chromium-sandbox (or chromium); "
+    "Debian and Ubuntu: apt-get install chromium-headless-shell chromium-sandbox (or "
+    "chromium); "
     "macOS: brew install --cask chromium, or Google Chrome; "
     "Windows: Google Chrome, or Edge, which is there already; "
-    "any system, and containers: npx playwright install --with-deps --only-shell chromium"
+    "any system, and containers: npx playwright install --with-deps --only-shell "
+    "chromium"
 )
 
-# Debian's /usr/bin/chromium is a script that adds flags of the system; the program itself is beside its data.
+# Debian's /usr/bin/chromium is a script that adds flags of the system; the program
+# itself is beside its data.
 _LINUX = (
     "/usr/lib/chromium/chromium-headless-shell",
     "/usr/lib/chromium/chromium",
@@ -33,7 +39,12 @@ _LINUX = (
 )
 _ON_PATH = (
     *("chromium-headless-shell", "headless_shell", "chromium", "chromium-browser"),
-    *("google-chrome", "google-chrome-stable", "microsoft-edge", "microsoft-edge-stable"),
+    *(
+        "google-chrome",
+        "google-chrome-stable",
+        "microsoft-edge",
+        "microsoft-edge-stable",
+    ),
 )
 _MAC = (
     "Chromium.app/Contents/MacOS/Chromium",
@@ -54,7 +65,9 @@ _PLAYWRIGHT = (  # newest first, once sorted; the shell before the whole browser
 
 
 def find_browser(path: Path | None = None, *, platform: str = sys.platform) -> Path:
-    """Return the program to start: *path*, or one that is installed. The error for none says how to get one."""
+    """Return the program to start: *path*, or one that is installed. The error for none
+    says how to get one.
+    """
     if path is not None:
         if not _is_program(path):
             raise ConfigurationError(f"browser_path: {path} is not a program")
@@ -62,16 +75,27 @@ def find_browser(path: Path | None = None, *, platform: str = sys.platform) -> P
     for candidate in _candidates(platform):
         if _is_program(candidate):
             return candidate
-    raise ConfigurationError(f"the reader browser needs Chromium, Chrome or Edge, and found none. {INSTALL}")
+    raise ConfigurationError(
+        f"the reader browser needs Chromium, Chrome or Edge, and found none. {INSTALL}"
+    )
 
 
 def read_version(path: Path) -> str | None:
-    """Return the version of a browser, such as ``156.0.8078.79``; None if it does not say."""
-    if sys.platform == "win32":  # there, --version opens a window; the folder beside the program has that name
-        names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+    """Return the version of a browser, such as ``156.0.8078.79``; None if it does not
+    say.
+    """
+    # there, --version opens a window; the folder beside the program has that name
+    if sys.platform == "win32":
+        names = (
+            [entry.name for entry in path.parent.iterdir()]
+            if path.parent.is_dir()
+            else []
+        )
         return next((name for name in names if _VERSION.fullmatch(name)), None)
     try:
-        said = subprocess.run([path, "--version"], capture_output=True, timeout=10, check=False).stdout  # noqa: S603
+        said = subprocess.run(  # noqa: S603
+            [path, "--version"], capture_output=True, timeout=10, check=False
+        ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return None
     found = _VERSION.search(said.decode("utf-8", "replace"))
@@ -80,10 +104,19 @@ def read_version(path: Path) -> str | None:
 
 def _candidates(platform: str) -> Iterator[Path]:
     if platform == "win32":
-        roots = [os.environ.get(name) for name in ("LOCALAPPDATA", "PROGRAMFILES", "PROGRAMFILES(X86)")]
-        yield from (Path(root, program) for program in _WINDOWS for root in roots if root)
+        roots = [
+            os.environ.get(name)
+            for name in ("LOCALAPPDATA", "PROGRAMFILES", "PROGRAMFILES(X86)")
+        ]
+        yield from (
+            Path(root, program) for program in _WINDOWS for root in roots if root
+        )
     elif platform == "darwin":
-        yield from (Path(root, program) for program in _MAC for root in ("/Applications", Path.home() / "Applications"))
+        yield from (
+            Path(root, program)
+            for program in _MAC
+            for root in ("/Applications", Path.home() / "Applications")
+        )
     else:
         yield from map(Path, _LINUX)
         yield from (Path(found) for name in _ON_PATH if (found := shutil.which(name)))
@@ -91,13 +124,19 @@ def _candidates(platform: str) -> Iterator[Path]:
 
 
 def _find_in_playwright(platform: str) -> Iterator[Path]:
-    """Yield the browsers that Playwright has downloaded, as many containers have them."""
+    """Yield the browsers that Playwright has downloaded, as many containers have
+    them.
+    """
     folders = {
         "win32": Path(os.environ.get("LOCALAPPDATA", ""), "ms-playwright"),
         "darwin": Path.home() / "Library" / "Caches" / "ms-playwright",
     }
     chosen = os.environ.get("PLAYWRIGHT_BROWSERS_PATH", "")
-    folder = Path(chosen) if chosen not in {"", "0"} else folders.get(platform, Path.home() / ".cache/ms-playwright")
+    folder = (
+        Path(chosen)
+        if chosen not in {"", "0"}
+        else folders.get(platform, Path.home() / ".cache/ms-playwright")
+    )
     for pattern in _PLAYWRIGHT:
         yield from sorted(folder.glob(pattern), reverse=True)
 

@@ -1,8 +1,9 @@
 """The browsers of this Python process: one for each way to start it, usually one.
 
-They live on an event loop in a thread of its own, so that blocking callers and any number of event loops share them. A
-browser is started for the first page, ended after a while without one, at exit, and when it no longer answers; one that
-crashed is replaced for the next page. A forked child has none of its parent's.
+They live on an event loop in a thread of its own, so that blocking callers and any
+number of event loops share them. A browser is started for the first page, ended after a
+while without one, at exit, and when it no longer answers; one that crashed is replaced
+for the next page. A forked child has none of its parent's.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ class Browser:
         self._slots = asyncio.Semaphore(launch.pages_at_once)
         self._tabs: dict[str, Tab] = {}
         self._started = asyncio.ensure_future(self._start())
-        self._started.add_done_callback(lambda task: task.cancelled() or task.exception())
+        self._started.add_done_callback(
+            lambda task: task.cancelled() or task.exception()
+        )
         self._watching: asyncio.Task[None] | None = None
         self._idling: asyncio.TimerHandle | None = None
         self._process: Process | None = None
@@ -63,7 +66,9 @@ class Browser:
     @property
     def is_usable(self) -> bool:
         """False if it has ended, cannot be started or no longer answers."""
-        failed = self._started.done() and (self._started.cancelled() or self._started.exception() is not None)
+        failed = self._started.done() and (
+            self._started.cancelled() or self._started.exception() is not None
+        )
         return not (failed or self._is_broken)
 
     @asynccontextmanager
@@ -77,16 +82,25 @@ class Browser:
         proxies: Proxies | None = None,
         credentials: OriginCredentials | None = None,
     ) -> AsyncIterator[Tab]:
-        """Open an empty page, once one of the slots for pages is free, and drop it with all it had at the end.
+        """Open an empty page, once one of the slots for pages is free, and drop it with
+        all it had at the end.
 
-        Its main document has at most *max_size* bytes, decompressed. Where no browser can be started, that is a
-        `ConfigurationError`; where the browser failed, `Unavailable`.
+        Its main document has at most *max_size* bytes, decompressed. Where no browser
+        can be started, that is a `ConfigurationError`; where the browser failed,
+        `Unavailable`.
         """
         async with self._slots:
             await asyncio.shield(self._started)
             self._wake()
             try:
-                async with Gate(guard, line, limits, address=self._address, proxies=proxies, user=self._user) as gate:
+                async with Gate(
+                    guard,
+                    line,
+                    limits,
+                    address=self._address,
+                    proxies=proxies,
+                    user=self._user,
+                ) as gate:
                     tab = await self._make_tab(gate)
                     try:
                         await tab.set_up(max_size)
@@ -113,7 +127,8 @@ class Browser:
         for handle in (self._idling, self._watching):
             if handle:
                 handle.cancel()
-        await asyncio.wait({self._started}, timeout=_CLOSE)  # it would be lost if it were cancelled half-way
+        # it would be lost if it were cancelled half-way
+        await asyncio.wait({self._started}, timeout=_CLOSE)
         for tab in self._tabs.values():
             tab.fail(Unavailable("the browser was closed"))
         if process := self._process:
@@ -125,7 +140,9 @@ class Browser:
     async def _start(self) -> None:
         self._address = await find_own_address()
         # What belongs to no page, the browser itself, meets a gate that is shut.
-        self._own_gate = await Gate(Guard(), Line(FOR_PAGES), address=self._address).__aenter__()
+        self._own_gate = await Gate(
+            Guard(), Line(FOR_PAGES), address=self._address
+        ).__aenter__()
         self._own_gate.shut()
         try:
             await self._connect()
@@ -135,15 +152,21 @@ class Browser:
             raise
 
     async def _connect(self) -> None:
-        self._process = await _in_thread(lambda: Process(self.launch, self._own_gate.url, self._address))
+        self._process = await _in_thread(
+            lambda: Process(self.launch, self._own_gate.url, self._address)
+        )
         self._user = self._process.user
         self._connection = Connection(self._process.read_fd, self._process.write_fd)
         self._connection.listen("", self._hear)
         self._connection.ended.add_done_callback(lambda _: self._lose_all())
         try:
             async with asyncio.timeout(_START):
-                self.version = str((await self._connection.send("Browser.getVersion"))["product"])
-                await self._connection.send("Target.setDiscoverTargets", {"discover": True})
+                self.version = str(
+                    (await self._connection.send("Browser.getVersion"))["product"]
+                )
+                await self._connection.send(
+                    "Target.setDiscoverTargets", {"discover": True}
+                )
         except (Gone, TimeoutError) as error:
             process, self._process = self._process, None
             await _in_thread(process.end)
@@ -151,22 +174,43 @@ class Browser:
 
     async def _make_tab(self, gate: Gate) -> Tab:
         send = self._connection.send
-        proxy = {"disposeOnDetach": True, "proxyServer": gate.url, "proxyBypassList": "<-loopback>"}
-        context = str((await send("Target.createBrowserContext", proxy))["browserContextId"])
+        proxy = {
+            "disposeOnDetach": True,
+            "proxyServer": gate.url,
+            "proxyBypassList": "<-loopback>",
+        }
+        context = str(
+            (await send("Target.createBrowserContext", proxy))["browserContextId"]
+        )
         mine: dict[str, Any] = {"browserContextId": context}
         answers = await asyncio.gather(
-            send("Browser.setDownloadBehavior", {"behavior": "deny", "eventsEnabled": True, **mine}),
-            send("Browser.grantPermissions", {"permissions": [], **mine}),  # and so reject all others
+            send(
+                "Browser.setDownloadBehavior",
+                {"behavior": "deny", "eventsEnabled": True, **mine},
+            ),
+            # and so reject all others
+            send("Browser.grantPermissions", {"permissions": [], **mine}),
             send("Target.createTarget", {"url": "about:blank", **mine}),
         )
         target = str(answers[-1]["targetId"])
-        attached = await send("Target.attachToTarget", {"targetId": target, "flatten": True})
-        tab = Tab(self._connection, attached["sessionId"], gate, context, target, explain_crash=self._explain_crash)
+        attached = await send(
+            "Target.attachToTarget", {"targetId": target, "flatten": True}
+        )
+        tab = Tab(
+            self._connection,
+            attached["sessionId"],
+            gate,
+            context,
+            target,
+            explain_crash=self._explain_crash,
+        )
         self._tabs[context] = tab
         return tab
 
     async def _drop(self, tab: Tab) -> None:
-        """Close a page. A browser that cannot do that in time is ended, and so are the other pages in it."""
+        """Close a page. A browser that cannot do that in time is ended, and so are the
+        other pages in it.
+        """
         self._tabs.pop(tab.context, None)
         closing = asyncio.ensure_future(self._close(tab))
         await asyncio.shield(closing)
@@ -183,7 +227,9 @@ class Browser:
     def _hear(self, event: str, params: dict[str, Any]) -> None:
         if event in ("Target.targetCreated", "Target.targetInfoChanged"):
             info = params["targetInfo"]
-            if event.endswith("Created") and (tab := self._tabs.get(info.get("browserContextId", ""))):
+            if event.endswith("Created") and (
+                tab := self._tabs.get(info.get("browserContextId", ""))
+            ):
                 tab.hear_of_target(info["targetId"], info["type"])
         elif event == "Browser.downloadWillBegin":
             for tab in self._tabs.values():
@@ -217,13 +263,16 @@ class Browser:
             self._watching.cancel()
             self._watching = None
         if self._idling is None:
-            self._idling = asyncio.get_running_loop().call_later(_MAX_IDLE, self._start_ending)
+            self._idling = asyncio.get_running_loop().call_later(
+                _MAX_IDLE, self._start_ending
+            )
 
     async def _watch_memory(self) -> None:
         """End renderers that grow too large.
 
-        V8's own limit leaves out buffers, canvases, WebAssembly and the page itself, and a limit of the system's on
-        address space ends renderers that do nothing wrong. Their pages learn of a crash.
+        V8's own limit leaves out buffers, canvases, WebAssembly and the page itself,
+        and a limit of the system's on address space ends renderers that do nothing
+        wrong. Their pages learn of a crash.
         """
         while process := self._process:
             for pid in find_descendants(process.popen.pid):
@@ -235,7 +284,9 @@ class Browser:
 
     def _explain_crash(self) -> WebSearchError:
         if time.monotonic() - self._ended_one < _CRASH:
-            return TooLarge(f"the page needs more than {self.launch.memory // 2**20} MiB of memory")
+            return TooLarge(
+                f"the page needs more than {self.launch.memory // 2**20} MiB of memory"
+            )
         return BadResponse("the page crashed the browser's process for it")
 
 
@@ -248,7 +299,10 @@ def find_descendants(pid: int) -> list[int]:
         with contextlib.suppress(OSError):  # it has ended
             for thread in list(Path(f"/proc/{one}/task").iterdir()):
                 with contextlib.suppress(OSError):
-                    children = [int(child) for child in (thread / "children").read_text().split()]
+                    children = [
+                        int(child)
+                        for child in (thread / "children").read_text().split()
+                    ]
                     found += children
                     waiting += children
     return found
@@ -278,7 +332,9 @@ class Host(Restartable):
         super().__init__()
 
     def start_over(self) -> None:
-        """Begin without a thread and browsers: in a forked process, those that exist belong to the parent."""
+        """Begin without a thread and browsers: in a forked process, those that exist
+        belong to the parent.
+        """
         for browser in self._browsers.values():
             browser.disown()
             _inherited.append(browser)
@@ -287,7 +343,9 @@ class Host(Restartable):
         self._browsers = {}
 
     def submit(self, work: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
-        """Start *work* on the loop, in the context of the caller; cancelling the future cancels it."""
+        """Start *work* on the loop, in the context of the caller; cancelling the future
+        cancels it.
+        """
         with self._lock:
             loop = self._loop or self._make_loop()
             return asyncio.run_coroutine_threadsafe(work(), loop)
@@ -317,14 +375,20 @@ class Host(Restartable):
             loop.run_forever()
             loop.close()
 
-        self._thread = threading.Thread(target=serve, name="websearch-browser", daemon=True)
+        self._thread = threading.Thread(
+            target=serve, name="websearch-browser", daemon=True
+        )
         self._thread.start()
         self._loop = loop
         return loop
 
 
 async def _end(browsers: dict[Launch, Browser]) -> None:
-    await asyncio.gather(*(browser.end() for browser in browsers.values()), *_ending, return_exceptions=True)
+    await asyncio.gather(
+        *(browser.end() for browser in browsers.values()),
+        *_ending,
+        return_exceptions=True,
+    )
     me = asyncio.current_task()
     left = [task for task in asyncio.all_tasks() if task is not me]
     for task in left:
@@ -333,11 +397,14 @@ async def _end(browsers: dict[Launch, Browser]) -> None:
 
 
 async def _in_thread(work: Callable[[], T]) -> T:
-    """Run blocking *work* in a thread of its own: at exit, pools of threads take no more."""
+    """Run blocking *work* in a thread of its own: at exit, pools of threads take no
+    more.
+    """
     return await asyncio.wrap_future(start_thread(work))
 
 
-_inherited: list[Browser] = []  # by a forked child: the collector of garbage would close what is the parent's
+# by a forked child: the collector of garbage would close what is the parent's
+_inherited: list[Browser] = []
 _ending: set[asyncio.Task[None]] = set()  # asyncio keeps only weak references to tasks
 host = Host()
 atexit.register(host.end)

@@ -1,7 +1,8 @@
 """Start a browser, with the flags that keep it from going anywhere but through a gate.
 
-Each flag says what it is for. Those of `NETWORK_FLAGS` carry weight: without any of them, an attack of tests/browser
-comes through. A new version can change what they mean, so the suite runs against the installed browser.
+Each flag says what it is for. Those of `NETWORK_FLAGS` carry weight: without any of
+them, an attack of tests/browser comes through. A new version can change what they mean,
+so the suite runs against the installed browser.
 """
 
 from __future__ import annotations
@@ -23,21 +24,23 @@ from .find import find_browser
 
 NETWORK_FLAGS = (
     "--proxy-bypass-list=<-loopback>",  # else loopback is reached without the proxy
-    # UDP goes around a proxy: WebRTC would send packets anywhere. The headless shell knows the first name only, the
-    # whole Chromium the second only.
+    # UDP goes around a proxy: WebRTC would send packets anywhere. The headless shell
+    # knows the first name only, the whole Chromium the second only.
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--disable-quic",  # UDP, too
     "--dns-prefetch-disable",  # a look-up would tell a stranger's name server
     "--no-pings",
-    # What the browser itself asks for. It meets a gate that is shut; this saves the attempts.
+    # What the browser itself asks for. It meets a gate that is shut; this saves the
+    # attempts.
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-domain-reliability",
     "--disable-sync",
     "--disable-client-side-phishing-detection",
-    # MediaRouter looks for devices in the local network. HttpsUpgrades asks https: first, where the caller's rules may
-    # allow http: only. The others ask servers of the browser's vendor.
+    # MediaRouter looks for devices in the local network. HttpsUpgrades asks https:
+    # first, where the caller's rules may allow http: only. The others ask servers of
+    # the browser's vendor.
     (
         "--disable-features=MediaRouter,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,OptimizationHints,Translate,"
         "AutofillServerCommunication,CertificateTransparencyComponentUpdater,DestroyProfileOnBrowserClose"
@@ -58,7 +61,8 @@ _QUIET = (
     "--disable-3d-apis",  # large, and a large surface to attack
     "--disable-hang-monitor",
     "--disable-prompt-on-repost",
-    "--disable-popup-blocking",  # popups are closed by us: the page may believe that it has one
+    # popups are closed by us: the page may believe that it has one
+    "--disable-popup-blocking",
     "--disable-back-forward-cache",  # pages that were left would keep their memory
     "--disable-ipc-flooding-protection",
     "--disable-renderer-backgrounding",
@@ -71,9 +75,16 @@ _QUIET = (
     "--lang=en-US",
     "--renderer-process-limit=8",
 )
-_TEXT_ONLY = ("--blink-settings=imagesEnabled=false", "--disable-remote-fonts")  # unlike interception, free of cost
+# unlike interception, free of cost
+_TEXT_ONLY = ("--blink-settings=imagesEnabled=false", "--disable-remote-fonts")
 _DIAGNOSTICS = 30  # lines of what the browser says
-_NO_SANDBOX = ("No usable sandbox", "SUID sandbox", "setuid sandbox", "Operation not permitted", "zygote_host")
+_NO_SANDBOX = (
+    "No usable sandbox",
+    "SUID sandbox",
+    "setuid sandbox",
+    "Operation not permitted",
+    "zygote_host",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +99,9 @@ class Launch:
     flags: tuple[str, ...] = ()  # more of them, for tests
 
     def make_flags(self, proxy: str, address: str, profile: str) -> list[str]:
-        """Return the flags. The browser's own requests go to *proxy*; *address* is all it may resolve."""
+        """Return the flags. The browser's own requests go to *proxy*; *address* is all
+        it may resolve.
+        """
         return [
             *_QUIET,
             *NETWORK_FLAGS,
@@ -96,10 +109,12 @@ class Launch:
             *(() if self.sandbox else ("--no-sandbox",)),
             f"--js-flags=--max-old-space-size={max(64, self.memory // 2**20 * 2 // 3)}",
             f"--proxy-server={proxy}",
-            # The second wall, should anything go around the proxy: no name but this one address resolves.
+            # The second wall, should anything go around the proxy: no name but this one
+            # address resolves.
             f"--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE {address}",
             f"--user-data-dir={profile}",
-            "--remote-debugging-pipe",  # a TCP port could be reached by pages and by everybody on this machine
+            # a TCP port could be reached by pages and by everybody on this machine
+            "--remote-debugging-pipe",
             *self.flags,
             "about:blank",
         ]
@@ -108,7 +123,8 @@ class Launch:
 class Process:
     """A running browser, its two pipes and its folder.
 
-    Raise `ConfigurationError` if there is none, or none in a sandbox for this user; `Unavailable` if the system fails.
+    Raise `ConfigurationError` if there is none, or none in a sandbox for this user;
+    `Unavailable` if the system fails.
     """
 
     def __init__(self, launch: Launch, proxy: str, address: str) -> None:
@@ -121,11 +137,17 @@ class Process:
         try:
             if user:
                 os.chown(self.profile, *user)
-            self._start([str(program), *launch.make_flags(proxy, address, self.profile)], user)
+            self._start(
+                [str(program), *launch.make_flags(proxy, address, self.profile)], user
+            )
         except OSError as error:
             self._remove_profile()
-            raise Unavailable(f"the browser cannot be started: {os.strerror(error.errno or 0)}") from error
-        self._log = Thread(target=self._listen, name="websearch-browser-log", daemon=True)
+            raise Unavailable(
+                f"the browser cannot be started: {os.strerror(error.errno or 0)}"
+            ) from error
+        self._log = Thread(
+            target=self._listen, name="websearch-browser-log", daemon=True
+        )
         self._log.start()
 
     def _start(self, command: list[str], user: tuple[int, int] | None) -> None:
@@ -133,11 +155,18 @@ class Process:
         self.read_fd, from_browser = os.pipe()
         try:
             if sys.platform == "win32":
-                self.popen = _start_on_windows(command, to_browser, from_browser, self.profile)
+                self.popen = _start_on_windows(
+                    command, to_browser, from_browser, self.profile
+                )
             else:
-                # The browser wants its pipes as 3 and 4. A shell moves them there, which runs none of our code between
-                # fork and exec, where a program with threads can hang.
-                move = ["/bin/sh", "-c", 'exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null']
+                # The browser wants its pipes as 3 and 4. A shell moves them there,
+                # which runs none of our code between fork and exec, where a program
+                # with threads can hang.
+                move = [
+                    "/bin/sh",
+                    "-c",
+                    'exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null',
+                ]
                 self.popen = subprocess.Popen(  # noqa: S603 - the program that was found, or that the user chose
                     [*move, *command],
                     stdin=to_browser,
@@ -161,15 +190,20 @@ class Process:
     def _listen(self) -> None:
         """Keep the last lines that the browser writes, to say why it ended."""
         with contextlib.suppress(ValueError, OSError):
-            for line in iter(lambda: self.popen.stderr.readline(4096) if self.popen.stderr else b"", b""):
+            for line in iter(
+                lambda: self.popen.stderr.readline(4096) if self.popen.stderr else b"",
+                b"",
+            ):
                 self._said.append(line)
 
     def explain(self) -> ConfigurationError | Unavailable:
         said = b"".join(self._said).decode("utf-8", "replace")
         if self._sandbox and any(sign in said for sign in _NO_SANDBOX):
             return ConfigurationError(
-                "the browser cannot make its sandbox here. Install the package chromium-sandbox, or allow user "
-                "namespaces (Docker: --security-opt seccomp=chromium.json or --cap-add=SYS_ADMIN). Only where nothing "
+                "the browser cannot make its sandbox here. Install the package "
+                "chromium-sandbox, or allow user "
+                "namespaces (Docker: --security-opt seccomp=chromium.json or "
+                "--cap-add=SYS_ADMIN). Only where nothing "
                 "else runs, pass sandbox=False"
             )
         error = Unavailable("the browser ended as soon as it was started")
@@ -190,7 +224,9 @@ class Process:
         self._remove_profile()
 
     def _remove_profile(self) -> None:
-        """Remove the browser's files; processes that are still ending may add some meanwhile."""
+        """Remove the browser's files; processes that are still ending may add some
+        meanwhile.
+        """
         for pause in (0, 0.05, 0.2, 0.5):
             time.sleep(pause)
             shutil.rmtree(self.profile, ignore_errors=True)
@@ -204,7 +240,9 @@ def find_own_user() -> int | None:
 
 
 def _find_user() -> tuple[int, int] | None:
-    """Return the user and group to start a browser as, since its sandbox refuses root; None for the current one."""
+    """Return the user and group to start a browser as, since its sandbox refuses root;
+    None for the current one.
+    """
     if sys.platform == "win32" or os.geteuid() != 0:
         return None
     import pwd
@@ -213,7 +251,8 @@ def _find_user() -> tuple[int, int] | None:
         nobody = pwd.getpwnam("nobody")
     except KeyError:
         raise ConfigurationError(
-            "the browser's sandbox does not work for root, and there is no user 'nobody' to start it as: run as "
+            "the browser's sandbox does not work for root, and there is no user "
+            "'nobody' to start it as: run as "
             "another user, or, only where nothing else runs, pass sandbox=False"
         ) from None
     return nobody.pw_uid, nobody.pw_gid
@@ -221,13 +260,27 @@ def _find_user() -> tuple[int, int] | None:
 
 def _make_environment(home: str) -> dict[str, str]:
     """Return an environment without keys, proxies and paths of the user."""
-    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "WINDIR") if name in os.environ}
+    kept = {
+        name: os.environ[name]
+        for name in ("PATH", "SYSTEMROOT", "WINDIR")
+        if name in os.environ
+    }
     nowhere = "unix:path=/dev/null"
     return kept | {
         **dict.fromkeys(
-            ("HOME", "TMPDIR", "TEMP", "TMP", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"), home
+            (
+                "HOME",
+                "TMPDIR",
+                "TEMP",
+                "TMP",
+                "XDG_CONFIG_HOME",
+                "XDG_CACHE_HOME",
+                "XDG_RUNTIME_DIR",
+            ),
+            home,
         ),
-        "DBUS_SESSION_BUS_ADDRESS": nowhere,  # it would ask other programs for settings and passwords
+        # it would ask other programs for settings and passwords
+        "DBUS_SESSION_BUS_ADDRESS": nowhere,
         "DBUS_SYSTEM_BUS_ADDRESS": nowhere,
         "LANG": "C.UTF-8",
         "TZ": "UTC",
@@ -237,7 +290,9 @@ def _make_environment(home: str) -> dict[str, str]:
 def _start_on_windows(
     command: list[str], to_browser: int, from_browser: int, home: str
 ) -> subprocess.Popen[bytes]:  # pragma: no cover - needs Windows
-    """Start a browser that inherits just the two handles, which Chromium takes by number on this system."""
+    """Start a browser that inherits just the two handles, which Chromium takes by
+    number on this system.
+    """
     if sys.platform != "win32":
         raise AssertionError
     import msvcrt
@@ -246,7 +301,11 @@ def _start_on_windows(
     for handle in handles:
         os.set_handle_inheritable(handle, True)  # noqa: FBT003 - takes no keyword
     return subprocess.Popen(  # noqa: S603 - see above
-        [*command[:-1], f"--remote-debugging-io-pipes={handles[0]},{handles[1]}", command[-1]],
+        [
+            *command[:-1],
+            f"--remote-debugging-io-pipes={handles[0]},{handles[1]}",
+            command[-1],
+        ],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

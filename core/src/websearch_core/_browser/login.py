@@ -1,9 +1,11 @@
 """Send credentials from a browser to the origins that they are for, and nowhere else.
 
-Every request of the page is paused here before it leaves, each hop of a redirect again. One gets the credentials of its
-origin if it is the page itself being opened, or something that a document of the same origin loads into the main frame:
-no other site can use them by a form, an image, a frame, a script, or by redirecting what the document loads. What is
-not paused here, such as a worker's request, gets none. A hop inherits headers, so others lose them.
+Every request of the page is paused here before it leaves, each hop of a redirect again.
+One gets the credentials of its origin if it is the page itself being opened, or
+something that a document of the same origin loads into the main frame: no other site
+can use them by a form, an image, a frame, a script, or by redirecting what the document
+loads. What is not paused here, such as a worker's request, gets none. A hop inherits
+headers, so others lose them.
 """
 
 from __future__ import annotations
@@ -23,9 +25,12 @@ class Login:
 
     def __init__(self, tab: Tab, credentials: OriginCredentials) -> None:
         self._tab, self._credentials = tab, credentials
-        self._documents: dict[str, asyncio.Future[str]] = {}  # the URL of the document that each request is for
-        self._added: dict[str, set[str]] = {}  # the headers that each request got, in lower case
-        self._strayed: set[str] = set()  # requests that led to an origin without credentials
+        # the URL of the document that each request is for
+        self._documents: dict[str, asyncio.Future[str]] = {}
+        # the headers that each request got, in lower case
+        self._added: dict[str, set[str]] = {}
+        # requests that led to an origin without credentials
+        self._strayed: set[str] = set()
 
     async def begin(self) -> None:
         """Pause every request from now on."""
@@ -61,11 +66,19 @@ class Login:
         if own or before:
             self._added[network] = {name.lower() for name in own}
             gone = before | self._added[network]
-            headers = {name: value for name, value in asked["headers"].items() if name.lower() not in gone} | own
-            answer["headers"] = [{"name": name, "value": str(value)} for name, value in headers.items()]
+            headers = {
+                name: value
+                for name, value in asked["headers"].items()
+                if name.lower() not in gone
+            } | own
+            answer["headers"] = [
+                {"name": name, "value": str(value)} for name, value in headers.items()
+            ]
         await self._tab.send("Fetch.continueRequest", answer)
 
-    async def _find_headers(self, paused: dict[str, Any], asked: dict[str, Any], network: str) -> dict[str, str]:
+    async def _find_headers(
+        self, paused: dict[str, Any], asked: dict[str, Any], network: str
+    ) -> dict[str, str]:
         """Return the headers to log in with, if this request may have them."""
         credentials = self._credentials.find(asked["url"])
         if credentials is None or paused.get("frameId") != self._tab.target:
@@ -79,7 +92,10 @@ class Login:
                     document = await asyncio.shield(self._document_of(network))
             except TimeoutError:
                 return {}
-            may = find_origin(document) == find_origin(asked["url"]) and network not in self._strayed
+            may = (
+                find_origin(document) == find_origin(asked["url"])
+                and network not in self._strayed
+            )
         if not may:
             self._strayed.add(network)
             return {}

@@ -2,8 +2,9 @@
 
 https://chromedevtools.github.io/devtools-protocol/
 
-Two threads read and write, so a browser that reads or writes nothing holds up neither the event loop nor other
-browsers, and the same code serves Windows, whose event loops do not know such pipes.
+Two threads read and write, so a browser that reads or writes nothing holds up neither
+the event loop nor other browsers, and the same code serves Windows, whose event loops
+do not know such pipes.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ class Gone(Exception):
 
 
 class Connection:
-    """A connection to a browser, which closes both pipes. Its methods belong to the running event loop."""
+    """A connection to a browser, which closes both pipes. Its methods belong to the
+    running event loop.
+    """
 
     def __init__(self, read_fd: int, write_fd: int) -> None:
         self._loop = asyncio.get_running_loop()
@@ -41,11 +44,20 @@ class Connection:
         self._outgoing: SimpleQueue[bytes] = SimpleQueue()
         self.ended = self._loop.create_future()  # done when the browser closes its side
         self._fds = {read_fd, write_fd}
-        Thread(target=self._read, args=(read_fd,), name="websearch-browser-in", daemon=True).start()
-        Thread(target=self._write, args=(write_fd,), name="websearch-browser-out", daemon=True).start()
+        Thread(
+            target=self._read, args=(read_fd,), name="websearch-browser-in", daemon=True
+        ).start()
+        Thread(
+            target=self._write,
+            args=(write_fd,),
+            name="websearch-browser-out",
+            daemon=True,
+        ).start()
 
     def listen(self, session: str, handler: Handler) -> None:
-        """Call *handler* with each event of *session*; the empty one is the browser's own."""
+        """Call *handler* with each event of *session*; the empty one is the browser's
+        own.
+        """
         self._handlers[session] = handler
 
     def forget(self, session: str) -> None:
@@ -53,14 +65,20 @@ class Connection:
         self._handlers.pop(session, None)
         self._fail("the page has gone", session)
 
-    async def send(self, method: str, params: dict[str, Any] | None = None, session: str = "") -> dict[str, Any]:
-        """Return the result of a command. Raise `CommandFailed` if it is refused, `Gone` if browser or session ends."""
+    async def send(
+        self, method: str, params: dict[str, Any] | None = None, session: str = ""
+    ) -> dict[str, Any]:
+        """Return the result of a command. Raise `CommandFailed` if it is refused,
+        `Gone` if browser or session ends.
+        """
         if self.ended.done():
             raise Gone("the browser has gone")
         number = next(self._ids)
         answer: asyncio.Future[dict[str, Any]] = self._loop.create_future()
         self._waiting[number] = session, answer
-        message = {"id": number, "method": method, "params": params or {}} | ({"sessionId": session} if session else {})
+        message = {"id": number, "method": method, "params": params or {}} | (
+            {"sessionId": session} if session else {}
+        )
         self._outgoing.put(json.dumps(message).encode() + b"\0")
         try:
             return await answer
@@ -72,7 +90,9 @@ class Connection:
         self._outgoing.put(b"")
 
     def disown(self) -> None:
-        """Close the pipes in a forked child, which has no threads to do it, or they would keep the browser alive."""
+        """Close the pipes in a forked child, which has no threads to do it, or they
+        would keep the browser alive.
+        """
         while self._fds:
             os.close(self._fds.pop())
 
@@ -81,7 +101,9 @@ class Connection:
         os.close(fd)
 
     def _read(self, fd: int) -> None:
-        """Read messages until the browser closes its side; one that is too long ends the connection."""
+        """Read messages until the browser closes its side; one that is too long ends
+        the connection.
+        """
         unread = bytearray()
         try:
             while (data := os.read(fd, _CHUNK)) and len(unread) <= _MAX_MESSAGE:
@@ -91,7 +113,8 @@ class Connection:
                     unread = bytearray(last)
                     parsed = [_parse(one) for one in messages]
                     self._loop.call_soon_threadsafe(self._take, parsed)
-        except (OSError, ValueError, RuntimeError):  # not a message, or one nested too deeply, or the loop has ended
+        except (OSError, ValueError, RuntimeError):
+            # not a message, or one nested too deeply, or the loop has ended
             pass
         finally:
             self._close(fd)
@@ -118,7 +141,9 @@ class Connection:
                 if answer is None or answer.done():
                     continue
                 if "error" in message:
-                    answer.set_exception(CommandFailed(str(message["error"].get("message", ""))))
+                    answer.set_exception(
+                        CommandFailed(str(message["error"].get("message", "")))
+                    )
                 else:
                     answer.set_result(message.get("result", {}))
             elif handler := self._handlers.get(message.get("sessionId", "")):
@@ -139,6 +164,8 @@ def _parse(data: bytearray) -> dict[str, Any]:
     """Return a message, or raise `ValueError` if it is not one of the protocol."""
     message = json.loads(data)
     parts = {"params", "result", "error"}
-    if not isinstance(message, dict) or not all(isinstance(message[part], dict) for part in parts & message.keys()):
+    if not isinstance(message, dict) or not all(
+        isinstance(message[part], dict) for part in parts & message.keys()
+    ):
         raise ValueError("not a message")
     return message

@@ -1,4 +1,6 @@
-"""Render a page: a `websearch_core.flow.Request` in, a response with what the browser shows out, and captures of it."""
+"""Render a page: a `websearch_core.flow.Request` in, a response with what the browser
+shows out, and captures of it.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -28,7 +30,10 @@ Capture: TypeAlias = Literal["dom.html", "screenshot.png", "page.pdf"]
 _TIMEOUT = 10.0  # seconds for each
 _HIGHEST = 16_000  # pixels of a screenshot: a larger one is cut
 _COMMANDS: dict[str, tuple[str, dict[str, Any]]] = {
-    "screenshot.png": ("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True}),
+    "screenshot.png": (
+        "Page.captureScreenshot",
+        {"format": "png", "captureBeyondViewport": True},
+    ),
     "page.pdf": ("Page.printToPDF", {"printBackground": True}),
 }
 
@@ -37,15 +42,20 @@ _COMMANDS: dict[str, tuple[str, dict[str, Any]]] = {
 class Rendered(Response):
     """A page as the browser shows it: ``content`` is the final DOM as HTML.
 
-    ``notes`` are sentences about what was refused and what was done; ``files`` has what was asked for besides, by name.
+    ``notes`` are sentences about what was refused and what was done; ``files`` has what
+    was asked for besides, by name.
     """
 
     notes: tuple[str, ...] = ()
     files: Mapping[str, bytes] = field(default_factory=dict)
 
 
-async def capture(tab: Tab, wanted: Sequence[Capture], max_size: int) -> dict[str, bytes]:
-    """Return what is *wanted* by file name, the DOM up to *max_size* characters; a note says what is missing."""
+async def capture(
+    tab: Tab, wanted: Sequence[Capture], max_size: int
+) -> dict[str, bytes]:
+    """Return what is *wanted* by file name, the DOM up to *max_size* characters; a note
+    says what is missing.
+    """
     files: dict[str, bytes] = {}
     for name in wanted:
         try:
@@ -57,12 +67,22 @@ async def capture(tab: Tab, wanted: Sequence[Capture], max_size: int) -> dict[st
 
 async def _take(tab: Tab, name: Capture, max_size: int) -> bytes:
     if name == "dom.html":
-        html = await tab.evaluate(f"document.documentElement.outerHTML.slice(0, {max_size})", timeout=_TIMEOUT)
+        html = await tab.evaluate(
+            f"document.documentElement.outerHTML.slice(0, {max_size})", timeout=_TIMEOUT
+        )
         return f"<!doctype html>{html}".encode("utf-8", "replace")
     method, options = _COMMANDS[name]
     if name == "screenshot.png":
-        size = (await tab.send("Page.getLayoutMetrics", timeout=_TIMEOUT))["cssContentSize"]
-        clip = {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], _HIGHEST), "scale": 1}
+        size = (await tab.send("Page.getLayoutMetrics", timeout=_TIMEOUT))[
+            "cssContentSize"
+        ]
+        clip = {
+            "x": 0,
+            "y": 0,
+            "width": size["width"],
+            "height": min(size["height"], _HIGHEST),
+            "scale": 1,
+        }
         options = options | {"clip": clip}
     return base64.b64decode((await tab.send(method, options, timeout=_TIMEOUT))["data"])
 
@@ -73,7 +93,8 @@ class Renderer:
 
     launch: Launch = field(default_factory=Launch)
     max_requests: int = 500  # of one page
-    max_traffic: int = 20 * 2**20  # bytes that all of them may bring, as they come over the wire
+    # bytes that all of them may bring, as they come over the wire
+    max_traffic: int = 20 * 2**20
     captures: tuple[Capture, ...] = ()  # what to take besides the text
 
     def __call__(
@@ -86,10 +107,17 @@ class Renderer:
     ) -> Future[Response]:
         from .host import host
 
-        return host.submit(lambda: self._render(request, guard, line, proxies, credentials))
+        return host.submit(
+            lambda: self._render(request, guard, line, proxies, credentials)
+        )
 
     async def _render(
-        self, request: Request, guard: Guard, line: Line, proxies: Proxies | None, credentials: OriginCredentials | None
+        self,
+        request: Request,
+        guard: Guard,
+        line: Line,
+        proxies: Proxies | None,
+        credentials: OriginCredentials | None,
     ) -> Response:
         from .._net.gate import Limits
         from .host import host
@@ -100,7 +128,12 @@ class Renderer:
                 async with asyncio.timeout(time_left()):
                     browser = host.get_browser(self.launch)
                     async with browser.open_tab(
-                        guard, line, limits, request.max_bytes, proxies=proxies, credentials=credentials
+                        guard,
+                        line,
+                        limits,
+                        request.max_bytes,
+                        proxies=proxies,
+                        credentials=credentials,
                     ) as tab:
                         return await self._read(tab, guard, request)
         except TimeoutError as error:
@@ -112,10 +145,15 @@ class Renderer:
         if not secrets:
             return answer
         files = {
-            name: without_keys(data.decode(), secrets).encode() if name.endswith(".html") else data
+            name: without_keys(data.decode(), secrets).encode()
+            if name.endswith(".html")
+            else data
             for name, data in answer.files.items()
         }
-        return redact_response(replace(answer, files=files), SecretRequest(url=request.url, secrets=secrets))
+        return redact_response(
+            replace(answer, files=files),
+            SecretRequest(url=request.url, secrets=secrets),
+        )
 
     async def _show(self, tab: Tab, guard: Guard, request: Request) -> Rendered:
         document = await tab.goto(request.url)
@@ -128,9 +166,18 @@ class Renderer:
         if refused := tab.gate.traffic.refused:
             tab.note(f"{refused} request{'s were' if refused > 1 else ' was'} refused")
         cut, notes = shown.cut or tab.truncated, tuple(tab.notes)
-        return replace(_answer(shown.document), url=here, content=html, truncated=cut, notes=notes, files=files)
+        return replace(
+            _answer(shown.document),
+            url=here,
+            content=html,
+            truncated=cut,
+            notes=notes,
+            files=files,
+        )
 
 
 def _answer(document: Document) -> Rendered:
     headers = document.headers | {"content-type": document.media_type}
-    return Rendered(status=document.status, url=document.url, headers=headers, content=b"")
+    return Rendered(
+        status=document.status, url=document.url, headers=headers, content=b""
+    )

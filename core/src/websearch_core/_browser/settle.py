@@ -1,8 +1,9 @@
 """Wait until a page has shown its content.
 
-The time of the page is virtual: the browser runs its timers one after the other without waiting for them, and stops
-its clock while something loads. So seconds of the page's time take milliseconds of real time, and text that a timer
-brings after 1.5 s is there as soon as any other. Only what loads, and what workers compute, takes real time.
+The time of the page is virtual: the browser runs its timers one after the other without
+waiting for them, and stops its clock while something loads. So seconds of the page's
+time take milliseconds of real time, and text that a timer brings after 1.5 s is there
+as soon as any other. Only what loads, and what workers compute, takes real time.
 
 https://chromedevtools.github.io/devtools-protocol/tot/Emulation/#method-setVirtualTimePolicy
 """
@@ -18,14 +19,22 @@ from .tab import ScriptError, Tab
 
 _SLICE = 500  # milliseconds of the page's time between two looks at it
 _QUIET = 3_000  # milliseconds of the page's time without new text
-_QUIET_WAITING = 10_000  # the same while it says next to nothing, or shows that it loads
-_GROWING = 5_000  # milliseconds of its time after which text that only changes, such as a ticker, is not new
+# the same while it says next to nothing, or shows that it loads
+_QUIET_WAITING = 10_000
+# milliseconds of its time after which text that only changes, such as a ticker, is not
+# new
+_GROWING = 5_000
 _FRAME = 0.02  # seconds for the browser to lay out the page and to tell its observers
 _ANSWER = 0.5  # seconds for the browser to take a command
-_GRANT = 0.25  # seconds to wait for the end of a slice, before looking at what is loading
-_BUSY = 1.5  # seconds in which a page must say how far it is; the second time that it does not, its scripts are ended
-_STILL = 2.0  # seconds without new text, after which requests that do not end are not waited for
-_STILL_WAITING = 5.0  # the same while the page says next to nothing, or shows that it loads
+# seconds to wait for the end of a slice, before looking at what is loading
+_GRANT = 0.25
+# seconds in which a page must say how far it is; the second time that it does not, its
+# scripts are ended
+_BUSY = 1.5
+# seconds without new text, after which requests that do not end are not waited for
+_STILL = 2.0
+# the same while the page says next to nothing, or shows that it loads
+_STILL_WAITING = 5.0
 _PATIENT = 1.0  # seconds to wait for workers of such a page
 
 
@@ -43,12 +52,20 @@ class Clock:
         return self.ends - asyncio.get_running_loop().time()
 
     async def advance(self, milliseconds: int) -> bool:
-        """Let the page's time go on; return whether all of *milliseconds* passed, or something loads."""
+        """Let the page's time go on; return whether all of *milliseconds* passed, or
+        something loads.
+        """
         policy = "advance" if self.passes else "pauseIfNetworkFetchesPending"
-        grant = {"policy": policy, "budget": milliseconds, "maxVirtualTimeTaskStarvationCount": 1_000}
+        grant = {
+            "policy": policy,
+            "budget": milliseconds,
+            "maxVirtualTimeTaskStarvationCount": 1_000,
+        }
         self.tab.time_passed.clear()
         try:
-            await self.tab.send("Emulation.setVirtualTimePolicy", grant, timeout=_ANSWER)
+            await self.tab.send(
+                "Emulation.setVirtualTimePolicy", grant, timeout=_ANSWER
+            )
             async with asyncio.timeout(_GRANT):
                 await self.tab.time_passed.wait()
         except (TimeoutError, CommandFailed):
@@ -59,8 +76,9 @@ class Clock:
 async def settle(clock: Clock, quiet: int = _QUIET) -> bool:
     """Wait until the page says nothing new; return False if there was no end to it.
 
-    A page that has its text is done after *quiet* milliseconds of its own time; one that says next to nothing, or shows
-    a spinner, gets more. Clocks that tick, tickers, and requests that never end do not hold it up.
+    A page that has its text is done after *quiet* milliseconds of its own time; one
+    that says next to nothing, or shows a spinner, gets more. Clocks that tick, tickers,
+    and requests that never end do not hold it up.
     """
     tab, loop = clock.tab, asyncio.get_running_loop()
     page, silent = _Progress(loop.time()), 0
@@ -69,7 +87,8 @@ async def settle(clock: Clock, quiet: int = _QUIET) -> bool:
         await asyncio.sleep(_FRAME)
         try:
             found: dict[str, Any] = await call(tab, "probe", timeout=_BUSY)
-        except (TimeoutError, ScriptError):  # it is too busy to say how far it is, or moving on
+        except (TimeoutError, ScriptError):
+            # it is too busy to say how far it is, or moving on
             silent += 1
             if silent == 2 and not tab.stopped:  # scripts that never end
                 await tab.stop_scripts()
@@ -79,7 +98,9 @@ async def settle(clock: Clock, quiet: int = _QUIET) -> bool:
         silent, waits = 0, found["waits"]
         page.take(found, passed, loop.time())
         still = loop.time() - page.changed
-        if found["state"] == "loading" or (tab.loading and still < (_STILL_WAITING if waits else _STILL)):
+        if found["state"] == "loading" or (
+            tab.loading and still < (_STILL_WAITING if waits else _STILL)
+        ):
             continue
         if tab.stopped:
             return True
@@ -87,7 +108,8 @@ async def settle(clock: Clock, quiet: int = _QUIET) -> bool:
             continue
         if page.calm >= (_QUIET_WAITING if waits else quiet):
             return True
-        clock.passes = not passed  # nothing worth waiting for is loading, but the clock has stopped
+        # nothing worth waiting for is loading, but the clock has stopped
+        clock.passes = not passed
     return False
 
 
@@ -102,10 +124,14 @@ class _Progress:
     said: tuple[str, int] = ("", 0)  # its URL, and a hash of its text
 
     def take(self, found: dict[str, Any], passed: int, now: float) -> None:
-        """Compare what it says now, after *passed* milliseconds of its time, with what it said before."""
+        """Compare what it says now, after *passed* milliseconds of its time, with what
+        it said before.
+        """
         said = (found["url"], found["hash"])
         grows = found["length"] > self.longest * 1.01
-        is_new = said != self.said and (self.passed < _GROWING or grows or said[0] != self.said[0])
+        is_new = said != self.said and (
+            self.passed < _GROWING or grows or said[0] != self.said[0]
+        )
         self.passed += passed
         self.calm = 0 if is_new else self.calm + passed
         self.changed = now if is_new else self.changed

@@ -27,7 +27,8 @@ _MAX_STEPS = 4  # a wall, its settings, and one more of the kind
 class Snapshot(NamedTuple):
     """What a page shows.
 
-    The HTML has open shadow roots and frames of the same origin in their places. ``style`` says only what is shown.
+    The HTML has open shadow roots and frames of the same origin in their places.
+    ``style`` says only what is shown.
     """
 
     document: Document  # the answer that it came with
@@ -37,10 +38,12 @@ class Snapshot(NamedTuple):
 
 
 async def show(tab: Tab, document: Document, max_length: int) -> Snapshot:
-    """Bring a page to where a reader has seen all of it, and return what it shows, up to *max_length* characters.
+    """Bring a page to where a reader has seen all of it, and return what it shows, up
+    to *max_length* characters.
 
-    It is waited for, consent walls are declined, it is scrolled to its end, and what is closed is opened. The notes of
-    *tab* say so. Raise `TimedOut` if its scripts cannot be ended, and another error if it crashed or was led astray.
+    It is waited for, consent walls are declined, it is scrolled to its end, and what is
+    closed is opened. The notes of *tab* say so. Raise `TimedOut` if its scripts cannot
+    be ended, and another error if it crashed or was led astray.
     """
     clock = Clock(tab, asyncio.get_running_loop().time() + min(_MOST, time_left() / 2))
     if not await settle(clock) and not tab.stopped:
@@ -52,7 +55,9 @@ async def show(tab: Tab, document: Document, max_length: int) -> Snapshot:
     try:
         await decline_consent(clock)
         if (await call(tab, "probe"))["isLarge"]:
-            tab.note("the page is large: it was not scrolled, and nothing in it was opened")
+            tab.note(
+                "the page is large: it was not scrolled, and nothing in it was opened"
+            )
             return await _take(tab, document, max_length)
         await scroll(clock)
         if await call(tab, "canOpen"):
@@ -63,7 +68,8 @@ async def show(tab: Tab, document: Document, max_length: int) -> Snapshot:
         if before is None:
             await tab.stop_scripts()
     shown = await _take(tab, document, max_length)
-    if before and before.url.partition("#")[0] != shown.url.partition("#")[0]:  # a control led elsewhere
+    # a control led elsewhere
+    if before and before.url.partition("#")[0] != shown.url.partition("#")[0]:
         return before
     return shown
 
@@ -71,23 +77,31 @@ async def show(tab: Tab, document: Document, max_length: int) -> Snapshot:
 async def _take(tab: Tab, document: Document, max_length: int) -> Snapshot:
     for _ in range(_ATTEMPTS):
         try:
-            shown = await call(tab, "snapshot", max_length, timeout=min(_TIMEOUT, time_left() / 2))
+            shown = await call(
+                tab, "snapshot", max_length, timeout=min(_TIMEOUT, time_left() / 2)
+            )
             tab.check()
         except (TimeoutError, ScriptError):
             await tab.stop_scripts()
             continue
         if count := shown["foreignFrames"]:
             tab.note(
-                f"{count} frames of other sites were left out" if count > 1 else "a frame of another site was left out"
+                f"{count} frames of other sites were left out"
+                if count > 1
+                else "a frame of another site was left out"
             )
-        return Snapshot(tab.document or document, shown["url"], shown["html"], shown["cut"])
+        return Snapshot(
+            tab.document or document, shown["url"], shown["html"], shown["cut"]
+        )
     raise TimedOut("the page's scripts never end")
 
 
 async def scroll(clock: Clock) -> None:
-    """Scroll to the end of the page, or as far as the limits allow; what comes by that is waited for.
+    """Scroll to the end of the page, or as far as the limits allow; what comes by that
+    is waited for.
 
-    A list that loads more when it is scrolled may be no longer than our tall screen, which is made lower then.
+    A list that loads more when it is scrolled may be no longer than our tall screen,
+    which is made lower then.
     """
     height = await call(clock.tab, "measure")
     if not await _scroll(clock) and height > _HEIGHT:
@@ -116,7 +130,11 @@ async def _scroll(clock: Clock) -> bool:
         elif not moved:
             break
         height = grown
-        if screens >= _MAX_SCREENS or growths >= _MAX_GROWTHS or asyncio.get_running_loop().time() > ends:
+        if (
+            screens >= _MAX_SCREENS
+            or growths >= _MAX_GROWTHS
+            or asyncio.get_running_loop().time() > ends
+        ):
             if growths:
                 tab.note("the page goes on: it was not scrolled to its end")
             break
@@ -125,7 +143,10 @@ async def _scroll(clock: Clock) -> bool:
     await call(tab, "scrollBack")
     await clock.advance(_STEP)
     if await call(tab, "countGone"):
-        tab.note("the page shows only some rows of a list at a time: those seen while scrolling are included")
+        tab.note(
+            "the page shows only some rows of a list at a time: those seen while "
+            "scrolling are included"
+        )
     return True
 
 
@@ -143,9 +164,11 @@ async def open_all(clock: Clock) -> None:
 
 
 async def decline_consent(clock: Clock) -> None:
-    """Decline the consent walls of the page, as far as they offer that, and remove the others.
+    """Decline the consent walls of the page, as far as they offer that, and remove the
+    others.
 
-    The notes of the page say what was done. Behind one that is only removed, what an answer loads is missing.
+    The notes of the page say what was done. Behind one that is only removed, what an
+    answer loads is missing.
     """
     for _ in range(_MAX_STEPS):
         done = await call(clock.tab, "decline")
@@ -157,6 +180,9 @@ async def decline_consent(clock: Clock) -> None:
         elif done["did"] == "removed":
             clock.tab.note(f"a consent wall was removed without an answer{name}")
         elif done["did"] == "stopped":
-            clock.tab.note("the page asks for consent and offers no way to decline: it was not answered")
+            clock.tab.note(
+                "the page asks for consent and offers no way to decline: it was not "
+                "answered"
+            )
             return
         await settle(clock, quiet=1_000)

@@ -1,8 +1,10 @@
-"""One page in a browser: a fresh context, a gate of its own, and nothing kept afterwards.
+"""One page in a browser: a fresh context, a gate of its own, and nothing kept
+afterwards.
 
-What holds the network is the gate. What is done here keeps a page from holding up the reader. Dialogs are dismissed,
-popups closed, downloads and permissions refused, and scripts that never end are ended. Every question to the page has a
-time limit, since a busy page does not answer.
+What holds the network is the gate. What is done here keeps a page from holding up the
+reader. Dialogs are dismissed, popups closed, downloads and permissions refused, and
+scripts that never end are ended. Every question to the page has a time limit, since a
+busy page does not answer.
 """
 
 from __future__ import annotations
@@ -15,19 +17,36 @@ from typing import Any
 
 from .._net.gate import Gate
 from .._runtime.deadline import time_left
-from ..errors import BadResponse, TimedOut, TooLarge, Unavailable, UnsafeURL, WebSearchError
+from ..errors import (
+    BadResponse,
+    TimedOut,
+    TooLarge,
+    Unavailable,
+    UnsafeURL,
+    WebSearchError,
+)
 from .pipe import CommandFailed, Connection, Gone
 
-# In the page's own world: what it makes as a closed shadow root is an open one, which the scripts in ours can see.
+# In the page's own world: what it makes as a closed shadow root is an open one, which
+# the scripts in ours can see.
 _OPEN_ROOTS = """{ const attach = Element.prototype.attachShadow; Element.prototype.attachShadow = new Proxy(attach, {
   apply: (_, host, [init, ...more]) => attach.call(host, init && { ...init, mode: "open" }, ...more) }) }"""
-_WIDTH, _HEIGHT = 1280, 2400  # pixels: much that loads on scrolling loads at once on a tall screen
+# pixels: much that loads on scrolling loads at once on a tall screen
+_WIDTH, _HEIGHT = 1280, 2400
 _MAX_DIALOGS = 3
-_DOWNLOAD = 0.2  # seconds until the browser has said that a navigation ended since it is a download
+# seconds until the browser has said that a navigation ended since it is a download
+_DOWNLOAD = 0.2
 _WORLD = "websearch"
-_LONG_LIVED = frozenset({"EventSource", "WebSocket", "Ping", "Media"})  # requests that need not end
+# requests that need not end
+_LONG_LIVED = frozenset({"EventSource", "WebSocket", "Ping", "Media"})
 _NET_ERROR = re.compile(r"net::(ERR_[A-Z0-9_]+)")
-_UNSAFE = ("ERR_UNSAFE_", "ERR_BLOCKED_BY_", "ERR_DISALLOWED_URL_SCHEME", "ERR_UNKNOWN_URL_SCHEME", "ERR_INVALID_URL")
+_UNSAFE = (
+    "ERR_UNSAFE_",
+    "ERR_BLOCKED_BY_",
+    "ERR_DISALLOWED_URL_SCHEME",
+    "ERR_UNKNOWN_URL_SCHEME",
+    "ERR_INVALID_URL",
+)
 
 
 class ScriptError(Exception):
@@ -36,7 +55,9 @@ class ScriptError(Exception):
 
 @dataclass(frozen=True)
 class Document:
-    """The answer that the main document came with: its final URL, status, headers in lower case, and media type."""
+    """The answer that the main document came with: its final URL, status, headers in
+    lower case, and media type.
+    """
 
     url: str
     status: int
@@ -68,11 +89,17 @@ class Tab:
         self.notes: list[str] = []
         self.truncated = False  # the main document was longer than its limit
         self.stopped = False  # scripts were ended
-        self.time_passed = asyncio.Event()  # set when virtual time that was granted is over
-        self._connection, self._session, self._explain_crash = connection, session, explain_crash
+        # set when virtual time that was granted is over
+        self.time_passed = asyncio.Event()
+        self._connection, self._session, self._explain_crash = (
+            connection,
+            session,
+            explain_crash,
+        )
         self._asked = ""  # the URL of the main document, after redirects
         self._asking = ""  # the ID of the request for it
-        self._failure: tuple[str, str] | None = None  # URL and error of the last navigation, if it failed
+        # URL and error of the last navigation, if it failed
+        self._failure: tuple[str, str] | None = None
         self._lost: WebSearchError | None = None
         self._downloading = False
         self._dialogs = 0
@@ -80,16 +107,24 @@ class Tab:
         self._max_size = 0
         self._max_requests = gate.limits.requests
         self._world = 0
-        self.listener: Callable[[str, dict[str, Any]], None] | None = None  # hears every event first
+        # hears every event first
+        self.listener: Callable[[str, dict[str, Any]], None] | None = None
         self.secrets: set[str] = set()  # those that it was sent with
         self._tasks: set[asyncio.Task[Any]] = set()
         self._connection.listen(session, self._hear)
 
-    async def send(self, method: str, params: dict[str, Any] | None = None, *, timeout: float = 10.0) -> dict[str, Any]:
+    async def send(
+        self,
+        method: str,
+        params: dict[str, Any] | None = None,
+        *,
+        timeout: float = 10.0,
+    ) -> dict[str, Any]:
         """Send a command to the page, and return its result.
 
-        Raise `TimeoutError` if the page is too busy to answer within *timeout* seconds, `CommandFailed` if the browser
-        refuses the command, and a `WebSearchError` if the page crashed, or the browser ended.
+        Raise `TimeoutError` if the page is too busy to answer within *timeout* seconds,
+        `CommandFailed` if the browser refuses the command, and a `WebSearchError` if
+        the page crashed, or the browser ended.
         """
         if self._lost:
             raise self._lost
@@ -97,16 +132,22 @@ class Tab:
             async with asyncio.timeout(min(timeout, time_left())):
                 return await self._connection.send(method, params, self._session)
         except Gone as gone:
-            raise self._lost or Unavailable("the browser ended while it read the page") from gone
+            raise self._lost or Unavailable(
+                "the browser ended while it read the page"
+            ) from gone
 
     async def set_up(self, max_size: int) -> None:
-        """Make the page ready, with at most *max_size* bytes of a main document, decompressed."""
+        """Make the page ready, with at most *max_size* bytes of a main document,
+        decompressed.
+        """
         self._max_size = max_size
         media = [{"name": "prefers-reduced-motion", "value": "reduce"}]
         await asyncio.gather(
             self.send("Page.enable"),
             self.send("Inspector.enable"),
-            self.send("Network.enable", {"maxTotalBufferSize": 1, "maxResourceBufferSize": 1}),
+            self.send(
+                "Network.enable", {"maxTotalBufferSize": 1, "maxResourceBufferSize": 1}
+            ),
             self.send("Network.setBypassServiceWorker", {"bypass": True}),
             self.set_height(),
             self.send("Emulation.setEmulatedMedia", {"features": media}),
@@ -114,13 +155,20 @@ class Tab:
         )
 
     async def set_height(self, height: int = _HEIGHT) -> None:
-        metrics = {"width": _WIDTH, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        metrics = {
+            "width": _WIDTH,
+            "height": height,
+            "deviceScaleFactor": 1,
+            "mobile": False,
+        }
         await self.send("Emulation.setDeviceMetricsOverride", metrics)
 
     async def goto(self, url: str, *, timeout: float = 15.0) -> Document:
-        """Open *url*, and return when its document begins to arrive, or turns out to be a download, which is refused.
+        """Open *url*, and return when its document begins to arrive, or turns out to be
+        a download, which is refused.
 
-        Raise `UnsafeURL` if the guard forbids it, or where a redirect leads; else a `ServiceError`.
+        Raise `UnsafeURL` if the guard forbids it, or where a redirect leads; else a
+        `ServiceError`.
         """
         self._asked = url
         try:
@@ -137,11 +185,15 @@ class Tab:
         if failed := answer.get("errorText"):
             raise self._explain(self._asked, str(failed))
         if self.document is None:
-            raise BadResponse("the browser shows something that did not come from the site")
+            raise BadResponse(
+                "the browser shows something that did not come from the site"
+            )
         return self.document
 
     def check(self) -> None:
-        """Raise what has become of the page since: a crash, or a navigation that failed or that the guard forbids."""
+        """Raise what has become of the page since: a crash, or a navigation that failed
+        or that the guard forbids.
+        """
         if self._lost:
             raise self._lost
         self._check_mark()
@@ -149,16 +201,20 @@ class Tab:
             raise self._explain(*self._failure)
 
     async def evaluate(self, script: str, *, timeout: float = 2.0) -> Any:
-        """Return the value of *script*, a JavaScript expression, as JSON; a promise is awaited.
+        """Return the value of *script*, a JavaScript expression, as JSON; a promise is
+        awaited.
 
-        It runs in an isolated world: it sees the page's elements, but nothing that its scripts have replaced. Raise
-        `ScriptError` if it threw an exception, or its value is not JSON; else what `send` raises.
+        It runs in an isolated world: it sees the page's elements, but nothing that its
+        scripts have replaced. Raise `ScriptError` if it threw an exception, or its
+        value is not JSON; else what `send` raises.
         """
         async with asyncio.timeout(timeout):
             for _ in range(3):
                 if not self._world:
                     world = {"frameId": self.target, "worldName": _WORLD}
-                    made = await self.send("Page.createIsolatedWorld", world, timeout=timeout)
+                    made = await self.send(
+                        "Page.createIsolatedWorld", world, timeout=timeout
+                    )
                     self._world = int(made["executionContextId"])
                 query = {
                     "expression": script,
@@ -169,16 +225,25 @@ class Tab:
                 }
                 try:
                     answer = await self.send("Runtime.evaluate", query, timeout=timeout)
-                except CommandFailed:  # the page has moved on, and its old worlds have gone
+                except CommandFailed:
+                    # the page has moved on, and its old worlds have gone
                     self._world = 0
                     continue
                 if "exceptionDetails" in answer:
-                    raise ScriptError(str(answer["exceptionDetails"].get("exception", {}).get("description", ""))[:500])
+                    raise ScriptError(
+                        str(
+                            answer["exceptionDetails"]
+                            .get("exception", {})
+                            .get("description", "")
+                        )[:500]
+                    )
                 return answer["result"].get("value")
         raise ScriptError("the page keeps moving on")
 
     async def stop_scripts(self) -> None:
-        """End the page's scripts, and allow no more; what they have shown so far stays."""
+        """End the page's scripts, and allow no more; what they have shown so far
+        stays.
+        """
         self.stopped = True
         self.note("the page's scripts were ended")
         commands: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -189,7 +254,9 @@ class Tab:
         )
         with contextlib.suppress(TimeoutError, CommandFailed):
             async with asyncio.timeout(1):
-                await asyncio.gather(*(self.send(*one) for one in commands), return_exceptions=True)
+                await asyncio.gather(
+                    *(self.send(*one) for one in commands), return_exceptions=True
+                )
 
     def note(self, text: str) -> None:
         """Add a note for the caller, once."""
@@ -201,10 +268,14 @@ class Tab:
         self.fail(Unavailable("the page was closed"))
         for task in tuple(self._tasks):
             task.cancel()
-        await self._connection.send("Target.disposeBrowserContext", {"browserContextId": self.context})
+        await self._connection.send(
+            "Target.disposeBrowserContext", {"browserContextId": self.context}
+        )
 
     def fail(self, error: WebSearchError) -> None:
-        """Give up on the page: what waits for it gets *error*, and so does every later question."""
+        """Give up on the page: what waits for it gets *error*, and so does every later
+        question.
+        """
         self._lost = self._lost or error
         self._connection.forget(self._session)
 
@@ -212,7 +283,9 @@ class Tab:
         """Close a popup: another page in this context."""
         if kind == "page" and target != self.target:
             self.note("a popup was closed")
-            self.start(self._connection.send("Target.closeTarget", {"targetId": target}))
+            self.start(
+                self._connection.send("Target.closeTarget", {"targetId": target})
+            )
 
     def hear_of_download(self) -> None:
         """Note a download, which the context refuses."""
@@ -243,7 +316,11 @@ class Tab:
                 self.loading.discard(params["requestId"])
                 asked = event.endswith("Failed") and params["requestId"] == self._asking
                 loader = self.document.loader if self.document else None
-                if asked and params["requestId"] != loader and not params.get("canceled"):
+                if (
+                    asked
+                    and params["requestId"] != loader
+                    and not params.get("canceled")
+                ):
                     self._failure = (self._asked, str(params.get("errorText", "")))
             case "Page.frameNavigated" if not params["frame"].get("parentId"):
                 self._world = 0
@@ -261,24 +338,38 @@ class Tab:
         if params.get("type") not in _LONG_LIVED:
             self.loading.add(params["requestId"])
         if params.get("type") == "Document" and params.get("frameId") == self.target:
-            self._asked, self._asking, self._failure = params["request"]["url"], params["requestId"], None
+            self._asked, self._asking, self._failure = (
+                params["request"]["url"],
+                params["requestId"],
+                None,
+            )
         if self._requests == self._max_requests + 1 and not self.stopped:
             self.gate.spend("requests")
-            self.note(f"the page made more than {self._max_requests} requests: the rest were refused")
+            self.note(
+                f"the page made more than {self._max_requests} requests: the rest were "
+                f"refused"
+            )
             self.start(self.stop_scripts())
 
     def _take_document(self, params: dict[str, Any]) -> None:
         if params.get("type") != "Document" or params.get("frameId") != self.target:
             return
         answer = params["response"]
-        headers = {name.lower(): str(value) for name, value in answer.get("headers", {}).items()}
+        headers = {
+            name.lower(): str(value)
+            for name, value in answer.get("headers", {}).items()
+        }
         loader = str(params.get("loaderId", ""))
         media_type = str(answer.get("mimeType", ""))
-        self.document = Document(str(answer["url"]), int(answer["status"]), headers, media_type, loader)
+        self.document = Document(
+            str(answer["url"]), int(answer["status"]), headers, media_type, loader
+        )
         self._size, self._failure = 0, None
 
     def _measure(self, params: dict[str, Any]) -> None:
-        """Bound the main document after decompression, which the gate does not see inside TLS."""
+        """Bound the main document after decompression, which the gate does not see
+        inside TLS.
+        """
         if self.document is None or params.get("requestId") != self.document.loader:
             return
         self._size += int(params.get("dataLength", 0))
@@ -294,7 +385,9 @@ class Tab:
         self.start(self.send("Page.handleJavaScriptDialog", {"accept": False}))
 
     def _check_mark(self) -> None:
-        """Raise our own refusal of the main document, which looks like an answer of the site."""
+        """Raise our own refusal of the main document, which looks like an answer of the
+        site.
+        """
         if self.document and self.document.headers.get("x-gate") == self.gate.mark:
             raise self.gate.find_error(self.document.url) or self._spent()
 
@@ -311,9 +404,13 @@ class Tab:
             return BadResponse("the page has no content")
         if code == "ERR_TOO_MANY_REDIRECTS":
             return BadResponse("the page redirects too often")
-        error = Unavailable(f"the browser cannot open the page{f': {code}' if code else ''}")
+        error = Unavailable(
+            f"the browser cannot open the page{f': {code}' if code else ''}"
+        )
         error.temporary = not code.startswith(("ERR_CERT", "ERR_SSL"))
         return error
 
     def _spent(self) -> TooLarge:
-        return TooLarge(f"the page has used up the {self.gate.spent or 'requests'} that it may use")
+        return TooLarge(
+            f"the page has used up the {self.gate.spent or 'requests'} that it may use"
+        )

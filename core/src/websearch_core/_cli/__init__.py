@@ -1,7 +1,9 @@
-"""The command ``websearch``. It needs the extra ``cli``: ``pip install 'websearch-core[cli]'``.
+"""The command ``websearch``. It needs the extra ``cli``: ``pip install
+'websearch-core[cli]'``.
 
-typer and rich are imported only when the command runs, and what searches and reads only when a command needs it, so
-that ``--version``, ``--help`` and completion in a shell are quick.
+typer and rich are imported only when the command runs, and what searches and reads only
+when a command needs it, so that ``--version``, ``--help`` and completion in a shell are
+quick.
 """
 
 from __future__ import annotations
@@ -25,9 +27,11 @@ def main() -> None:
         try:
             _run()
         finally:
-            sys.stdout.flush()  # an error of the flush when the interpreter exits could only be ignored
+            # an error of the flush when the interpreter exits could only be ignored
+            sys.stdout.flush()
     except OSError as error:  # such as a full disk
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still in the buffer goes nowhere
+        # what is still in the buffer goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             sys.stderr.write(f"websearch: {error}\n")
         raise SystemExit(1) from None
@@ -43,18 +47,23 @@ def _run() -> None:
         if error.name not in {"typer", "rich"}:
             raise
         sys.stderr.write(
-            f"websearch: the command line needs {error.name}; install it with: pip install 'websearch-core[cli]'\n"
+            f"websearch: the command line needs {error.name}; install it with: pip "
+            f"install 'websearch-core[cli]'\n"
         )
         raise SystemExit(2) from None
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # the terminal's encoding may lack characters of a page
-    logging.getLogger("websearch_core.client._selection").setLevel(logging.ERROR)  # an error says the same, with a note
+            # the terminal's encoding may lack characters of a page
+            stream.reconfigure(errors="backslashreplace")
+    # an error says the same, with a note
+    logging.getLogger("websearch_core.client._selection").setLevel(logging.ERROR)
     app()
 
 
 def _end(number: int, _: object) -> NoReturn:
-    """End as at Ctrl-C: what is under way is closed, and what has been read is stored."""
+    """End as at Ctrl-C: what is under way is closed, and what has been read is
+    stored.
+    """
     raise SystemExit(128 + number)
 
 

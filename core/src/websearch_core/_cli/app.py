@@ -16,7 +16,8 @@ from . import print_version
 from .arguments import name_flag
 from .output import EXIT_CODES, print_json
 
-_UsageError: Any = typer.BadParameter.__base__  # click's, or typer's own: that depends on the version of typer
+# click's, or typer's own: that depends on the version of typer
+_UsageError: Any = typer.BadParameter.__base__
 
 
 class _Group(TyperGroup):
@@ -33,9 +34,17 @@ class _Group(TyperGroup):
     ) -> Any:
         words = list(sys.argv[1:] if args is None else args)
         try:
-            code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)  # noqa: FBT003
+            code = super().main(
+                args,
+                prog_name,
+                complete_var,
+                False,  # noqa: FBT003
+                windows_expand_args,
+                **extra,
+            )
         except _UsageError as error:
-            error.message = error.message.replace("Value error, ", "")  # from pydantic, which typer reads values with
+            # from pydantic, which typer reads values with
+            error.message = error.message.replace("Value error, ", "")
             _suggest_option(error)
             if _wants_json(words):
                 from ..render import error_as_json
@@ -52,17 +61,27 @@ class _Group(TyperGroup):
 
 
 def _suggest_option(error: Any) -> None:
-    """Let *error* name our option, if it is about one that an earlier version or another library called so."""
+    """Let *error* name our option, if it is about one that an earlier version or
+    another library called so.
+    """
     asked = getattr(error, "option_name", "")
     name = asked.removeprefix("--").replace("-", "_")
     ours = name_flag(OTHER_NAMES.get(name, name))
-    if ours != asked and error.ctx and any(ours in one.opts for one in error.ctx.command.params):
-        error.message, error.possibilities = f"No such option: {asked}; write {ours}", ()
+    if (
+        ours != asked
+        and error.ctx
+        and any(ours in one.opts for one in error.ctx.command.params)
+    ):
+        error.message, error.possibilities = (
+            f"No such option: {asked}; write {ours}",
+            (),
+        )
 
 
 def _wants_json(words: Sequence[str]) -> bool:
     return any(
-        word in {"-fjson", "--format=json"} or (word in {"-f", "--format"} and value == "json")
+        word in {"-fjson", "--format=json"}
+        or (word in {"-f", "--format"} and value == "json")
         for word, value in pairwise([*words, ""])
     )
 
@@ -74,7 +93,8 @@ app = typer.Typer(
     epilog=EXIT_CODES,
     no_args_is_help=True,
     rich_markup_mode=None,
-    pretty_exceptions_enable=False,  # they show the values of variables, which may be keys
+    # they show the values of variables, which may be keys
+    pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -88,13 +108,17 @@ def _show_version(requested: bool) -> None:
 @app.callback()
 def websearch(
     _: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version")
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version"
+        ),
     ] = False,
 ) -> None:
     """Search the web and read pages."""
 
 
-# Each is the function of that name in the module of that name in `commands`; the help lists them in this order.
+# Each is the function of that name in the module of that name in `commands`; the help
+# lists them in this order.
 _NAMES = "search read crawl index providers usage compare setup cache doctor mcp"
 for _name in _NAMES.split():
     _module = import_module(f"{__package__}.commands.{_name}")

@@ -17,34 +17,68 @@ if TYPE_CHECKING:
     from ..client import WebSearch
 
 
-def declare(value: Any, meaning: str, names: str = "", complete: Callable[[str], list[str]] | None = None) -> Any:
-    """Declare an option with a *value*: its name in the help, or the `Literal` of its words."""
+def declare(
+    value: Any,
+    meaning: str,
+    names: str = "",
+    complete: Callable[[str], list[str]] | None = None,
+) -> Any:
+    """Declare an option with a *value*: its name in the help, or the `Literal` of its
+    words.
+    """
     metavar = value if isinstance(value, str) else f"[{'|'.join(get_args(value))}]"
-    return typer.Option(*names.split(), metavar=metavar, help=meaning, autocompletion=complete)
+    return typer.Option(
+        *names.split(), metavar=metavar, help=meaning, autocompletion=complete
+    )
 
 
-Form = Annotated[Format, declare(Format, "text or markdown for people, json for programs", "--format -f")]
+Form = Annotated[
+    Format,
+    declare(Format, "text or markdown for people, json for programs", "--format -f"),
+]
 TextOrJson = Annotated[
-    Literal["text", "json"], declare("[text|json]", "text for people, json for programs", "--format -f")
+    Literal["text", "json"],
+    declare("[text|json]", "text for people, json for programs", "--format -f"),
 ]
 Timeout = Annotated[
     float | None,
-    declare("SECONDS", "Seconds for the whole call; unless configured, 15 for a search and 30 for a page"),
+    declare(
+        "SECONDS",
+        "Seconds for the whole call; unless configured, 15 for a search and 30 for a "
+        "page",
+    ),
 ]
 _INTERNAL = (
-    "Non-public network (10.1.0.0/16) or origin (https://wiki.corp:8443) that pages may be read from; "
+    "Non-public network (10.1.0.0/16) or origin (https://wiki.corp:8443) that pages "
+    "may be read from; "
     "replaces internal in the settings; repeatable"
 )
 Internal = Annotated[list[str] | None, declare("ADDRESS", _INTERNAL, "--internal")]
-NoCache = Annotated[bool, typer.Option("--no-cache", help="Ask the service even if the cache has an answer")]
-Robots = Annotated[bool, typer.Option("--robots", help="Read only what the robots.txt of the page's site allows")]
-_OPTION = "An option of a provider, such as tavily.search_depth=advanced; docs/providers.md lists them; repeatable"
+NoCache = Annotated[
+    bool,
+    typer.Option("--no-cache", help="Ask the service even if the cache has an answer"),
+]
+Robots = Annotated[
+    bool,
+    typer.Option(
+        "--robots", help="Read only what the robots.txt of the page's site allows"
+    ),
+]
+_OPTION = (
+    "An option of a provider, such as tavily.search_depth=advanced; docs/providers.md "
+    "lists them; repeatable"
+)
 ProviderOption = Annotated[
-    list[str] | None, declare("PROVIDER.OPTION=VALUE", _OPTION, "--option", complete=complete_option)
+    list[str] | None,
+    declare("PROVIDER.OPTION=VALUE", _OPTION, "--option", complete=complete_option),
 ]
 
 
-_FLAGS = {"allowed_domains": "allow_domain", "blocked_domains": "block_domain", "allow_address": "internal"}
+_FLAGS = {
+    "allowed_domains": "allow_domain",
+    "blocked_domains": "block_domain",
+    "allow_address": "internal",
+}
 
 
 def name_flag(option: str) -> str:
@@ -54,22 +88,36 @@ def name_flag(option: str) -> str:
 
 @contextmanager
 def open_web(
-    doing: str, options: Mapping[str, Mapping[str, Any]], *, no_cache: bool, **arguments: Any
+    doing: str,
+    options: Mapping[str, Mapping[str, Any]],
+    *,
+    no_cache: bool,
+    **arguments: Any,
 ) -> Iterator[WebSearch]:
-    """Make the `WebSearch` of a command, with *options* of its providers, and show that it is *doing* something.
+    """Make the `WebSearch` of a command, with *options* of its providers, and show that
+    it is *doing* something.
 
-    Raise `ConfigurationError` if an argument is wrong, or a provider with options is not used.
+    Raise `ConfigurationError` if an argument is wrong, or a provider with options is
+    not used.
     """
     from .. import layers
     from ..client import WebSearch
     from ..settings import Settings
 
     progress = show_progress(doing) if doing else nullcontext()
-    with WebSearch(settings=Settings.load(providers=options), **arguments) as web, progress:
-        used = {leaf.name for chain in (web.provider, web.reader) for leaf in layers.leaves(chain)}
+    with (
+        WebSearch(settings=Settings.load(providers=options), **arguments) as web,
+        progress,
+    ):
+        used = {
+            leaf.name
+            for chain in (web.provider, web.reader)
+            for leaf in layers.leaves(chain)
+        }
         for name in options.keys() - used:
             raise ConfigurationError(
-                f"--option: {name} is not used here; choose it with --provider or --reader (used: "
+                f"--option: {name} is not used here; choose it with --provider or "
+                f"--reader (used: "
                 f"{', '.join(sorted(used))})"
             )
         with layers.no_cache() if no_cache else nullcontext():
@@ -77,10 +125,11 @@ def open_web(
 
 
 def parse_options(given: Iterable[str] | None) -> dict[str, dict[str, Any]]:
-    """Return the options of ``--option``, each ``PROVIDER.OPTION=VALUE``, by the names of their providers.
+    """Return the options of ``--option``, each ``PROVIDER.OPTION=VALUE``, by the names
+    of their providers.
 
-    The value is one of TOML (``3``, ``true``, ``["a", "b"]``), else text. A key, which everybody who can list processes
-    would see, is a `ConfigurationError`.
+    The value is one of TOML (``3``, ``true``, ``["a", "b"]``), else text. A key, which
+    everybody who can list processes would see, is a `ConfigurationError`.
     """
     from .._registry import provider_class, registered_name
     from ..provider._declare import environment, field_notes, is_secret
@@ -91,12 +140,17 @@ def parse_options(given: Iterable[str] | None) -> dict[str, dict[str, Any]]:
         name, dot, option = path.strip().partition(".")
         if not (equals and dot and name and option):
             example = "tavily.search_depth=advanced"
-            raise ConfigurationError(f"--option: write PROVIDER.OPTION=VALUE, such as {example}")
+            raise ConfigurationError(
+                f"--option: write PROVIDER.OPTION=VALUE, such as {example}"
+            )
         cls, name = provider_class(name), registered_name(name)
-        if is_secret(field_notes(cls).get(option, ())) and not text.startswith("keyring:"):
+        if is_secret(field_notes(cls).get(option, ())) and not text.startswith(
+            "keyring:"
+        ):
             instead = next(iter(environment(cls).get(option, ())), "the settings file")
             raise ConfigurationError(
-                f"--option: other users of this machine can see {name}.{option} there; set {instead} instead"
+                f"--option: other users of this machine can see {name}.{option} there; "
+                f"set {instead} instead"
             )
         parsed.setdefault(name, {})[option] = _parse_value(text.strip())
     return parsed
@@ -108,5 +162,8 @@ def _parse_value(text: str) -> Any:
     except tomllib.TOMLDecodeError:
         return text
     value = parsed["value"]
-    is_value = len(parsed) == 1 and isinstance(value, str | bool | int | float | list | dict)  # a date stays text
+    # a date stays text
+    is_value = len(parsed) == 1 and isinstance(
+        value, str | bool | int | float | list | dict
+    )
     return value if is_value else text

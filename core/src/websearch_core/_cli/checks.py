@@ -17,7 +17,15 @@ from .._registry import find_class, registered_name
 from .._runtime.deadline import time_limit
 from .._text.urls import without_credentials
 from ..client._selection import AUTO, AUTOMATIC, build_provider, check_provider
-from ..errors import BadResponse, ConfigurationError, MissingKey, ServiceError, TimedOut, Unavailable, WebSearchError
+from ..errors import (
+    BadResponse,
+    ConfigurationError,
+    MissingKey,
+    ServiceError,
+    TimedOut,
+    Unavailable,
+    WebSearchError,
+)
 from ..flow import Flow, Gather, Request
 from ..keys._environ import read_variable
 from ..models import SearchQuery
@@ -37,7 +45,8 @@ _PING_TIMEOUT = 5.0  # seconds
 _REMEDIES = {
     "authentication_failed": "check the key",
     "bad_request": "check the options of the provider",
-    "bad_response": "check base_url, and what external declares; if it is right, the service has changed",
+    "bad_response": "check base_url, and what external declares; if it is right, the "
+    "service has changed",
     "blocked": "use a service made for programs, such as tavily or brave",
     "quota_exhausted": "top up the account, or choose another provider",
     "rate_limited": "wait, or choose another provider",
@@ -53,47 +62,70 @@ class Check:
 
     provider: str
     seconds: float  # how long it took
-    error: WebSearchError | None = None  # what is wrong; None if it answers in the expected shape
+    # what is wrong; None if it answers in the expected shape
+    error: WebSearchError | None = None
     configured: bool = True  # whether it has what it needs, such as a key
-    reachable: bool | None = True  # whether its server answers at all; None if it has none, or was not tried
+    # whether its server answers at all; None if it has none, or was not tried
+    reachable: bool | None = True
     signup_url: str = ""  # where to get a key
     note: str = ""  # what is odd about an answer without results
 
     @property
     def remedy(self) -> str:
-        """What to do about the error; empty if the error itself says so, as for a wrong configuration."""
+        """What to do about the error; empty if the error itself says so, as for a wrong
+        configuration.
+        """
         if isinstance(self.error, MissingKey) and self.signup_url:
             return f"get a key at {self.signup_url}"
         return _REMEDIES.get(self.error.code, "") if self.error else ""
 
 
-def run_checks(names: list[str], settings: Settings, *, ping: bool = False) -> Flow[list[Check]]:
-    """Try the providers called *names* in parallel, with a search for one result or by reading one page.
+def run_checks(
+    names: list[str], settings: Settings, *, ping: bool = False
+) -> Flow[list[Check]]:
+    """Try the providers called *names* in parallel, with a search for one result or by
+    reading one page.
 
-    With *ping*, also find out whether the servers of providers that are not configured can be reached.
+    With *ping*, also find out whether the servers of providers that are not configured
+    can be reached.
     """
-    checked: list[Check] = yield Gather([_check(name, settings, ping=ping) for name in names])
+    checked: list[Check] = yield Gather(
+        [_check(name, settings, ping=ping) for name in names]
+    )
     return checked
 
 
-def try_alone(names: list[str], settings: Settings, doing: str, *, ping: bool = False) -> list[Check]:
-    """Run checks by a client of their own, which must not fail on the settings that they check."""
+def try_alone(
+    names: list[str], settings: Settings, doing: str, *, ping: bool = False
+) -> list[Check]:
+    """Run checks by a client of their own, which must not fail on the settings that
+    they check.
+    """
     from ..client import WebSearch
     from ..providers import Direct, DuckDuckGo
 
     alone = settings.override(enabled=True, search_options={"unsupported": "note"})
-    with WebSearch(DuckDuckGo(), reader=Direct(), layers=None, settings=alone) as web, show_progress(doing):
+    with (
+        WebSearch(DuckDuckGo(), reader=Direct(), layers=None, settings=alone) as web,
+        show_progress(doing),
+    ):
         return web.run(run_checks(names, settings, ping=ping))
 
 
 def find_in_use(settings: Settings) -> list[str]:
-    """Return the names of the providers that have settings, or that would be chosen now."""
+    """Return the names of the providers that have settings, or that would be chosen
+    now.
+    """
     configured = [
         one.name
         for one in get_all(settings)
         if settings.providers.get(one.name) or any(map(read_variable, one.variables))
     ]
-    searching = list(settings.provider) or [name for name in AUTOMATIC if name in configured][:1] or ["duckduckgo"]
+    searching = (
+        list(settings.provider)
+        or [name for name in AUTOMATIC if name in configured][:1]
+        or ["duckduckgo"]
+    )
     reading: list[str] = []
     for name in settings.reader or ("direct",):
         reading += ["direct", "browser"] if name == AUTO else [name]
@@ -101,8 +133,12 @@ def find_in_use(settings: Settings) -> list[str]:
 
 
 def is_offline(checked: list[Check]) -> bool:
-    """Return whether all failures look like a missing network rather than a broken service."""
-    return bool(checked) and all(isinstance(check.error, Unavailable | TimedOut) for check in checked)
+    """Return whether all failures look like a missing network rather than a broken
+    service.
+    """
+    return bool(checked) and all(
+        isinstance(check.error, Unavailable | TimedOut) for check in checked
+    )
 
 
 @dataclass(frozen=True)
@@ -116,8 +152,14 @@ class Setting:
 
 
 def list_settings(names: list[str], settings: Settings) -> list[Setting]:
-    """Return every setting, and every option of the providers called *names*, with its source."""
-    found = [entry for name in Settings.model_fields for entry in _list_entries(name, settings)]
+    """Return every setting, and every option of the providers called *names*, with its
+    source.
+    """
+    found = [
+        entry
+        for name in Settings.model_fields
+        for entry in _list_entries(name, settings)
+    ]
     for name in names:
         found += _list_options(name, settings)
     return found
@@ -131,7 +173,11 @@ def _list_entries(name: str, settings: Settings) -> Iterator[Setting]:
     elif name == "layers":
         for layer, table in value.items():
             for option, one in table.items():
-                yield _setting(f"layers.{layer}.{option}", one, settings.source("layers", layer, option))
+                yield _setting(
+                    f"layers.{layer}.{option}",
+                    one,
+                    settings.source("layers", layer, option),
+                )
     elif name in CONCERNS:
         kind = settings.chosen_layer(name)
         yield _setting(name, kind, settings.source(name))
@@ -142,7 +188,9 @@ def _list_entries(name: str, settings: Settings) -> Iterator[Setting]:
 
 
 def describe_environment(settings: Settings) -> dict[str, Any]:
-    """Return what else may matter: versions, the settings files, proxies and TLS, without credentials."""
+    """Return what else may matter: versions, the settings files, proxies and TLS,
+    without credentials.
+    """
     return {
         "versions": {
             "python": platform.python_version(),
@@ -150,39 +198,79 @@ def describe_environment(settings: Settings) -> dict[str, Any]:
             **{name: _version(name) for name in ("websearch-core", "httpx", "httpx2")},
         },
         "settings_file": settings.files[0].name if settings.files else None,
-        "settings_files": [{"path": file.name, "trusted": file.trusted} for file in settings.files],
+        "settings_files": [
+            {"path": file.name, "trusted": file.trusted} for file in settings.files
+        ],
         "browser": _describe_browser(settings),
-        "proxies": {scheme: without_credentials(url) for scheme, url in getproxies().items()},
+        "proxies": {
+            scheme: without_credentials(url) for scheme, url in getproxies().items()
+        },
         "tls": {
             "library": ssl.OPENSSL_VERSION,
-            **{name: os.environ[name] for name in ("SSL_CERT_FILE", "SSL_CERT_DIR") if name in os.environ},
+            **{
+                name: os.environ[name]
+                for name in ("SSL_CERT_FILE", "SSL_CERT_DIR")
+                if name in os.environ
+            },
         },
     }
 
 
 def _describe_browser(settings: Settings) -> dict[str, Any]:
-    """Return which browser the reader ``browser`` would start, and whether its version passed the suite of attacks."""
+    """Return which browser the reader ``browser`` would start, and whether its version
+    passed the suite of attacks.
+    """
     try:
-        path = find_browser(getattr(build_provider("browser", settings), "browser_path", None))
+        path = find_browser(
+            getattr(build_provider("browser", settings), "browser_path", None)
+        )
     except ConfigurationError as error:
-        return {"path": None, "version": None, "proven": list(PROVEN), "problem": str(error)}
-    return {"path": str(path), "version": read_version(path), "proven": list(PROVEN), "problem": None}
+        return {
+            "path": None,
+            "version": None,
+            "proven": list(PROVEN),
+            "problem": str(error),
+        }
+    return {
+        "path": str(path),
+        "version": read_version(path),
+        "proven": list(PROVEN),
+        "problem": None,
+    }
 
 
 def _check(name: str, settings: Settings, *, ping: bool) -> Flow[Check]:
     started = time.monotonic()
-    signup_url = str(getattr(getattr(find_class(name), "about", None), "signup_url", ""))
+    signup_url = str(
+        getattr(getattr(find_class(name), "about", None), "signup_url", "")
+    )
 
     def check(
-        error: WebSearchError | None = None, *, configured: bool = True, reachable: bool | None = True, note: str = ""
+        error: WebSearchError | None = None,
+        *,
+        configured: bool = True,
+        reachable: bool | None = True,
+        note: str = "",
     ) -> Check:
-        return Check(name, time.monotonic() - started, error, configured, reachable, signup_url, note)
+        return Check(
+            name,
+            time.monotonic() - started,
+            error,
+            configured,
+            reachable,
+            signup_url,
+            note,
+        )
 
     try:
         provider = build_provider(name, settings)
         check_provider(provider, settings)
     except ConfigurationError as error:
-        return check(error, configured=False, reachable=(yield from _ping(name)) if ping else None)
+        return check(
+            error,
+            configured=False,
+            reachable=(yield from _ping(name)) if ping else None,
+        )
     except (ImportError, AttributeError) as error:  # a plug-in whose package is broken
         broken = ConfigurationError(f"{name} cannot be loaded: {error}")
         return check(broken, configured=False, reachable=None)
@@ -202,7 +290,9 @@ def _check(name: str, settings: Settings, *, ping: bool) -> Flow[Check]:
 
 
 def _ping(name: str) -> Flow[bool | None]:
-    """Return whether the server of a provider answers, with whatever status; None if it has no known server."""
+    """Return whether the server of a provider answers, with whatever status; None if it
+    has no known server.
+    """
     url = getattr(find_class(name), "base_url", None)
     if not isinstance(url, str):
         return None
@@ -216,7 +306,10 @@ def _ping(name: str) -> Flow[bool | None]:
 
 def _is_answer(error: WebSearchError) -> bool:
     """Return whether an error is the server's answer, rather than the lack of one."""
-    return not isinstance(error, TimedOut | Unavailable) or getattr(error, "status", None) is not None
+    return (
+        not isinstance(error, TimedOut | Unavailable)
+        or getattr(error, "status", None) is not None
+    )
 
 
 def _list_options(name: str, settings: Settings) -> list[Setting]:
@@ -226,7 +319,8 @@ def _list_options(name: str, settings: Settings) -> list[Setting]:
     try:
         provider = build_provider(name, settings)
     except ConfigurationError:
-        provider = None  # rejected values are not shown: one may be a key in the wrong place
+        # rejected values are not shown: one may be a key in the wrong place
+        provider = None
     found = []
     for option, notes in fields.items():
         source = given[option].source if option in given else DEFAULT
@@ -234,14 +328,18 @@ def _list_options(name: str, settings: Settings) -> list[Setting]:
         if is_secret(notes):
             value = "**********" if value is not None or option in given else None
         if provider is not None or option in given:
-            found.append(_setting(f"providers.{registered_name(name)}.{option}", value, source))
+            found.append(
+                _setting(f"providers.{registered_name(name)}.{option}", value, source)
+            )
     return found
 
 
 def _setting(name: str, value: Any, source: Source) -> Setting:
     plain: Any = value if isinstance(value, str | int | float | None) else str(value)
     if isinstance(value, list | tuple):
-        plain = [one if isinstance(one, str | int | float) else str(one) for one in value]
+        plain = [
+            one if isinstance(one, str | int | float) else str(one) for one in value
+        ]
     if isinstance(plain, str):  # it may be the URL of a Redis
         plain = without_credentials(plain)
     return Setting(name, plain, str(source), source.trusted)

@@ -10,7 +10,14 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from .._text.urls import serialize
 from ..errors import ConfigurationError
@@ -25,13 +32,17 @@ from .rows import Rows
 if TYPE_CHECKING:
     from ..settings import Settings
 
-_Texts = Annotated[tuple[str, ...], BeforeValidator(lambda one: [one] if isinstance(one, str) else one)]
+_Texts = Annotated[
+    tuple[str, ...], BeforeValidator(lambda one: [one] if isinstance(one, str) else one)
+]
 
 _Z = 1.959964  # of the normal distribution, for 95 %
 
 
 class Question(BaseModel):
-    """A question, and what answers it: one of the texts, patterns or URLs in what a model is shown."""
+    """A question, and what answers it: one of the texts, patterns or URLs in what a
+    model is shown.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -50,13 +61,20 @@ class Question(BaseModel):
             try:
                 re.compile(pattern)
             except re.error as error:
-                raise ValueError(f"{pattern!r} is not a regular expression: {error}") from None
+                raise ValueError(
+                    f"{pattern!r} is not a regular expression: {error}"
+                ) from None
         return self
 
     def is_answered(self, text: str, urls: Iterable[str]) -> bool:
-        """Return whether a model that sees *text* and *urls* sees the answer; words are compared as `find` does."""
+        """Return whether a model that sees *text* and *urls* sees the answer; words are
+        compared as `find` does.
+        """
         seen = _fold(text, seen=True)
-        found = (re.search(rf"(?<!\w){re.escape(_fold(one))}(?!\w)", seen) for one in self.answer)
+        found = (
+            re.search(rf"(?<!\w){re.escape(_fold(one))}(?!\w)", seen)
+            for one in self.answer
+        )
         return (
             any(found)
             or any(re.search(pattern, text, re.IGNORECASE) for pattern in self.pattern)
@@ -82,7 +100,9 @@ class Row(BaseModel):
 
 @dataclass(frozen=True)
 class Variant:
-    """One of what is compared: a provider, alone or with a reader that reads the first *read_top* results."""
+    """One of what is compared: a provider, alone or with a reader that reads the first
+    *read_top* results.
+    """
 
     provider: str
     reader: str | None
@@ -98,12 +118,23 @@ class Variant:
 
     def identify(self, question: Question) -> str:
         """Return what is the same only for the same question, asked in the same way."""
-        fixed = self.settings.model_dump(include={"providers", "search_options", "read_options"})
-        how = [self.provider, self.reader, self.limit, self.read_top, self.max_tokens, repr(fixed)]
+        fixed = self.settings.model_dump(
+            include={"providers", "search_options", "read_options"}
+        )
+        how = [
+            self.provider,
+            self.reader,
+            self.limit,
+            self.read_top,
+            self.max_tokens,
+            repr(fixed),
+        ]
         return digest([question.model_dump(), how])[:16]
 
     def open_tools(self) -> WebTools:
-        """Return the tools to ask with; a budget, even one without a limit in practice, reports charges."""
+        """Return the tools to ask with; a budget, even one without a limit in practice,
+        reports charges.
+        """
         return WebTools(
             provider=self.provider,
             reader=self.reader,
@@ -128,28 +159,40 @@ def read_questions(path: Path) -> list[Question]:
         raise ConfigurationError(f"{path}: {error}") from error
     for number, line in enumerate(lines, 1):
         try:
-            questions += [Question.model_validate_json(one) for one in [line.strip()] if one]
+            questions += [
+                Question.model_validate_json(one) for one in [line.strip()] if one
+            ]
         except ValidationError as error:
-            raise ConfigurationError(f"{path}:{number}: {describe_problems(error)}") from error
+            raise ConfigurationError(
+                f"{path}:{number}: {describe_problems(error)}"
+            ) from error
     if not questions:
         raise ConfigurationError(f"{path}: has no question")
     return questions
 
 
 async def ask(
-    variants: Sequence[Variant], questions: Sequence[Question], rows: dict[str, Row], write: Callable[[Row], None]
+    variants: Sequence[Variant],
+    questions: Sequence[Question],
+    rows: dict[str, Row],
+    write: Callable[[Row], None],
 ) -> None:
-    """Ask what has no row yet; add one to *rows*, and *write* it, for each question and variant.
+    """Ask what has no row yet; add one to *rows*, and *write* it, for each question and
+    variant.
 
-    Variants are asked at the same time, and the questions of one in turn, so that none waits for itself.
+    Variants are asked at the same time, and the questions of one in turn, so that none
+    waits for itself.
     """
-    tools = [variant.open_tools() for variant in variants]  # what is wrong with one is raised before any is asked
+    # what is wrong with one is raised before any is asked
+    tools = [variant.open_tools() for variant in variants]
 
     async def ask_all(variant: Variant, its: WebTools) -> None:
         for question in questions:
             if (key := variant.identify(question)) not in rows:
                 shown = await _ask(its, question)
-                rows[key] = Row(asked=key, question=question.question, variant=variant.name, **shown)
+                rows[key] = Row(
+                    asked=key, question=question.question, variant=variant.name, **shown
+                )
                 write(rows[key])
 
     await asyncio.gather(*map(ask_all, variants, tools))
@@ -159,31 +202,57 @@ async def _ask(tools: WebTools, question: Question) -> dict[str, Any]:
     events: list[Event] = []
     with listen(events.append):
         try:
-            output = await tools.asearch({"query": question.question}, Run(name=question.question))
+            output = await tools.asearch(
+                {"query": question.question}, Run(name=question.question)
+            )
         except Exception as error:  # noqa: BLE001 - a bug is logged, and is the failure of this question
-            shown: dict[str, Any] = {"found": False, "code": as_error(error, "web_search").code}
+            shown: dict[str, Any] = {
+                "found": False,
+                "code": as_error(error, "web_search").code,
+            }
         else:
             is_cached = any(isinstance(event, CacheHit) for event in events)
             seconds = None if is_cached else output.artifact.get("elapsed")
-            lines = str(output.content).splitlines()[1:-1]  # between the marks of the fence, which are random
+            # between the marks of the fence, which are random
+            lines = str(output.content).splitlines()[1:-1]
             text = "\n".join(line for line in lines if not line.startswith("Note: "))
-            found = question.is_answered(text, [source["url"] for source in output.artifact["sources"]])
-            shown = {"found": found, "tokens": estimate_tokens(text), "seconds": seconds}
+            found = question.is_answered(
+                text, [source["url"] for source in output.artifact["sources"]]
+            )
+            shown = {
+                "found": found,
+                "tokens": estimate_tokens(text),
+                "seconds": seconds,
+            }
     charges = [event for event in events if isinstance(event, Charge)]
-    return {**shown, "usd": sum(one.usd for one in charges), "credits": sum(one.credits for one in charges)}
+    return {
+        **shown,
+        "usd": sum(one.usd for one in charges),
+        "credits": sum(one.credits for one in charges),
+    }
 
 
-def report(variants: Sequence[Variant], questions: Sequence[Question], rows: Mapping[str, Row]) -> list[dict[str, Any]]:
+def report(
+    variants: Sequence[Variant], questions: Sequence[Question], rows: Mapping[str, Row]
+) -> list[dict[str, Any]]:
     """Return the figures of each variant: the same for the same rows, in any order.
 
-    The interval of a share is that of Wilson (1927), that of a difference to the first variant the one of Agresti and
-    Min (2005), both for 95 %.
+    The interval of a share is that of Wilson (1927), that of a difference to the first
+    variant the one of Agresti and Min (2005), both for 95 %.
     """
-    answers = [[rows[variant.identify(question)] for question in questions] for variant in variants]
+    answers = [
+        [rows[variant.identify(question)] for question in questions]
+        for variant in variants
+    ]
     figures: list[dict[str, Any]] = []
     for variant, own in zip(variants, answers, strict=True):
-        pairs = [(one.found, other.found) for one, other in zip(own, answers[0], strict=True)]
-        found, codes = sum(row.found for row in own), sorted(row.code for row in own if row.code)
+        pairs = [
+            (one.found, other.found) for one, other in zip(own, answers[0], strict=True)
+        ]
+        found, codes = (
+            sum(row.found for row in own),
+            sorted(row.code for row in own if row.code),
+        )
         times = [row.seconds for row in own if row.seconds is not None]
         figures.append({
             "variant": variant.name,
@@ -205,15 +274,35 @@ def wilson(found: int, of: int) -> list[float]:
     share = found / of
     middle, scale = share + _Z**2 / (2 * of), 1 + _Z**2 / of
     half = _Z * math.sqrt(share * (1 - share) / of + _Z**2 / (4 * of**2))
-    return [round(number, 3) for number in (share, max(0, (middle - half) / scale), min(1, (middle + half) / scale))]
+    return [
+        round(number, 3)
+        for number in (
+            share,
+            max(0, (middle - half) / scale),
+            min(1, (middle + half) / scale),
+        )
+    ]
 
 
 def difference(only_this: int, only_other: int, of: int) -> list[float]:
-    """Return the difference of two shares of the same questions, and the ends of its interval."""
+    """Return the difference of two shares of the same questions, and the ends of its
+    interval.
+    """
     middle = (only_this - only_other) / (of + 2)
-    half = _Z * math.sqrt((only_this + only_other + 1) - (only_this - only_other) ** 2 / (of + 2)) / (of + 2)
+    half = (
+        _Z
+        * math.sqrt(
+            (only_this + only_other + 1) - (only_this - only_other) ** 2 / (of + 2)
+        )
+        / (of + 2)
+    )
     return [
-        round(number, 3) for number in ((only_this - only_other) / of, max(-1, middle - half), min(1, middle + half))
+        round(number, 3)
+        for number in (
+            (only_this - only_other) / of,
+            max(-1, middle - half),
+            min(1, middle + half),
+        )
     ]
 
 
@@ -227,4 +316,6 @@ def find_known(output: Rows, ids: Iterable[str]) -> dict[str, Row]:
     try:
         return {key: Row(**row) for key in ids if (row := output.find(key))}
     except ValidationError:
-        raise ConfigurationError(f"{output.path}: is not the output of a comparison; name another file") from None
+        raise ConfigurationError(
+            f"{output.path}: is not the output of a comparison; name another file"
+        ) from None

@@ -1,4 +1,6 @@
-"""What a shell may offer to complete a word with. Quick: it asks neither the network nor the settings."""
+"""What a shell may offer to complete a word with. Quick: it asks neither the network
+nor the settings.
+"""
 
 from __future__ import annotations
 from collections.abc import Iterable, Iterator
@@ -8,7 +10,9 @@ from .._text.vocabulary import TimeRange
 
 
 def complete_provider(incomplete: str) -> list[str]:
-    """Return the providers that search, also as the next one of a chain: ``tavily,b``."""
+    """Return the providers that search, also as the next one of a chain:
+    ``tavily,b``.
+    """
     return _complete_chain(incomplete, _list_providers("search"))
 
 
@@ -25,7 +29,9 @@ def complete_name(incomplete: str) -> list[str]:
 
 
 def complete_option(incomplete: str) -> list[str]:
-    """Return the providers that have options; after ``tavily.``, its options; and after ``=``, the choices."""
+    """Return the providers that have options; after ``tavily.``, its options; and after
+    ``=``, the choices.
+    """
     from .._registry import find_class, known
     from ..provider._declare import field_notes, is_secret
 
@@ -33,7 +39,10 @@ def complete_option(incomplete: str) -> list[str]:
     if not dot:
         return [f"{one}." for one in _starting_with(incomplete, known())]
     notes = field_notes(find_class(name))
-    return _starting_with(incomplete, (f"{name}.{option}=" for option, of in notes.items() if not is_secret(of)))
+    return _starting_with(
+        incomplete,
+        (f"{name}.{option}=" for option, of in notes.items() if not is_secret(of)),
+    )
 
 
 def complete_time_range(incomplete: str) -> list[str]:
@@ -42,20 +51,27 @@ def complete_time_range(incomplete: str) -> list[str]:
 
 
 def _list_providers(role: str) -> Iterator[str]:
-    """Yield the providers that can do *role*, as their files say: importing all of them would take too long."""
+    """Yield the providers that can do *role*, as their files say: importing all of them
+    would take too long.
+    """
     from .._registry import known
 
     folder = Path(__file__).parents[1] / "providers"
     for name in known():
         file = folder / f"{name}.py"
-        text = file.read_text("utf-8") if file.is_file() else f"    def {role}("  # a plug-in may do anything
+        # a plug-in may do anything
+        text = file.read_text("utf-8") if file.is_file() else f"    def {role}("
         if f"    def {role}(" in text or f"    {role} = " in text:
             yield name
 
 
 def _complete_chain(incomplete: str, names: Iterable[str]) -> list[str]:
     before, comma, last = incomplete.rpartition(",")
-    return [f"{before}{comma}{name}" for name in _starting_with(last, names) if name not in before.split(",")]
+    return [
+        f"{before}{comma}{name}"
+        for name in _starting_with(last, names)
+        if name not in before.split(",")
+    ]
 
 
 def _starting_with(beginning: str, names: Iterable[str]) -> list[str]:

@@ -9,14 +9,30 @@ import typer
 from ..errors import InvalidOption
 from .arguments import declare
 
-Input = Annotated[str | None, declare("FILE", "Take each line of a file instead; - is standard input", "--input -i")]
+Input = Annotated[
+    str | None,
+    declare(
+        "FILE", "Take each line of a file instead; - is standard input", "--input -i"
+    ),
+]
 _OUTPUT = (
-    "Write a line of JSON for each, as it is ready, and go on there the next time; a folder/ is for Markdown, "
+    "Write a line of JSON for each, as it is ready, and go on there the next time; a "
+    "folder/ is for Markdown, "
     "- for standard output"
 )
 Output = Annotated[str | None, declare("FILE", _OUTPUT, "--output -o")]
-Retry = Annotated[bool, typer.Option("--retry-failed", help="Ask again for rows whose error may be temporary")]
-Refresh = Annotated[bool, typer.Option("--refresh", help="Ask again for what the output has, and say what changed")]
+Retry = Annotated[
+    bool,
+    typer.Option(
+        "--retry-failed", help="Ask again for rows whose error may be temporary"
+    ),
+]
+Refresh = Annotated[
+    bool,
+    typer.Option(
+        "--refresh", help="Ask again for what the output has, and say what changed"
+    ),
+]
 
 
 def check_rows(output: str | None, *, refresh: bool, retry: bool = False) -> None:
@@ -29,9 +45,16 @@ def check_rows(output: str | None, *, refresh: bool, retry: bool = False) -> Non
 def find_items(source: str | None, given: list[str] | None) -> str | list[str]:
     """Return the file of ``--input``, or what is *given* as arguments."""
     if not source and not given:
-        raise InvalidOption("Missing argument: give one, or a file that has one in each line with --input")
+        raise InvalidOption(
+            "Missing argument: give one, or a file that has one in each line with "
+            "--input"
+        )
     if source and given:
         raise InvalidOption("--input: give arguments or a file that has them, not both")
-    if source and source != "-" and (not Path(source).exists() or Path(source).is_dir()):
+    if (
+        source
+        and source != "-"
+        and (not Path(source).exists() or Path(source).is_dir())
+    ):
         raise InvalidOption(f"--input: there is no file {source!r}")
     return source or given or []

@@ -1,4 +1,6 @@
-"""Output of the command line: answers on stdout, progress and errors on stderr, and exit codes for scripts."""
+"""Output of the command line: answers on stdout, progress and errors on stderr, and
+exit codes for scripts.
+"""
 
 from __future__ import annotations
 import json
@@ -39,16 +41,26 @@ def print_response(response: SearchResponse, form: Format) -> None:
     else:
         print_text(render_search(response, form))
         for image in response.images:
-            print_line(f"Image: {join_lines(image.description) or '(no description)'} — {image.url}")
+            print_line(
+                f"Image: {join_lines(image.description) or '(no description)'} — "
+                f"{image.url}"
+            )
 
 
 def print_pages(pages: Sequence[Page | WebSearchError], form: Format) -> None:
-    """Print pages, and the errors of those that cannot be read; exit with the code of the first error."""
+    """Print pages, and the errors of those that cannot be read; exit with the code of
+    the first error.
+    """
     from ..render import error_as_json, page_as_json
 
     errors = [page for page in pages if isinstance(page, WebSearchError)]
     if form == "json":
-        made = [error_as_json(page) if isinstance(page, WebSearchError) else page_as_json(page) for page in pages]
+        made = [
+            error_as_json(page)
+            if isinstance(page, WebSearchError)
+            else page_as_json(page)
+            for page in pages
+        ]
         print_json(made if len(made) > 1 else made[0])
     else:
         for number, page in enumerate(pages):
@@ -80,7 +92,9 @@ def print_text(text: str) -> None:
 
 
 def print_line(text: str) -> None:
-    """Print *text* as one line, so that a file name, for example, cannot forge another line."""
+    """Print *text* as one line, so that a file name, for example, cannot forge another
+    line.
+    """
     typer.echo(escape_line(text))
 
 
@@ -95,7 +109,9 @@ def print_markdown(text: str) -> None:
 
 
 def print_json(data: Any) -> None:
-    """Print *data* as JSON; characters that would control a terminal, and lone surrogates, are escaped."""
+    """Print *data* as JSON; characters that would control a terminal, and lone
+    surrogates, are escaped.
+    """
     typer.echo(escape_json(json.dumps(data, ensure_ascii=False, indent=2)))
 
 
@@ -109,7 +125,11 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     lines = [columns, *rows]
     widths = [max(len(line[n]) for line in lines) for n in range(len(columns))]
     for line in lines:
-        print_line("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+        print_line(
+            "  ".join(
+                cell.ljust(width) for cell, width in zip(line, widths, strict=True)
+            ).rstrip()
+        )
 
 
 def print_rows(rows: Iterable[Row]) -> None:
@@ -122,7 +142,9 @@ def print_rows(rows: Iterable[Row]) -> None:
 
 
 def print_row(name: str, text: str, width: int, style: str = "bold") -> None:
-    """Print *name* and *text* as one line; on a terminal, further lines of the text stand below its first."""
+    """Print *name* and *text* as one line; on a terminal, further lines of the text
+    stand below its first.
+    """
     if sys.stdout.isatty():
         from .terminal import show_row
 
@@ -140,7 +162,9 @@ def exit_code(error: type[WebSearchError]) -> int:
 
 @contextmanager
 def report_errors(form: Format) -> Iterator[None]:
-    """Exit on a `WebSearchError`, with a line on stderr, or with JSON on stdout if *form* is ``json``."""
+    """Exit on a `WebSearchError`, with a line on stderr, or with JSON on stdout if
+    *form* is ``json``.
+    """
     try:
         yield
     except WebSearchError as error:
@@ -154,10 +178,14 @@ def report_errors(form: Format) -> Iterator[None]:
 
 
 def _print_error(error: WebSearchError, where: str | None = None) -> None:
-    """Print an error, and what a person can do about it: the notes, which no model reads."""
+    """Print an error, and what a person can do about it: the notes, which no model
+    reads.
+    """
     from ..render import render_error
 
-    line = escape_line(f"{render_error(error)} ({where})" if where else render_error(error))
+    line = escape_line(
+        f"{render_error(error)} ({where})" if where else render_error(error)
+    )
     if sys.stderr.isatty():
         from .terminal import show_error
 
@@ -169,10 +197,13 @@ def _print_error(error: WebSearchError, where: str | None = None) -> None:
 
 
 @contextmanager
-def show_progress(what: str, most: int | None = None) -> Iterator[Callable[[str], None]]:
+def show_progress(
+    what: str, most: int | None = None
+) -> Iterator[Callable[[str], None]]:
     """Show the progress of *what* on stderr; call the yielded function for each step.
 
-    The maximum number of steps, *most*, makes a bar of it; without that, steps are only counted.
+    The maximum number of steps, *most*, makes a bar of it; without that, steps are only
+    counted.
     """
     if sys.stderr.isatty():
         from .terminal import live_progress

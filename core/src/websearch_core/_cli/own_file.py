@@ -1,4 +1,6 @@
-"""Change the user's own settings file, and keep what else is in it: comments, order and other settings."""
+"""Change the user's own settings file, and keep what else is in it: comments, order and
+other settings.
+"""
 
 from __future__ import annotations
 import importlib.util
@@ -27,43 +29,64 @@ class OwnFile:
 
     @classmethod
     def read(cls, path: Path) -> OwnFile:
-        """Read the file, or begin a new one. Raise `ConfigurationError` if it cannot be read, or is not TOML."""
+        """Read the file, or begin a new one. Raise `ConfigurationError` if it cannot be
+        read, or is not TOML.
+        """
         try:
             import tomlkit
             from tomlkit.exceptions import TOMLKitError
         except ModuleNotFoundError as error:
-            raise ConfigurationError("setup needs tomlkit: pip install 'websearch-core[cli]'") from error
+            raise ConfigurationError(
+                "setup needs tomlkit: pip install 'websearch-core[cli]'"
+            ) from error
 
         if path.suffix != ".toml":
-            raise ConfigurationError(f"{path}: setup changes only TOML; rename it, or change it yourself")
+            raise ConfigurationError(
+                f"{path}: setup changes only TOML; rename it, or change it yourself"
+            )
         try:
             text = path.read_text("utf-8") if path.exists() else ""
             return cls(path, tomlkit.parse(text))
         except OSError as error:
-            raise ConfigurationError(f"{path}: {error.strerror or type(error).__name__}") from error
+            raise ConfigurationError(
+                f"{path}: {error.strerror or type(error).__name__}"
+            ) from error
         except (TOMLKitError, UnicodeDecodeError) as error:
             raise ConfigurationError(f"{path}: not TOML: {error}") from None
 
     def set_provider(self, name: str, options: Mapping[str, str]) -> None:
-        """Choose the provider *name*, switch it on, and set its *options*; or raise `ConfigurationError`."""
+        """Choose the provider *name*, switch it on, and set its *options*; or raise
+        `ConfigurationError`.
+        """
         try:
             self._set(name, options)
-        except (AttributeError, TypeError, ValueError):  # tomlkit's: a number for a table, a table in an inline one
-            raise self._refusal("its shape is not understood; change it yourself") from None
+        except (AttributeError, TypeError, ValueError):
+            # tomlkit's: a number for a table, a table in an inline one
+            raise self._refusal(
+                "its shape is not understood; change it yourself"
+            ) from None
         self._check(name, options)
         self.private = self.private or any(
-            option == "api_key" and not value.startswith("keyring:") for option, value in options.items()
+            option == "api_key" and not value.startswith("keyring:")
+            for option, value in options.items()
         )
 
     def write(self) -> None:
-        """Replace the file at once, never half written; a new one, or one with a key, is the user's alone."""
+        """Replace the file at once, never half written; a new one, or one with a key,
+        is the user's alone.
+        """
         import tomlkit
 
         target = self.path.resolve()
         try:
-            mode = target.stat().st_mode & 0o777 if target.exists() and not self.private else _OWNER_ONLY
+            mode = (
+                target.stat().st_mode & 0o777
+                if target.exists() and not self.private
+                else _OWNER_ONLY
+            )
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=".websearch-")  # only its owner can read it
+            # only its owner can read it
+            descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=".websearch-")
             try:
                 with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
                     file.write(tomlkit.dumps(self.document))
@@ -72,10 +95,15 @@ class OwnFile:
             finally:
                 Path(name).unlink(missing_ok=True)
         except OSError as error:
-            raise ConfigurationError(f"{self.path}: {error.strerror or type(error).__name__}") from error
+            raise ConfigurationError(
+                f"{self.path}: {error.strerror or type(error).__name__}"
+            ) from error
 
     def _set(self, name: str, options: Mapping[str, str]) -> None:
-        table = next((self.document[one] for one in _WRAPPERS if one in self.document), self.document)
+        table = next(
+            (self.document[one] for one in _WRAPPERS if one in self.document),
+            self.document,
+        )
         table["search_provider" if "search_provider" in table else "provider"] = name
         if options or name in table.get("providers", {}) or name in table:
             own = self._table_of(name, table)
@@ -101,7 +129,9 @@ class OwnFile:
         except (ConfigurationError, tomllib.TOMLDecodeError) as error:
             raise self._refusal(f"that would be an error: {error}") from None
         known = {option: one.value for option, one in written.options(name).items()}
-        if written.provider != (name,) or any(known.get(option) != value for option, value in options.items()):
+        if written.provider != (name,) or any(
+            known.get(option) != value for option, value in options.items()
+        ):
             raise self._refusal("its shape is not understood; change it yourself")
 
     def _refusal(self, why: str) -> ConfigurationError:
@@ -109,7 +139,8 @@ class OwnFile:
 
 
 def store_key(name: str, key: str) -> str:
-    """Store the *key* of the provider *name* in the keyring of the system, if there is one.
+    """Store the *key* of the provider *name* in the keyring of the system, if there is
+    one.
 
     Return what to write as ``api_key``: where the key is, or the key itself.
     """

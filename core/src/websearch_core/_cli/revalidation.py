@@ -1,4 +1,6 @@
-"""Ask sites only for the pages that have changed since the run before, with the validators in its rows (RFC 9110)."""
+"""Ask sites only for the pages that have changed since the run before, with the
+validators in its rows (RFC 9110).
+"""
 
 from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
@@ -19,14 +21,16 @@ from .rows import Rows
 
 @dataclass(frozen=True)
 class Revalidation(Layer):
-    """Answer with a page of status 304 if it has not changed since its row was written with the same options.
+    """Answer with a page of status 304 if it has not changed since its row was written
+    with the same options.
 
     Args:
         rows: Returns the rows, which keep the validators of new pages.
         options: What the call shows of each page.
     """
 
-    rank: ClassVar[int] = (Rank.CACHE + Rank.SINGLE_FLIGHT) // 2  # what a cache has is asked for by the cache
+    # what a cache has is asked for by the cache
+    rank: ClassVar[int] = (Rank.CACHE + Rank.SINGLE_FLIGHT) // 2
 
     rows: Callable[[], Rows]
     options: Mapping[str, Any]
@@ -40,7 +44,10 @@ class _RevalidationProvider(ProviderWrapper[Revalidation]):
     def read(self, url: str, /) -> Flow[Page]:
         if self._made_of is None:
             return (yield from super().read(url))
-        rows, options = self.layer.rows(), digest([self._made_of, describe_page(url), dict(self.layer.options)])
+        rows, options = (
+            self.layer.rows(),
+            digest([self._made_of, describe_page(url), dict(self.layer.options)]),
+        )
         watch = Watch(rows.find_validators(url, options))
         try:
             page = yield from watch.watch(super().read(url))
@@ -51,4 +58,8 @@ class _RevalidationProvider(ProviderWrapper[Revalidation]):
         return page
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
-        return super().read_many(urls) if reads_batches(self.inner) else read_each(self, urls)
+        return (
+            super().read_many(urls)
+            if reads_batches(self.inner)
+            else read_each(self, urls)
+        )

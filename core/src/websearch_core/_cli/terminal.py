@@ -1,6 +1,7 @@
 """Show answers on a terminal: in colour, wrapped between words at its width.
 
-rich decides what the terminal can do, and honours ``NO_COLOR``, ``FORCE_COLOR`` and ``TERM=dumb``.
+rich decides what the terminal can do, and honours ``NO_COLOR``, ``FORCE_COLOR`` and
+``TERM=dumb``.
 """
 
 from __future__ import annotations
@@ -12,7 +13,13 @@ from typing import ClassVar
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import Heading, Markdown, MarkdownElement
 from rich.padding import Padding
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+)
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
@@ -29,7 +36,9 @@ _STYLES = {"ready": "green"}  # cells of tables
 class _Heading(Heading):
     """A heading at the left; rich would centre it and draw a box around the first."""
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> RenderResult:
         del console, options
         self.text.justify = "left"
         self.text.stylize("bold magenta" if self.tag == "h1" else "bold")
@@ -37,7 +46,10 @@ class _Heading(Heading):
 
 
 class _Markdown(Markdown):
-    elements: ClassVar[dict[str, type[MarkdownElement]]] = {**Markdown.elements, "heading_open": _Heading}
+    elements: ClassVar[dict[str, type[MarkdownElement]]] = {
+        **Markdown.elements,
+        "heading_open": _Heading,
+    }
 
 
 def show_response(response: SearchResponse) -> None:
@@ -50,7 +62,10 @@ def show_response(response: SearchResponse) -> None:
     for result in response.results:
         _show_result(console, result)
     if not response.results:
-        _prose(console, Text.assemble("No results found for: ", (_line(response.query), "bold")))
+        _prose(
+            console,
+            Text.assemble("No results found for: ", (_line(response.query), "bold")),
+        )
     if response.images:
         _prose(console, Text("Images", "bold"))
         for image in response.images:
@@ -59,7 +74,12 @@ def show_response(response: SearchResponse) -> None:
             _show_url(console, image.url)
         console.print()
     if response.suggestions:
-        _prose(console, Text.assemble(("Try also: ", "bold"), ", ".join(map(_line, response.suggestions))))
+        _prose(
+            console,
+            Text.assemble(
+                ("Try also: ", "bold"), ", ".join(map(_line, response.suggestions))
+            ),
+        )
     _show_notes(console, response.notes)
 
 
@@ -71,7 +91,10 @@ def show_page(page: Page) -> None:
         _prose(console, Text(title, "bold magenta"))
     _show_url(console, page.final_url or page.url, "")
     dates = (("published", page.published), ("updated", page.modified))
-    facts = [page.author or "", *(f"{name} {date:%Y-%m-%d}" for name, date in dates if date)]
+    facts = [
+        page.author or "",
+        *(f"{name} {date:%Y-%m-%d}" for name, date in dates if date),
+    ]
     if known := " · ".join(filter(None, map(_line, facts))):
         _prose(console, Text(known, "dim"))
     if page.content.strip():
@@ -92,7 +115,8 @@ def show_markdown(text: str) -> None:
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Show a table, without lines between its rows."""
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for number, column in enumerate(columns):  # what is short stays whole, and the rest is wrapped
+    # what is short stays whole, and the rest is wrapped
+    for number, column in enumerate(columns):
         longest = max((len(row[number]) for row in rows), default=0)
         table.add_column(column, overflow="fold", no_wrap=longest <= _SHORT)
     for row in rows:
@@ -103,7 +127,9 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 def show_row(name: str, text: str, width: int, style: str = "bold") -> None:
     """Show a name, and beside it a text that is wrapped in its own column."""
     console = _console()
-    for number, line in enumerate(Text(text).wrap(console, max(_width(console) - width - 2, 20))):
+    for number, line in enumerate(
+        Text(text).wrap(console, max(_width(console) - width - 2, 20))
+    ):
         beside = ("" if number else name).ljust(width + 2)
         console.print(Text.assemble((beside, style), line), soft_wrap=True)
 
@@ -117,11 +143,24 @@ def show_error(line: str) -> None:
 
 @contextmanager
 def live_progress(what: str, most: int | None) -> Iterator[Callable[[str], None]]:
-    """Show a spinner, or a bar if the number of steps is known, on stderr; it is gone afterwards."""
-    counted = (BarColumn(bar_width=24), MofNCompleteColumn()) if most else (TextColumn("{task.fields[count]}"),)
+    """Show a spinner, or a bar if the number of steps is known, on stderr; it is gone
+    afterwards.
+    """
+    counted = (
+        (BarColumn(bar_width=24), MofNCompleteColumn())
+        if most
+        else (TextColumn("{task.fields[count]}"),)
+    )
     doing = TextColumn("{task.description}", markup=False)
     step = TextColumn("{task.fields[step]}", markup=False, style="dim")
-    with Progress(SpinnerColumn(), doing, *counted, step, console=Console(stderr=True), transient=True) as bar:
+    with Progress(
+        SpinnerColumn(),
+        doing,
+        *counted,
+        step,
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
         task = bar.add_task(what, total=most, step="", count="")
         done = 0
 
@@ -129,7 +168,12 @@ def live_progress(what: str, most: int | None) -> Iterator[Callable[[str], None]
             nonlocal done
             done += 1
             room = max(10, bar.console.width - len(what) - 44)
-            bar.update(task, completed=done, count=str(done), step=name if len(name) <= room else f"…{name[-room:]}")
+            bar.update(
+                task,
+                completed=done,
+                count=str(done),
+                step=name if len(name) <= room else f"…{name[-room:]}",
+            )
 
         yield report
 
@@ -138,11 +182,16 @@ def _show_result(console: Console, result: SearchResult) -> None:
     number = f"{result.citation_id}. ".ljust(_INDENT)
     title = _line(result.title)
     if title and title != _line(result.url):
-        _prose(console, Text.assemble((number, "dim"), (title, "bold")), hang=len(number))
+        _prose(
+            console, Text.assemble((number, "dim"), (title, "bold")), hang=len(number)
+        )
         _show_url(console, result.url)
     else:
         _show_url(console, result.url, number)
-    facts = [result.author or "", f"{result.published:%Y-%m-%d}" if result.published else ""]
+    facts = [
+        result.author or "",
+        f"{result.published:%Y-%m-%d}" if result.published else "",
+    ]
     if known := " · ".join(filter(None, map(_line, facts))):
         _prose(console, Text(known, "dim"), _INDENT)
     if result.content is not None:
@@ -154,9 +203,13 @@ def _show_result(console: Console, result: SearchResult) -> None:
 
 
 def _show_url(console: Console, url: str, before: str = " " * _INDENT) -> None:
-    """Show a URL on one line of the terminal's own, so that it can be copied however long it is."""
+    """Show a URL on one line of the terminal's own, so that it can be copied however
+    long it is.
+    """
     line = _line(url)
-    shown = Text.assemble((before, "dim"), (line, Style(color="cyan", link=link_target(line))))
+    shown = Text.assemble(
+        (before, "dim"), (line, Style(color="cyan", link=link_target(line)))
+    )
     console.print(shown, soft_wrap=True)
 
 
@@ -172,12 +225,15 @@ def _describe_position(page: Page) -> str:
         return f"For the next places, add --offset {page.next_offset}."
     end = page.offset + page.content_length
     return (
-        f"Characters {page.offset:,} to {end:,} of {page.original_length:,}; read on with --offset {page.next_offset}."
+        f"Characters {page.offset:,} to {end:,} of {page.original_length:,}; read on "
+        f"with --offset {page.next_offset}."
     )
 
 
 def _prose(console: Console, text: Text, indent: int = 0, hang: int = 0) -> None:
-    """Print *text*, wrapped between words; its further lines are indented by *hang* more."""
+    """Print *text*, wrapped between words; its further lines are indented by *hang*
+    more.
+    """
     width = _width(console) - indent - hang
     lines = text.wrap(console, max(width, 20))
     for n, line in enumerate(lines):

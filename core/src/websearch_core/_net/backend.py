@@ -1,8 +1,9 @@
 """Open connections, with every address judged and every wait bounded.
 
-A `GuardedBackend` replaces httpcore's network backend, below TLS and the connection pool. So certificates are still
-checked against the name in the URL, pools are still keyed by origin and never by address, and redirects, reconnections
-and rebinding DNS all pass through here.
+A `GuardedBackend` replaces httpcore's network backend, below TLS and the connection
+pool. So certificates are still checked against the name in the URL, pools are still
+keyed by origin and never by address, and redirects, reconnections and rebinding DNS all
+pass through here.
 """
 
 from __future__ import annotations
@@ -26,17 +27,35 @@ _STAGGER = 0.25  # seconds until the next address is tried beside the first (RFC
 
 
 class GuardedBackend:
-    """An httpcore network backend that connects only where *guard* allows it (None: anywhere), and only before the
-    deadline. *inner* is that of *core*, which is ``httpcore`` or ``httpcore2``.
+    """An httpcore network backend that connects only where *guard* allows it (None:
+    anywhere), and only before the deadline. *inner* is that of *core*, which is
+    ``httpcore`` or ``httpcore2``.
     """
 
-    def __init__(self, core: Any, inner: Any, guard: Guard | None, line: Line, way: Way | None = None) -> None:
-        self._core, self._inner, self._guard, self._line, self._way = core, inner, guard, line, way
+    def __init__(
+        self,
+        core: Any,
+        inner: Any,
+        guard: Guard | None,
+        line: Line,
+        way: Way | None = None,
+    ) -> None:
+        self._core, self._inner, self._guard, self._line, self._way = (
+            core,
+            inner,
+            guard,
+            line,
+            way,
+        )
 
-    def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> Any:
+    def connect_tcp(
+        self, host: str, port: int, timeout: float | None = None, **options: Any
+    ) -> Any:
         return _Stream(self._core, self._connect(host, port, timeout, options))
 
-    def _connect(self, host: str, port: int, timeout: float | None, options: dict[str, Any]) -> Any:
+    def _connect(
+        self, host: str, port: int, timeout: float | None, options: dict[str, Any]
+    ) -> Any:
         proxy = self._way.find(host, port) if self._way else None
         addresses, inner = [host], self._inner
         if self._way is None or proxy is None or self._way.needs_look_up(host):
@@ -49,19 +68,28 @@ class GuardedBackend:
             inner = Tunnel(proxy, reach, partial(_Stream, self._core))
         return self._try_each(inner, addresses, port, timeout, options)
 
-    def _reach(self, proxy: Proxy, options: dict[str, Any], timeout: float | None) -> Any:
+    def _reach(
+        self, proxy: Proxy, options: dict[str, Any], timeout: float | None
+    ) -> Any:
         addresses = resolve(self._line, None, proxy.host, proxy.port, timeout)
         return self._try_each(self._inner, addresses, proxy.port, timeout, options)
 
     @staticmethod
-    def _try_each(inner: Any, addresses: list[str], port: int, timeout: float | None, options: dict[str, Any]) -> Any:
+    def _try_each(
+        inner: Any,
+        addresses: list[str],
+        port: int,
+        timeout: float | None,
+        options: dict[str, Any],
+    ) -> Any:
         failure: Exception | None = None
         for n, address in enumerate(addresses):
             share = (clamp(timeout) or math.inf) / (len(addresses) - n)
             try:
                 allowed = max(share, _MIN_TIMEOUT) if share < math.inf else None
                 return inner.connect_tcp(address, port, allowed, **options)
-            except AuthenticationError:  # of a proxy, which would say the same of the next address
+            except AuthenticationError:
+                # of a proxy, which would say the same of the next address
                 raise
             except Exception as error:  # noqa: BLE001 - of any kind: the next address may work
                 failure = error
@@ -71,7 +99,8 @@ class GuardedBackend:
 class _Stream:
     """An httpcore network stream on which nothing outlasts the deadline.
 
-    What is written is sent before the next read: the head and the body of a request leave in one piece.
+    What is written is sent before the next read: the head and the body of a request
+    leave in one piece.
     """
 
     def __init__(self, core: Any, inner: Any) -> None:
@@ -81,10 +110,15 @@ class _Stream:
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         if self._unsent:
-            with suppress(self._core.WriteError):  # the server may have answered before it hung up
+            # the server may have answered before it hung up
+            with suppress(self._core.WriteError):
                 self._send(timeout)
         branch = current_call().branch
-        with branch.interruptible(self._shut_down) if branch is not None else nullcontext():
+        with (
+            branch.interruptible(self._shut_down)
+            if branch is not None
+            else nullcontext()
+        ):
             data = cast("bytes", self._inner.read(max_bytes, clamp(timeout)))
         self.head.count(len(data))
         return data
@@ -106,24 +140,37 @@ class _Stream:
         self._inner.write(unsent, clamp(timeout))
         self.head.begin()
 
-    def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> _Stream:
-        return _Stream(self._core, self._inner.start_tls(ssl_context, server_hostname, clamp(timeout)))
+    def start_tls(
+        self,
+        ssl_context: Any,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> _Stream:
+        return _Stream(
+            self._core,
+            self._inner.start_tls(ssl_context, server_hostname, clamp(timeout)),
+        )
 
     def get_extra_info(self, info: str) -> Any:
         return self._inner.get_extra_info(info)
 
     def close(self) -> None:
-        self._shut_down()  # closing a socket does not wake another thread that reads from it
+        # closing a socket does not wake another thread that reads from it
+        self._shut_down()
         self._inner.close()
 
 
 class AsyncGuardedBackend:
     """The same backend on an event loop, where cancellation enforces the deadline."""
 
-    def __init__(self, inner: Any, guard: Guard | None, line: Line, way: Way | None = None) -> None:
+    def __init__(
+        self, inner: Any, guard: Guard | None, line: Line, way: Way | None = None
+    ) -> None:
         self._inner, self._guard, self._line, self._way = inner, guard, line, way
 
-    async def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> Any:
+    async def connect_tcp(
+        self, host: str, port: int, timeout: float | None = None, **options: Any
+    ) -> Any:
         proxy = self._way.find(host, port) if self._way else None
         try:
             async with asyncio.timeout(timeout):
@@ -132,7 +179,9 @@ class AsyncGuardedBackend:
             through = f" through the proxy {proxy}" if proxy else ""
             raise TimedOut(f"no connection{through} within the time allowed") from error
 
-    async def _connect(self, host: str, port: int, proxy: Proxy | None, options: dict[str, Any]) -> Any:
+    async def _connect(
+        self, host: str, port: int, proxy: Proxy | None, options: dict[str, Any]
+    ) -> Any:
         addresses, inner = [host], self._inner
         if self._way is None or proxy is None or self._way.needs_look_up(host):
             addresses = await aresolve(self._line, self._guard, host, port)
@@ -148,25 +197,34 @@ class AsyncGuardedBackend:
         addresses = await aresolve(self._line, None, proxy.host, proxy.port)
         return await self._race(self._inner, addresses, proxy.port, options)
 
-    async def _race(self, inner: Any, addresses: list[str], port: int, options: dict[str, Any]) -> Any:
-        """Race the judged addresses (Happy Eyeballs, RFC 8305): the first connection wins, the others are closed."""
+    async def _race(
+        self, inner: Any, addresses: list[str], port: int, options: dict[str, Any]
+    ) -> Any:
+        """Race the judged addresses (Happy Eyeballs, RFC 8305): the first connection
+        wins, the others are closed.
+        """
         attempts: set[asyncio.Task[Any]] = set()
         failure: BaseException | None = None
         waiting = list(addresses)
         try:
             while waiting or attempts:
                 if waiting:
-                    connect = inner.connect_tcp(waiting.pop(0), port, timeout=None, **options)
+                    connect = inner.connect_tcp(
+                        waiting.pop(0), port, timeout=None, **options
+                    )
                     attempts.add(asyncio.ensure_future(connect))
                 done, attempts = await asyncio.wait(
-                    attempts, timeout=_STAGGER if waiting else None, return_when=asyncio.FIRST_COMPLETED
+                    attempts,
+                    timeout=_STAGGER if waiting else None,
+                    return_when=asyncio.FIRST_COMPLETED,
                 )
                 for attempt in done:
                     if attempt.exception() is None:
                         attempts |= done - {attempt}
                         return attempt.result()
                     failure = attempt.exception()
-                    if isinstance(failure, AuthenticationError):  # of a proxy, which would say the same again
+                    # of a proxy, which would say the same again
+                    if isinstance(failure, AuthenticationError):
                         waiting.clear()
         finally:
             for attempt in attempts:
@@ -182,4 +240,5 @@ def _close_loser(attempt: asyncio.Task[Any]) -> None:
         closing.add_done_callback(_closing.discard)
 
 
-_closing: set[asyncio.Future[None]] = set()  # asyncio keeps only weak references to tasks
+# asyncio keeps only weak references to tasks
+_closing: set[asyncio.Future[None]] = set()

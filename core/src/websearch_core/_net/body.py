@@ -8,14 +8,17 @@ from collections.abc import Iterator
 from ..errors import BadResponse
 
 _STEP = 2**18  # bytes inflated at a time, which takes about a millisecond
-# A body may have so many parts, one more for so many bytes of the limit, and so many more in each second: parts cost
-# time, unless they come slowly.
+# A body may have so many parts, one more for so many bytes of the limit, and so many
+# more in each second: parts cost time, unless they come slowly.
 _FREE_PARTS, _PART, _PARTS_PER_SECOND = 10_000, 32, 2_000
-OFFERED = "gzip, deflate"  # the encodings we accept; any other in a response is an error
+# the encodings we accept; any other in a response is an error
+OFFERED = "gzip, deflate"
 
 
 class BoundedBody:
-    """Collects a body with the ``Content-Encoding`` *encoding* as it arrives, up to *most* decompressed bytes."""
+    """Collects a body with the ``Content-Encoding`` *encoding* as it arrives, up to
+    *most* decompressed bytes.
+    """
 
     def __init__(self, encoding: str, most: int) -> None:
         self.content = bytearray()
@@ -27,10 +30,14 @@ class BoundedBody:
         self._inflate = _make_inflater(encoding) if encoding else None
 
     def add(self, raw: bytes) -> Iterator[None]:
-        """Add the bytes that arrived, in steps: an event loop does something else in between."""
+        """Add the bytes that arrived, in steps: an event loop does something else in
+        between.
+        """
         self._arrived += len(raw)
         self._parts_left -= 1
-        if self._parts_left < 0 and -self._parts_left > _PARTS_PER_SECOND * (time.monotonic() - self._began):
+        if self._parts_left < 0 and -self._parts_left > _PARTS_PER_SECOND * (
+            time.monotonic() - self._began
+        ):
             self._has_too_many_parts = True
         while True:
             yield
@@ -46,16 +53,29 @@ class BoundedBody:
 
     @property
     def is_full(self) -> bool:
-        """True if reading more is useless: enough arrived, or in too many parts. It may all decode to nothing."""
-        return len(self.content) > self._most or self._arrived > self._most or self._has_too_many_parts
+        """True if reading more is useless: enough arrived, or in too many parts. It may
+        all decode to nothing.
+        """
+        return (
+            len(self.content) > self._most
+            or self._arrived > self._most
+            or self._has_too_many_parts
+        )
 
     @property
     def truncated(self) -> bool:
-        """True if bytes are missing at the end: cut off by us, or a compressed stream that stops half-way."""
-        return self.is_full or (self._inflate is not None and self._arrived > 0 and not self._inflate.complete)
+        """True if bytes are missing at the end: cut off by us, or a compressed stream
+        that stops half-way.
+        """
+        return self.is_full or (
+            self._inflate is not None
+            and self._arrived > 0
+            and not self._inflate.complete
+        )
 
     def __bytes__(self) -> bytes:
-        with memoryview(self.content) as content:  # slicing the bytearray would make another copy
+        # slicing the bytearray would make another copy
+        with memoryview(self.content) as content:
             return bytes(content[: self._most])
 
 
@@ -69,7 +89,9 @@ class _Inflater:
         self.complete = False
 
     def feed(self, data: bytes, room: int) -> bytes:
-        """Return the next bytes: at most *room*, and of one member, since thousands of them can be empty."""
+        """Return the next bytes: at most *room*, and of one member, since thousands of
+        them can be empty.
+        """
         data, self.waiting = self.waiting + data, b""
         if self.complete:
             data = data.lstrip(b"\0")  # padding
@@ -94,7 +116,11 @@ class _Inflater:
 
 
 def _make_inflater(encoding: str) -> _Inflater | None:
-    names = [name for part in encoding.split(",") if (name := part.strip().lower()) not in ("", "identity")]
+    names = [
+        name
+        for part in encoding.split(",")
+        if (name := part.strip().lower()) not in ("", "identity")
+    ]
     match names:
         case []:
             return None
@@ -102,5 +128,12 @@ def _make_inflater(encoding: str) -> _Inflater | None:
             return _Inflater(zlib.MAX_WBITS | 16)
         case ["deflate"]:
             return _Inflater(zlib.MAX_WBITS)
-    known = [name if name in {"br", "zstd", "compress", "gzip", "deflate"} else "something unknown" for name in names]
-    raise BadResponse(f"the body is encoded as {', '.join(known[:3])}, which was not asked for")
+    known = [
+        name
+        if name in {"br", "zstd", "compress", "gzip", "deflate"}
+        else "something unknown"
+        for name in names
+    ]
+    raise BadResponse(
+        f"the body is encoded as {', '.join(known[:3])}, which was not asked for"
+    )

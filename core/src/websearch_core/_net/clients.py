@@ -1,8 +1,9 @@
 """Make HTTP clients whose connections are opened by our backends and kept in our pools.
 
-A request goes straight to the transport of ``httpx`` or ``httpx2``. That leaves out what their clients would add and we
-do not want: cookies, redirects, credentials from URLs. It is also where test tools and tracing step in: vcrpy,
-pytest-httpx and OpenTelemetry at the transport, respx at the connection below it.
+A request goes straight to the transport of ``httpx`` or ``httpx2``. That leaves out
+what their clients would add and we do not want: cookies, redirects, credentials from
+URLs. It is also where test tools and tracing step in: vcrpy, pytest-httpx and
+OpenTelemetry at the transport, respx at the connection below it.
 """
 
 from __future__ import annotations
@@ -31,8 +32,11 @@ Kind = Literal["Client", "AsyncClient"]
 
 _CORES = {"httpx": "httpcore", "httpx2": "httpcore2"}
 _MAX_IDLE = 20  # connections to the servers of pages
-_WITH_BODY = {"POST", "PUT", "PATCH"}  # they state the length of their body even if it is empty
-_to_json = JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+# they state the length of their body even if it is empty
+_WITH_BODY = {"POST", "PUT", "PATCH"}
+_to_json = JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), allow_nan=False
+).encode
 _EMAIL = re.compile(
     r"(?:mailto:)?[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}"
 )
@@ -42,10 +46,12 @@ _VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR")  # what the HTTP libraries read
 
 
 class DirectClient:
-    """What `websearch_core._net.sender.Sender` uses of an ``httpx.Client``, without its cookies, redirects and hooks.
+    """What `websearch_core._net.sender.Sender` uses of an ``httpx.Client``, without its
+    cookies, redirects and hooks.
 
-    With a *guard* it is for pages; without one for services, which use the proxies of the environment unless other
-    ones are given. *line* is the queue for look-ups of names.
+    With a *guard* it is for pages; without one for services, which use the proxies of
+    the environment unless other ones are given. *line* is the queue for look-ups of
+    names.
     """
 
     _kind: Kind = "Client"
@@ -61,7 +67,8 @@ class DirectClient:
     ) -> None:
         self._http = importlib.import_module(library)
         core = importlib.import_module(_CORES[library])
-        trust_env = guard is None  # proxies and certificates of the environment must not affect pages
+        # proxies and certificates of the environment must not affect pages
+        trust_env = guard is None
         verify = verify or trusted(library, trust_env=trust_env)
         limits = self._http.Limits(keepalive_expiry=KEPT)
         transport = getattr(self._http, self._transport)
@@ -69,13 +76,28 @@ class DirectClient:
             trust_env=trust_env and proxies is None,
             verify=verify,
             limits=limits,
-            mounts={"http://": transport(verify=verify, limits=limits, trust_env=False)} if proxies else None,
+            mounts={"http://": transport(verify=verify, limits=limits, trust_env=False)}
+            if proxies
+            else None,
         )
-        for pattern, transport in (("https://", self._client._transport), *self._client._mounts.items()):
+        for pattern, transport in (
+            ("https://", self._client._transport),
+            *self._client._mounts.items(),
+        ):
             if transport is not None:  # None for hosts in NO_PROXY
-                way = Way(proxies, getattr(pattern, "scheme", "https"), is_service=guard is None) if proxies else None
+                way = (
+                    Way(
+                        proxies,
+                        getattr(pattern, "scheme", "https"),
+                        is_service=guard is None,
+                    )
+                    if proxies
+                    else None
+                )
                 # httpx has no public way; tests/core/net/test_sender.py pins it
-                transport._pool = self._make_pool(core, transport._pool, guard, line, way)
+                transport._pool = self._make_pool(
+                    core, transport._pool, guard, line, way
+                )
 
     def build_request(
         self,
@@ -90,8 +112,9 @@ class DirectClient:
     ) -> Any:
         """Build a request as the client of the library would.
 
-        It gets all its headers at once: the library would make each several times while it completes them. The names
-        in *headers* are written ``Like-This``, so that they replace the usual ones.
+        It gets all its headers at once: the library would make each several times while
+        it completes them. The names in *headers* are written ``Like-This``, so that
+        they replace the usual ones.
         """
         address = _parse_url(self._http.URL, url)
         if params is not None:
@@ -100,8 +123,15 @@ class DirectClient:
         if json is not None:
             media_type, content = "application/json", _to_json(json).encode()
         elif data:
-            media_type, content = "application/x-www-form-urlencoded", str(self._http.QueryParams(data)).encode()
-        usual = {"Host": address.netloc.decode("ascii"), "Accept": "*/*", "Connection": "keep-alive"}
+            media_type, content = (
+                "application/x-www-form-urlencoded",
+                str(self._http.QueryParams(data)).encode(),
+            )
+        usual = {
+            "Host": address.netloc.decode("ascii"),
+            "Accept": "*/*",
+            "Connection": "keep-alive",
+        }
         if media_type:
             usual["Content-Type"] = media_type
         if content or method.upper() in _WITH_BODY:
@@ -111,21 +141,31 @@ class DirectClient:
             address,
             headers={**usual, **headers},
             stream=self._http.ByteStream(content),
-            extensions={"timeout": dict(zip(("connect", "read", "write", "pool"), timeout, strict=True))},
+            extensions={
+                "timeout": dict(
+                    zip(("connect", "read", "write", "pool"), timeout, strict=True)
+                )
+            },
         )
         request.read()  # so that a test tool can look at its content
         return request
 
     def send(self, request: Any, **_: Any) -> Any:
-        """Send *request*, and return the response with its body still to be read; await the result if it is async."""
+        """Send *request*, and return the response with its body still to be read; await
+        the result if it is async.
+        """
         return self._client._transport_for_url(request.url).handle_request(request)
 
     def close(self) -> None:
         self._client.close()
 
     @staticmethod
-    def _make_pool(core: Any, inner: Any, guard: Guard | None, line: Line, way: Way | None) -> Any:
-        inner._network_backend = GuardedBackend(core, inner._network_backend, guard, line, way)
+    def _make_pool(
+        core: Any, inner: Any, guard: Guard | None, line: Line, way: Way | None
+    ) -> Any:
+        inner._network_backend = GuardedBackend(
+            core, inner._network_backend, guard, line, way
+        )
         return Pool(core, inner, MAX_CONCURRENT if guard is None else _MAX_IDLE, way)
 
 
@@ -136,15 +176,23 @@ class AsyncDirectClient(DirectClient):
     _transport = "AsyncHTTPTransport"
 
     def send(self, request: Any, **_: Any) -> Any:
-        return self._client._transport_for_url(request.url).handle_async_request(request)
+        return self._client._transport_for_url(request.url).handle_async_request(
+            request
+        )
 
     async def aclose(self) -> None:
         await self._client.aclose()
 
     @staticmethod
-    def _make_pool(core: Any, inner: Any, guard: Guard | None, line: Line, way: Way | None) -> Any:
-        inner._network_backend = AsyncGuardedBackend(AsyncioBackend(core), guard, line, way)
-        return AsyncPool(core, inner, MAX_CONCURRENT if guard is None else _MAX_IDLE, way)
+    def _make_pool(
+        core: Any, inner: Any, guard: Guard | None, line: Line, way: Way | None
+    ) -> Any:
+        inner._network_backend = AsyncGuardedBackend(
+            AsyncioBackend(core), guard, line, way
+        )
+        return AsyncPool(
+            core, inner, MAX_CONCURRENT if guard is None else _MAX_IDLE, way
+        )
 
 
 @lru_cache(maxsize=64)
@@ -154,14 +202,17 @@ def _parse_url(parse: Any, url: str) -> Any:
 
 
 def parse_contact(value: Any) -> str:
-    """Return *value* as a URL; raise `ConfigurationError` if it is neither that of a page nor an email address."""
+    """Return *value* as a URL; raise `ConfigurationError` if it is neither that of a
+    page nor an email address.
+    """
     text = value.strip() if isinstance(value, str) else ""
     if _EMAIL.fullmatch(text):
         return f"mailto:{text.removeprefix('mailto:')}"
     if is_web_url(text) and not set(text) & set("();"):
         return serialize(text)
     raise ConfigurationError(
-        "contact: must be a page about your program, such as 'https://bot.example/about', or an email address"
+        "contact: must be a page about your program, such as "
+        "'https://bot.example/about', or an email address"
     )
 
 
@@ -172,29 +223,43 @@ def _version() -> str:
 
 @cache
 def user_agent(contact: str = "", *, for_pages: bool = False) -> str:
-    """Return the default ``User-Agent``: the servers of pages know the form that browsers use."""
-    name = "Mozilla/5.0 (compatible; websearch-core; " if for_pages else f"websearch-core/{_version()} ("
+    """Return the default ``User-Agent``: the servers of pages know the form that
+    browsers use.
+    """
+    name = (
+        "Mozilla/5.0 (compatible; websearch-core; "
+        if for_pages
+        else f"websearch-core/{_version()} ("
+    )
     return f"{name}+{contact or _HOME})"
 
 
 def trusted(library: str, *, trust_env: bool) -> ssl.SSLContext:
-    """Return the certificates that *library* trusts: the same context, until they change.
+    """Return the certificates that *library* trusts: the same context, until they
+    change.
 
-    With *trust_env*, variables of the environment may name others. A context has no connections and no sessions.
+    With *trust_env*, variables of the environment may name others. A context has no
+    connections and no sessions.
     """
     named = [os.environ.get(name, "") for name in _VARIABLES] if trust_env else []
     paths = (*named, ssl.get_default_verify_paths().openssl_cafile)
-    return _load(library, trust_env, (os.environ.get("SSLKEYLOGFILE"), *map(_describe, paths)))
+    return _load(
+        library, trust_env, (os.environ.get("SSLKEYLOGFILE"), *map(_describe, paths))
+    )
 
 
 @lru_cache(maxsize=8)
 def _load(library: str, trust_env: bool, _state: tuple[Any, ...]) -> ssl.SSLContext:
-    context: ssl.SSLContext = importlib.import_module(library).create_ssl_context(trust_env=trust_env)
+    context: ssl.SSLContext = importlib.import_module(library).create_ssl_context(
+        trust_env=trust_env
+    )
     return context
 
 
 def _describe(path: str) -> tuple[str, int, int]:
-    """Return the *path* and when it changed, so that renewed certificates are read again."""
+    """Return the *path* and when it changed, so that renewed certificates are read
+    again.
+    """
     try:
         found = Path(path).stat()
     except (OSError, ValueError):

@@ -1,7 +1,8 @@
 """Send credentials to the origins that they are for, and nowhere else.
 
-They are added to a request for a page where it is sent, so nothing above knows them: no layer, event, cassette or
-reading service. Each redirect is another request, which gets what its own origin has, usually nothing.
+They are added to a request for a page where it is sent, so nothing above knows them: no
+layer, event, cassette or reading service. Each redirect is another request, which gets
+what its own origin has, usually nothing.
 """
 
 from __future__ import annotations
@@ -20,25 +21,30 @@ from .guard import Guard
 
 
 class OriginCredentials:
-    """The `Credentials` of each origin, such as ``https://wiki.corp``. An entry that is not one, or not one that they
-    may be sent to or that *guard* opens, is a `ConfigurationError`.
+    """The `Credentials` of each origin, such as ``https://wiki.corp``. An entry that is
+    not one, or not one that they may be sent to or that *guard* opens, is a
+    `ConfigurationError`.
     """
 
     def __init__(self, given: Mapping[str, Credentials], guard: Guard) -> None:
         self._of: dict[Origin, Credentials] = {}
         if not isinstance(given, Mapping):
-            raise ConfigurationError('credentials: must be {"https://wiki.corp": Credentials(...)}')
+            raise ConfigurationError(
+                'credentials: must be {"https://wiki.corp": Credentials(...)}'
+            )
         for entry, credentials in given.items():
             origin, named = _parse_origin(entry)
             if not isinstance(credentials, Credentials):
                 raise ConfigurationError(
-                    f"credentials: {named}: give Credentials(bearer=...), basic, headers or cookies"
+                    f"credentials: {named}: give Credentials(bearer=...), basic, "
+                    f"headers or cookies"
                 )
             try:
                 guard.check(f"{named}/")
             except UnsafeURL as error:
                 raise ConfigurationError(
-                    f"credentials: {named} is not opened: {error}; if that is meant, add internal=[{named!r}]"
+                    f"credentials: {named} is not opened: {error}; if that is meant, "
+                    f"add internal=[{named!r}]"
                 ) from None
             if origin in self._of:
                 raise ConfigurationError(f"credentials: {named} is given twice")
@@ -53,37 +59,55 @@ class OriginCredentials:
         return self._of.get(origin) if origin else None
 
     def sign(self, request: Request) -> Request:
-        """Return *request* for a page, with the credentials of its origin if it has some."""
+        """Return *request* for a page, with the credentials of its origin if it has
+        some.
+        """
         credentials = self.find(request.url)
         if credentials is None:
             return request
         own, secrets = credentials.make_headers()
         values = {one.name: getattr(request, one.name) for one in fields(Request)}
-        values["headers"] = {name.title(): value for name, value in {**request.headers, **own}.items()}
+        values["headers"] = {
+            name.title(): value for name, value in {**request.headers, **own}.items()
+        }
         return SecretRequest(**values, secrets=secrets)
 
     def identify(self) -> str:
-        """Return a text that is the same only for the same credentials, as far as they can be read, and hides them."""
+        """Return a text that is the same only for the same credentials, as far as they
+        can be read, and hides them.
+        """
         described: list[Any] = []
         for origin, credentials in sorted(self._of.items()):
             try:
                 described.append((origin, credentials.identify()))
             except WebSearchError:
                 described.append((origin, os.urandom(16)))
-        return blake2b(repr(described).encode(), digest_size=32).hexdigest() if described else ""
+        return (
+            blake2b(repr(described).encode(), digest_size=32).hexdigest()
+            if described
+            else ""
+        )
 
 
 def _parse_origin(entry: Any) -> tuple[Origin, str]:
     """Return an origin, and the origin as text."""
     if not isinstance(entry, str):
-        raise ConfigurationError("credentials: an origin is text, such as 'https://wiki.corp'")
+        raise ConfigurationError(
+            "credentials: an origin is text, such as 'https://wiki.corp'"
+        )
     named = describe_url(entry.strip()).rstrip("/")  # it may have a password in it
     try:
         scheme, host, port, rest = split_url(entry)
     except UnsafeURL as error:
-        raise ConfigurationError(f"credentials: {named} is not an origin such as https://wiki.corp: {error}") from None
+        raise ConfigurationError(
+            f"credentials: {named} is not an origin such as https://wiki.corp: {error}"
+        ) from None
     if rest != "/":
-        raise ConfigurationError(f"credentials: {named} has a path; an origin is scheme, host and port")
+        raise ConfigurationError(
+            f"credentials: {named} has a path; an origin is scheme, host and port"
+        )
     if scheme != "https" and not is_this_machine(host):
-        raise ConfigurationError(f"credentials: {named} would get them unencrypted; use https")
+        raise ConfigurationError(
+            f"credentials: {named} would get them unencrypted; use https"
+        )
     return (scheme, host, port), named

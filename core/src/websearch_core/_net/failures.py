@@ -1,4 +1,5 @@
-"""Turn what the HTTP libraries raise and log into what may be shown: our errors, without keys, queries and addresses.
+"""Turn what the HTTP libraries raise and log into what may be shown: our errors,
+without keys, queries and addresses.
 
 The caller's own client may be of either library, so the errors of both are understood.
 """
@@ -14,7 +15,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from .._runtime.scope import current_call, scope
-from ..errors import BadResponse, ConfigurationError, TimedOut, Unavailable, UnsafeURL, WebSearchError
+from ..errors import (
+    BadResponse,
+    ConfigurationError,
+    TimedOut,
+    Unavailable,
+    UnsafeURL,
+    WebSearchError,
+)
 from ..flow import Request
 from ..flow._redaction import SecretRequest, keys_in, without_keys
 from .proxy import Proxy
@@ -23,8 +31,14 @@ from .system import is_failed_lookup
 
 _LOGGERS = (  # a logger's filter does not see the records of its child loggers
     *("httpx", "httpx2"),
-    *(f"httpcore.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")),
-    *(f"httpcore2.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")),
+    *(
+        f"httpcore.{part}"
+        for part in ("connection", "http11", "http2", "proxy", "socks")
+    ),
+    *(
+        f"httpcore2.{part}"
+        for part in ("connection", "http11", "http2", "proxy", "socks")
+    ),
 )
 
 
@@ -35,10 +49,14 @@ def redact_logs() -> None:
 
 
 @contextmanager
-def translate_errors(request: Request, proxy: Proxy | None = None) -> Iterator[list[Any]]:
-    """Raise our errors instead of the HTTP library's, whose messages may contain URLs and internal addresses.
+def translate_errors(
+    request: Request, proxy: Proxy | None = None
+) -> Iterator[list[Any]]:
+    """Raise our errors instead of the HTTP library's, whose messages may contain URLs
+    and internal addresses.
 
-    Yields a list, to which to add the answer as soon as it begins: the messages say whether it did.
+    Yields a list, to which to add the answer as soon as it begins: the messages say
+    whether it did.
     """
     answers: list[Any] = []
     try:
@@ -54,24 +72,38 @@ def translate_errors(request: Request, proxy: Proxy | None = None) -> Iterator[l
         raise ours from error
 
 
-def _translate(error: Exception, request: Request, server: str, *, has_begun: bool) -> Exception:
+def _translate(
+    error: Exception, request: Request, server: str, *, has_begun: bool
+) -> Exception:
     """Return our error for *error*; itself if it is ours, or a bug."""
     if isinstance(error, WebSearchError):
         return error
     if isinstance(error, (TimeoutError, *_find_error_types("TimeoutException"))):
         return TimedOut(f"no answer from {server} within the time allowed")
-    if isinstance(error, _find_error_types("LocalProtocolError", "UnsupportedProtocol", "InvalidURL")):
+    if isinstance(
+        error,
+        _find_error_types("LocalProtocolError", "UnsupportedProtocol", "InvalidURL"),
+    ):
         if request.guarded:  # a page may have chosen the URL
             return UnsafeURL("no request can be sent to this URL")
-        return ConfigurationError(f"{urlsplit(request.url).netloc!r} is not a host that a request can be sent to")
+        return ConfigurationError(
+            f"{urlsplit(request.url).netloc!r} is not a host that a request can be "
+            f"sent to"
+        )
     if isinstance(error, _find_error_types("ConnectError")):
         reason = _find_root_cause(error)
-        is_unknown = is_failed_lookup(reason)  # by the caller's own client; for ours, `lookup` says so
-        problem = "the host name does not resolve" if is_unknown else f"cannot connect to {server}"
+        # by the caller's own client; for ours, `lookup` says so
+        is_unknown = is_failed_lookup(reason)
+        problem = (
+            "the host name does not resolve"
+            if is_unknown
+            else f"cannot connect to {server}"
+        )
         failure = Unavailable(problem + ("" if is_unknown else _describe_cause(reason)))
         failure.temporary = not (is_unknown or isinstance(reason, ssl.SSLError))
         return failure
-    if isinstance(error, UnicodeError):  # the caller's own client failed to parse a redirect's Location
+    # the caller's own client failed to parse a redirect's Location
+    if isinstance(error, UnicodeError):
         return BadResponse(f"{server} redirects to an invalid URL")
     if isinstance(error, _find_error_types("HTTPError", "StreamError")):
         return Unavailable(_describe_break(server, error, has_begun=has_begun))
@@ -79,14 +111,21 @@ def _translate(error: Exception, request: Request, server: str, *, has_begun: bo
 
 
 def _remove_request(error: Exception, request: Request) -> None:
-    """Remove the request and its keys from *error*: our errors are chained to those of the HTTP library."""
+    """Remove the request and its keys from *error*: our errors are chained to those of
+    the HTTP library.
+    """
     keys = keys_in(request)
     for one in _walk_chain(error):
         for name, value in vars(one).items():
             if isinstance(value, _find_error_types("Request", "Response")):
                 vars(one)[name] = None
-        if any(isinstance(arg, str) and without_keys(arg, keys) != arg for arg in one.args):
-            one.args = tuple(without_keys(arg, keys) if isinstance(arg, str) else arg for arg in one.args)
+        if any(
+            isinstance(arg, str) and without_keys(arg, keys) != arg for arg in one.args
+        ):
+            one.args = tuple(
+                without_keys(arg, keys) if isinstance(arg, str) else arg
+                for arg in one.args
+            )
 
 
 def _walk_chain(error: BaseException) -> list[BaseException]:
@@ -102,9 +141,11 @@ def _walk_chain(error: BaseException) -> list[BaseException]:
 
 
 class _LogRedaction(logging.Filter):
-    """Removes queries, and keys that a service repeats, from the logs of the HTTP library.
+    """Removes queries, and keys that a service repeats, from the logs of the HTTP
+    library.
 
-    These logs have the URL of every request and, at debug level, the headers of every answer.
+    These logs have the URL of every request and, at debug level, the headers of every
+    answer.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -113,7 +154,10 @@ class _LogRedaction(logging.Filter):
             return True
         if isinstance(record.args, tuple):
             args: tuple[Any, ...] = record.args
-            record.args = tuple(arg.copy_with(query=None) if hasattr(arg, "copy_with") else arg for arg in args)
+            record.args = tuple(
+                arg.copy_with(query=None) if hasattr(arg, "copy_with") else arg
+                for arg in args
+            )
         message = record.getMessage()
         if isinstance(request, SecretRequest) and "set-cookie" in message.lower():
             return False  # the cookie of a session logs its holder in, too
@@ -127,25 +171,39 @@ _log_redaction = _LogRedaction()
 
 
 def _find_error_types(*names: str) -> tuple[type[Exception], ...]:
-    """Return these exceptions of all loaded HTTP libraries: the caller's own client may use the other one.
+    """Return these exceptions of all loaded HTTP libraries: the caller's own client may
+    use the other one.
 
     One that another thread is importing may not have them yet, and has raised none.
     """
     loaded = [sys.modules[name] for name in ("httpx", "httpx2") if name in sys.modules]
-    return tuple(getattr(library, name) for library in loaded for name in names if hasattr(library, name))
+    return tuple(
+        getattr(library, name)
+        for library in loaded
+        for name in names
+        if hasattr(library, name)
+    )
 
 
 def _describe_break(server: str, error: Exception, *, has_begun: bool) -> str:
     """Say in our own words how an answer failed to arrive."""
-    if isinstance(error, _find_error_types("RemoteProtocolError")) and "without sending" not in str(error):
+    if isinstance(
+        error, _find_error_types("RemoteProtocolError")
+    ) and "without sending" not in str(error):
         if str(error) == TOO_LONG:
             return f"{server} sent headers without end, and no answer"
         return f"{server} sent an answer that is not valid HTTP"
-    return f"{server} broke off its answer" if has_begun else f"{server} closed the connection before it answered"
+    return (
+        f"{server} broke off its answer"
+        if has_begun
+        else f"{server} closed the connection before it answered"
+    )
 
 
 def _find_root_cause(error: BaseException | None) -> OSError | None:
-    """Return the error of the operating system or TLS that caused an error of an HTTP library."""
+    """Return the error of the operating system or TLS that caused an error of an HTTP
+    library.
+    """
     while error is not None and not (isinstance(error, OSError) and error.strerror):
         error = error.__cause__ or error.__context__
     return error
@@ -155,4 +213,7 @@ def _describe_cause(reason: OSError | None) -> str:
     """Describe *reason* without addresses and names, which may be internal ones."""
     if reason is None:
         return ""
-    return f": {reason.reason if isinstance(reason, ssl.SSLError) else os.strerror(reason.errno or 0)}"
+    return (
+        f": "
+        f"{reason.reason if isinstance(reason, ssl.SSLError) else os.strerror(reason.errno or 0)}"
+    )

@@ -1,12 +1,16 @@
-"""A forward proxy on loopback that a browser is forced through: where the guard judges what any part of it sends.
+"""A forward proxy on loopback that a browser is forced through: where the guard judges
+what any part of it sends.
 
-A browser sends on its own account: subresources, workers, sockets, prefetches, redirects. Whatever it is, it arrives
-here as ``GET http://host/...`` or ``CONNECT host:port``. The host is read strictly (`Guard.check`), resolved once,
-judged (`Guard.judge`), and the connection goes to the very address that was judged, through the same proxy as all
-pages. One gate serves one page, so its limits are that page's, and closing it cuts everything that the page left open.
+A browser sends on its own account: subresources, workers, sockets, prefetches,
+redirects. Whatever it is, it arrives here as ``GET http://host/...`` or ``CONNECT
+host:port``. The host is read strictly (`Guard.check`), resolved once, judged
+(`Guard.judge`), and the connection goes to the very address that was judged, through
+the same proxy as all pages. One gate serves one page, so its limits are that page's,
+and closing it cuts everything that the page left open.
 
-A site cannot answer in the proxy's name: its 407 becomes 502, its ``Proxy-*`` fields are dropped, and no protocol is
-switched. Our own refusals carry a random mark, which distinguishes them from a site's 403.
+A site cannot answer in the proxy's name: its 407 becomes 502, its ``Proxy-*`` fields
+are dropped, and no protocol is switched. Our own refusals carry a random mark, which
+distinguishes them from a site's 403.
 """
 
 from __future__ import annotations
@@ -22,7 +26,15 @@ from .._text.urls import locate
 from ..errors import TimedOut, Unavailable, UnsafeURL, WebSearchError
 from .backend import AsyncGuardedBackend
 from .guard import Guard
-from .heads import Fields, MalformedHead, body_length, parse_answer, parse_request, write_answer, write_request
+from .heads import (
+    Fields,
+    MalformedHead,
+    body_length,
+    parse_answer,
+    parse_request,
+    write_answer,
+    write_request,
+)
 from .lookup import Line
 from .proxy import Proxies, Proxy, Way
 from .system import find_user
@@ -36,7 +48,9 @@ _TLS = b"\x16"  # the first byte of a TLS handshake
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What one page may use. Once a sum is spent the gate shuts: what is open is cut, and what comes is refused."""
+    """What one page may use. Once a sum is spent the gate shuts: what is open is cut,
+    and what comes is refused.
+    """
 
     received: int = 20 * 2**20  # bytes from sites, as they came over the wire
     sent: int = 2**20  # bytes to sites
@@ -54,7 +68,8 @@ class Traffic:
     received: int = 0
     sent: int = 0
     refused: int = 0
-    errors: dict[tuple[str, int], WebSearchError] = field(default_factory=dict)  # the last one, by host and port
+    # the last one, by host and port
+    errors: dict[tuple[str, int], WebSearchError] = field(default_factory=dict)
 
 
 class _Refusal(Exception):
@@ -64,11 +79,13 @@ class _Refusal(Exception):
 
 
 class Gate:
-    """``async with Gate(guard, line) as gate:`` and give the browser ``gate.url`` as its proxy.
+    """``async with Gate(guard, line) as gate:`` and give the browser ``gate.url`` as
+    its proxy.
 
-    It listens on *address* (see `find_own_address`), and the page may use what the *limits* say. *user* is the id of
-    the user that the browser runs as: where the system says who is at the other end of a connection, programs of
-    others are not answered. None is for anybody.
+    It listens on *address* (see `find_own_address`), and the page may use what the
+    *limits* say. *user* is the id of the user that the browser runs as: where the
+    system says who is at the other end of a connection, programs of others are not
+    answered. None is for anybody.
     """
 
     def __init__(
@@ -86,15 +103,23 @@ class Gate:
         self.mark = secrets.token_urlsafe(16)
         self.spent = ""  # what was used up, if anything
         self._guard, self._address, self._user = guard, address, user
-        self._ways = {scheme: Way(proxies, scheme) if proxies else None for scheme in ("http", "https")}
-        self._backends = {name: AsyncGuardedBackend(_Dialer(), guard, line, way) for name, way in self._ways.items()}
+        self._ways = {
+            scheme: Way(proxies, scheme) if proxies else None
+            for scheme in ("http", "https")
+        }
+        self._backends = {
+            name: AsyncGuardedBackend(_Dialer(), guard, line, way)
+            for name, way in self._ways.items()
+        }
         self._tasks: set[asyncio.Task[None]] = set()
         self._writers: set[asyncio.StreamWriter] = set()
         self._open = 0
         self._is_shut = False
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._accept, self._address, 0, limit=_MAX_HEAD)
+        self._server = await asyncio.start_server(
+            self._accept, self._address, 0, limit=_MAX_HEAD
+        )
         port = self._server.sockets[0].getsockname()[1]
         self.url = f"http://{self._address}:{port}"
         return self
@@ -119,7 +144,9 @@ class Gate:
         except UnsafeURL as error:
             return error
 
-    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _accept(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         self._writers.add(writer)
         self._tasks.add(task := asyncio.ensure_future(self._handle(reader, writer)))
         task.add_done_callback(lambda _: self._finish(task, writer))
@@ -130,7 +157,9 @@ class Gate:
         self._writers.discard(writer)
         writer.close()
 
-    async def _handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _handle(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         near, far = (writer.get_extra_info(name) for name in ("sockname", "peername"))
         if self._user is not None and find_user(near, far) not in {self._user, None}:
             return  # what a stranger asks for is not charged to the page
@@ -140,15 +169,28 @@ class Gate:
         except _Refusal as refusal:
             self.traffic.refused += 1
             with contextlib.suppress(OSError):
-                fields = f"X-Gate: {self.mark}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+                fields = (
+                    f"X-Gate: {self.mark}\r\nContent-Length: 0\r\nConnection: "
+                    f"close\r\n\r\n"
+                )
                 writer.write(f"HTTP/1.1 {refusal.status} Refused\r\n{fields}".encode())
                 await writer.drain()
-        except (OSError, EOFError, asyncio.LimitOverrunError, TimeoutError, MalformedHead):
-            pass  # one of the two has gone, or speaks no HTTP: the browser sees the connection end
+        except (
+            OSError,
+            EOFError,
+            asyncio.LimitOverrunError,
+            TimeoutError,
+            MalformedHead,
+        ):
+            # one of the two has gone, or speaks no HTTP: the browser sees the
+            # connection end
+            pass
         finally:
             self._open -= 1
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         async with asyncio.timeout(self.limits.idle):
             head = await reader.readuntil(b"\r\n\r\n")
         method, target, fields = parse_request(head)
@@ -164,9 +206,15 @@ class Gate:
         else:
             raise _Refusal(400, UnsafeURL("only http and https URLs can be opened"))
 
-    async def _tunnel(self, target: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve CONNECT, which is how https:, wss: and ws: come. The first byte shows whether it is TLS."""
-        secure, plain = (self._judge_name(f"{scheme}://{target}/") for scheme in ("https", "http"))
+    async def _tunnel(
+        self, target: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        """Serve CONNECT, which is how https:, wss: and ws: come. The first byte shows
+        whether it is TLS.
+        """
+        secure, plain = (
+            self._judge_name(f"{scheme}://{target}/") for scheme in ("https", "http")
+        )
         if isinstance(secure, WebSearchError) and isinstance(plain, WebSearchError):
             raise self._refuse(f"https://{target}/", secure)
         async with self._connect(f"https://{target}/") as far:
@@ -174,13 +222,18 @@ class Gate:
             async with asyncio.timeout(self.limits.idle):
                 first = await reader.read(_CHUNK)
             judged = secure if first.startswith(_TLS) else plain
-            if not first or isinstance(judged, WebSearchError):  # open over another scheme only
+            # open over another scheme only
+            if not first or isinstance(judged, WebSearchError):
                 return
             self._count(len(first), up=True)
             far.writer.write(first)
-            await self._run_both(self._pump(reader, far.writer, up=True), self._pump(far.reader, writer))
+            await self._run_both(
+                self._pump(reader, far.writer, up=True), self._pump(far.reader, writer)
+            )
 
-    async def _exchange(self, method: str, target: str, fields: Fields, browser: _Streams) -> None:
+    async def _exchange(
+        self, method: str, target: str, fields: Fields, browser: _Streams
+    ) -> None:
         """Serve a request over http:, one on each connection."""
         reader, writer = browser
         length = body_length(fields)
@@ -190,13 +243,18 @@ class Gate:
         async with self._connect(url) as far:
             authority, slash, path = url.removeprefix("http://").partition("/")
             address = slash + path.partition("#")[0]
-            proxy = way.find_forwarder(*locate(url)) if (way := self._ways["http"]) else None
+            proxy = (
+                way.find_forwarder(*locate(url))
+                if (way := self._ways["http"])
+                else None
+            )
             if proxy is not None:
                 address = f"http://{authority}{address}"
             own = proxy.make_headers() if proxy is not None else {}
             far.writer.write(write_request(method, address, authority, fields, own))
             await self._run_both(
-                self._pump(reader, far.writer, up=True, length=length), self._answer(far.reader, writer, url, proxy)
+                self._pump(reader, far.writer, up=True, length=length),
+                self._answer(far.reader, writer, url, proxy),
             )
 
     def _judge_name(self, url: str) -> str | WebSearchError:
@@ -207,23 +265,36 @@ class Gate:
             return error
 
     def _refuse(self, url: str, error: WebSearchError) -> _Refusal:
-        with contextlib.suppress(UnsafeURL):  # without a place in an odd URL, the browser would not have sent it
+        # without a place in an odd URL, the browser would not have sent it
+        with contextlib.suppress(UnsafeURL):
             self.traffic.errors[locate(url)] = error
-        status = 403 if isinstance(error, UnsafeURL) else 504 if isinstance(error, TimedOut) else 502
+        status = (
+            403
+            if isinstance(error, UnsafeURL)
+            else 504
+            if isinstance(error, TimedOut)
+            else 502
+        )
         return _Refusal(status, error)
 
     @contextlib.asynccontextmanager
     async def _connect(self, url: str) -> AsyncIterator[_Connection]:
-        """Resolve the host of *url*, judge all of its addresses, and connect to one of them while a block runs."""
+        """Resolve the host of *url*, judge all of its addresses, and connect to one of
+        them while a block runs.
+        """
         host, port = locate(url)
         try:
             backend = self._backends[url.partition(":")[0]]
-            far: _Connection = await backend.connect_tcp(host, port, self.limits.connect)
+            far: _Connection = await backend.connect_tcp(
+                host, port, self.limits.connect
+            )
         except WebSearchError as error:
             raise self._refuse(url, error) from error
         except OSError as error:
             reason = os.strerror(error.errno) if error.errno else "no connection"
-            raise self._refuse(url, Unavailable(f"cannot connect to {host}: {reason}")) from error
+            raise self._refuse(
+                url, Unavailable(f"cannot connect to {host}: {reason}")
+            ) from error
         try:
             self._writers.add(far.writer)
             yield far
@@ -232,7 +303,12 @@ class Gate:
             far.writer.close()
 
     async def _pump(
-        self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, *, up: bool = False, length: int | None = None
+        self,
+        source: asyncio.StreamReader,
+        sink: asyncio.StreamWriter,
+        *,
+        up: bool = False,
+        length: int | None = None,
     ) -> None:
         while length is None or length > 0:
             data = await source.read(_CHUNK if length is None else min(_CHUNK, length))
@@ -247,7 +323,11 @@ class Gate:
                 sink.write_eof()
 
     async def _answer(
-        self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, url: str, proxy: Proxy | None
+        self,
+        source: asyncio.StreamReader,
+        sink: asyncio.StreamWriter,
+        url: str,
+        proxy: Proxy | None,
     ) -> None:
         """Pass on an answer, but nothing in it that speaks to the client of a proxy."""
         while True:
@@ -257,7 +337,10 @@ class Gate:
             if status == 407 and proxy is not None:
                 raise self._refuse(url, proxy.make_login_error())
             if status in {101, 407}:
-                raise self._refuse(url, Unavailable("the site answers like a proxy, or switches protocols"))
+                raise self._refuse(
+                    url,
+                    Unavailable("the site answers like a proxy, or switches protocols"),
+                )
             if status >= 200:
                 break
         sink.write(write_answer(status, reason, fields))
@@ -277,15 +360,21 @@ class Gate:
         self.spent = self.spent or what
         self.shut()
 
-    async def _run_both(self, up: Coroutine[Any, Any, None], down: Coroutine[Any, Any, None]) -> None:
-        """Run both directions until the answer is over, one of them fails, or nothing moves for too long."""
+    async def _run_both(
+        self, up: Coroutine[Any, Any, None], down: Coroutine[Any, Any, None]
+    ) -> None:
+        """Run both directions until the answer is over, one of them fails, or nothing
+        moves for too long.
+        """
         sending, receiving = asyncio.ensure_future(up), asyncio.ensure_future(down)
         try:
             waiting: set[asyncio.Future[None]] = {sending, receiving}
             while receiving in waiting:
                 before = self.traffic.sent + self.traffic.received
                 done, waiting = await asyncio.wait(
-                    waiting, timeout=self.limits.idle, return_when=asyncio.FIRST_COMPLETED
+                    waiting,
+                    timeout=self.limits.idle,
+                    return_when=asyncio.FIRST_COMPLETED,
                 )
                 if not done and self.traffic.sent + self.traffic.received == before:
                     return
@@ -314,20 +403,29 @@ class _Connection:
 
 
 class _Dialer:
-    """Opens plain connections, for `AsyncGuardedBackend`, which decides to which addresses."""
+    """Opens plain connections, for `AsyncGuardedBackend`, which decides to which
+    addresses.
+    """
 
-    async def connect_tcp(self, address: str, port: int, timeout: float | None = None) -> _Connection:
+    async def connect_tcp(
+        self, address: str, port: int, timeout: float | None = None
+    ) -> _Connection:
         async with asyncio.timeout(timeout):
-            return _Connection(*await asyncio.open_connection(address, port, limit=_MAX_HEAD))
+            return _Connection(
+                *await asyncio.open_connection(address, port, limit=_MAX_HEAD)
+            )
 
 
 async def find_own_address() -> str:
-    """Return a loopback address that nothing else listens on, where the system has more than one; else ``127.0.0.1``.
+    """Return a loopback address that nothing else listens on, where the system has more
+    than one; else ``127.0.0.1``.
 
-    A browser may resolve this one address only, so even where it goes around its proxy, it finds nothing but gates.
+    A browser may resolve this one address only, so even where it goes around its proxy,
+    it finds nothing but gates.
     """
     for _ in range(3):
-        # From the system: the state of `random` is the same in processes that a fork or a seed made alike.
+        # From the system: the state of `random` is the same in processes that a fork or
+        # a seed made alike.
         address = f"127.{64 + secrets.randbelow(187)}.{1 + secrets.randbelow(250)}.{2 + secrets.randbelow(249)}"
         with contextlib.suppress(OSError):
             server = await asyncio.start_server(lambda *_: None, address, 0)

@@ -1,8 +1,10 @@
-"""Look names up in threads, few enough that one caller cannot starve another, and let the guard judge the addresses.
+"""Look names up in threads, few enough that one caller cannot starve another, and let
+the guard judge the addresses.
 
-``getaddrinfo`` cannot be cancelled and takes no timeout, so a name whose server is silent blocks its thread for as long
-as the system waits. A page chooses the names it links to. So each `websearch_core._net.sender.Sender` has one line for
-pages and another for services, each tenant has its own part of a line, and all take turns.
+``getaddrinfo`` cannot be cancelled and takes no timeout, so a name whose server is
+silent blocks its thread for as long as the system waits. A page chooses the names it
+links to. So each `websearch_core._net.sender.Sender` has one line for pages and another
+for services, each tenant has its own part of a line, and all take turns.
 """
 
 from __future__ import annotations
@@ -25,21 +27,28 @@ Ask: TypeAlias = Callable[[], Sequence[str]]
 _LATE = "the name did not resolve within the time allowed"
 MAX_RUNNING = 16  # look-ups of one tenant in one line
 MAX_WAITING = 256  # look-ups of one tenant in one line
-MAX_THREADS = 256  # for pages, shared by all their lines, and as many again for services
+# for pages, shared by all their lines, and as many again for services
+MAX_THREADS = 256
 
-FOR_PAGES, FOR_SERVICES = (Threads("websearch-dns", MAX_THREADS, MAX_RUNNING) for _ in range(2))
+FOR_PAGES, FOR_SERVICES = (
+    Threads("websearch-dns", MAX_THREADS, MAX_RUNNING) for _ in range(2)
+)
 
 
 class Line:
-    """A queue of look-ups, of which a few run at a time, in *threads* that it shares with others."""
+    """A queue of look-ups, of which a few run at a time, in *threads* that it shares
+    with others.
+    """
 
     def __init__(self, threads: Threads) -> None:
         self._threads = threads
 
     def look_up(self, ask: Ask, page: str = "") -> Future[Sequence[str]]:
-        """Start a look-up by *ask*, which blocks, or queue it. A caller that stops waiting for the answer cancels it.
+        """Start a look-up by *ask*, which blocks, or queue it. A caller that stops
+        waiting for the answer cancels it.
 
-        *page* is the name to say in an error, if it is that of a page. Those of services may be internal.
+        *page* is the name to say in an error, if it is that of a page. Those of
+        services may be internal.
         """
         client = self, current_client()
         if self._threads.count_waiting(client) >= MAX_WAITING:
@@ -51,13 +60,20 @@ def _answer(ask: Ask, page: str) -> Sequence[str]:
     try:
         return ask()
     except (OSError, UnicodeError) as error:
-        failure = Unavailable(f"the host name {page} does not resolve" if page else "the host name does not resolve")
+        failure = Unavailable(
+            f"the host name {page} does not resolve"
+            if page
+            else "the host name does not resolve"
+        )
         failure.temporary = False
         raise failure from error
 
 
-def resolve(line: Line, guard: Guard | None, host: str, port: int, timeout: float | None = None) -> list[str]:
-    """Resolve *host* in the queue *line*, and let *guard* judge its addresses; None allows all of them.
+def resolve(
+    line: Line, guard: Guard | None, host: str, port: int, timeout: float | None = None
+) -> list[str]:
+    """Resolve *host* in the queue *line*, and let *guard* judge its addresses; None
+    allows all of them.
 
     That takes at most *timeout* seconds; the deadline limits it, too.
     """
@@ -68,8 +84,12 @@ def resolve(line: Line, guard: Guard | None, host: str, port: int, timeout: floa
         waiting.cancel()  # unless it is there
 
 
-async def aresolve(line: Line, guard: Guard | None, host: str, port: int, timeout: float | None = None) -> list[str]:
-    """Do the same as `resolve` off the event loop, where cancellation enforces the deadline."""
+async def aresolve(
+    line: Line, guard: Guard | None, host: str, port: int, timeout: float | None = None
+) -> list[str]:
+    """Do the same as `resolve` off the event loop, where cancellation enforces the
+    deadline.
+    """
     try:
         async with asyncio.timeout(timeout):
             found = await asyncio.wrap_future(_look_up(line, guard, host, port))
@@ -78,14 +98,21 @@ async def aresolve(line: Line, guard: Guard | None, host: str, port: int, timeou
     return _judge(guard, host, port, found)
 
 
-def _look_up(line: Line, guard: Guard | None, host: str, port: int) -> Future[Sequence[str]]:
+def _look_up(
+    line: Line, guard: Guard | None, host: str, port: int
+) -> Future[Sequence[str]]:
     """Start the look-up of *host*; an address needs none."""
     if parse_address(host):
         found: Future[Sequence[str]] = Future()
         found.set_result([host])
         return found
-    return line.look_up(partial(guard.resolve if guard else resolve_name, host, port), host if guard else "")
+    return line.look_up(
+        partial(guard.resolve if guard else resolve_name, host, port),
+        host if guard else "",
+    )
 
 
-def _judge(guard: Guard | None, host: str, port: int, addresses: Sequence[str]) -> list[str]:
+def _judge(
+    guard: Guard | None, host: str, port: int, addresses: Sequence[str]
+) -> list[str]:
     return guard.judge(host, port, addresses) if guard else list(addresses)

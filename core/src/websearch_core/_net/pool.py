@@ -1,10 +1,12 @@
 """Keep connections open between requests, in place of httpcore's own pools.
 
-Those look at each connection several times per request, and ask the system about every idle one: with a hundred
-requests in flight, that costs more than the request. Here, a request takes the connection that was used last, and only
-that one is checked. A connection is used again only with the keys that it was opened for: if a server or a proxy ever
-confused two answers, both would belong to the same owner. It is not used again at all if more than the answer arrived.
-Connections are httpcore's, so nothing else is known here about HTTP, TLS or proxies. How many requests are in flight is
+Those look at each connection several times per request, and ask the system about every
+idle one: with a hundred requests in flight, that costs more than the request. Here, a
+request takes the connection that was used last, and only that one is checked. A
+connection is used again only with the keys that it was opened for: if a server or a
+proxy ever confused two answers, both would belong to the same owner. It is not used
+again at all if more than the answer arrived. Connections are httpcore's, so nothing
+else is known here about HTTP, TLS or proxies. How many requests are in flight is
 limited by the `websearch_core._net.sender.Sender`.
 """
 
@@ -22,24 +24,29 @@ from .proxy import Proxy, Way
 
 KEPT = 30.0  # seconds that an idle connection is kept
 
-OWNER = "websearch_owner"  # the extension of a request that says with whose keys it is sent
+# the extension of a request that says with whose keys it is sent
+OWNER = "websearch_owner"
 Key: TypeAlias = tuple[bytes, bytes, int, bytes]
 
 
 class _Pool:
-    """What both pools share: which connections are idle, and which are in use. Those that *inner*, a pool of *core*,
-    creates are direct ones, or go through its proxy.
+    """What both pools share: which connections are idle, and which are in use. Those
+    that *inner*, a pool of *core*, creates are direct ones, or go through its proxy.
     """
 
-    def __init__(self, core: Any, inner: Any, most_idle: int, way: Way | None = None) -> None:
+    def __init__(
+        self, core: Any, inner: Any, most_idle: int, way: Way | None = None
+    ) -> None:
         self.inner = inner
         self._core, self._way = core, way
         self._unsupported: type[Exception] = core.UnsupportedProtocol
         self._unavailable: type[Exception] = core.ConnectionNotAvailable
         self._is_closed = False
         self._most_idle, self._lock = most_idle, threading.Lock()
-        self._idle: dict[Any, tuple[Key, float]] = {}  # and when each is too old; the one used last is at the end
-        # And whether the end of its answer is certain. Weak: an interrupted caller never closes its connection.
+        # and when each is too old; the one used last is at the end
+        self._idle: dict[Any, tuple[Key, float]] = {}
+        # And whether the end of its answer is certain. Weak: an interrupted caller
+        # never closes its connection.
         self._busy: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
     def _find_key(self, request: Any) -> Key:
@@ -55,10 +62,18 @@ class _Pool:
     def _address(self, request: Any, proxy: Proxy) -> Any:
         """Return *request* in absolute form, for *proxy* to pass it on."""
         url = request.url
-        place = next(value for name, value in request.headers if name.lower() == b"host")  # IPv6 in brackets
+        # IPv6 in brackets
+        place = next(
+            value for name, value in request.headers if name.lower() == b"host"
+        )
         target = url.scheme + b"://" + place + url.target
-        absolute = self._core.URL(scheme=url.scheme, host=url.host, port=url.port, target=target)
-        headers = [(name.encode(), value.encode()) for name, value in proxy.make_headers().items()]
+        absolute = self._core.URL(
+            scheme=url.scheme, host=url.host, port=url.port, target=target
+        )
+        headers = [
+            (name.encode(), value.encode())
+            for name, value in proxy.make_headers().items()
+        ]
         return self._core.Request(
             request.method,
             absolute,
@@ -68,7 +83,9 @@ class _Pool:
         )
 
     def _begin_body(self, connection: Any, response: Any, proxy: Proxy | None) -> None:
-        """Let our own stream read on: the answer has begun. A test tool may have replaced it."""
+        """Let our own stream read on: the answer has begun. A test tool may have
+        replaced it.
+        """
         if proxy:
             proxy.check_login(response.status)
         names = set(map(bytes.lower, dict(response.headers)))
@@ -88,17 +105,27 @@ class _Pool:
         return None
 
     def _release(self, connection: Any, key: Key, is_clear: bool) -> list[Any]:
-        """Keep *connection* if it can be used again; return the connections to close."""
+        """Keep *connection* if it can be used again; return the connections to
+        close.
+        """
         is_clear = self._busy.pop(connection, True) and is_clear
-        if is_clear and connection.is_idle() and not connection.is_closed() and not _has_more(connection):
+        if (
+            is_clear
+            and connection.is_idle()
+            and not connection.is_closed()
+            and not _has_more(connection)
+        ):
             with self._lock:
                 self._idle[connection] = key, time.monotonic() + KEPT
-            # Closing did nothing to a connection that was not open yet, or to one of a request that came later.
+            # Closing did nothing to a connection that was not open yet, or to one of a
+            # request that came later.
             return self._take_all_idle() if self._is_closed else self._take_surplus()
         return [connection]
 
     def _take_surplus(self) -> list[Any]:
-        """Return the idle connections that are too old, and the oldest of those that are too many."""
+        """Return the idle connections that are too old, and the oldest of those that
+        are too many.
+        """
         now = time.monotonic()
         surplus: list[Any] = []
         with self._lock:
@@ -119,7 +146,9 @@ class _Pool:
         self._is_closed = True
         busy, self._busy = self._busy, WeakKeyDictionary()
         # In one step: other threads add connections meanwhile.
-        return [one for ref in busy.keyrefs() if (one := ref()) is not None] + self._take_all_idle()
+        return [
+            one for ref in busy.keyrefs() if (one := ref()) is not None
+        ] + self._take_all_idle()
 
 
 class Pool(_Pool):
@@ -128,17 +157,28 @@ class Pool(_Pool):
     def handle_request(self, request: Any) -> Any:
         """Send *request* over a connection that was kept, or over a new one."""
         key = self._find_key(request)
-        proxy = self._way.find_forwarder(key[1].decode("ascii"), key[2]) if self._way else None
+        proxy = (
+            self._way.find_forwarder(key[1].decode("ascii"), key[2])
+            if self._way
+            else None
+        )
         while True:
-            while (connection := self._take_idle(key)) is not None and connection.has_expired():
+            while (
+                connection := self._take_idle(key)
+            ) is not None and connection.has_expired():
                 connection.close()
             connection = connection or self._create(request)
             self._busy[connection] = True
             try:
-                response = connection.handle_request(self._address(request, proxy) if proxy else request)
+                response = connection.handle_request(
+                    self._address(request, proxy) if proxy else request
+                )
                 self._begin_body(connection, response, proxy)
-                response.stream = _Body(response.stream, partial(self._end, connection, key))
-            except self._unavailable:  # closed by somebody else before anything was sent
+                response.stream = _Body(
+                    response.stream, partial(self._end, connection, key)
+                )
+            except self._unavailable:
+                # closed by somebody else before anything was sent
                 self._end(connection, key, is_clear=True)
             except BaseException:  # Ctrl-C can leave a lock of it locked, for ever
                 self._end(connection, key, is_clear=False)
@@ -158,26 +198,39 @@ class Pool(_Pool):
 class AsyncPool(_Pool):
     """The connections of one event loop.
 
-    A timer closes those that became too old, so that tenants who search no more hold no files open.
+    A timer closes those that became too old, so that tenants who search no more hold no
+    files open.
     """
 
-    def __init__(self, core: Any, inner: Any, most_idle: int, way: Way | None = None) -> None:
+    def __init__(
+        self, core: Any, inner: Any, most_idle: int, way: Way | None = None
+    ) -> None:
         super().__init__(core, inner, most_idle, way)
         self._timer: asyncio.TimerHandle | None = None
         self._closing: set[asyncio.Task[None]] = set()
 
     async def handle_async_request(self, request: Any) -> Any:
         key = self._find_key(request)
-        proxy = self._way.find_forwarder(key[1].decode("ascii"), key[2]) if self._way else None
+        proxy = (
+            self._way.find_forwarder(key[1].decode("ascii"), key[2])
+            if self._way
+            else None
+        )
         while True:
-            while (connection := self._take_idle(key)) is not None and connection.has_expired():
+            while (
+                connection := self._take_idle(key)
+            ) is not None and connection.has_expired():
                 await connection.aclose()
             connection = connection or self._create(request)
             self._busy[connection] = True
             try:
-                response = await connection.handle_async_request(self._address(request, proxy) if proxy else request)
+                response = await connection.handle_async_request(
+                    self._address(request, proxy) if proxy else request
+                )
                 self._begin_body(connection, response, proxy)
-                response.stream = _AsyncBody(response.stream, partial(self._end, connection, key))
+                response.stream = _AsyncBody(
+                    response.stream, partial(self._end, connection, key)
+                )
             except self._unavailable:
                 await self._end(connection, key, is_clear=True)
             except BaseException:
@@ -199,7 +252,9 @@ class AsyncPool(_Pool):
     def _set_timer(self) -> None:
         if self._timer is None and self._idle:
             weak: weakref.ref[AsyncPool] = weakref.ref(self)
-            self._timer = asyncio.get_running_loop().call_later(1.1 * KEPT, _close_old, weak)
+            self._timer = asyncio.get_running_loop().call_later(
+                1.1 * KEPT, _close_old, weak
+            )
 
     def close_old(self) -> None:
         """Close the connections that are too old, soon."""
@@ -212,7 +267,9 @@ class AsyncPool(_Pool):
 
 
 async def _close_all(connections: list[Any]) -> None:
-    """Close *connections*, which nobody else knows any more: all of them, even if this is cancelled meanwhile."""
+    """Close *connections*, which nobody else knows any more: all of them, even if this
+    is cancelled meanwhile.
+    """
     cancelled: asyncio.CancelledError | None = None
     for connection in connections:
         try:
@@ -229,11 +286,14 @@ def _close_old(pool: weakref.ref[AsyncPool]) -> None:
 
 
 def _has_more(connection: Any) -> bool:
-    """Return whether bytes came after the answer: the next request would take them for its own.
+    """Return whether bytes came after the answer: the next request would take them for
+    its own.
 
-    They were read together with its end, so the socket no longer shows them; they wait in h11.
+    They were read together with its end, so the socket no longer shows them; they wait
+    in h11.
     """
-    while (inner := getattr(connection, "_connection", None)) is not None:  # those of proxies hold another
+    # those of proxies hold another
+    while (inner := getattr(connection, "_connection", None)) is not None:
         connection = inner
     state = getattr(connection, "_h11_state", None)
     return state is not None and bool(state.trailing_data[0])
@@ -254,7 +314,8 @@ class _Body:
         if end is not None:
             is_clear = False
             try:
-                if hasattr(self._stream, "close"):  # a test tool may have put another stream here
+                # a test tool may have put another stream here
+                if hasattr(self._stream, "close"):
                     self._stream.close()
                 is_clear = True
             finally:

@@ -1,9 +1,11 @@
-"""Leave through a proxy: which one, who resolves names, and how to ask for a connection.
+"""Leave through a proxy: which one, who resolves names, and how to ask for a
+connection.
 
-The guard cannot judge addresses that a proxy resolves, so who does it has to be said. ``here``: names are resolved and
-judged here, and the proxy is asked for an address, always by CONNECT, since a proxy replaces the ``Host`` of an
-absolute-form request by the host in its target (RFC 9112, 3.2.2). ``proxy``: it is asked for the name, by CONNECT for
-https and in absolute form for http.
+The guard cannot judge addresses that a proxy resolves, so who does it has to be said.
+``here``: names are resolved and judged here, and the proxy is asked for an address,
+always by CONNECT, since a proxy replaces the ``Host`` of an absolute-form request by
+the host in its target (RFC 9112, 3.2.2). ``proxy``: it is asked for the name, by
+CONNECT for https and in absolute form for http.
 """
 
 from __future__ import annotations
@@ -20,7 +22,14 @@ from urllib.request import getproxies_environment
 from pydantic import SecretStr
 
 from .._text.urls import is_this_machine, locate, parse_address
-from ..errors import AuthenticationError, ConfigurationError, ServiceError, TimedOut, Unavailable, UnsafeURL
+from ..errors import (
+    AuthenticationError,
+    ConfigurationError,
+    ServiceError,
+    TimedOut,
+    Unavailable,
+    UnsafeURL,
+)
 from ..keys._keys import ApiKey
 from .heads import MalformedHead, parse_answer
 
@@ -33,8 +42,10 @@ _END = b"\r\n\r\n"
 _URL = re.compile(r"http://(?:([^@/?#]*)@)?([^@/?#]+)/?", re.IGNORECASE)
 _EXAMPLE = "'http://user:password@proxy.corp:3128'"
 _WHO = (
-    "resolve: say who resolves the names of pages: 'here' resolves them on this machine, judges the addresses and asks "
-    "the proxy for these; 'proxy' lets the proxy resolve them, where this machine cannot, and trusts it not to lead "
+    "resolve: say who resolves the names of pages: 'here' resolves them on this "
+    "machine, judges the addresses and asks "
+    "the proxy for these; 'proxy' lets the proxy resolve them, where this machine "
+    "cannot, and trusts it not to lead "
     "pages to internal addresses"
 )
 
@@ -50,23 +61,37 @@ class Proxy:
 
     @classmethod
     def parse(cls, url: str, what: str = "proxy") -> Proxy:
-        """Parse the URL of a proxy; *what* names it in a `ConfigurationError`, which does not show it."""
+        """Parse the URL of a proxy; *what* names it in a `ConfigurationError`, which
+        does not show it.
+        """
         match = _URL.fullmatch(url.strip())
-        if match is None and re.match(r"(?:https|socks\w*)://", url.strip(), re.IGNORECASE):
-            raise ConfigurationError(f"{what}: https:// and SOCKS are not supported; use plain http, as in {_EXAMPLE}")
+        if match is None and re.match(
+            r"(?:https|socks\w*)://", url.strip(), re.IGNORECASE
+        ):
+            raise ConfigurationError(
+                f"{what}: https:// and SOCKS are not supported; use plain http, as in "
+                f"{_EXAMPLE}"
+            )
         if match is None:
             raise ConfigurationError(
-                f"{what}: must be a URL such as {_EXAMPLE}; signs such as @ in the password are percent-encoded"
+                f"{what}: must be a URL such as {_EXAMPLE}; signs such as @ in the "
+                f"password are percent-encoded"
             )
         try:
             host, port = locate(f"http://{match[2]}")
         except UnsafeURL as error:
-            raise ConfigurationError(f"{what}: the host of the URL cannot be used: {error}") from None
+            raise ConfigurationError(
+                f"{what}: the host of the URL cannot be used: {error}"
+            ) from None
         name, colon, word = (match[1] or "").partition(":")
         user, password = unquote(name), unquote(word)
         if ":" in user or not (user + password).isprintable():
             raise ConfigurationError(f"{what}: the user or the password cannot be sent")
-        secret = ApiKey.hiding(SecretStr(password)).owned("proxy", "password", ()) if colon else None
+        secret = (
+            ApiKey.hiding(SecretStr(password)).owned("proxy", "password", ())
+            if colon
+            else None
+        )
         return cls(host, port, user, secret)
 
     def __str__(self) -> str:
@@ -85,12 +110,16 @@ class Proxy:
         """Return the request for a tunnel to *host*, a name or an address."""
         place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         fields = {"Host": place, **self.make_headers()}
-        lines = [f"CONNECT {place} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
+        lines = [
+            f"CONNECT {place} HTTP/1.1",
+            *(f"{name}: {value}" for name, value in fields.items()),
+        ]
         return "\r\n".join([*lines, "", ""]).encode("ascii")
 
     def check(self, arrived: bytes, port: int) -> None:
-        """Check the whole answer to the request for a tunnel to a *port*: `AuthenticationError` if the proxy wants a
-        login, `Unavailable` if it refuses, cannot reach the site, or answers in its name.
+        """Check the whole answer to the request for a tunnel to a *port*:
+        `AuthenticationError` if the proxy wants a login, `Unavailable` if it refuses,
+        cannot reach the site, or answers in its name.
         """
         head, end, more = arrived.partition(_END)
         if not end:
@@ -98,18 +127,30 @@ class Proxy:
         try:
             status, _, _ = parse_answer(head)
         except MalformedHead as error:
-            raise Unavailable(f"the proxy {self} sent an answer that is not valid HTTP") from error
+            raise Unavailable(
+                f"the proxy {self} sent an answer that is not valid HTTP"
+            ) from error
         self.check_login(status)
         if status >= 500:
-            raise Unavailable(f"the proxy {self} cannot reach the page's server: it answers {status}")
+            raise Unavailable(
+                f"the proxy {self} cannot reach the page's server: it answers {status}"
+            )
         if not 200 <= status < 300:
-            why = "; many allow only port 443: resolve='here' needs the port of http, too" if port != 443 else ""
+            why = (
+                "; many allow only port 443: resolve='here' needs the port of http, too"
+                if port != 443
+                else ""
+            )
             tunnel = f"a tunnel (CONNECT) to port {port}"
-            failure = Unavailable(f"the proxy {self} refuses {tunnel}: it answers {status}{why}")
+            failure = Unavailable(
+                f"the proxy {self} refuses {tunnel}: it answers {status}{why}"
+            )
             failure.temporary = False
             raise failure
         if more:
-            raise Unavailable(f"the proxy {self} answers in the name of the page's server")
+            raise Unavailable(
+                f"the proxy {self} answers in the name of the page's server"
+            )
 
     def check_login(self, status: int) -> None:
         if status == 407:
@@ -118,28 +159,41 @@ class Proxy:
     def make_login_error(self) -> ServiceError:
         """Make the error for a proxy that wants a login, or another one."""
         if self.user or self.password is not None:
-            return AuthenticationError(f"the proxy {self} does not accept the user and password in its URL")
-        return AuthenticationError(f"the proxy {self} asks for a login: proxy={_EXAMPLE}")
+            return AuthenticationError(
+                f"the proxy {self} does not accept the user and password in its URL"
+            )
+        return AuthenticationError(
+            f"the proxy {self} asks for a login: proxy={_EXAMPLE}"
+        )
 
     @contextmanager
     def explain(self) -> Iterator[None]:
-        """Raise errors that name this proxy instead of those of the connection to it."""
+        """Raise errors that name this proxy instead of those of the connection to
+        it.
+        """
         try:
             yield
         except ServiceError as error:
             if type(error) in {Unavailable, TimedOut} and str(self) not in str(error):
-                raise type(error)(f"the proxy {self} cannot be reached: {error.message}") from error
+                raise type(error)(
+                    f"the proxy {self} cannot be reached: {error.message}"
+                ) from error
             raise
         except Exception as error:
             if "Timeout" in type(error).__name__:  # of the HTTP library, or of asyncio
-                raise TimedOut(f"the proxy {self} did not answer within the time allowed") from error
-            raise Unavailable(f"the proxy {self} cannot be reached, or broke off its answer") from error
+                raise TimedOut(
+                    f"the proxy {self} did not answer within the time allowed"
+                ) from error
+            raise Unavailable(
+                f"the proxy {self} cannot be reached, or broke off its answer"
+            ) from error
 
 
 @dataclass(frozen=True)
 class Proxies:
-    """The proxies to leave through, by the scheme of the URL, and who resolves the names of pages. What *bypass*
-    lists, as ``NO_PROXY`` does, is reached without one. So is this machine.
+    """The proxies to leave through, by the scheme of the URL, and who resolves the
+    names of pages. What *bypass* lists, as ``NO_PROXY`` does, is reached without one.
+    So is this machine.
     """
 
     http: Proxy | None
@@ -149,22 +203,30 @@ class Proxies:
 
     @classmethod
     def of(cls, proxy: Any, resolve: Any) -> Proxies | None:
-        """Return the proxies that the settings ask for, if any. A `ConfigurationError` does not show the password."""
+        """Return the proxies that the settings ask for, if any. A `ConfigurationError`
+        does not show the password.
+        """
         if proxy is None:
             if resolve is not None:
-                raise ConfigurationError(f"resolve: is for a proxy: give it, such as proxy={_EXAMPLE}")
+                raise ConfigurationError(
+                    f"resolve: is for a proxy: give it, such as proxy={_EXAMPLE}"
+                )
             return None
         if resolve not in get_args(Resolver):
             raise ConfigurationError(_WHO)
         text = proxy.get_secret_value() if isinstance(proxy, SecretStr) else proxy
         if not isinstance(text, str):
-            raise ConfigurationError(f"proxy: must be a URL such as {_EXAMPLE}, or 'environment'")
+            raise ConfigurationError(
+                f"proxy: must be a URL such as {_EXAMPLE}, or 'environment'"
+            )
         if text.strip() != ENVIRONMENT:
             one = Proxy.parse(text)
             return cls(one, one, resolve)
         named = getproxies_environment()
         found = {
-            scheme: Proxy.parse(url if "://" in url else f"http://{url}", f"{scheme.upper()}_PROXY")
+            scheme: Proxy.parse(
+                url if "://" in url else f"http://{url}", f"{scheme.upper()}_PROXY"
+            )
             for scheme in ("http", "https")
             if (url := named.get(scheme) or named.get("all"))
         }
@@ -172,19 +234,28 @@ class Proxies:
             raise ConfigurationError("proxy: neither HTTP_PROXY nor HTTPS_PROXY is set")
         return cls(found.get("http"), found.get("https"), resolve, named.get("no", ""))
 
+    def _bypasses(self, place: str) -> bool:
+        if not self.bypass:
+            return False
+        excluded = {"no": self.bypass}
+        bypass = urllib.request.proxy_bypass_environment  # type: ignore[attr-defined]
+        return bool(bypass(place, excluded))
+
     def find(self, scheme: str, host: str, port: int) -> Proxy | None:
         """Return the proxy to ask for a host; None to connect to it."""
         if is_this_machine(host):
             return None
         place = f"{host}:{port}"
-        if self.bypass and urllib.request.proxy_bypass_environment(place, {"no": self.bypass}):  # type: ignore[attr-defined]
+        if self._bypasses(place):
             return None
         return self.https if scheme == "https" else self.http
 
 
 @dataclass(frozen=True)
 class Way:
-    """How connections for URLs of one *scheme* leave. Names of services are always the proxy's to resolve."""
+    """How connections for URLs of one *scheme* leave. Names of services are always the
+    proxy's to resolve.
+    """
 
     proxies: Proxies
     scheme: str
@@ -199,30 +270,50 @@ class Way:
         return self.proxies.find(self.scheme, host, port)
 
     def find_forwarder(self, host: str, port: int) -> Proxy | None:
-        """Return the proxy that gets requests for a host instead of a request for a tunnel."""
-        return self.find(host, port) if self._is_by_name and self.scheme == "http" else None
+        """Return the proxy that gets requests for a host instead of a request for a
+        tunnel.
+        """
+        return (
+            self.find(host, port)
+            if self._is_by_name and self.scheme == "http"
+            else None
+        )
 
     def needs_look_up(self, host: str) -> bool:
-        """Return whether *host* is resolved and judged here, or only judged, if it is an address."""
+        """Return whether *host* is resolved and judged here, or only judged, if it is
+        an address.
+        """
         return not self._is_by_name or parse_address(host) is not None
 
 
 class Tunnel:
-    """Opens connections through a proxy, as an httpcore network backend does: *reach* connects to it within so many
-    seconds, and *bound* makes a stream of the connection that heeds the deadline.
+    """Opens connections through a proxy, as an httpcore network backend does: *reach*
+    connects to it within so many seconds, and *bound* makes a stream of the connection
+    that heeds the deadline.
     """
 
-    def __init__(self, proxy: Proxy, reach: Callable[[float | None], Any], bound: Callable[[Any], Any]) -> None:
+    def __init__(
+        self,
+        proxy: Proxy,
+        reach: Callable[[float | None], Any],
+        bound: Callable[[Any], Any],
+    ) -> None:
         self._proxy, self._reach, self._bound = proxy, reach, bound
 
-    def connect_tcp(self, host: str, port: int, timeout: float | None = None, **_: Any) -> Any:
+    def connect_tcp(
+        self, host: str, port: int, timeout: float | None = None, **_: Any
+    ) -> Any:
         with self._proxy.explain():
             connection = self._reach(timeout)
             try:
                 stream = self._bound(connection)
                 stream.write(self._proxy.ask(host, port), timeout)
                 arrived = b""
-                while _END not in arrived and len(arrived) < _MAX_HEAD and (data := stream.read(_CHUNK, timeout)):
+                while (
+                    _END not in arrived
+                    and len(arrived) < _MAX_HEAD
+                    and (data := stream.read(_CHUNK, timeout))
+                ):
                     arrived += data
                 self._proxy.check(arrived, port)
             except BaseException:
@@ -237,13 +328,23 @@ class AsyncTunnel:
     def __init__(self, proxy: Proxy, reach: Callable[[], Any]) -> None:
         self._proxy, self._reach = proxy, reach
 
-    async def connect_tcp(self, host: str, port: int, timeout: float | None = None, **_: Any) -> Any:  # noqa: ARG002
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ARG002
+        **_: Any,
+    ) -> Any:
         with self._proxy.explain():
             stream = await self._reach()
             try:
                 await stream.write(self._proxy.ask(host, port))
                 arrived = b""
-                while _END not in arrived and len(arrived) < _MAX_HEAD and (data := await stream.read(_CHUNK)):
+                while (
+                    _END not in arrived
+                    and len(arrived) < _MAX_HEAD
+                    and (data := await stream.read(_CHUNK))
+                ):
                     arrived += data
                 self._proxy.check(arrived, port)
             except BaseException:

@@ -1,11 +1,13 @@
 """Send requests.
 
-There are two kinds of request. Those to a *service* go where the operator configured, with a key. Those for a *page* go
-where a model or a stranger points: guarded, over HTTP/1.1, without cookies, and with credentials only where the
-operator has some for exactly that origin. Both go through the proxy that the operator names; without one, services
-through those of the environment, and pages through none. Neither kind follows redirects, outlasts
-`websearch_core._runtime.deadline.time_limit`, or keeps more of a body than requested. Works with ``httpx`` and with
-``httpx2``, its maintained continuation.
+There are two kinds of request. Those to a *service* go where the operator configured,
+with a key. Those for a *page* go where a model or a stranger points: guarded, over
+HTTP/1.1, without cookies, and with credentials only where the operator has some for
+exactly that origin. Both go through the proxy that the operator names; without one,
+services through those of the environment, and pages through none. Neither kind follows
+redirects, outlasts `websearch_core._runtime.deadline.time_limit`, or keeps more of a
+body than requested. Works with ``httpx`` and with ``httpx2``, its maintained
+continuation.
 """
 
 from __future__ import annotations
@@ -34,7 +36,13 @@ from ..flow import Request, Response
 from ..flow._branches import check_branch
 from ..flow._redaction import keys_in, redact_response
 from .body import OFFERED, BoundedBody
-from .clients import MAX_CONCURRENT, AsyncDirectClient, DirectClient, Library, user_agent
+from .clients import (
+    MAX_CONCURRENT,
+    AsyncDirectClient,
+    DirectClient,
+    Library,
+    user_agent,
+)
 from .credentials import OriginCredentials
 from .failures import redact_logs, translate_errors
 from .guard import Guard
@@ -43,15 +51,16 @@ from .pool import OWNER
 from .proxy import Proxies, Proxy
 
 _MAX_HEADERS = 256  # h11 limits the header block to 100 KiB
-_of_parents: list[object] = []  # in a forked process; collecting them would disturb the parent
+# in a forked process; collecting them would disturb the parent
+_of_parents: list[object] = []
 _ALONE = 8  # steps of a client in a round without others; they take some milliseconds
 
 
 class Sender(Restartable):
     """Sends requests, blocking or on any event loop, and pools connections for each.
 
-    *guard* is the policy for pages, and *connect_timeout* in seconds. The other arguments are those of
-    `websearch_core.settings.Http`, which explains them.
+    *guard* is the policy for pages, and *connect_timeout* in seconds. The other
+    arguments are those of `websearch_core.settings.Http`, which explains them.
     """
 
     def __init__(
@@ -87,7 +96,9 @@ class Sender(Restartable):
         self._lock = threading.Lock()
         self._clients: dict[bool, Any] = {}
         self._end = weakref.finalize(self, _close, self._clients)  # closing is optional
-        self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopClients] = WeakKeyDictionary()
+        self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopClients] = (
+            WeakKeyDictionary()
+        )
         self._slots = {guarded: Slots(MAX_CONCURRENT) for guarded in self._lines}
 
     def start_over(self) -> None:
@@ -98,16 +109,23 @@ class Sender(Restartable):
 
     def __getstate__(self) -> dict[str, Any]:
         if self._own_client or self._own_async_client:
-            raise TypeError("a WebSearch with an HTTP client of the caller's own cannot be copied or pickled")
+            raise TypeError(
+                "a WebSearch with an HTTP client of the caller's own cannot be copied "
+                "or pickled"
+            )
         alive = {"_lock", "_clients", "_end", "_loops", "_lines", "_slots"}
-        return {name: value for name, value in self.__dict__.items() if name not in alive}
+        return {
+            name: value for name, value in self.__dict__.items() if name not in alive
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._start()
 
     def send(self, request: Request) -> Response:
-        """Send *request* and read the answer. Raise `UnsafeURL` if the guard forbids the URL, else a `ServiceError`."""
+        """Send *request* and read the answer. Raise `UnsafeURL` if the guard forbids
+        the URL, else a `ServiceError`.
+        """
         if request.transport is not None:
             return self._wait(self._hand_over(request))
         if request.guarded:
@@ -118,24 +136,34 @@ class Sender(Restartable):
         return self._send(client, request)
 
     def _send(self, client: Any, request: Request) -> Response:
-        with translate_errors(request, self._find_proxy(request) if self._proxies else None) as answers:
-            each = object()  # each request is a client of its own: it does not matter who sends it
+        with translate_errors(
+            request, self._find_proxy(request) if self._proxies else None
+        ) as answers:
+            # each request is a client of its own: it does not matter who sends it
+            each = object()
             exchange = partial(self._exchange, client, request, answers)
             return self._slots[request.guarded].hold(each, exchange, clamp(None))
 
     def _exchange(self, client: Any, request: Request, answers: list[Any]) -> Response:
-        for target in self._check_targets(request) if request.target is not None else ():
+        for target in (
+            self._check_targets(request) if request.target is not None else ()
+        ):
             resolve(self._lines[True], self.guard, *target, self._connect_timeout)
         check_branch()  # it may have waited long for its slot
-        reply = client.send(self._build_request(client, request), stream=True, follow_redirects=False)
+        reply = client.send(
+            self._build_request(client, request), stream=True, follow_redirects=False
+        )
         answers.append(reply)
         try:
             headers = _read_headers(reply)
             body = _start_body(reply, headers, request)
             if body is not None:
-                for chunk in [reply.content] if reply.is_stream_consumed else reply.stream:
+                for chunk in (
+                    [reply.content] if reply.is_stream_consumed else reply.stream
+                ):
                     for _ in body.add(chunk):
-                        clamp(None)  # the caller's own client does not check our deadline
+                        # the caller's own client does not check our deadline
+                        clamp(None)
                     if body.is_full:
                         break
         finally:
@@ -151,12 +179,24 @@ class Sender(Restartable):
         if request.guarded:
             request = self.credentials.sign(request)
         here = self._get_loop_clients()
-        with translate_errors(request, self._find_proxy(request) if self._proxies else None) as answers:
+        with translate_errors(
+            request, self._find_proxy(request) if self._proxies else None
+        ) as answers:
             async with asyncio.timeout(clamp(None)), here.slots[request.guarded]:
-                for target in self._check_targets(request) if request.target is not None else ():
-                    await aresolve(self._lines[True], self.guard, *target, self._connect_timeout)
-                client = await self._get_loop_clients(request.guarded).client(request.guarded)
-                reply = await client.send(self._build_request(client, request), stream=True, follow_redirects=False)
+                for target in (
+                    self._check_targets(request) if request.target is not None else ()
+                ):
+                    await aresolve(
+                        self._lines[True], self.guard, *target, self._connect_timeout
+                    )
+                client = await self._get_loop_clients(request.guarded).client(
+                    request.guarded
+                )
+                reply = await client.send(
+                    self._build_request(client, request),
+                    stream=True,
+                    follow_redirects=False,
+                )
                 answers.append(reply)
                 try:
                     headers = _read_headers(reply)
@@ -164,7 +204,11 @@ class Sender(Restartable):
                     if body is None:
                         await here.steps.next()
                     else:
-                        async for chunk in _whole(reply.content) if reply.is_stream_consumed else reply.stream:
+                        async for chunk in (
+                            _whole(reply.content)
+                            if reply.is_stream_consumed
+                            else reply.stream
+                        ):
                             for _ in body.add(chunk):
                                 await here.steps.next()
                             if body.is_full:
@@ -174,16 +218,22 @@ class Sender(Restartable):
                 return _make_response(request, reply.status_code, headers, body)
 
     async def take_turn(self) -> None:
-        """Wait until this client has done no other step in this round of the event loop."""
+        """Wait until this client has done no other step in this round of the event
+        loop.
+        """
         await self._get_loop_clients().steps.next()
 
     def _hand_over(self, request: Request) -> Future[Response]:
-        """Let the transport of *request* get the page, under the guard that judges our own connections."""
+        """Let the transport of *request* get the page, under the guard that judges our
+        own connections.
+        """
         if request.transport is None or not request.guarded:
             raise AssertionError("a transport is for pages, which are guarded")
         checked = replace(request, url=self.guard.check(request.url))
         clamp(None)
-        return request.transport(checked, self.guard, self._lines[True], self._proxies, self.credentials)
+        return request.transport(
+            checked, self.guard, self._lines[True], self._proxies, self.credentials
+        )
 
     async def _await_transport(self, request: Request) -> Response:
         answers: list[Future[Response]] = []
@@ -205,7 +255,11 @@ class Sender(Restartable):
     def _wait(self, answer: Future[Response]) -> Response:
         branch = current_call().branch
         try:
-            with branch.interruptible(answer.cancel) if branch is not None else nullcontext():
+            with (
+                branch.interruptible(answer.cancel)
+                if branch is not None
+                else nullcontext()
+            ):
                 return wait_for(answer, timeout_left())
         finally:
             answer.cancel()  # unless it is there
@@ -213,13 +267,16 @@ class Sender(Restartable):
     def share_services(self, other: Sender) -> None:
         """Use the connections of *other* to services, which are sent the same keys.
 
-        Connections to the servers of pages are opened under a policy, and are never shared. Nor are the slots for
-        requests: a thread that waits for its connection keeps no other waiting.
+        Connections to the servers of pages are opened under a policy, and are never
+        shared. Nor are the slots for requests: a thread that waits for its connection
+        keeps no other waiting.
         """
         self._services = other._services or other
 
     def close(self) -> None:
-        """Close the connections of blocking calls; those that are shared belong to the other."""
+        """Close the connections of blocking calls; those that are shared belong to the
+        other.
+        """
         with self._lock:
             _close(self._clients)
 
@@ -238,7 +295,9 @@ class Sender(Restartable):
             return self._services._client(guarded)  # noqa: SLF001 - an instance of this class
         with self._lock:
             if guarded not in self._clients:
-                self._clients[guarded] = self._new(self.guard if guarded else None, self._lines[guarded])
+                self._clients[guarded] = self._new(
+                    self.guard if guarded else None, self._lines[guarded]
+                )
             return self._clients[guarded]
 
     def _get_loop_clients(self, guarded: bool = True) -> _LoopClients:
@@ -256,8 +315,14 @@ class Sender(Restartable):
             return here
 
     def _check_targets(self, request: Request) -> list[tuple[str, int]]:
-        """Check the URLs of pages that a service should open; return hosts and ports that must be judged, too."""
-        targets = (request.target,) if isinstance(request.target, str) else request.target or ()
+        """Check the URLs of pages that a service should open; return hosts and ports
+        that must be judged, too.
+        """
+        targets = (
+            (request.target,)
+            if isinstance(request.target, str)
+            else request.target or ()
+        )
         hosts = [locate(self.guard.check(target)) for target in targets]
         return hosts if request.judge_target else []
 
@@ -269,7 +334,8 @@ class Sender(Restartable):
     def _build_request(self, client: Any, request: Request) -> Any:
         url = self.guard.check(request.url) if request.guarded else request.url
         left, agent = clamp(None), user_agent(self._contact, for_pages=request.guarded)
-        own = {name.title(): value for name, value in request.headers.items()}  # as all names are written here
+        # as all names are written here
+        own = {name.title(): value for name, value in request.headers.items()}
         try:
             built = client.build_request(
                 request.method,
@@ -280,20 +346,27 @@ class Sender(Restartable):
                 data=request.form,
                 timeout=(min(self._connect_timeout, time_left()), left, left, left),
             )
-        except (TypeError, ValueError, RecursionError) as error:  # NaN, a set, half of a surrogate pair
+        except (TypeError, ValueError, RecursionError) as error:
+            # NaN, a set, half of a surrogate pair
             failure = InvalidOption(f"a value cannot be sent: {error}")
         else:
             if isinstance(client, DirectClient) and (keys := keys_in(request)):
                 built.extensions[OWNER] = blake2b("\n".join(keys).encode()).digest()
             return built
-        raise failure  # not chained: a UnicodeError holds what it cannot encode, which may be a key
+        # not chained: a UnicodeError holds what it cannot encode, which may be a key
+        raise failure
 
 
 class _LoopClients:
-    """The clients of one event loop. They close with the loop, which closes its async generators on shutdown."""
+    """The clients of one event loop. They close with the loop, which closes its async
+    generators on shutdown.
+    """
 
-    def __init__(self, new: Callable[..., Any], guard: Guard, lines: dict[bool, Line], own: Any) -> None:
-        self.slots = {guarded: asyncio.Semaphore(MAX_CONCURRENT) for guarded in lines}  # pages do not block services
+    def __init__(
+        self, new: Callable[..., Any], guard: Guard, lines: dict[bool, Line], own: Any
+    ) -> None:
+        # pages do not block services
+        self.slots = {guarded: asyncio.Semaphore(MAX_CONCURRENT) for guarded in lines}
         self.steps = Steps.here()
         self._new, self._guard, self._lines, self._own = new, guard, lines, own
         self._lifetimes: dict[bool, AsyncGenerator[Any, None]] = {}
@@ -315,7 +388,8 @@ class _LoopClients:
         return await anext(lifetime)
 
     async def _keep_client(self, guarded: bool) -> AsyncGenerator[Any, None]:
-        # In a thread, since it reads files: it imports the HTTP library and loads certificates.
+        # In a thread, since it reads files: it imports the HTTP library and loads
+        # certificates.
         new = partial(self._new, self._guard if guarded else None, self._lines[guarded])
         client = await in_thread(new)
         try:
@@ -335,44 +409,66 @@ def _close(clients: dict[bool, Any]) -> None:
 
 
 def _read_headers(reply: Any) -> dict[str, str]:
-    """Return the headers of an answer, with their names in lower case; raise `BadResponse` if there are too many."""
+    """Return the headers of an answer, with their names in lower case; raise
+    `BadResponse` if there are too many.
+    """
     raw: list[tuple[bytes, bytes]] = reply.headers.raw
     if len(raw) > _MAX_HEADERS:
-        raise BadResponse(f"the answer has more than {_MAX_HEADERS} headers", status=reply.status_code)
+        raise BadResponse(
+            f"the answer has more than {_MAX_HEADERS} headers", status=reply.status_code
+        )
     headers: dict[str, str] = {}
     for raw_name, raw_value in raw:
         name = raw_name.decode("latin-1").lower()
         try:
-            value = raw_value.decode()  # it should be ASCII; what is not is usually UTF-8
+            # it should be ASCII; what is not is usually UTF-8
+            value = raw_value.decode()
         except UnicodeDecodeError:
             value = raw_value.decode("latin-1")
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers
 
 
-def _start_body(reply: Any, headers: Mapping[str, str], request: Request) -> BoundedBody | None:
+def _start_body(
+    reply: Any, headers: Mapping[str, str], request: Request
+) -> BoundedBody | None:
     """Return where to collect the body of an answer; None if it should not be read."""
-    if 300 <= reply.status_code < 400:  # a redirect's body is useless, and can be endless
+    # a redirect's body is useless, and can be endless
+    if 300 <= reply.status_code < 400:
         return None
-    if reply.is_stream_consumed:  # by a transport with whole answers, such as a mock: already decoded
+    # by a transport with whole answers, such as a mock: already decoded
+    if reply.is_stream_consumed:
         return BoundedBody("", request.max_bytes)
-    has_body = reply.status_code != 204 and request.method != "HEAD"  # else its encoding is that of another answer
-    return BoundedBody(headers.get("content-encoding", "") if has_body else "", request.max_bytes)
+    # else its encoding is that of another answer
+    has_body = reply.status_code != 204 and request.method != "HEAD"
+    return BoundedBody(
+        headers.get("content-encoding", "") if has_body else "", request.max_bytes
+    )
 
 
 async def _whole(content: bytes) -> AsyncIterator[bytes]:
     yield content
 
 
-def _make_response(request: Request, status: int, headers: Mapping[str, str], body: BoundedBody | None) -> Response:
+def _make_response(
+    request: Request, status: int, headers: Mapping[str, str], body: BoundedBody | None
+) -> Response:
     content, truncated = (bytes(body), body.truncated) if body else (b"", False)
-    response = Response(status=status, url=request.url, headers=headers, content=content, truncated=truncated)
+    response = Response(
+        status=status,
+        url=request.url,
+        headers=headers,
+        content=content,
+        truncated=truncated,
+    )
     return redact_response(response, request)
 
 
 @dataclass(eq=False)
 class _Line:
-    """The steps of one client: how many it may still do in this round, and those that wait for the next."""
+    """The steps of one client: how many it may still do in this round, and those that
+    wait for the next.
+    """
 
     left: int
     waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
@@ -381,9 +477,10 @@ class _Line:
 class Steps:
     """The steps of all clients on one event loop: they take turns there, too.
 
-    A loop calls whatever is ready, one after the other: fifty answers that arrive at the same time are fifty steps
-    before it comes back to somebody else. Here, each client does one step of all its calls in one round of the loop, or
-    a few if no other client does any: a round costs about as much as half a step.
+    A loop calls whatever is ready, one after the other: fifty answers that arrive at
+    the same time are fifty steps before it comes back to somebody else. Here, each
+    client does one step of all its calls in one round of the loop, or a few if no other
+    client does any: a round costs about as much as half a step.
     """
 
     @classmethod
@@ -392,14 +489,16 @@ class Steps:
         loop = asyncio.get_running_loop()
         steps = _steps.get(loop)
         if steps is None:
-            for other in [reference() for reference in _steps.keyrefs()]:  # a copy: each thread may have a loop
+            # a copy: each thread may have a loop
+            for other in [reference() for reference in _steps.keyrefs()]:
                 if other is not None and other.is_closed():
                     _steps.pop(other, None)  # what still waits there would keep it
             steps = _steps[loop] = cls()
         return steps
 
     def __init__(self) -> None:
-        self._lines: dict[Hashable, _Line] = {}  # of each client that did a step in this round
+        # of each client that did a step in this round
+        self._lines: dict[Hashable, _Line] = {}
 
     async def next(self) -> None:
         """Wait until this client may do another step in this round of the loop."""

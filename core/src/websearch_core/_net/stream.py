@@ -1,7 +1,9 @@
-"""A connection on asyncio, as httpcore wants it, and a bound on what any connection reads before an answer begins.
+"""A connection on asyncio, as httpcore wants it, and a bound on what any connection
+reads before an answer begins.
 
-httpcore's own goes through anyio, which enters a cancel scope and yields to the loop for every read and write. The
-sender bounds a whole exchange with one timeout, so nothing has to be bounded here, except for the handshake of TLS.
+httpcore's own goes through anyio, which enters a cancel scope and yields to the loop
+for every read and write. The sender bounds a whole exchange with one timeout, so
+nothing has to be bounded here, except for the handshake of TLS.
 """
 
 from __future__ import annotations
@@ -10,15 +12,24 @@ import math
 from typing import Any
 
 _MAX_WAITING = 2**16  # bytes kept in either direction before the other side has to wait
-_SLICE = 2**14  # bytes read at a time: they may be a thousand tiny parts of an answer, and the loop has other work
-_EXTRA = {"ssl_object": "ssl_object", "client_addr": "sockname", "server_addr": "peername", "socket": "socket"}
+# bytes read at a time: they may be a thousand tiny parts of an answer, and the loop has
+# other work
+_SLICE = 2**14
+_EXTRA = {
+    "ssl_object": "ssl_object",
+    "client_addr": "sockname",
+    "server_addr": "peername",
+    "socket": "socket",
+}
 TOO_LONG = "no answer begins"  # the error's text
 
 _MOST = 2**18  # bytes: h11 bounds each interim answer, but not how many there are
 
 
 class HeadBound:
-    """Counts what a stream of *core* (``httpcore`` or ``httpcore2``) reads until the head of an answer ends."""
+    """Counts what a stream of *core* (``httpcore`` or ``httpcore2``) reads until the
+    head of an answer ends.
+    """
 
     def __init__(self, core: Any) -> None:
         self._core = core
@@ -29,18 +40,24 @@ class HeadBound:
         self._left = _MOST
 
     def count(self, size: int) -> None:
-        """Count bytes that were read. Raise `RemoteProtocolError` if there are too many, and still no answer begins."""
+        """Count bytes that were read. Raise `RemoteProtocolError` if there are too
+        many, and still no answer begins.
+        """
         self._left -= size
         if self._left < 0:
             raise self._core.RemoteProtocolError(TOO_LONG)
 
     def end(self) -> None:
-        """Note that the answer has begun, so that only its reader decides how much is read."""
+        """Note that the answer has begun, so that only its reader decides how much is
+        read.
+        """
         self._left = math.inf
 
 
 class AsyncioBackend:
-    """An httpcore network backend for asyncio, which raises the errors of *core*: ``httpcore`` or ``httpcore2``."""
+    """An httpcore network backend for asyncio, which raises the errors of *core*:
+    ``httpcore`` or ``httpcore2``.
+    """
 
     def __init__(self, core: Any) -> None:
         self._core = core
@@ -57,7 +74,9 @@ class AsyncioBackend:
 
 
 class AsyncioStream(asyncio.Protocol):
-    """An httpcore network stream. What is written is sent before the next read: a request leaves in one piece."""
+    """An httpcore network stream. What is written is sent before the next read: a
+    request leaves in one piece.
+    """
 
     _transport: asyncio.Transport
 
@@ -101,7 +120,10 @@ class AsyncioStream(asyncio.Protocol):
             await self._can_write.wait()
 
     async def start_tls(
-        self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
+        self,
+        ssl_context: Any,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
     ) -> Any:
         self._send()
         try:
@@ -119,12 +141,15 @@ class AsyncioStream(asyncio.Protocol):
         return self
 
     async def aclose(self) -> None:
-        self._failure = self._failure or ConnectionAbortedError("closed by this side")  # not by the end of a body
-        self._transport.abort()  # closing would wait for a peer that does not read, or does not say goodbye
+        # not by the end of a body
+        self._failure = self._failure or ConnectionAbortedError("closed by this side")
+        # closing would wait for a peer that does not read, or does not say goodbye
+        self._transport.abort()
         await asyncio.sleep(0)  # the loop closes the socket
 
     def get_extra_info(self, info: str) -> Any:
-        if info == "is_readable":  # when nothing was asked: the server has closed the connection, or is confused
+        # when nothing was asked: the server has closed the connection, or is confused
+        if info == "is_readable":
             return bool(self._arrived) or self._ended
         return self._transport.get_extra_info(_EXTRA[info]) if info in _EXTRA else None
 

@@ -12,42 +12,56 @@ _HOSTS_FILE = Path("/etc/hosts")
 
 
 def resolve_host(host: str, port: int) -> list[str]:
-    """Ask the system for the addresses of *host*, which the search domains of resolv.conf never complete.
+    """Ask the system for the addresses of *host*, which the search domains of
+    resolv.conf never complete.
 
-    A trailing dot skips them: ``page.example`` does not become ``page.example.corp.internal``. It also skips the hosts
-    file, which compares whole words, so a name that is in this file is looked up without the dot.
+    A trailing dot skips them: ``page.example`` does not become
+    ``page.example.corp.internal``. It also skips the hosts file, which compares whole
+    words, so a name that is in this file is looked up without the dot.
     """
-    return resolve_name(host if "." not in host or _is_in_hosts_file(host) else f"{host}.", port)
+    return resolve_name(
+        host if "." not in host or _is_in_hosts_file(host) else f"{host}.", port
+    )
 
 
 def _is_in_hosts_file(host: str) -> bool:
-    """Return whether the hosts file names *host*. Like the system, this reads the file for each look-up."""
+    """Return whether the hosts file names *host*. Like the system, this reads the file
+    for each look-up.
+    """
     try:
         text = _HOSTS_FILE.read_bytes().lower()
     except OSError:
         return False
     name = host.lower().encode()
     # Files that block advertisements have 100,000 lines.
-    return name in text and any(name in line.partition(b"#")[0].split()[1:] for line in text.splitlines())
+    return name in text and any(
+        name in line.partition(b"#")[0].split()[1:] for line in text.splitlines()
+    )
 
 
 def resolve_name(name: str, port: int) -> list[str]:
-    """Ask the system for the addresses of *name*, which may be a short name of this network."""
+    """Ask the system for the addresses of *name*, which may be a short name of this
+    network.
+    """
     found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(info[4][0]) for info in found))
 
 
 def find_user(near: tuple[str, int], far: tuple[str, int]) -> int | None:
-    """Return the id of the user whose program holds the *far* end of an IPv4 connection on this machine.
+    """Return the id of the user whose program holds the *far* end of an IPv4 connection
+    on this machine.
 
-    -1 if nobody holds it any more. None where the system does not say: only Linux does, in ``/proc/net/tcp``.
+    -1 if nobody holds it any more. None where the system does not say: only Linux does,
+    in ``/proc/net/tcp``.
     """
     try:
         table = Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()
     except OSError:
         return None
     ends = [_as_in_table(*far), _as_in_table(*near)]
-    return next((int(row[7]) for line in table[1:] if (row := line.split())[1:3] == ends), -1)
+    return next(
+        (int(row[7]) for line in table[1:] if (row := line.split())[1:3] == ends), -1
+    )
 
 
 def _as_in_table(address: str, port: int) -> str:
@@ -64,9 +78,14 @@ def is_own_address(ip: Address) -> bool:
 
 
 def source_address(ip: Address) -> str | None:
-    """Return the source address of packets to *ip*. Connecting a UDP socket sends nothing."""
+    """Return the source address of packets to *ip*. Connecting a UDP socket sends
+    nothing.
+    """
     family = socket.AF_INET if ip.version == 4 else socket.AF_INET6
-    with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+    with (
+        contextlib.suppress(OSError),
+        socket.socket(family, socket.SOCK_DGRAM) as probe,
+    ):
         probe.connect((str(ip), 9))
         return str(probe.getsockname()[0])
     return None

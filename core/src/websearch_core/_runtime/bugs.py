@@ -1,8 +1,10 @@
-"""Contain bugs in reading a page: only that page fails, not the batch, crawl or agent run that it belongs to.
+"""Contain bugs in reading a page: only that page fails, not the batch, crawl or agent
+run that it belongs to.
 
-The web sends pages that no test has seen. Any exception that one provokes becomes a `BadResponse`, so callers handle it
-like every page that cannot be read. The bug stays visible: it is the ``__cause__`` of that error, and the logger
-``websearch_core.bugs`` gets its traceback.
+The web sends pages that no test has seen. Any exception that one provokes becomes a
+`BadResponse`, so callers handle it like every page that cannot be read. The bug stays
+visible: it is the ``__cause__`` of that error, and the logger ``websearch_core.bugs``
+gets its traceback.
 """
 
 from __future__ import annotations
@@ -16,15 +18,20 @@ from ..errors import BadResponse, WebSearchError
 E = TypeVar("E")
 T = TypeVar("T")
 
-_log = logging.getLogger("websearch_core.bugs")  # a stable name, for the logging configuration of applications
+# a stable name, for the logging configuration of applications
+_log = logging.getLogger("websearch_core.bugs")
 _MAX_CHAIN_LENGTH = 5  # exceptions, each the cause of the previous one
 
 
-def contain_bugs(flow: Callable[[], Generator[E, Any, T]], provider: str, verb: str = "read") -> Generator[E, Any, T]:
-    """Run the flow that reads one page, or asks one of several providers; a bug becomes their error.
+def contain_bugs(
+    flow: Callable[[], Generator[E, Any, T]], provider: str, verb: str = "read"
+) -> Generator[E, Any, T]:
+    """Run the flow that reads one page, or asks one of several providers; a bug becomes
+    their error.
 
-    It becomes a `BadResponse` with the bug as its ``__cause__``, which names *provider* and *verb*. Only what
-    pytest-socket raises stays as it is, since it is about a test and not about a page.
+    It becomes a `BadResponse` with the bug as its ``__cause__``, which names *provider*
+    and *verb*. Only what pytest-socket raises stays as it is, since it is about a test
+    and not about a page.
     """
     try:
         return (yield from flow())
@@ -38,11 +45,11 @@ def contain_bugs(flow: Callable[[], Generator[E, Any, T]], provider: str, verb: 
 
 
 def as_error(bug: Exception, what: str, provider: str | None = None) -> BadResponse:
-    """Log *bug*, and return an error of *provider* in its place, which says that *what*, such as ``direct read``,
-    failed.
+    """Log *bug*, and return an error of *provider* in its place, which says that
+    *what*, such as ``direct read``, failed.
 
-    Neither the log nor the error repeats the text of the exception: it may quote a key, or a page that poses as an
-    instruction. The text is in ``__cause__``.
+    Neither the log nor the error repeats the text of the exception: it may quote a key,
+    or a page that poses as an instruction. The text is in ``__cause__``.
     """
     kind = type(bug).__name__
     _log.error("%s failed: unexpected %s\n%s", what, kind, _format_stack(bug))
@@ -52,11 +59,18 @@ def as_error(bug: Exception, what: str, provider: str | None = None) -> BadRespo
 
 
 def _format_stack(bug: BaseException) -> str:
-    """Format the stacks of *bug* and its causes, each with its type but without its text."""
+    """Format the stacks of *bug* and its causes, each with its type but without its
+    text.
+    """
     parts: list[str] = []
     error: BaseException | None = bug
     while error is not None and len(parts) < _MAX_CHAIN_LENGTH:
         stack = "".join(traceback.format_tb(error.__traceback__))
-        parts.append(f"Traceback (most recent call last):\n{stack}{type(error).__module__}.{type(error).__qualname__}")
-        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+        parts.append(
+            f"Traceback (most recent call "
+            f"last):\n{stack}{type(error).__module__}.{type(error).__qualname__}"
+        )
+        error = error.__cause__ or (
+            None if error.__suppress_context__ else error.__context__
+        )
     return "\ncaused by\n".join(parts)

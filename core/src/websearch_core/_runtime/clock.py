@@ -20,10 +20,12 @@ def say_today() -> str:
 
 @contextmanager
 def stop_clock(at: datetime) -> Iterator[None]:
-    """Stop the clock in this process for a ``with`` block, so that a test can compare texts with a date in them.
+    """Stop the clock in this process for a ``with`` block, so that a test can compare
+    texts with a date in them.
 
-    It is the clock of ``Today is ...`` in texts for models, of `Page.fetched_at` and of ``3 days ago``, and of
-    ``time_range`` for services that take dates. Time limits, pauses and the ages of what a cache keeps go on.
+    It is the clock of ``Today is ...`` in texts for models, of `Page.fetched_at` and of
+    ``3 days ago``, and of ``time_range`` for services that take dates. Time limits,
+    pauses and the ages of what a cache keeps go on.
 
     Args:
         at: The time, with its zone.

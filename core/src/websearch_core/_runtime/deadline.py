@@ -1,7 +1,8 @@
 """The time left for the current operation.
 
-A limit applies to everything inside its ``with`` block, in this thread or task and in those it starts: sending, reading
-and pausing, over all exchanges. Limits nest, and the earliest one counts.
+A limit applies to everything inside its ``with`` block, in this thread or task and in
+those it starts: sending, reading and pausing, over all exchanges. Limits nest, and the
+earliest one counts.
 """
 
 from __future__ import annotations
@@ -24,14 +25,19 @@ _MIN_TIMEOUT = 0.001  # seconds; zero would make a socket non-blocking
 
 
 def time_limit(seconds: float) -> scope:
-    """Limit a block to *seconds*, or to the time left of the limits around it, if that is less."""
+    """Limit a block to *seconds*, or to the time left of the limits around it, if that
+    is less.
+    """
     call = current_call()
     waited = call.delay.seconds if call.delay else 0.0
-    return scope(deadline=Deadline(min(call.deadline.at, time.monotonic() + seconds - waited)))
+    return scope(
+        deadline=Deadline(min(call.deadline.at, time.monotonic() + seconds - waited))
+    )
 
 
 def in_time(work: Callable[[], T]) -> T:
-    """Run blocking *work*, and wait for it only until the deadline; then raise `TimedOut`.
+    """Run blocking *work*, and wait for it only until the deadline; then raise
+    `TimedOut`.
 
     Nothing can interrupt it: past the deadline, it continues in a daemon thread.
     """
@@ -39,8 +45,14 @@ def in_time(work: Callable[[], T]) -> T:
     return work() if left == math.inf else wait_for(start_thread(work), left)
 
 
-def wait_for(outcome: Future[T], seconds: float | None, late: str = "no answer within the time allowed") -> T:
-    """Wait for an outcome, and return or raise it; after so many seconds, raise `TimedOut` with the words *late*."""
+def wait_for(
+    outcome: Future[T],
+    seconds: float | None,
+    late: str = "no answer within the time allowed",
+) -> T:
+    """Wait for an outcome, and return or raise it; after so many seconds, raise
+    `TimedOut` with the words *late*.
+    """
     try:
         return outcome.result(seconds)
     except FutureTimeout:
@@ -56,7 +68,9 @@ def time_left() -> float:
 
 @contextmanager
 def waiting_for_turn() -> Iterator[None]:
-    """Wait for a turn in this block: a call of a list does so in the time of the list, and not in its own."""
+    """Wait for a turn in this block: a call of a list does so in the time of the list,
+    and not in its own.
+    """
     delay = current_call().delay
     if delay is None:
         yield

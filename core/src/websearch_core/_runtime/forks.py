@@ -1,8 +1,9 @@
 """Start over in a forked process.
 
-It inherits counters, locks and sockets, but not the threads that would count down, release them, or read the answers:
-a lock that is held stays held, and two processes that share a socket get each other's answers. What cannot be put right
-in the child, a connection to SQLite, is not in use when the process is forked (`sqlite`).
+It inherits counters, locks and sockets, but not the threads that would count down,
+release them, or read the answers: a lock that is held stays held, and two processes
+that share a socket get each other's answers. What cannot be put right in the child, a
+connection to SQLite, is not in use when the process is forked (`sqlite`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from weakref import WeakSet
 
 
 class Restartable:
-    """What starts over when it is made, and in every process that is forked while it exists."""
+    """What starts over when it is made, and in every process that is forked while it
+    exists.
+    """
 
     def __init__(self) -> None:
         self.start_over()
@@ -44,7 +47,9 @@ class _Process:
         self._known = os.getpid()
 
     def notice(self) -> None:
-        """Start over, once for all threads, in a process that was not forked by Python, but by uWSGI for example."""
+        """Start over, once for all threads, in a process that was not forked by Python,
+        but by uWSGI for example.
+        """
         now, claim = os.getpid(), object()
         while self._known != now:
             if self._claims.setdefault(now, claim) is not claim:

@@ -1,4 +1,6 @@
-"""Whose files these are: what another user owns or may write is neither trusted nor used."""
+"""Whose files these are: what another user owns or may write is neither trusted nor
+used.
+"""
 
 from __future__ import annotations
 import os
@@ -20,18 +22,24 @@ class UnsafeFile(ConfigurationError):
 
 
 def belongs_to_user(path: Path) -> bool:
-    """Return whether this user owns *path*, as git does for ``safe.directory``; a link and its target both count.
+    """Return whether this user owns *path*, as git does for ``safe.directory``; a link
+    and its target both count.
 
     On systems without such owners (Windows), it is always true.
     """
-    return not hasattr(os, "geteuid") or {path.lstat().st_uid, path.stat().st_uid} <= _find_own_ids()
+    return (
+        not hasattr(os, "geteuid")
+        or {path.lstat().st_uid, path.stat().st_uid} <= _find_own_ids()
+    )
 
 
 def check_database(path: Path) -> None:
-    """Raise `UnsafeFile` if anybody but this user and root can have written a database, or can redirect us to another.
+    """Raise `UnsafeFile` if anybody but this user and root can have written a database,
+    or can redirect us to another.
 
-    That is about the file, if there is one, the links on the way to it, the files that SQLite puts beside it, and the
-    folder, where anybody may replace them. On systems without such owners (Windows), everything passes.
+    That is about the file, if there is one, the links on the way to it, the files that
+    SQLite puts beside it, and the folder, where anybody may replace them. On systems
+    without such owners (Windows), everything passes.
     """
     if not hasattr(os, "geteuid"):
         return
@@ -39,15 +47,21 @@ def check_database(path: Path) -> None:
     for link in _follow(path):
         with suppress(OSError):  # it has gone
             if link.lstat().st_uid not in own:
-                raise UnsafeFile(f"{link} is a symbolic link of another user: remove it, or name another place")
-    file = os.path.realpath(path)  # texts from here on: this runs with every call of a cache
+                raise UnsafeFile(
+                    f"{link} is a symbolic link of another user: remove it, or name "
+                    f"another place"
+                )
+    # texts from here on: this runs with every call of a cache
+    file = os.path.realpath(path)
     folder, name = os.path.split(file)
     with suppress(OSError):
         mode = os.lstat(folder).st_mode
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
             raise UnsafeFile(
-                f"{file} is in a folder where every user may replace it: run 'chmod o-w {quote(folder)}', "
-                f"or name a file in a folder of your own, such as {folder}/websearch/{name}"
+                f"{file} is in a folder where every user may replace it: run 'chmod "
+                f"o-w {quote(folder)}', "
+                f"or name a file in a folder of your own, such as "
+                f"{folder}/websearch/{name}"
             )
     for ending in ("", "-wal", "-shm", "-journal"):
         with suppress(OSError):  # it does not exist, or this user may not even look
@@ -57,12 +71,15 @@ def check_database(path: Path) -> None:
 def _check_file(path: str, found: os.stat_result, own: set[int]) -> None:
     if found.st_uid not in own:
         raise UnsafeFile(
-            f"{path} belongs to another user ({found.st_uid}), who can change what is read from it: "
-            f"if you trust it, run 'chown {os.geteuid()} {quote(path)}' as root; else remove it, or name another place"
+            f"{path} belongs to another user ({found.st_uid}), who can change what is "
+            f"read from it: "
+            f"if you trust it, run 'chown {os.geteuid()} {quote(path)}' as root; else "
+            f"remove it, or name another place"
         )
     if found.st_mode & _WRITABLE and not stat.S_ISLNK(found.st_mode):
         raise UnsafeFile(
-            f"other users may change {path}: run 'chmod go-w {quote(path)}' if you trust what is in it, "
+            f"other users may change {path}: run 'chmod go-w {quote(path)}' if you "
+            f"trust what is in it, "
             "or name another place"
         )
 

@@ -1,6 +1,8 @@
-"""What belongs to a call: who makes it, how long it may take, what it wants, and who listens.
+"""What belongs to a call: who makes it, how long it may take, what it wants, and who
+listens.
 
-All of it is one value, `CallContext`, in one context variable: a thread or task that works for the call gets a copy.
+All of it is one value, `CallContext`, in one context variable: a thread or task that
+works for the call gets a copy.
 """
 
 from __future__ import annotations
@@ -18,22 +20,28 @@ from .._text.vocabulary import Responses
 
 T = TypeVar("T")
 
-_MAX_RUNS = 10_000  # with names, known at the same time; the one that was used least recently is forgotten
+# with names, known at the same time; the one that was used least recently is forgotten
+_MAX_RUNS = 10_000
 
 
 @dataclass(eq=False, slots=True)
 class Deadline:
-    """A moment of `time.monotonic` until which there is time, or ``inf``; moved for those who join later."""
+    """A moment of `time.monotonic` until which there is time, or ``inf``; moved for
+    those who join later.
+    """
 
     at: float = math.inf
 
 
 @dataclass(eq=False, slots=True)
 class Patience:
-    """How long a call waits because others ask it to come back later, all such waits together."""
+    """How long a call waits because others ask it to come back later, all such waits
+    together.
+    """
 
     seconds: float = math.inf  # from the first wait on
-    until: float = math.inf  # the moment of `time.monotonic` when that is over; ``inf`` before the first wait
+    # the moment of `time.monotonic` when that is over; ``inf`` before the first wait
+    until: float = math.inf
 
     def allows(self, wait: float) -> bool:
         """Return whether to wait so many seconds from now."""
@@ -46,15 +54,18 @@ class Patience:
 
 
 class Delay:
-    """How long a call of a list has waited for its turn, which is not part of its time: that begins when it is sent.
+    """How long a call of a list has waited for its turn, which is not part of its time:
+    that begins when it is sent.
 
-    It waits in a ``with`` block. What several parts of the call wait at the same time counts once.
+    It waits in a ``with`` block. What several parts of the call wait at the same time
+    counts once.
     """
 
     __slots__ = "_before", "_lock", "_since", "_waiting", "until"
 
     def __init__(self, until: float) -> None:
-        self.until = until  # the moment of `time.monotonic` when the time of the whole list is over
+        # the moment of `time.monotonic` when the time of the whole list is over
+        self.until = until
         self._before = self._since = 0.0
         self._waiting = 0
         self._lock = threading.Lock()
@@ -63,7 +74,9 @@ class Delay:
     def seconds(self) -> float:
         """How long it has waited until now."""
         with self._lock:
-            return self._before + (time.monotonic() - self._since if self._waiting else 0.0)
+            return self._before + (
+                time.monotonic() - self._since if self._waiting else 0.0
+            )
 
     def __enter__(self) -> None:
         with self._lock:
@@ -79,10 +92,12 @@ class Delay:
 
 
 class WantedContent(NamedTuple):
-    """What a call wants of the pages that it reads, instead of what the reader was made with.
+    """What a call wants of the pages that it reads, instead of what the reader was made
+    with.
 
-    ``menus`` says whether the links in menus are needed, as for a crawl; ``route`` is the fragment by which the scripts
-    of the page choose what to show, if the URL has one.
+    ``menus`` says whether the links in menus are needed, as for a crawl; ``route`` is
+    the fragment by which the scripts of the page choose what to show, if the URL has
+    one.
     """
 
     comments: Responses | None = None
@@ -94,28 +109,43 @@ class WantedContent(NamedTuple):
     ocr: Callable[[bytes, str], str] | None = None
 
     def describe(self) -> list[str]:
-        """Return the same for the key of a page, which is another one if other parts of it are wanted."""
-        return [f"{name}={getattr(value, '__qualname__', value)}" for name, value in self._asdict().items() if value]
+        """Return the same for the key of a page, which is another one if other parts of
+        it are wanted.
+        """
+        return [
+            f"{name}={getattr(value, '__qualname__', value)}"
+            for name, value in self._asdict().items()
+            if value
+        ]
 
 
 class Caller(NamedTuple):
-    """Who makes a call: only equal callers share what is under way, and only those that look the same what is kept."""
+    """Who makes a call: only equal callers share what is under way, and only those that
+    look the same what is kept.
+    """
 
     web: Hashable = None  # what identifies the `WebSearch` in this process
-    policy: str = ""  # what it may open and how it connects, as far as that can be shown, as text
-    own: str = ""  # stands for what cannot be shown, such as the caller's own HTTP client; unique in the world
+    # what it may open and how it connects, as far as that can be shown, as text
+    policy: str = ""
+    # stands for what cannot be shown, such as the caller's own HTTP client; unique in
+    # the world
+    own: str = ""
     tenant: str = ""  # whom a budget charges, where that tells callers apart
 
 
 class Account(NamedTuple):
     """Who is charged."""
 
-    tenant: str = ""  # the name of a customer, team or user; empty if the program has only one
-    run: Any = None  # a name, or an object that lives as long as the run; None for all calls of a `WebSearch`
+    # the name of a customer, team or user; empty if the program has only one
+    tenant: str = ""
+    # a name, or an object that lives as long as the run; None for all calls of a
+    # `WebSearch`
+    run: Any = None
 
 
 class ByRun(Generic[T]):
-    """What belongs to each run: under its name, or for as long as the object lives that identifies it.
+    """What belongs to each run: under its name, or for as long as the object lives that
+    identifies it.
 
     *make* returns what a new one has. Its users hold a lock.
     """
@@ -129,7 +159,8 @@ class ByRun(Generic[T]):
         """Return what belongs to *run*."""
         known: Any = self.by_name
         if not isinstance(run, str):
-            with suppress(TypeError):  # a name, such as a number, cannot be referred to weakly
+            # a name, such as a number, cannot be referred to weakly
+            with suppress(TypeError):
                 ref(run)
                 known = self.by_object
         found: T = known.pop(run) if run in known else self._make()
@@ -142,24 +173,39 @@ class ByRun(Generic[T]):
 class CallContext(NamedTuple):
     """What belongs to a call."""
 
-    deadline: Deadline = Deadline()  # when its time is up, without its waits in a list; this one is never moved
-    delay: Delay | None = None  # how long it has waited for its turn, as one of a list: others wait within their time
-    patience: Patience = Patience()  # for being asked to come back later; this one has no end, so it does not change
+    # when its time is up, without its waits in a list; this one is never moved
+    deadline: Deadline = Deadline()
+    # how long it has waited for its turn, as one of a list: others wait within their
+    # time
+    delay: Delay | None = None
+    # for being asked to come back later; this one has no end, so it does not change
+    patience: Patience = Patience()
     caller: Caller = Caller()  # who makes it
     account: Account = Account()  # who is charged
     wanted: WantedContent = WantedContent()  # what it wants of pages
     is_fresh: bool = False  # whether it is made inside `no_cache`
-    reads_on: bool = False  # whether it reads what follows of a page, which should be the same page as before
-    memory: Any = None  # what its conversation was given (`websearch_core.provenance`); None outside of the tools
-    listeners: tuple[Any, ...] = ()  # who hears its events, as `websearch_core.events` has them
-    branch: Any = None  # what its thread works for (`websearch_core.flow._branches`); None if it is the caller's own
-    leading: tuple[object, ...] = ()  # the shared work (`websearch_core.flow._flights`) that it is part of
+    # whether it reads what follows of a page, which should be the same page as before
+    reads_on: bool = False
+    # what its conversation was given (`websearch_core.provenance`); None outside of the
+    # tools
+    memory: Any = None
+    # who hears its events, as `websearch_core.events` has them
+    listeners: tuple[Any, ...] = ()
+    # what its thread works for (`websearch_core.flow._branches`); None if it is the
+    # caller's own
+    branch: Any = None
+    # the shared work (`websearch_core.flow._flights`) that it is part of
+    leading: tuple[object, ...] = ()
     request: Any = None  # the `websearch_core.flow.Request` that is being sent
 
     @property
     def end(self) -> float:
         """The moment of `time.monotonic` when its time is up, if it waits no more."""
-        return self.deadline.at if self.delay is None else min(self.deadline.at + self.delay.seconds, self.delay.until)
+        return (
+            self.deadline.at
+            if self.delay is None
+            else min(self.deadline.at + self.delay.seconds, self.delay.until)
+        )
 
 
 _call: ContextVar[CallContext] = ContextVar("websearch_call", default=CallContext())  # noqa: B039 - immutable
@@ -167,7 +213,9 @@ current_call: Callable[[], CallContext] = _call.get
 
 
 class scope:  # noqa: N801 - a block, which every call enters several times: a generator would take longer
-    """Change what belongs to the calls in this block, as ``scope(is_fresh=True)``; a flow may yield inside."""
+    """Change what belongs to the calls in this block, as ``scope(is_fresh=True)``; a
+    flow may yield inside.
+    """
 
     __slots__ = "_changes", "_inner", "_outer"
 
@@ -183,14 +231,21 @@ class scope:  # noqa: N801 - a block, which every call enters several times: a g
         now = _call.get()
         if now is self._inner:
             _call.set(self._outer)
-        else:  # a flow is closed in another context, or somebody left something set: undo what is still from here
-            ours = {name: getattr(self._outer, name) for name, to in self._changes.items() if getattr(now, name) is to}
+        else:
+            # a flow is closed in another context, or somebody left something set: undo
+            # what is still from here
+            ours = {
+                name: getattr(self._outer, name)
+                for name, to in self._changes.items()
+                if getattr(now, name) is to
+            }
             _call.set(now._replace(**ours))
 
 
 @contextmanager
 def no_cache() -> Iterator[None]:
-    """Ask the services in this block, whatever the cache holds; their answers are kept for later calls.
+    """Ask the services in this block, whatever the cache holds; their answers are kept
+    for later calls.
 
     It holds for everything that is called in the block, including tools and agents::
 
@@ -205,30 +260,39 @@ def no_cache() -> Iterator[None]:
 def charge_to(tenant: str | None = None, *, run: object = None) -> Iterator[None]:
     """Charge the calls in this block to the budget of a tenant, or of a run.
 
-    The tools for LangChain and LlamaIndex name their run by themselves, and LangChain's the tenant, too: the
-    ``tenant_id`` of the run's config, else its ``user_id``.
+    The tools for LangChain and LlamaIndex name their run by themselves, and LangChain's
+    the tenant, too: the ``tenant_id`` of the run's config, else its ``user_id``.
 
     Args:
         tenant: The name of the tenant; None leaves it as it is outside the block.
-        run: What identifies the run: a name, or a hashable object that lives as long as the run; None leaves it as it
-            is.
+        run: What identifies the run: a name, or a hashable object that lives as long as
+            the run; None leaves it as it is.
     """
     hash(run)
     outer = current_call().account
-    with scope(account=Account(outer.tenant if tenant is None else str(tenant), outer.run if run is None else run)):
+    with scope(
+        account=Account(
+            outer.tenant if tenant is None else str(tenant),
+            outer.run if run is None else run,
+        )
+    ):
         yield
 
 
 def current_client() -> Hashable:
-    """Return who shares threads, look-ups and queues with others: a `WebSearch`, or one of its tenants."""
+    """Return who shares threads, look-ups and queues with others: a `WebSearch`, or one
+    of its tenants.
+    """
     call = current_call()
     return call.caller.web, call.account.tenant
 
 
 def run_apart(work: Callable[[], T], **changes: Any) -> T:
-    """Call *work* in a copy of the context, with *changes* as for `scope`: Ctrl-C cannot leave anything of them behind.
+    """Call *work* in a copy of the context, with *changes* as for `scope`: Ctrl-C
+    cannot leave anything of them behind.
 
-    Variables that an application sets there, in a hook or a provider, are set here as well when it ends.
+    Variables that an application sets there, in a hook or a provider, are set here as
+    well when it ends.
     """
     context = copy_context()
     context.run(_call.set, _call.get()._replace(**changes))

@@ -1,11 +1,15 @@
-"""What the SQLite files of the project share: connections, transactions, and a stamp that says whose file it is.
+"""What the SQLite files of the project share: connections, transactions, and a stamp
+that says whose file it is.
 
-One rule: a connection is open for as long as one call takes. That costs a fraction of a millisecond.
+One rule: a connection is open for as long as one call takes. That costs a fraction of a
+millisecond.
 
-Two things break a file that SQLite keeps whole otherwise (https://www.sqlite.org/howtocorrupt.html, 2.2 and 2.6). A
-process loses all its locks on a file as soon as it closes any descriptor of it, so nothing here opens a database's file
-except through SQLite. And a connection must not be carried over a fork: in the child, even new connections to the same
-file would rely on locks that only the parent has. So a fork waits for the connections that other threads use.
+Two things break a file that SQLite keeps whole otherwise
+(https://www.sqlite.org/howtocorrupt.html, 2.2 and 2.6). A process loses all its locks
+on a file as soon as it closes any descriptor of it, so nothing here opens a database's
+file except through SQLite. And a connection must not be carried over a fork: in the
+child, even new connections to the same file would rely on locks that only the parent
+has. So a fork waits for the connections that other threads use.
 """
 
 from __future__ import annotations
@@ -24,7 +28,8 @@ from .forks import Restartable, notice_fork
 from .interrupts import releasing
 from .owners import check_database
 
-_PATIENCE = 5.0  # seconds that a fork, and the end of the program, wait for connections in use
+# seconds that a fork, and the end of the program, wait for connections in use
+_PATIENCE = 5.0
 _log = logging.getLogger(__name__)
 
 
@@ -47,11 +52,14 @@ class _Connections(Restartable):
         super().__init__()
 
     def start_over(self) -> None:
-        """Begin without connections: those of the parent must be neither used nor closed, not even by the collector."""
+        """Begin without connections: those of the parent must be neither used nor
+        closed, not even by the collector.
+        """
         self._inherited |= self._uses
         self._uses = set()
         self._forks: set[int] = set()  # the threads that fork now
-        self.lock = threading.RLock()  # always entered itself, not as a `Condition`: see `interrupts`
+        # always entered itself, not as a `Condition`: see `interrupts`
+        self.lock = threading.RLock()
         self._changed = threading.Condition(self.lock)
 
     def pause(self) -> None:
@@ -68,11 +76,18 @@ class _Connections(Restartable):
             self._changed.notify_all()
 
     def end(self) -> None:
-        """Let other threads finish what they write before the program ends: they are daemons, which end with it."""
+        """Let other threads finish what they write before the program ends: they are
+        daemons, which end with it.
+        """
         self.pause()
-        if files := ", ".join(sorted({str(use.path) for use in self._find_others(threading.get_ident())})):
+        if files := ", ".join(
+            sorted({str(use.path) for use in self._find_others(threading.get_ident())})
+        ):
             _log.warning(
-                "the program ends before everything is written: %s: in use for more than %g s", files, _PATIENCE
+                "the program ends before everything is written: %s: in use for more "
+                "than %g s",
+                files,
+                _PATIENCE,
             )
 
     def _find_others(self, thread: int) -> list[_Use]:
@@ -85,18 +100,25 @@ class _Connections(Restartable):
         with self.lock:
             self._forks.discard(use.thread)  # it is over, even if Ctrl-C ended `resume`
             is_first = len(self._find_others(use.thread)) == len(self._uses)
-            if is_first and not self._changed.wait_for(lambda: not self._forks, 2 * _PATIENCE):
+            if is_first and not self._changed.wait_for(
+                lambda: not self._forks, 2 * _PATIENCE
+            ):
                 self._forks.clear()  # for the same reason: none takes that long
             if any(_is_same(use.path, inherited.path) for inherited in self._inherited):
                 raise ConfigurationError(
-                    f"{use.path} was in use while this process was forked, which SQLite does not allow: fork at "
+                    f"{use.path} was in use while this process was forked, which "
+                    f"SQLite does not allow: fork at "
                     "another time, or start processes by 'spawn' or 'forkserver'"
                 )
             self._uses.add(use)
             self._paths.add(use.path)
             uri = f"{use.path.absolute().as_uri()}?{options}" if options else use.path
             use.db = sqlite3.connect(
-                uri, timeout=timeout, isolation_level=None, check_same_thread=False, uri=bool(options)
+                uri,
+                timeout=timeout,
+                isolation_level=None,
+                check_same_thread=False,
+                uri=bool(options),
             )
             return use.db
 
@@ -115,7 +137,9 @@ class _Connections(Restartable):
                     self._changed.notify_all()
 
     def knows(self, path: Path) -> bool:
-        """Return whether a file is or was open here as a database, under whatever name."""
+        """Return whether a file is or was open here as a database, under whatever
+        name.
+        """
         return any(_is_same(path, one) for one in list(self._paths))
 
 
@@ -124,16 +148,21 @@ atexit.register(_connections.end)
 if hasattr(os, "register_at_fork"):  # pragma: no branch
     os.register_at_fork(
         before=_connections.pause,
-        after_in_parent=lambda: releasing(_connections.resume).close(),  # nobody may wait for this fork for ever
+        # nobody may wait for this fork for ever
+        after_in_parent=lambda: releasing(_connections.resume).close(),
     )
 
 
 @contextmanager
-def connect(path: Path, timeout: float, options: str = "") -> Iterator[sqlite3.Connection]:
-    """Open a connection for as long as a block takes, without implicit transactions; make the file if there is none.
+def connect(
+    path: Path, timeout: float, options: str = ""
+) -> Iterator[sqlite3.Connection]:
+    """Open a connection for as long as a block takes, without implicit transactions;
+    make the file if there is none.
 
-    Writing waits *timeout* seconds while somebody else writes. *options* are the parameters of SQLite's URI, such as
-    ``mode=ro``. It fails if the file was in use while this process was forked, or others may change it.
+    Writing waits *timeout* seconds while somebody else writes. *options* are the
+    parameters of SQLite's URI, such as ``mode=ro``. It fails if the file was in use
+    while this process was forked, or others may change it.
     """
     use = _Use(path)
     release = releasing(partial(_connections.close, use))
@@ -144,21 +173,28 @@ def connect(path: Path, timeout: float, options: str = "") -> Iterator[sqlite3.C
 
 
 def is_database(path: Path) -> bool:
-    """Return whether this process has used a file as a database, or one of the files beside it."""
-    return _connections.knows(path.parent / path.name.removesuffix("-wal").removesuffix("-shm"))
+    """Return whether this process has used a file as a database, or one of the files
+    beside it.
+    """
+    return _connections.knows(
+        path.parent / path.name.removesuffix("-wal").removesuffix("-shm")
+    )
 
 
 def create_private(path: Path) -> None:
-    """Create an empty file that only its owner can read, and its folder, if there is none. Raise `UnsafeFile` if
-    another user could change it, or chose where it is.
+    """Create an empty file that only its owner can read, and its folder, if there is
+    none. Raise `UnsafeFile` if another user could change it, or chose where it is.
     """
     if path.exists():
         return
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     check_database(path)  # before a link of somebody else chooses where
-    # Nothing can be connected to it before the lock is free: closing the file would release the locks of a connection.
+    # Nothing can be connected to it before the lock is free: closing the file would
+    # release the locks of a connection.
     with _connections.lock, suppress(FileExistsError):
-        os.close(os.open(os.path.realpath(path), os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        os.close(
+            os.open(os.path.realpath(path), os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+        )
 
 
 def identify(path: Path) -> tuple[int, int] | None:
@@ -171,7 +207,9 @@ def identify(path: Path) -> tuple[int, int] | None:
 
 
 def move_aside(path: Path, file: tuple[int, int] | None, target: Path) -> bool:
-    """Move *path* if it is still *file*, as `identify` returned it; return whether it was."""
+    """Move *path* if it is still *file*, as `identify` returned it; return whether it
+    was.
+    """
     with _connections.lock:
         if file is None or identify(path) != file:
             return False
@@ -188,22 +226,29 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        with suppress(sqlite3.ProgrammingError):  # closed already, by Ctrl-C between two instructions of the caller
-            if db.in_transaction:  # SQLite itself has rolled back after some errors, such as that of a full disk
+        # closed already, by Ctrl-C between two instructions of the caller
+        with suppress(sqlite3.ProgrammingError):
+            # SQLite itself has rolled back after some errors, such as that of a full
+            # disk
+            if db.in_transaction:
                 db.execute("ROLLBACK")
         raise
     db.execute("COMMIT")
 
 
 def use_wal(db: sqlite3.Connection) -> None:
-    """Let readers and a writer work at once; if several try to switch at once, one of the next connections does it."""
+    """Let readers and a writer work at once; if several try to switch at once, one of
+    the next connections does it.
+    """
     if db.execute("PRAGMA journal_mode").fetchone() != ("wal",):
         with suppress(sqlite3.OperationalError):  # SQLite does not wait here
             db.execute("PRAGMA journal_mode = WAL")
 
 
 def read_stamp(db: sqlite3.Connection) -> tuple[int, int]:
-    """Return the ID of the application that owns a file, and the version of its tables; zeros for a new file."""
+    """Return the ID of the application that owns a file, and the version of its tables;
+    zeros for a new file.
+    """
     (owner,) = db.execute("PRAGMA application_id").fetchone()
     (version,) = db.execute("PRAGMA user_version").fetchone()
     return owner, version
@@ -217,22 +262,33 @@ class ForeignFile(Exception):
 def write_tables(
     path: Path, what: str, timeout: float, schema: Sequence[str], stamp: tuple[int, int]
 ) -> Iterator[sqlite3.Connection]:
-    """Open a connection for one transaction; an empty file gets its tables by the statements of *schema*.
+    """Open a connection for one transaction; an empty file gets its tables by the
+    statements of *schema*.
 
-    It also gets the *stamp*: a file with another one is a `ForeignFile`. One that cannot be created is a
-    `ConfigurationError`, in which *what* stands before the path.
+    It also gets the *stamp*: a file with another one is a `ForeignFile`. One that
+    cannot be created is a `ConfigurationError`, in which *what* stands before the path.
     """
     try:
         create_private(path)
     except OSError as error:
-        raise ConfigurationError(f"{what} {path} cannot be created: {error.strerror}") from error
+        raise ConfigurationError(
+            f"{what} {path} cannot be created: {error.strerror}"
+        ) from error
     with connect(path, timeout) as db:
         if path.stat().st_size == 0 or read_stamp(db) == stamp:
             use_wal(db)
-        db.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing; a power cut the last transactions
+        # a killed process loses nothing; a power cut the last transactions
+        db.execute("PRAGMA synchronous = NORMAL")
         with transaction(db):
-            if read_stamp(db) == (0, 0) and not db.execute("SELECT 1 FROM sqlite_master").fetchone():
-                for statement in (*schema, f"PRAGMA application_id = {stamp[0]}", f"PRAGMA user_version = {stamp[1]}"):
+            if (
+                read_stamp(db) == (0, 0)
+                and not db.execute("SELECT 1 FROM sqlite_master").fetchone()
+            ):
+                for statement in (
+                    *schema,
+                    f"PRAGMA application_id = {stamp[0]}",
+                    f"PRAGMA user_version = {stamp[1]}",
+                ):
                     db.execute(statement)
             if read_stamp(db) != stamp:
                 raise ForeignFile(path)

@@ -1,4 +1,6 @@
-"""Threads for what would block an event loop: parsing, reading files, importing, a vendor's SDK, looking up names."""
+"""Threads for what would block an event loop: parsing, reading files, importing, a
+vendor's SDK, looking up names.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -19,18 +21,22 @@ from .turns import Turns
 
 T = TypeVar("T")
 
-_KEPT = 60.0  # seconds that a thread without work is kept; shorter, and one at a time would start one each time
+# seconds that a thread without work is kept; shorter, and one at a time would start one
+# each time
+_KEPT = 60.0
 _MOST_KEPT = 64  # of those that are started for any work at all
 
 
 class Threads(Restartable):
     """Daemon threads that do the work of several clients, in turns.
 
-    Starting a thread means waiting until it runs: for seconds, if there are many to start and others compute. An event
-    loop must not wait for that. So a worker that takes a job first makes sure that an idle one remains, and the first
-    worker is started by a thread that is started without waiting.
+    Starting a thread means waiting until it runs: for seconds, if there are many to
+    start and others compute. An event loop must not wait for that. So a worker that
+    takes a job first makes sure that an idle one remains, and the first worker is
+    started by a thread that is started without waiting.
 
-    At *most* so many work; half of them are for clients that have none. *each* limits a client, alone to a quarter.
+    At *most* so many work; half of them are for clients that have none. *each* limits a
+    client, alone to a quarter.
     """
 
     def __init__(self, name: str, most: int, each: float = inf) -> None:
@@ -38,16 +44,23 @@ class Threads(Restartable):
         super().__init__()
 
     def start_over(self) -> None:
-        """Forget all work and all threads: in a forked process, those of the parent do not exist."""
-        self._turns: Turns[_Job] = Turns(self._most, each=self._each, kept=self._most // 2)
-        self._lock = threading.Lock()  # always entered itself, not as a `Condition`: see `interrupts`
+        """Forget all work and all threads: in a forked process, those of the parent do
+        not exist.
+        """
+        self._turns: Turns[_Job] = Turns(
+            self._most, each=self._each, kept=self._most // 2
+        )
+        # always entered itself, not as a `Condition`: see `interrupts`
+        self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
         self._working = 0
-        self._ready: set[object] = set()  # threads that wait for work, or are being started
+        # threads that wait for work, or are being started
+        self._ready: set[object] = set()
 
     def submit(self, client: Hashable, work: Callable[[], T]) -> Future[T]:
-        """Have blocking *work* done, with the context variables of the caller, and return its outcome: `Unavailable` if
-        the system has no thread for it. Cancelling it takes back work that waits.
+        """Have blocking *work* done, with the context variables of the caller, and
+        return its outcome: `Unavailable` if the system has no thread for it. Cancelling
+        it takes back work that waits.
         """
         job, thread = _Job(client, work), object()
         job.add_done_callback(self._drop)
@@ -61,10 +74,12 @@ class Threads(Restartable):
                 start_new_thread(self._start, (thread,))
         except RuntimeError as error:
             self._give_up(thread, error)
-        except BaseException:  # Ctrl-C; if the thread was started nevertheless, it says so itself
+        except BaseException:
+            # Ctrl-C; if the thread was started nevertheless, it says so itself
             with self._lock:
                 self._ready.discard(thread)
-                self._changed.notify_all()  # else the next one could go to a thread that has been woken already
+                # else the next one could go to a thread that has been woken already
+                self._changed.notify_all()
             job.cancel()
             raise
         return job
@@ -80,14 +95,20 @@ class Threads(Restartable):
                 self._turns.drop(job.client, job)
 
     def _start(self, thread: object) -> None:
-        """Start a thread, which is counted as ready; without the lock, for which others would wait."""
+        """Start a thread, which is counted as ready; without the lock, for which others
+        would wait.
+        """
         try:
-            threading.Thread(target=self._work, args=(thread,), name=self._name, daemon=True).start()
+            threading.Thread(
+                target=self._work, args=(thread,), name=self._name, daemon=True
+            ).start()
         except RuntimeError as error:
             self._give_up(thread, error)
 
     def _give_up(self, thread: object, error: RuntimeError) -> None:
-        """Go on without a thread that the system cannot start; without any worker, fail the jobs that wait."""
+        """Go on without a thread that the system cannot start; without any worker, fail
+        the jobs that wait.
+        """
         with self._lock:
             self._ready.discard(thread)
             left = [] if self._working or self._ready else self._turns.clear()
@@ -98,7 +119,8 @@ class Threads(Restartable):
         turns = self._turns
         while (job := self._take(thread)) is not None:
             job.run()
-            if self._turns is not turns:  # the work forked: a child has nothing else to do
+            # the work forked: a child has nothing else to do
+            if self._turns is not turns:
                 return
             with self._lock:
                 self._turns.give_back(job.client, job)
@@ -107,13 +129,16 @@ class Threads(Restartable):
             del job  # a thread that waits must not keep what it worked for
 
     def _take(self, thread: object) -> _Job | None:
-        """Wait for the next work, and return it; None if there has been none for long."""
+        """Wait for the next work, and return it; None if there has been none for
+        long.
+        """
         following = object()
         with self._lock:
             self._ready.add(thread)
             while (turn := self._turns.take()) is None:
                 is_late = not self._changed.wait(_KEPT) and not self._turns.can_take()
-                if is_late and (len(self._ready) > 1 or not self._working):  # else, it is the one that has to be ready
+                # else, it is the one that has to be ready
+                if is_late and (len(self._ready) > 1 or not self._working):
                     self._ready.discard(thread)
                     return None
             self._ready.discard(thread)
@@ -160,16 +185,21 @@ class _Job(Future[Any]):
             self.set_exception(error)
 
 
-_for_work = Threads("websearch-async", 128)  # most of them wait for a process that parses
+# most of them wait for a process that parses
+_for_work = Threads("websearch-async", 128)
 
 
 def submit(work: Callable[[], T]) -> Future[T]:
-    """Run blocking *work* in a thread, with the context variables of the caller, and return its outcome."""
+    """Run blocking *work* in a thread, with the context variables of the caller, and
+    return its outcome.
+    """
     return _for_work.submit(current_client(), work)
 
 
 def start_thread(work: Callable[[], T]) -> Future[T]:
-    """Begin blocking *work* at once, with the context variables of the caller. No other work waits for it."""
+    """Begin blocking *work* at once, with the context variables of the caller. No other
+    work waits for it.
+    """
     done: Future[T] = Future()
     context = copy_context()
 
@@ -184,11 +214,14 @@ def start_thread(work: Callable[[], T]) -> Future[T]:
 
 
 class _Spare(Restartable):
-    """A daemon thread for each piece of work. Some are kept for the next: starting one costs more than most work."""
+    """A daemon thread for each piece of work. Some are kept for the next: starting one
+    costs more than most work.
+    """
 
     def start_over(self) -> None:
         """Forget the threads: in a forked process, those of the parent do not exist."""
-        self._waiting: list[SimpleQueue[Callable[[], None]]] = []  # each is for one thread
+        # each is for one thread
+        self._waiting: list[SimpleQueue[Callable[[], None]]] = []
 
     def run(self, work: Callable[[], None]) -> None:
         try:
@@ -196,7 +229,9 @@ class _Spare(Restartable):
         except IndexError:
             queue: SimpleQueue[Callable[[], None]] = SimpleQueue()
             queue.put(work)
-            threading.Thread(target=self._serve, args=(queue,), name="websearch-work", daemon=True).start()
+            threading.Thread(
+                target=self._serve, args=(queue,), name="websearch-work", daemon=True
+            ).start()
 
     def _serve(self, queue: SimpleQueue[Callable[[], None]]) -> None:
         waiting = self._waiting
@@ -211,7 +246,8 @@ class _Spare(Restartable):
                 return
             work()
             del work  # a thread that waits must not keep what it worked for
-            if self._waiting is not waiting or len(waiting) >= _MOST_KEPT:  # the work forked; or there are enough
+            # the work forked; or there are enough
+            if self._waiting is not waiting or len(waiting) >= _MOST_KEPT:
                 return
             waiting.append(queue)
 

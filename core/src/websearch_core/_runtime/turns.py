@@ -1,11 +1,14 @@
-"""Share slots among the clients of a process, so that one that asks for many does not hold up the others.
+"""Share slots among the clients of a process, so that one that asks for many does not
+hold up the others.
 
-A client is a `websearch_core.client.WebSearch`, or one of its tenants, as named by `websearch_core.layers.charge_to`.
-Threads, look-ups of names and pages that are being parsed are shared by one rule: clients that wait take turns, and a
-client takes another slot only while more are free than it has. So of n clients, each holds at most 1/(n+1) of the
-slots, and one that has none gets the next free one. Nothing is kept for a client that neither waits nor has a slot.
-The requests to a service or host (`websearch_core.layers.Throttle`) take turns, too, without that limit: one client
-alone may use all that the service allows.
+A client is a `websearch_core.client.WebSearch`, or one of its tenants, as named by
+`websearch_core.layers.charge_to`. Threads, look-ups of names and pages that are being
+parsed are shared by one rule: clients that wait take turns, and a client takes another
+slot only while more are free than it has. So of n clients, each holds at most 1/(n+1)
+of the slots, and one that has none gets the next free one. Nothing is kept for a client
+that neither waits nor has a slot. The requests to a service or host
+(`websearch_core.layers.Throttle`) take turns, too, without that limit: one client alone
+may use all that the service allows.
 """
 
 from __future__ import annotations
@@ -29,16 +32,18 @@ _Turn: TypeAlias = threading.Lock  # locked from queuing until the turn comes
 class Turns(Generic[T]):
     """A number of slots, and what waits for them. Its users hold a lock.
 
-    An interrupt can end any of these methods half-way. So they keep no counts, and each can be called again: it then
-    does what is left.
+    An interrupt can end any of these methods half-way. So they keep no counts, and each
+    can be called again: it then does what is left.
 
-    *each* is the maximum for one client, besides the rule above. Of the slots, those that are *kept* are only for
-    clients that have none: they do not count as free for the others.
+    *each* is the maximum for one client, besides the rule above. Of the slots, those
+    that are *kept* are only for clients that have none: they do not count as free for
+    the others.
     """
 
     def __init__(self, slots: int, *, each: float = inf, kept: int = 0) -> None:
         self._slots, self._each, self._kept = slots, each, kept
-        # Of each client what waits, in order, with the maximum that it allows; the client whose turn it is first.
+        # Of each client what waits, in order, with the maximum that it allows; the
+        # client whose turn it is first.
         self.waiting: OrderedDict[Hashable, OrderedDict[T, float]] = OrderedDict()
         self._taken: dict[Hashable, set[T]] = {}  # of each client
         self.held: set[T] = set()  # of all clients
@@ -48,7 +53,9 @@ class Turns(Generic[T]):
         self._slots = max(slots, self._slots)
 
     def put(self, client: Hashable, one: T, most: float = inf) -> None:
-        """Let *one* of a client wait for a slot; it gets none while the client has *most*."""
+        """Let *one* of a client wait for a slot; it gets none while the client has
+        *most*.
+        """
         self.waiting.setdefault(client, OrderedDict())[one] = most
 
     def drop(self, client: Hashable, one: T) -> None:
@@ -66,7 +73,9 @@ class Turns(Generic[T]):
         return left
 
     def take(self) -> tuple[Hashable, T] | None:
-        """Give a slot to what is next, and return it with its client; None if nothing may have one now."""
+        """Give a slot to what is next, and return it with its client; None if nothing
+        may have one now.
+        """
         client = self._find_next()
         if client is None:
             return None
@@ -76,7 +85,9 @@ class Turns(Generic[T]):
         return client, one
 
     def give(self, client: Hashable, one: T) -> None:
-        """Give a slot to *one* of a client, whose next turn comes after those of the others."""
+        """Give a slot to *one* of a client, whose next turn comes after those of the
+        others.
+        """
         self.held.add(one)  # first: what is held is never given to somebody else
         self._taken.setdefault(client, set()).add(one)
         if client in self.waiting:
@@ -99,7 +110,9 @@ class Turns(Generic[T]):
         return ahead
 
     def take_at_once(self, client: Hashable, one: T, most: float = inf) -> bool:
-        """Give a slot to *one* of a client and return True, if nothing waits and it may have one now."""
+        """Give a slot to *one* of a client and return True, if nothing waits and it may
+        have one now.
+        """
         free = self._slots - len(self.held)
         if self.waiting or free <= 0 or not self._may_take(client, most, free):
             return False
@@ -133,7 +146,9 @@ class Turns(Generic[T]):
         return None
 
     def _may_take(self, client: Hashable, most: float, free: int) -> bool:
-        return len(self._taken.get(client, ())) < max(1, min(most, self._each, free - self._kept))
+        return len(self._taken.get(client, ())) < max(
+            1, min(most, self._each, free - self._kept)
+        )
 
 
 class Slots(Restartable):
@@ -164,17 +179,30 @@ class Slots(Restartable):
         """How many have one."""
         return len(self._turns.held)
 
-    def hold(self, client: Hashable, work: Callable[[], R], seconds: float | None = None, *, most: float = inf) -> R:
-        """Wait for a slot, in turn with the other clients, and hold it for as long as *work* takes.
+    def hold(
+        self,
+        client: Hashable,
+        work: Callable[[], R],
+        seconds: float | None = None,
+        *,
+        most: float = inf,
+    ) -> R:
+        """Wait for a slot, in turn with the other clients, and hold it for as long as
+        *work* takes.
 
-        After *seconds* without a slot, raise `TimedOut`. *most* bounds the slots that this client may have for that.
+        After *seconds* without a slot, raise `TimedOut`. *most* bounds the slots that
+        this client may have for that.
         """
         turn = threading.Lock()
         release = releasing(partial(self._leave, client, turn))
         try:
             self._queue(client, turn, most)
-            if turn.locked() and not turn.acquire(timeout=-1 if seconds is None else seconds):
-                raise TimedOut("too much is under way: no turn came within the time allowed")
+            if turn.locked() and not turn.acquire(
+                timeout=-1 if seconds is None else seconds
+            ):
+                raise TimedOut(
+                    "too much is under way: no turn came within the time allowed"
+                )
             return work()
         finally:
             release.close()

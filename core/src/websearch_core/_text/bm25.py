@@ -1,6 +1,7 @@
 """Score texts by the words that they share with a query.
 
-BM25, as in Robertson and Zaragoza, 2009, https://doi.org/10.1561/1500000019, over `terms`.
+BM25, as in Robertson and Zaragoza, 2009, https://doi.org/10.1561/1500000019, over
+`terms`.
 """
 
 from __future__ import annotations
@@ -18,10 +19,14 @@ class Question:
 
     def __init__(self, query: str) -> None:
         self._forms = frozenset(query_terms(query))
-        self._beginnings = tuple(form[:-1] for form in self._forms if form.endswith("*"))
+        self._beginnings = tuple(
+            form[:-1] for form in self._forms if form.endswith("*")
+        )
 
     def count(self, forms: Iterable[str]) -> Counter[str]:
-        """Count the words among *forms* that match the query, in the form that the query has."""
+        """Count the words among *forms* that match the query, in the form that the
+        query has.
+        """
         return Counter(self._match(forms))
 
     def _match(self, forms: Iterable[str]) -> Iterator[str]:
@@ -29,35 +34,54 @@ class Question:
             if form in self._forms:
                 yield form
             elif self._beginnings and form.startswith(self._beginnings):
-                yield next(f"{beginning}*" for beginning in self._beginnings if form.startswith(beginning))
+                yield next(
+                    f"{beginning}*"
+                    for beginning in self._beginnings
+                    if form.startswith(beginning)
+                )
 
 
 def score_counts(
-    counts: Sequence[Mapping[str, float]], lengths: Sequence[int], *, by_rarity: bool = True
+    counts: Sequence[Mapping[str, float]],
+    lengths: Sequence[int],
+    *,
+    by_rarity: bool = True,
 ) -> list[float]:
     """Return the score of each text: 0 if it has no word of the query.
 
-    *counts* says how often each word of the query occurs in each text, and *lengths* how many words the texts have. If
-    *by_rarity*, a word weighs more the fewer of the texts have it.
+    *counts* says how often each word of the query occurs in each text, and *lengths*
+    how many words the texts have. If *by_rarity*, a word weighs more the fewer of the
+    texts have it.
     """
     holding = Counter(form for count in counts for form in count)
     total = len(counts)
-    telling = {form: math.log(1 + (total - n + 0.5) / (n + 0.5)) if by_rarity else 1.0 for form, n in holding.items()}
+    telling = {
+        form: math.log(1 + (total - n + 0.5) / (n + 0.5)) if by_rarity else 1.0
+        for form, n in holding.items()
+    }
     usual = sum(lengths) / len(lengths) if any(lengths) else 1.0
 
     def score(count: Mapping[str, float], length: int) -> float:
-        relative = max(length / usual, 1)  # no bonus for short text: on web pages it is often a label
+        # no bonus for short text: on web pages it is often a label
+        relative = max(length / usual, 1)
         damp = _SATURATION * (1 - _NORMALIZATION + _NORMALIZATION * relative)
-        return sum(telling[form] * n * (_SATURATION + 1) / (n + damp) for form, n in count.items())
+        return sum(
+            telling[form] * n * (_SATURATION + 1) / (n + damp)
+            for form, n in count.items()
+        )
 
     return list(map(score, counts, lengths))
 
 
 def score_found(query: str, texts: Sequence[str]) -> list[float]:
-    """Return the score of each of *texts*, which a search for *query* found; 0 if it has no word of it.
+    """Return the score of each of *texts*, which a search for *query* found; 0 if it
+    has no word of it.
 
-    All words weigh the same: the important ones, by which these texts were found, are not rare among them.
+    All words weigh the same: the important ones, by which these texts were found, are
+    not rare among them.
     """
     question = Question(query)
     forms = list(map(list_terms, texts))
-    return score_counts([question.count(each) for each in forms], list(map(len, forms)), by_rarity=False)
+    return score_counts(
+        [question.count(each) for each in forms], list(map(len, forms)), by_rarity=False
+    )

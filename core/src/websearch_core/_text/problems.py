@@ -17,7 +17,8 @@ _WORDS: Mapping[str, str] = MappingProxyType(
             "must be true or false": "bool_type bool_parsing",
             "must be a list": "list_type tuple_type",
             "must be a mapping": "dict_type model_type",
-            "must be a date such as 2026-05-04": "date_type date_parsing date_from_datetime_parsing",
+            "must be a date such as 2026-05-04": "date_type date_parsing "
+            "date_from_datetime_parsing",
         }.items()
         for kind in kinds.split()
     }
@@ -25,7 +26,9 @@ _WORDS: Mapping[str, str] = MappingProxyType(
 
 
 def describe_problem(problem: Mapping[str, Any]) -> str:
-    """Return what is wrong, for an item of ``ValidationError.errors()``, without the value, which may be secret."""
+    """Return what is wrong, for an item of ``ValidationError.errors()``, without the
+    value, which may be secret.
+    """
     if words := _WORDS.get(problem["type"]):
         return words
     message = str(problem["msg"]).removeprefix("Value error, ")

@@ -1,8 +1,10 @@
-"""Parse the headers that state rate limits: one lenient parser, since every service has its own format.
+"""Parse the headers that state rate limits: one lenient parser, since every service has
+its own format.
 
-``RateLimit`` and ``RateLimit-Policy`` (draft-ietf-httpapi-ratelimit-headers, all its forms), ``X-RateLimit-*`` with one
-value or a comma list with one for each window, names with a unit (``X-RateLimit-Limit-Requests``,
-``X-RateLimit-Remaining-Day``), and ``Retry-After``.
+``RateLimit`` and ``RateLimit-Policy`` (draft-ietf-httpapi-ratelimit-headers, all its
+forms), ``X-RateLimit-*`` with one value or a comma list with one for each window, names
+with a unit (``X-RateLimit-Limit-Requests``, ``X-RateLimit-Remaining-Day``), and
+``Retry-After``.
 """
 
 from __future__ import annotations
@@ -14,23 +16,39 @@ from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
 _FIELDS = ("limit", "remaining", "reset", "policy")
-_NAME = re.compile(r"(?:x-)?rate-?limit-(?:([a-z0-9-]+?)-)?(limit|remaining|reset|policy|interval)(?:-([a-z0-9-]+))?")
-_UNITS = {"second": 1.0, "minute": 60.0, "hour": 3_600.0, "day": 86_400.0, "week": 604_800.0, "month": 2_592_000.0}
-_DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
-_EPOCH = 1_000_000_000.0  # no window is that many seconds long: a larger reset is a point in time
+_NAME = re.compile(
+    r"(?:x-)?rate-?limit-(?:([a-z0-9-]+?)-)?(limit|remaining|reset|policy|interval)(?:-([a-z0-9-]+))?"
+)
+_UNITS = {
+    "second": 1.0,
+    "minute": 60.0,
+    "hour": 3_600.0,
+    "day": 86_400.0,
+    "week": 604_800.0,
+    "month": 2_592_000.0,
+}
+_DURATION = re.compile(
+    r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?"
+)
+# no window is that many seconds long: a larger reset is a point in time
+_EPOCH = 1_000_000_000.0
 _MOST_LIMITS = 16
 _MAX_LENGTH = 400  # characters of a header
 _MAX_WAIT = 30 * 86_400.0
 
 
 class RateLimit(NamedTuple):
-    """One limit that a service states: so many requests in a window of time. What it does not say is None."""
+    """One limit that a service states: so many requests in a window of time. What it
+    does not say is None.
+    """
 
-    limit: float | None = None  # maximum number of requests in the window; 0 means that there is no limit
+    # maximum number of requests in the window; 0 means that there is no limit
+    limit: float | None = None
     remaining: float | None = None
     reset: float | None = None  # seconds until the window begins again
     window: float | None = None  # its length in seconds
-    name: str = ""  # what the service calls it, or what it counts: ``requests``, ``tokens``
+    # what the service calls it, or what it counts: ``requests``, ``tokens``
+    name: str = ""
 
     @property
     def is_exhausted(self) -> bool:
@@ -38,8 +56,12 @@ class RateLimit(NamedTuple):
 
 
 def parse_rate_limits(headers: Mapping[str, str]) -> tuple[RateLimit, ...]:
-    """Return the rate limits in *headers*, whose names are in lower case, shortest window first."""
-    short = {name: value[:_MAX_LENGTH] for name, value in headers.items() if "rate" in name}
+    """Return the rate limits in *headers*, whose names are in lower case, shortest
+    window first.
+    """
+    short = {
+        name: value[:_MAX_LENGTH] for name, value in headers.items() if "rate" in name
+    }
     if not short and "retry-after" not in headers:
         return ()
     found = [*_by_draft(short), *_by_name(short)]
@@ -47,11 +69,17 @@ def parse_rate_limits(headers: Mapping[str, str]) -> tuple[RateLimit, ...]:
     if wait is not None and not any(one.is_exhausted for one in found):
         found.append(RateLimit(remaining=0, reset=wait))
     known = dict.fromkeys(one for one in found if one != RateLimit(name=one.name))
-    return tuple(sorted(known, key=lambda one: math.inf if one.window is None else one.window)[:_MOST_LIMITS])
+    return tuple(
+        sorted(known, key=lambda one: math.inf if one.window is None else one.window)[
+            :_MOST_LIMITS
+        ]
+    )
 
 
 def parse_wait(value: str) -> float | None:
-    """Return the seconds of ``Retry-After`` (RFC 9110, 10.2.3), a number or a date; None if missing or invalid."""
+    """Return the seconds of ``Retry-After`` (RFC 9110, 10.2.3), a number or a date;
+    None if missing or invalid.
+    """
     value = value.strip()
     if re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,9})?", value):
         return min(float(value), _MAX_WAIT)
@@ -59,12 +87,21 @@ def parse_wait(value: str) -> float | None:
 
 
 def _by_draft(headers: Mapping[str, str]) -> list[RateLimit]:
-    """``RateLimit: "day";r=50;t=30`` with ``RateLimit-Policy: "day";q=100;w=60``, or ``limit=10, remaining=9``."""
+    """``RateLimit: "day";r=50;t=30`` with ``RateLimit-Policy: "day";q=100;w=60``, or
+    ``limit=10, remaining=9``.
+    """
     policies = _items(headers.get("ratelimit-policy", ""))
     states = _items(headers.get("ratelimit", ""))
     if any("r" in state for state in states.values()):
-        return [_combine(name, policies.get(name, {}), state) for name, state in states.items()]
-    pairs = {name: value for part in headers.get("ratelimit", "").split(",") for name, value in [_pair(part)]}
+        return [
+            _combine(name, policies.get(name, {}), state)
+            for name, state in states.items()
+        ]
+    pairs = {
+        name: value
+        for part in headers.get("ratelimit", "").split(",")
+        for name, value in [_pair(part)]
+    }
     if "limit" in pairs:
         return [_make(pairs)]
     if policies and all("q" in policy for policy in policies.values()):
@@ -72,13 +109,19 @@ def _by_draft(headers: Mapping[str, str]) -> list[RateLimit]:
     return []
 
 
-def _combine(name: str, policy: Mapping[str, str], state: Mapping[str, str]) -> RateLimit:
-    limit, remaining, reset, window = map(_number, (policy.get("q"), state.get("r"), state.get("t"), policy.get("w")))
+def _combine(
+    name: str, policy: Mapping[str, str], state: Mapping[str, str]
+) -> RateLimit:
+    limit, remaining, reset, window = map(
+        _number, (policy.get("q"), state.get("r"), state.get("t"), policy.get("w"))
+    )
     return RateLimit(limit, remaining, reset, window, name)
 
 
 def _by_name(headers: Mapping[str, str]) -> list[RateLimit]:
-    """Headers with one limit each, or one limit for each window, separated by commas."""
+    """Headers with one limit each, or one limit for each window, separated by
+    commas.
+    """
     groups: dict[str, dict[str, str]] = {}
     for name, value in headers.items():
         if match := _NAME.fullmatch(name):
@@ -90,8 +133,11 @@ def _windows(unit: str, group: Mapping[str, str]) -> list[RateLimit]:
     if not group.keys() & {"limit", "remaining", "reset"}:
         return []
     lists = {field: _split(group.get(field, "")) for field in _FIELDS}
-    count = max(1, *(len(lists[field]) for field in ("remaining", "reset")), len(lists["limit"]))
-    if len(lists["remaining"]) == 1 and len(lists["limit"]) > 1:  # `10, 10;w=1, 50;w=60`: the first is the nearest
+    count = max(
+        1, *(len(lists[field]) for field in ("remaining", "reset")), len(lists["limit"])
+    )
+    # `10, 10;w=1, 50;w=60`: the first is the nearest
+    if len(lists["remaining"]) == 1 and len(lists["limit"]) > 1:
         count = 1
     made = []
     for n in range(min(count, _MOST_LIMITS)):
@@ -102,7 +148,10 @@ def _windows(unit: str, group: Mapping[str, str]) -> list[RateLimit]:
 
 
 def _make(parts: Mapping[str, str], unit: str = "") -> RateLimit:
-    windows = [re.search(r";\s*w=\s*\"?(\d{1,9})", parts.get(field, "")) for field in ("policy", "limit")]
+    windows = [
+        re.search(r";\s*w=\s*\"?(\d{1,9})", parts.get(field, ""))
+        for field in ("policy", "limit")
+    ]
     stated = next((float(match[1]) for match in windows if match), None)
     window = stated or _number(parts.get("interval")) or _UNITS.get(unit)
     return RateLimit(
@@ -120,11 +169,15 @@ def _split(value: str) -> list[str]:
 
 
 def _items(value: str) -> dict[str, dict[str, str]]:
-    """Parse a list of items with parameters (RFC 9651): ``"day";q=100;w=60, "hour";q=10``."""
+    """Parse a list of items with parameters (RFC 9651): ``"day";q=100;w=60,
+    "hour";q=10``.
+    """
     found = {}
     for item in value.split(",") if value else []:
         name, *parameters = item.split(";")
-        found[name.strip().strip('"')] = dict(_pair(parameter) for parameter in parameters)
+        found[name.strip().strip('"')] = dict(
+            _pair(parameter) for parameter in parameters
+        )
     return found
 
 
@@ -134,7 +187,9 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _reset(value: str) -> float | None:
-    """Return the seconds until a reset, which services give as a number, a duration or a point in time."""
+    """Return the seconds until a reset, which services give as a number, a duration or
+    a point in time.
+    """
     number = _number(value)
     if number is None:
         return _until(value.strip())
@@ -149,11 +204,19 @@ def _number(value: str | None) -> float | None:
     text = (value or "").strip()
     if re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,9})?", text, re.ASCII):
         return float(text)
-    match = _DURATION.fullmatch(text) if text and text.isascii() and len(text) < 40 else None
+    match = (
+        _DURATION.fullmatch(text)
+        if text and text.isascii() and len(text) < 40
+        else None
+    )
     if match is None:
         return None
     sizes = (86_400, 3_600, 60, 1, 0.001)
-    return sum(float(part) * size for part, size in zip(match.groups(), sizes, strict=True) if part)
+    return sum(
+        float(part) * size
+        for part, size in zip(match.groups(), sizes, strict=True)
+        if part
+    )
 
 
 def _until(value: str) -> float | None:

@@ -1,14 +1,17 @@
 """Split text into search terms, in the same way for the index and for queries.
 
-A word is folded (case, accents, width, Arabic and Hebrew points) and cut to six letters, which works for most languages
-as a stemmer does for one: "configure", "configured" and "configuration" become the same term. An Arabic word loses its
-article, as in light stemmers (Larkey et al., SIGIR 2002). Scripts without spaces, and Korean, whose particles are
-attached to the words, are split into overlapping pairs of characters.
+A word is folded (case, accents, width, Arabic and Hebrew points) and cut to six
+letters, which works for most languages as a stemmer does for one: "configure",
+"configured" and "configuration" become the same term. An Arabic word loses its article,
+as in light stemmers (Larkey et al., SIGIR 2002). Scripts without spaces, and Korean,
+whose particles are attached to the words, are split into overlapping pairs of
+characters.
 
-Measured on XQuAD as the mean reciprocal rank of the paragraph that answers a question. Whole words compared with words
-cut to six letters: English .951 -> .957, German .897 -> .930, Russian .852 -> .932, Turkish .876 -> .929. SQLite's own
-tokenizer compared with pairs: Chinese .199 -> .955, Thai .230 -> .911. Without the article, Arabic excerpts of a tenth
-of a page have 94.9 % of the answers instead of 92.5 %.
+Measured on XQuAD as the mean reciprocal rank of the paragraph that answers a question.
+Whole words compared with words cut to six letters: English .951 -> .957, German .897 ->
+.930, Russian .852 -> .932, Turkish .876 -> .929. SQLite's own tokenizer compared with
+pairs: Chinese .199 -> .955, Thai .230 -> .911. Without the article, Arabic excerpts of
+a tenth of a page have 94.9 % of the answers instead of 92.5 %.
 """
 
 from __future__ import annotations
@@ -21,7 +24,8 @@ from typing import NamedTuple
 _STEM_LENGTH = 6  # letters
 _MAX_LENGTH = 64  # characters of a word: anything longer is data, such as base64
 
-# Characters of scripts that put no spaces between words, as the inside of a character class.
+# Characters of scripts that put no spaces between words, as the inside of a character
+# class.
 UNSPACED = (
     "\u0e01-\u0e3a\u0e40-\u0e4e"  # Thai
     "\u0e80-\u0eff"  # Lao
@@ -30,16 +34,24 @@ UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
 )
 _PAIRED = UNSPACED + "\uac00-\ud7a3"  # and Hangul
-MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"  # in words, not in \w
+# in words, not in \w
+MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
 _ASCII = re.compile(r"[A-Za-z0-9]+")
 _ALL_ASCII = bytes(range(0x80))
 _NOT_LETTERS = re.compile(rf"[^\w{_PAIRED}{MARKS}]|_")
-_APOSTROPHES = "\u02bb\u02bc"  # letters to Unicode, written by some where others write a quotation mark
-_WORD = re.compile(rf"(?P<unspaced>[{_PAIRED}]+)|((?:[^\W_{_PAIRED}{_APOSTROPHES}]++|[{MARKS}]++)+)")
-# The Arabic article, and what is written in one word with it: "and the", "with the"; then letters with two spellings.
-_ARTICLE = re.compile("\\A[\u0648\u0641]?(?:[\u0628\u0643]?\u0627\u0644|\u0644\u0644)(?=..)")
+# letters to Unicode, written by some where others write a quotation mark
+_APOSTROPHES = "\u02bb\u02bc"
+_WORD = re.compile(
+    rf"(?P<unspaced>[{_PAIRED}]+)|((?:[^\W_{_PAIRED}{_APOSTROPHES}]++|[{MARKS}]++)+)"
+)
+# The Arabic article, and what is written in one word with it: "and the", "with the";
+# then letters with two spellings.
+_ARTICLE = re.compile(
+    "\\A[\u0648\u0641]?(?:[\u0628\u0643]?\u0627\u0644|\u0644\u0644)(?=..)"
+)
 _SPELLINGS = str.maketrans("\u0629\u0649", "\u0647\u064a")
-_ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u0670]")  # also points, and the Arabic tatweel
+# also points, and the Arabic tatweel
+_ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u0670]")
 
 
 class Term(NamedTuple):
@@ -51,9 +63,11 @@ class Term(NamedTuple):
 
 
 def split_terms(text: str) -> Iterator[Term]:
-    """Yield the terms of *text*; for *n* characters in a script without spaces, *n* - 1 pairs and the last character.
+    """Yield the terms of *text*; for *n* characters in a script without spaces, *n* - 1
+    pairs and the last character.
 
-    A form is never empty: anything that folds to nothing, such as an accent on its own, is not a word.
+    A form is never empty: anything that folds to nothing, such as an accent on its own,
+    is not a word.
     """
     for found in (_ASCII if _has_plain_words(text) else _WORD).finditer(text):
         start, end = found.span()
@@ -72,13 +86,21 @@ def list_terms(text: str) -> list[str]:
     forms: list[str] = []
     for unspaced, word in _WORD.findall(text):
         run = _fold(unspaced)
-        forms += [run[n : n + 2] for n in range(len(run))] if unspaced else [_stem(word[:_MAX_LENGTH])]
+        forms += (
+            [run[n : n + 2] for n in range(len(run))]
+            if unspaced
+            else [_stem(word[:_MAX_LENGTH])]
+        )
     return [*filter(None, forms)]
 
 
 def _has_plain_words(text: str) -> bool:
-    """Return whether all letters and digits of *text* are those of ASCII, whatever its quotation marks and dashes."""
-    return text.isascii() or not _WORD.search(text.encode("utf-8", "replace").translate(None, _ALL_ASCII).decode())
+    """Return whether all letters and digits of *text* are those of ASCII, whatever its
+    quotation marks and dashes.
+    """
+    return text.isascii() or not _WORD.search(
+        text.encode("utf-8", "replace").translate(None, _ALL_ASCII).decode()
+    )
 
 
 def index_text(text: str) -> str:
@@ -89,8 +111,9 @@ def index_text(text: str) -> str:
 def query_terms(text: str) -> list[str]:
     """Return the distinct terms of a query.
 
-    A single character of a script without spaces ends with ``*``, since it may begin any pair. After pairs, the single
-    character that ends their run is left out, since the last pair already requires it.
+    A single character of a script without spaces ends with ``*``, since it may begin
+    any pair. After pairs, the single character that ends their run is left out, since
+    the last pair already requires it.
     """
     forms: dict[str, None] = {}
     before: Term | None = None
@@ -109,16 +132,23 @@ def _stem(word: str) -> str:
     form = _fold(word)
     if "\u0621" <= form[:1] <= "\u064a":
         form = _ARTICLE.sub("", form.translate(_SPELLINGS))
-    return form if any(map(str.isdigit, form)) else form[:_STEM_LENGTH]  # numbers and identifiers have no endings
+    # numbers and identifiers have no endings
+    return form if any(map(str.isdigit, form)) else form[:_STEM_LENGTH]
 
 
 def _fold(text: str) -> str:
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFC", _NOT_LETTERS.sub("", fold(text)))  # some letters decompose to spaces
+    # some letters decompose to spaces
+    return unicodedata.normalize("NFC", _NOT_LETTERS.sub("", fold(text)))
 
 
 def fold(text: str) -> str:
-    """Return *text* without differences in case, accents, width, Arabic and Hebrew points."""
-    plain = unicodedata.normalize("NFKD", text.casefold()).casefold()  # again: a mathematical A decomposes to a capital
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", plain)))
+    """Return *text* without differences in case, accents, width, Arabic and Hebrew
+    points.
+    """
+    # again: a mathematical A decomposes to a capital
+    plain = unicodedata.normalize("NFKD", text.casefold()).casefold()
+    return unicodedata.normalize(
+        "NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", plain))
+    )

@@ -1,7 +1,8 @@
 """Parse URLs strictly: one canonical form, or an error.
 
-`serialize` returns what is sent, and `canonicalize` what is compared. A server may tell apart two spellings that nearly
-all servers take for one, so what was found is sent as it was found.
+`serialize` returns what is sent, and `canonicalize` what is compared. A server may tell
+apart two spellings that nearly all servers take for one, so what was found is sent as
+it was found.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ _MAX_LENGTH = 8192
 _URL = re.compile(r"(https?)://([^/?#]*)([/?#].*)?", re.IGNORECASE | re.DOTALL)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-_BLANK = re.compile(r"[\s\xa0\u1680\u180e\u2000-\u200b\u200e\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]")
+_BLANK = re.compile(
+    r"[\s\xa0\u1680\u180e\u2000-\u200b\u200e\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]"
+)
 _TO_ENCODE = re.compile(r"[^\x21-\x7e]|[\"<>\\^`{|}]")
 _ENCODED = re.compile(r"%([0-9A-Fa-f]{2})|[\[\]]")
 _UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
@@ -42,17 +45,21 @@ _TRACKING = re.compile(
     re.IGNORECASE,
 )
 _MAX_SHOWN = 200  # characters
-_SECRET_NAME = re.compile("auth|code|cred|key|pass|pwd|secret|session|sid|sig|ticket|token", re.IGNORECASE)
+_SECRET_NAME = re.compile(
+    "auth|code|cred|key|pass|pwd|secret|session|sid|sig|ticket|token", re.IGNORECASE
+)
 _SECRET_VALUE = re.compile(r"[A-Za-z0-9_\-.~+/=]{20,}")
 _DIGIT_AND_LETTER = re.compile("[0-9][^0-9]*[A-Za-z]|[A-Za-z][^A-Za-z]*[0-9]")
 _DOT_ALIKE = re.compile("[\u2024\u3002\ua4f8\ufe52\uff0e\uff61]")
 
 
 def serialize(url: str) -> str:
-    """Return *url* as it is sent: as it is written, if that is how a URL is written. The host may be any.
+    """Return *url* as it is sent: as it is written, if that is how a URL is written.
+    The host may be any.
 
-    The host is in lower-case ASCII, ``.`` and ``..`` in the path are resolved, and what a URL cannot contain is
-    percent-encoded. What is not an absolute http(s) URL, or is ambiguous, is an `UnsafeURL`.
+    The host is in lower-case ASCII, ``.`` and ``..`` in the path are resolved, and what
+    a URL cannot contain is percent-encoded. What is not an absolute http(s) URL, or is
+    ambiguous, is an `UnsafeURL`.
     """
     scheme, host, port, rest = split_url(url)
     return _join(scheme, host, port) + rest
@@ -60,26 +67,34 @@ def serialize(url: str) -> str:
 
 @lru_cache(maxsize=4096)  # each result of a search is looked at several times
 def canonicalize(url: str) -> str:
-    """Return the canonical form of *url*, the same for all its spellings. The host may be any, internal ones included.
+    """Return the canonical form of *url*, the same for all its spellings. The host may
+    be any, internal ones included.
 
-    Spellings are one if RFC 3986, section 6.2.2, says so, or if they differ only in whether a character without a
-    meaning of its own there is percent-encoded: ``/Kelp_(alga)`` and ``/Kelp_%28alga%29``. This form is for comparing;
-    `serialize` returns what to send, and raises the same errors.
+    Spellings are one if RFC 3986, section 6.2.2, says so, or if they differ only in
+    whether a character without a meaning of its own there is percent-encoded:
+    ``/Kelp_(alga)`` and ``/Kelp_%28alga%29``. This form is for comparing; `serialize`
+    returns what to send, and raises the same errors.
     """
     scheme, host, port, rest = split_url(url)
     if _ENCODED.search(rest):
         address, mark, fragment = rest.partition("#")
         path, question, query = address.partition("?")
-        rest = _normalize(path, _PLAIN_IN_PATH) + question + _normalize(query, _PLAIN_IN_QUERY)
+        rest = (
+            _normalize(path, _PLAIN_IN_PATH)
+            + question
+            + _normalize(query, _PLAIN_IN_QUERY)
+        )
         rest += mark + _normalize(fragment, _PLAIN_IN_QUERY)
     return _join(scheme, host, port) + rest
 
 
 @lru_cache(maxsize=1024)
 def identify(url: str) -> str:
-    """Return what identifies the page at *url*: its canonical form without the fragment, unless `find_route` finds one.
+    """Return what identifies the page at *url*: its canonical form without the
+    fragment, unless `find_route` finds one.
 
-    What is not an http(s) URL, such as the ``file:`` URL of a local index, is returned as it is.
+    What is not an http(s) URL, such as the ``file:`` URL of a local index, is returned
+    as it is.
     """
     try:
         return strip_anchor(canonicalize(url))
@@ -88,22 +103,28 @@ def identify(url: str) -> str:
 
 
 def find_route(url: str) -> str:
-    """Return the fragment of *url* if it is a path (``#/inbox``, ``#!inbox``): scripts show another page for each."""
+    """Return the fragment of *url* if it is a path (``#/inbox``, ``#!inbox``): scripts
+    show another page for each.
+    """
     _, mark, fragment = url.partition("#")
     return mark + fragment if fragment.startswith(("!", "/")) else ""
 
 
 def strip_anchor(url: str) -> str:
-    """Return *url* without the place on the page that its fragment names; a route stays."""
+    """Return *url* without the place on the page that its fragment names; a route
+    stays.
+    """
     return url.partition("#")[0] + find_route(url)
 
 
 @lru_cache(maxsize=1024)
 def find_page(url: str) -> str:
-    """Return what identifies the page at *url*: the same for all addresses under which services list it.
+    """Return what identifies the page at *url*: the same for all addresses under which
+    services list it.
 
-    Left out are the scheme, ``www.``, the fragment unless it is a route, a slash at the end, and parameters for
-    tracking. The result is not a URL. What is not an http(s) URL, such as ``file:``, is returned as it is.
+    Left out are the scheme, ``www.``, the fragment unless it is a route, a slash at the
+    end, and parameters for tracking. The result is not a URL. What is not an http(s)
+    URL, such as ``file:``, is returned as it is.
     """
     try:
         absolute = canonicalize(url)
@@ -111,7 +132,11 @@ def find_page(url: str) -> str:
         return url
     address = absolute.partition("://")[2].partition("#")[0]
     path, _, query = address.removeprefix("www.").partition("?")
-    kept = [part for part in query.split("&") if part and not _TRACKING.fullmatch(part.partition("=")[0])]
+    kept = [
+        part
+        for part in query.split("&")
+        if part and not _TRACKING.fullmatch(part.partition("=")[0])
+    ]
     place = path.rstrip("/") + ("?" + "&".join(kept) if kept else "")
     return place + find_route(absolute)
 
@@ -131,7 +156,8 @@ L = TypeVar("L", bound=Listed)
 def find_alike(known: Mapping[str, L], url: str) -> list[L]:
     """Return what is *known*, by what `identify` returns, of exactly the page at *url*.
 
-    If that is nothing, return what is known of all that services may list instead, which may be several pages.
+    If that is nothing, return what is known of all that services may list instead,
+    which may be several pages.
     """
     if (exact := known.get(identify(url))) is not None:
         return [exact]
@@ -140,20 +166,28 @@ def find_alike(known: Mapping[str, L], url: str) -> list[L]:
 
 
 def locate(url: str) -> tuple[str, int]:
-    """Return the host of *url*, in lower-case ASCII, and its port; raise `UnsafeURL` as `serialize` does."""
+    """Return the host of *url*, in lower-case ASCII, and its port; raise `UnsafeURL` as
+    `serialize` does.
+    """
     return split_url(url)[1:3]
 
 
 def find_origin(url: str) -> Origin | None:
-    """Return the scheme, host and port of *url*; None if `is_web_url` is false for it."""
+    """Return the scheme, host and port of *url*; None if `is_web_url` is false for
+    it.
+    """
     try:
         return split_url(url)[:3]
     except UnsafeURL:
         return None
 
 
-def parse_holes(entries: Iterable[str]) -> tuple[tuple[Network, ...], frozenset[Origin]]:
-    """Return the networks, ``10.1.0.0/16``, and the origins, ``https://wiki.corp:8443``, in *entries*."""
+def parse_holes(
+    entries: Iterable[str],
+) -> tuple[tuple[Network, ...], frozenset[Origin]]:
+    """Return the networks, ``10.1.0.0/16``, and the origins,
+    ``https://wiki.corp:8443``, in *entries*.
+    """
     networks: list[Network] = []
     origins: set[Origin] = set()
     for entry in entries:
@@ -164,7 +198,8 @@ def parse_holes(entries: Iterable[str]) -> tuple[tuple[Network, ...], frozenset[
             networks.append(ipaddress.ip_network(entry))
         except ValueError as error:
             raise ConfigurationError(
-                f"internal: {entry!r} is neither a network such as '10.1.0.0/16' nor an origin such as "
+                f"internal: {entry!r} is neither a network such as '10.1.0.0/16' nor "
+                f"an origin such as "
                 "'https://wiki.corp:8443'"
             ) from error
     return tuple(networks), frozenset(origins)
@@ -176,12 +211,16 @@ def _parse_origin(entry: str) -> Origin:
     except UnsafeURL as error:
         raise ConfigurationError(f"internal: {entry!r}: {error}") from error
     if rest != "/":
-        raise ConfigurationError(f"internal: {entry!r} has a path; an origin is scheme, host and port")
+        raise ConfigurationError(
+            f"internal: {entry!r} has a path; an origin is scheme, host and port"
+        )
     return scheme, host, port
 
 
 def find_host(url: str) -> str:
-    """Return the host of *url*, with its port unless that is the usual one; empty if it is not an http(s) URL."""
+    """Return the host of *url*, with its port unless that is the usual one; empty if it
+    is not an http(s) URL.
+    """
     origin = find_origin(url)
     if origin is None:
         return ""
@@ -190,20 +229,26 @@ def find_host(url: str) -> str:
 
 
 def is_web_url(url: str) -> bool:
-    """Return whether *url* is an absolute, unambiguous http(s) URL. The host may be any, internal ones included."""
+    """Return whether *url* is an absolute, unambiguous http(s) URL. The host may be
+    any, internal ones included.
+    """
     return find_origin(url) is not None
 
 
 @lru_cache(maxsize=1024)  # each result of a search is looked at several times
 def describe_url(url: str) -> str:
-    """Return *url* for a log or an error: printable ASCII, without credentials and fragment, and cut if it is long.
+    """Return *url* for a log or an error: printable ASCII, without credentials and
+    fragment, and cut if it is long.
 
-    Values of its query that look like secrets are left out: those named for one, and those that nobody could guess.
-    So are parameters of its path, such as a session.
+    Values of its query that look like secrets are left out: those named for one, and
+    those that nobody could guess. So are parameters of its path, such as a session.
     """
     try:
         parts = urlsplit(url)
-        host, path = parts.netloc.rpartition("@")[2], re.sub(";[^/]*", ";...", parts.path)
+        host, path = (
+            parts.netloc.rpartition("@")[2],
+            re.sub(";[^/]*", ";...", parts.path),
+        )
         if parts.port is None and not host:  # "https:name:password@host"
             path = path.rpartition("@")[2]
         query = "&".join(
@@ -219,8 +264,13 @@ def describe_url(url: str) -> str:
 
 
 def _looks_secret(name: str, value: str) -> bool:
-    holds_names = _SECRET_NAME.search(value) and re.search("[%&:;=]", value)  # such as another URL, or JSON
-    return bool(_SECRET_NAME.search(name) or holds_names) or {*":@"} <= {*value} or _is_unguessable(value)
+    # such as another URL, or JSON
+    holds_names = _SECRET_NAME.search(value) and re.search("[%&:;=]", value)
+    return (
+        bool(_SECRET_NAME.search(name) or holds_names)
+        or {*":@"} <= {*value}
+        or _is_unguessable(value)
+    )
 
 
 def _is_unguessable(text: str) -> bool:
@@ -229,7 +279,9 @@ def _is_unguessable(text: str) -> bool:
 
 @lru_cache(maxsize=1024)  # each result of a search is looked at several times
 def split_url(url: str) -> tuple[str, str, int, str]:
-    """Split *url* into scheme, host, port and the rest; the host in lower-case ASCII."""
+    """Split *url* into scheme, host, port and the rest; the host in lower-case
+    ASCII.
+    """
     if len(url) > _MAX_LENGTH:
         raise UnsafeURL(f"the URL is longer than {_MAX_LENGTH} characters")
     if _CONTROL.search(url) or url != url.strip():
@@ -265,11 +317,17 @@ def split_url(url: str) -> tuple[str, str, int, str]:
 
 def _join(scheme: str, host: str, port: int) -> str:
     netloc = f"[{host}]" if ":" in host else host
-    return f"{scheme}://{netloc}" if port == _PORTS[scheme] else f"{scheme}://{netloc}:{port}"
+    return (
+        f"{scheme}://{netloc}"
+        if port == _PORTS[scheme]
+        else f"{scheme}://{netloc}:{port}"
+    )
 
 
 def _resolve_dots(rest: str) -> str:
-    """Resolve the dot segments of a path, also percent-encoded ones, as browsers do before they send anything."""
+    """Resolve the dot segments of a path, also percent-encoded ones, as browsers do
+    before they send anything.
+    """
     end = len(re.match(r"[^?#]*", rest)[0])  # type: ignore[index]  # it always matches
     *inner, last = rest[1:end].split("/")
     kept: list[str] = []
@@ -307,11 +365,14 @@ def _parse_name(raw: str) -> str:
     host = host.removesuffix(".")
     if len(host) > 253 or not _LABELS.fullmatch(host):
         raise UnsafeURL("the host name is malformed")
-    if _NUMERIC.fullmatch(host.rpartition(".")[2]):  # some resolvers take this for an address: 127.1, 0x7f000001
+    # some resolvers take this for an address: 127.1, 0x7f000001
+    if _NUMERIC.fullmatch(host.rpartition(".")[2]):
         try:
             return str(ipaddress.IPv4Address(host))
         except ValueError:
-            raise UnsafeURL("the IPv4 address is not written as four decimal numbers") from None
+            raise UnsafeURL(
+                "the IPv4 address is not written as four decimal numbers"
+            ) from None
     if "xn--" in host:
         for label in host.split("."):
             if label.startswith("xn--"):
@@ -320,11 +381,14 @@ def _parse_name(raw: str) -> str:
 
 
 def to_ascii(host: str) -> str:
-    """Return a host name in lower case, an internationalized one as DNS has it (IDNA 2008, as in UTS 46's strict form).
+    """Return a host name in lower case, an internationalized one as DNS has it (IDNA
+    2008, as in UTS 46's strict form).
 
-    Joiners are allowed where a script needs them, as in Persian. Symbols and emoji, which look alike, are not.
+    Joiners are allowed where a script needs them, as in Persian. Symbols and emoji,
+    which look alike, are not.
     """
-    host = host.replace("\u03a3", "\u03c3").lower()  # `lower` alone writes the last sigma of a word differently
+    # `lower` alone writes the last sigma of a word differently
+    host = host.replace("\u03a3", "\u03c3").lower()
     if host.isascii():
         return host
     import idna  # large tables: import them only if needed
@@ -355,13 +419,17 @@ def parse_address(host: str) -> Address | None:
 
 
 def is_this_machine(host: str) -> bool:
-    """Return whether *host* is ``localhost`` or a loopback address. Names that only look like one do not count."""
+    """Return whether *host* is ``localhost`` or a loopback address. Names that only
+    look like one do not count.
+    """
     address = parse_address(host)
     return host == "localhost" or (address is not None and address.is_loopback)
 
 
 def without_credentials(url: str) -> str:
-    """Return a URL without the user and the password in it, and any other text as it is."""
+    """Return a URL without the user and the password in it, and any other text as it
+    is.
+    """
     if "://" not in url:
         return url
     try:

@@ -1,8 +1,11 @@
-"""Measure how much of a claim stands in what was shown of a source. Words are compared, not meanings.
+"""Measure how much of a claim stands in what was shown of a source. Words are compared,
+not meanings.
 
-A claim is split into terms (see `websearch_core._text.terms`, which needs no language), figures, names and quotations.
-The evidence of a source is the run of up to three sentences that covers the claim best, with terms that are rare in all
-sources counting more. The constants were chosen on one half of XQuAD; ``docs/measured/citations.md`` reports the other.
+A claim is split into terms (see `websearch_core._text.terms`, which needs no language),
+figures, names and quotations. The evidence of a source is the run of up to three
+sentences that covers the claim best, with terms that are rare in all sources counting
+more. The constants were chosen on one half of XQuAD; ``docs/measured/citations.md``
+reports the other.
 """
 
 from __future__ import annotations
@@ -18,7 +21,16 @@ from typing import NamedTuple
 from .._text.dates import find_dates
 from .._text.sentences import split_sentences
 from .._text.terms import MARKS, UNSPACED, split_terms
-from ._figures import MONTH, PERCENT, TABLES, UNITS, Figure, find_figures, is_same, list_words
+from ._figures import (
+    MONTH,
+    PERCENT,
+    TABLES,
+    UNITS,
+    Figure,
+    find_figures,
+    is_same,
+    list_words,
+)
 
 _RUN = 3  # sentences that may support a claim together
 _LONGER = 0.15  # share of a claim that another sentence has to add
@@ -36,27 +48,37 @@ _MIN_QUOTE = 3  # words
 _NOWHERE = -1.0
 _SCALED = "~"  # after a value that a scale follows in the source
 
-_MIN_SENTENCE = 40  # characters: what is shorter, such as "A. B! C?", is one with what follows
-MAX_LENGTH = 200_000  # characters of a source that are searched; a claim has at most _MAX_CLAIM
+# characters: what is shorter, such as "A. B! C?", is one with what follows
+_MIN_SENTENCE = 40
+# characters of a source that are searched; a claim has at most _MAX_CLAIM
+MAX_LENGTH = 200_000
 _MAX_CLAIM = 2_000
 
-_LEFT_OUT = re.compile(r"^[ \t]*\[\.\.\. .{0,200} \.\.\.\][ \t]*$", re.MULTILINE)  # a mark of an excerpt
+# a mark of an excerpt
+_LEFT_OUT = re.compile(r"^[ \t]*\[\.\.\. .{0,200} \.\.\.\][ \t]*$", re.MULTILINE)
 _BLANK = re.compile(r"\n{3,}")
 _QUOTE = re.compile(r"[\"“„«»「『]([^\"“”„«»「」『』\n]{8,300})[\"”“»«」』]")
-_CAPITALIZED = re.compile(r"(?<![.!?] )(?<!^)\b([^\W\d_])[^\W\d_]+", re.MULTILINE)  # within a sentence
-_USUAL_CAPITALS = 0.25  # share of capitalized words above which they are not names: German writes all nouns so
-_ALONE = "|".join(sorted(list_words(" ".join(TABLES["negations"])), key=len, reverse=True))
-_OTHERS = "|".join(list_words(TABLES["no negations"]))  # "not only", and words that begin alike
+# within a sentence
+_CAPITALIZED = re.compile(r"(?<![.!?] )(?<!^)\b([^\W\d_])[^\W\d_]+", re.MULTILINE)
+# share of capitalized words above which they are not names: German writes all nouns so
+_USUAL_CAPITALS = 0.25
+_ALONE = "|".join(
+    sorted(list_words(" ".join(TABLES["negations"])), key=len, reverse=True)
+)
+# "not only", and words that begin alike
+_OTHERS = "|".join(list_words(TABLES["no negations"]))
 _LETTER = rf"[\w{MARKS}]"
 _NEGATION = re.compile(
     rf"(?<!{_LETTER})(?:(?:{_OTHERS})|(?P<alone>{_ALONE}))(?!{_LETTER})|(?P<part>{TABLES['negating parts']})",
     re.IGNORECASE,
 )
 _MAX_LENGTH = 4_000  # characters
-_BEFORE, _AFTER = 2, 3  # words that it may deny: verbs stand at the end in Turkish and Hindi
+# words that it may deny: verbs stand at the end in Turkish and Hindi
+_BEFORE, _AFTER = 2, 3
 _PER_WORD = 3  # characters, in a script without spaces
 _MIN_LETTERS = 3  # of a word in ASCII: shorter ones are articles and prepositions
-_MOSTLY = 0.6  # share of the words around a negation that a claim has, if it speaks of the same
+# share of the words around a negation that a claim has, if it speaks of the same
+_MOSTLY = 0.6
 
 
 class Claim:
@@ -66,18 +88,30 @@ class Claim:
         text = text[:_MAX_CLAIM]
         self.figures = find_figures(text)
         inside = [(figure.start, figure.end) for figure in self.figures]
-        words = [term for term in split_terms(text) if not any(a <= term.start < b for a, b in inside)]
+        words = [
+            term
+            for term in split_terms(text)
+            if not any(a <= term.start < b for a, b in inside)
+        ]
         first = words[0].start if words else -1
         self.names = {
             term.form: name
             for term in words
             if (name := text[term.start : term.end])[:1].isupper()
-            and not (term.start == first or text[term.start - 1] == "°" or name.lower() in UNITS)
+            and not (
+                term.start == first
+                or text[term.start - 1] == "°"
+                or name.lower() in UNITS
+            )
         }
         self.terms = dict.fromkeys(term.form for term in words)
         self.negations = Negations(text)
         quotes = (quote[1].strip() for quote in _QUOTE.finditer(text))
-        self.quotes = [one for one in quotes if len(list(islice(split_terms(one), _MIN_QUOTE))) == _MIN_QUOTE]
+        self.quotes = [
+            one
+            for one in quotes
+            if len(list(islice(split_terms(one), _MIN_QUOTE))) == _MIN_QUOTE
+        ]
 
 
 class Support(NamedTuple):
@@ -85,11 +119,14 @@ class Support(NamedTuple):
 
     score: float  # from 0 to 1
     passage: str  # the sentences that support it best
-    missing: tuple[str, ...]  # the figures, names and quotations that are not in the text, as the claim has them
+    # the figures, names and quotations that are not in the text, as the claim has them
+    missing: tuple[str, ...]
     share: float  # how much of the words and names is in the text
     near: Found  # what the passage has of the claim
     quoted: frozenset[str]  # the quotations that are in the text
-    fits: list[float]  # for each figure, how well its best sentence fits, compared with any; `_NOWHERE` if none
+    # for each figure, how well its best sentence fits, compared with any; `_NOWHERE` if
+    # none
+    fits: list[float]
     negation: str = ""  # a word for it that only one of the claim and the passage has
 
 
@@ -98,7 +135,9 @@ class Evidence:
 
     def __init__(self, text: str) -> None:
         self.text = _BLANK.sub("\n\n", _LEFT_OUT.sub("", text[:MAX_LENGTH]))
-        self.capitals = Counter(found[1].isupper() for found in _CAPITALIZED.finditer(self.text))
+        self.capitals = Counter(
+            found[1].isupper() for found in _CAPITALIZED.finditer(self.text)
+        )
         self.spans = list(split_sentences(self.text))
         if len(self.spans) * _MIN_SENTENCE > len(self.text):
             self.spans = list(_join_short(self.spans))
@@ -112,7 +151,9 @@ class Evidence:
             forms = {term.form for term in split_terms(sentence)}
             for form in forms:
                 self.sentences_with.setdefault(form, []).append(n)
-            for stem in {form[: _stem_length(form)] for form in forms if len(form) > _SHORT}:
+            for stem in {
+                form[: _stem_length(form)] for form in forms if len(form) > _SHORT
+            }:
                 self._beginning.setdefault(stem, []).append(n)
             figures = find_figures(sentence)
             for value in _list_stated(figures, sentence):
@@ -120,7 +161,9 @@ class Evidence:
             for figure in figures:
                 if figure.is_count:
                     self._counting.add(n)
-                self._measured.setdefault(figure.kind, []).extend((figure, amount, n) for amount in figure.amounts())
+                self._measured.setdefault(figure.kind, []).extend(
+                    (figure, amount, n) for amount in figure.amounts()
+                )
 
     @cached_property
     def folded(self) -> str:
@@ -132,21 +175,38 @@ class Evidence:
         values = _Values(claim, weights)
         found = self._find(claim)
         best, best_run = -1.0, (0, 0)
-        # A sentence with nothing of the claim begins no run: it would only make it longer.
+        # A sentence with nothing of the claim begins no run: it would only make it
+        # longer.
         for first in [0, *sorted(found)] if self.spans else []:
             here = Found()
             for after in range(first + 1, min(first + _RUN, len(self.spans)) + 1):
                 here = here.join(found.get(after - 1, Found()))
-                gain = values.of(here) + here.figures.bit_count() * 2 - _LONGER * values.total * (after - first)
+                gain = (
+                    values.of(here)
+                    + here.figures.bit_count() * 2
+                    - _LONGER * values.total * (after - first)
+                )
                 if gain > best:
                     best, best_run = gain, (first, after)
         first, after = best_run
-        passage = self.text[self.spans[first][0] : self.spans[after - 1][1]].strip() if after else ""
+        passage = (
+            self.text[self.spans[first][0] : self.spans[after - 1][1]].strip()
+            if after
+            else ""
+        )
         near = _join(found.get(n, Found()) for n in range(*best_run))
-        quoted = frozenset(quote for quote in claim.quotes if f" {_fold(quote)} " in self.folded)
-        fits = _rate_figures(claim, values, found, counts=not self._counting.isdisjoint(range(*best_run)))
-        judged = _judge(claim, values, near, _join(found.values()), quoted=quoted, fits=fits)
-        return judged._replace(passage=passage, negation=claim.negations.differ(Negations(passage)))
+        quoted = frozenset(
+            quote for quote in claim.quotes if f" {_fold(quote)} " in self.folded
+        )
+        fits = _rate_figures(
+            claim, values, found, counts=not self._counting.isdisjoint(range(*best_run))
+        )
+        judged = _judge(
+            claim, values, near, _join(found.values()), quoted=quoted, fits=fits
+        )
+        return judged._replace(
+            passage=passage, negation=claim.negations.differ(Negations(passage))
+        )
 
     def _find(self, claim: Claim) -> dict[int, Found]:
         """Return what each sentence has of *claim*, for those that have any of it."""
@@ -156,44 +216,76 @@ class Evidence:
         for n, form in enumerate(claim.terms):
             for sentence in self.sentences_with.get(form, ()):
                 exact[sentence] = exact.get(sentence, 0) | 1 << n
-            for sentence in self._beginning.get(form[: _stem_length(form)], ()) if len(form) > _SHORT else ():
+            for sentence in (
+                self._beginning.get(form[: _stem_length(form)], ())
+                if len(form) > _SHORT
+                else ()
+            ):
                 alike[sentence] = alike.get(sentence, 0) | 1 << n
         for n, figure in enumerate(claim.figures):
-            stating = [sentence for value in _list_wanted(figure) for sentence in self._stating.get(value, ())]
+            stating = [
+                sentence
+                for value in _list_wanted(figure)
+                for sentence in self._stating.get(value, ())
+            ]
             for sentence in (*stating, *self._find_converted(figure)):
                 figures[sentence] = figures.get(sentence, 0) | 1 << n
-        return {n: Found(exact.get(n, 0), alike.get(n, 0), figures.get(n, 0)) for n in {*exact, *alike, *figures}}
+        return {
+            n: Found(exact.get(n, 0), alike.get(n, 0), figures.get(n, 0))
+            for n in {*exact, *alike, *figures}
+        }
 
     def _find_converted(self, figure: Figure) -> Iterator[int]:
         """Yield the sentences that state what a figure states, in another unit."""
         amounts = figure.amounts()
         near = [
             (other.factor == figure.factor, sentence)
-            for other, amount, sentence in (self._measured.get(figure.kind, ()) if amounts else ())
+            for other, amount, sentence in (
+                self._measured.get(figure.kind, ()) if amounts else ()
+            )
             if any(is_same(amount, one, figure.kind) for one in amounts)
         ]
-        stated = {sentence for is_same_unit, sentence in near if is_same_unit}  # "340 miles (547 km)" is not 343 miles
-        yield from (sentence for is_same_unit, sentence in near if not is_same_unit and sentence not in stated)
+        # "340 miles (547 km)" is not 343 miles
+        stated = {sentence for is_same_unit, sentence in near if is_same_unit}
+        yield from (
+            sentence
+            for is_same_unit, sentence in near
+            if not is_same_unit and sentence not in stated
+        )
 
 
-def support_together(claim: Claim, weights: Weights, supports: Sequence[Support]) -> Support:
-    """Return how well several sources support *claim* together, if each supports a part of it."""
+def support_together(
+    claim: Claim, weights: Weights, supports: Sequence[Support]
+) -> Support:
+    """Return how well several sources support *claim* together, if each supports a part
+    of it.
+    """
     near = _join(support.near for support in supports)
     quoted = frozenset[str]().union(*(support.quoted for support in supports))
-    fits = [max(some) for some in zip(*(support.fits for support in supports), strict=True)]
+    fits = [
+        max(some) for some in zip(*(support.fits for support in supports), strict=True)
+    ]
     return _judge(claim, _Values(claim, weights), near, near, quoted=quoted, fits=fits)
 
 
-def _rate_figures(claim: Claim, values: _Values, found: Mapping[int, Found], *, counts: bool) -> list[float]:
-    """Return for each figure how well the best sentence with it fits the words of the claim, compared with any.
+def _rate_figures(
+    claim: Claim, values: _Values, found: Mapping[int, Found], *, counts: bool
+) -> list[float]:
+    """Return for each figure how well the best sentence with it fits the words of the
+    claim, compared with any.
 
-    The number of things that a source only lists is nowhere in it, unless it *counts* other things.
+    The number of things that a source only lists is nowhere in it, unless it *counts*
+    other things.
     """
     fits = {n: values.of(one) for n, one in found.items()}
     best = max(fits.values(), default=0.0)
     return [
         max(
-            (fits[n] / best if best else 1.0 for n, one in found.items() if one.figures >> number & 1),
+            (
+                fits[n] / best if best else 1.0
+                for n, one in found.items()
+                if one.figures >> number & 1
+            ),
             default=_NOWHERE if counts or not figure.is_count else 1.0,
         )
         for number, figure in enumerate(claim.figures)
@@ -201,10 +293,20 @@ def _rate_figures(claim: Claim, values: _Values, found: Mapping[int, Found], *, 
 
 
 def _judge(
-    claim: Claim, values: _Values, near: Found, everything: Found, *, quoted: frozenset[str], fits: list[float]
+    claim: Claim,
+    values: _Values,
+    near: Found,
+    everything: Found,
+    *,
+    quoted: frozenset[str],
+    fits: list[float],
 ) -> Support:
     total = values.total
-    score = (_NEAR * values.of(near) + (1 - _NEAR) * values.of(everything)) / total if total else 1.0
+    score = (
+        (_NEAR * values.of(near) + (1 - _NEAR) * values.of(everything)) / total
+        if total
+        else 1.0
+    )
     doubt = 1.0
     missing = []
     for figure, fit in zip(claim.figures, fits, strict=True):
@@ -213,7 +315,11 @@ def _judge(
             missing.append(figure.text)
         else:
             doubt *= _ELSEWHERE + (1 - _ELSEWHERE) * fit
-    here = {form for n, form in enumerate(claim.terms) if (everything.exact | everything.alike) >> n & 1}
+    here = {
+        form
+        for n, form in enumerate(claim.terms)
+        if (everything.exact | everything.alike) >> n & 1
+    }
     for form, name in claim.names.items():
         if form not in here:
             score *= _MISSING_NAME if values.capitals_are_names else _MISSING_NOUN
@@ -222,7 +328,9 @@ def _judge(
         if quote not in quoted:
             score *= _MISSING_QUOTE
             missing.append(quote)
-    return Support(score * doubt, "", tuple(dict.fromkeys(missing)), score, near, quoted, fits)
+    return Support(
+        score * doubt, "", tuple(dict.fromkeys(missing)), score, near, quoted, fits
+    )
 
 
 class Weights:
@@ -235,7 +343,9 @@ class Weights:
         self._count = sum(len(one.spans) for one in evidence)
         self._having: Counter[str] = Counter()
         for one in evidence:
-            self._having.update({form: len(sentences) for form, sentences in one.sentences_with.items()})
+            self._having.update(
+                {form: len(sentences) for form, sentences in one.sentences_with.items()}
+            )
 
     def of(self, form: str, *, name: bool) -> float:
         """Return the weight of a term."""
@@ -246,23 +356,41 @@ class Weights:
 
 
 def _list_stated(figures: Iterable[Figure], sentence: str) -> set[str]:
-    """Return what the figures of a sentence of a source state: their values alone, and with the unit."""
+    """Return what the figures of a sentence of a source state: their values alone, and
+    with the unit.
+    """
     stated = set()
     for figure in figures:
-        values = {*figure.values, *(f"{value}{_SCALED}" for value in figure.unscaled if figure.scale > 1)}
+        values = {
+            *figure.values,
+            *(f"{value}{_SCALED}" for value in figure.unscaled if figure.scale > 1),
+        }
         stated |= values | {f"{value} {figure.unit}" for value in values}
     for date, _, _ in find_dates(sentence):
-        stated |= {str(date.year), str(date.month), str(date.day), f"{date.month} {MONTH}"}
+        stated |= {
+            str(date.year),
+            str(date.month),
+            str(date.day),
+            f"{date.month} {MONTH}",
+        }
     return stated
 
 
 def _list_wanted(figure: Figure) -> Iterable[str]:
     """Return what a source must state one of, for a figure of a claim.
 
-    "4.2" may be "4.2 million", and the other way round, since the scale may stand in the head of a table; so may the
-    unit. If both have a scale or a unit, what they say together must be the same.
+    "4.2" may be "4.2 million", and the other way round, since the scale may stand in
+    the head of a table; so may the unit. If both have a scale or a unit, what they say
+    together must be the same.
     """
-    values = {*figure.values, *(figure.unscaled if figure.scale > 1 else (f"{one}{_SCALED}" for one in figure.values))}
+    values = {
+        *figure.values,
+        *(
+            figure.unscaled
+            if figure.scale > 1
+            else (f"{one}{_SCALED}" for one in figure.values)
+        ),
+    }
     if not figure.kind:
         return values
     units = [figure.unit] if figure.kind in {PERCENT, MONTH} else [figure.unit, ""]
@@ -270,7 +398,9 @@ def _list_wanted(figure: Figure) -> Iterable[str]:
 
 
 class Found(NamedTuple):
-    """What some sentences have of a claim: its terms, terms that begin alike, and figures, as bits."""
+    """What some sentences have of a claim: its terms, terms that begin alike, and
+    figures, as bits.
+    """
 
     exact: int = 0
     alike: int = 0
@@ -278,14 +408,20 @@ class Found(NamedTuple):
 
     def join(self, other: Found) -> Found:
         """Return what both have together."""
-        return Found(self.exact | other.exact, self.alike | other.alike, self.figures | other.figures)
+        return Found(
+            self.exact | other.exact,
+            self.alike | other.alike,
+            self.figures | other.figures,
+        )
 
 
 class _Values:
     """What the terms of a claim are worth; less if they only begin alike."""
 
     def __init__(self, claim: Claim, weights: Weights) -> None:
-        self._weights = [weights.of(form, name=form in claim.names) for form in claim.terms]
+        self._weights = [
+            weights.of(form, name=form in claim.names) for form in claim.terms
+        ]
         self._known: dict[tuple[int, int], float] = {}
         self.total = sum(self._weights)
         self.capitals_are_names = weights.capitals_are_names
@@ -305,7 +441,9 @@ def _join(found: Iterable[Found]) -> Found:
 
 
 def _join_short(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Join each short sentence with the next ones, so that their number is bounded by the length of the text."""
+    """Join each short sentence with the next ones, so that their number is bounded by
+    the length of the text.
+    """
     begin, end = -1, 0
     for start, stop in spans:
         begin, end = (start if begin < 0 else begin), stop
@@ -329,23 +467,37 @@ class Negations:
 
     def __init__(self, text: str) -> None:
         text = text[:_MAX_LENGTH]
-        terms = [one for one in split_terms(text) if len(one.form) >= _MIN_LETTERS or not one.form.isascii()]
+        terms = [
+            one
+            for one in split_terms(text)
+            if len(one.form) >= _MIN_LETTERS or not one.form.isascii()
+        ]
         starts, ends = [term.start for term in terms], [term.end for term in terms]
         self._forms = {term.form for term in terms}
         self._scopes: list[tuple[str, frozenset[str]]] = []
         for found in _NEGATION.finditer(text):
             if word := found["alone"] or found["part"]:
                 size = _PER_WORD if re.match(f"[{UNSPACED}]", word) else 1
-                last, first = bisect_right(ends, found.start()), bisect_left(starts, found.end())
-                around = *terms[max(0, last - _BEFORE * size) : last], *terms[first : first + _AFTER * size]
+                last, first = (
+                    bisect_right(ends, found.start()),
+                    bisect_left(starts, found.end()),
+                )
+                around = (
+                    *terms[max(0, last - _BEFORE * size) : last],
+                    *terms[first : first + _AFTER * size],
+                )
                 self._scopes.append((word, frozenset(term.form for term in around)))
 
     def differ(self, source: Negations) -> str:
-        """Return a word for a negation that only one of this claim and its *source* has; empty if there is none."""
+        """Return a word for a negation that only one of this claim and its *source*
+        has; empty if there is none.
+        """
         for word, scope in self._scopes:
             if not any(scope & other for _, other in source._scopes):
                 return word
         for word, scope in source._scopes:
-            if len(scope & self._forms) >= _MOSTLY * len(scope) and not any(scope & other for _, other in self._scopes):
+            if len(scope & self._forms) >= _MOSTLY * len(scope) and not any(
+                scope & other for _, other in self._scopes
+            ):
                 return word
         return ""

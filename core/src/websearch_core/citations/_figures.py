@@ -1,7 +1,9 @@
-"""Read the quantities in a text, however they are written: figures, number words, percentages, units, dates.
+"""Read the quantities in a text, however they are written: figures, number words,
+percentages, units, dates.
 
-``1,234``, ``1.234``, ``1 234`` and ``١٢٣٤`` are the same number; so are ``1.2 million`` and ``1,200,000``, and ``25``
-and ``fünfundzwanzig``. A text can be read in two ways (``1.234`` is 1234 or one and a bit), so it is a set of values.
+``1,234``, ``1.234``, ``1 234`` and ``١٢٣٤`` are the same number; so are ``1.2 million``
+and ``1,200,000``, and ``25`` and ``fünfundzwanzig``. A text can be read in two ways
+(``1.234`` is 1234 or one and a bit), so it is a set of values.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ from typing import Any, NamedTuple
 
 from .._text.terms import MARKS, UNSPACED
 
-TABLES: dict[str, Any] = json.loads(files(__package__ or "").joinpath("quantities.json").read_text("utf-8"))
+TABLES: dict[str, Any] = json.loads(
+    files(__package__ or "").joinpath("quantities.json").read_text("utf-8")
+)
 
 
 def list_words(words: str) -> list[str]:
@@ -29,17 +33,34 @@ PERCENT, MONTH = "%", "month of a year"  # units that a source has to state
 
 _DIGITS = re.compile(
     r"\d{1,2}(?:,\d\d)+,\d{3}(?:\.\d+)?(?!\d)|(?<![\w.])\.\d+"
-    r"|\d{1,3}(?:[.,'’\u066c \u00a0\u2009\u202f]\d{3}){1,9}(?:[.,\u066b]\d+)?(?!\d)|\d+(?:[.,\u066b]\d+)?"  # noqa: RUF001 - also an Arabic comma
+    r"|\d{1,3}(?:[.,'’\u066c "  # noqa: RUF001
+    r"\u00a0\u2009\u202f]\d{3}){1,9}(?:[.,\u066b]\d+)?(?!\d)|\d+(?:[.,\u066b]\d+)?"
 )
-_PERCENT = re.compile(rf"\s{{0,2}}(?:{'|'.join(list_words(TABLES['percent']))})(?!age point)", re.IGNORECASE)
+_PERCENT = re.compile(
+    rf"\s{{0,2}}(?:{'|'.join(list_words(TABLES['percent']))})(?!age point)",
+    re.IGNORECASE,
+)
 _BEFORE_PERCENT = tuple(list_words(TABLES["before percent"]))
-_SCALE_OF = {word: 10 ** int(power) for power, words in TABLES["scales"].items() for word in words.split()}
-# What is short begins other words, too: "5 binders" are not 5,000, which is "5 bin" in Turkish.
+_SCALE_OF = {
+    word: 10 ** int(power)
+    for power, words in TABLES["scales"].items()
+    for word in words.split()
+}
+# What is short begins other words, too: "5 binders" are not 5,000, which is "5 bin" in
+# Turkish.
 _SHORT_SCALES, _LONG_SCALES = (
-    "|".join(sorted((word for word in _SCALE_OF if (word.isascii() and len(word) < 5) is short), key=len, reverse=True))
+    "|".join(
+        sorted(
+            (word for word in _SCALE_OF if (word.isascii() and len(word) < 5) is short),
+            key=len,
+            reverse=True,
+        )
+    )
     for short in (True, False)
 )
-_SCALE = re.compile(rf"[\s\u00a0-]?({_LONG_SCALES}|(?:{_SHORT_SCALES})(?![^\W\d_]))", re.IGNORECASE)
+_SCALE = re.compile(
+    rf"[\s\u00a0-]?({_LONG_SCALES}|(?:{_SHORT_SCALES})(?![^\W\d_]))", re.IGNORECASE
+)
 _SCALE_OF_MONEY = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
 _MONEY_SCALE = re.compile(r" ?([kmbt])(?![^\W_])", re.IGNORECASE)
 UNITS = {  # a name that ends with "*" begins words
@@ -50,11 +71,21 @@ UNITS = {  # a name that ends with "*" begins words
 } | dict.fromkeys(list_words(TABLES["month numbers"]), (MONTH, ""))
 _LONGEST = max(map(len, UNITS))
 _GAP = re.compile(r"[ \t\u00a0\u2009\u202f-]{0,2}(?:de )?")
-_GOES_ON = re.compile(rf"[^\W\d_{UNSPACED}](?:[^\W_]|[{MARKS}])")  # a word, after the name of a unit
-_MINUS = re.compile(rf"(?<!\w)(?<!\d\s)[-−–]$|(?:{'|'.join(list_words(TABLES['minus']))})\s?$")  # noqa: RUF001
+# a word, after the name of a unit
+_GOES_ON = re.compile(rf"[^\W\d_{UNSPACED}](?:[^\W_]|[{MARKS}])")
+_MINUS = re.compile(
+    rf"(?<!\w)(?<!\d\s)[-−–]$|(?:{'|'.join(list_words(TABLES['minus']))})\s?$"  # noqa: RUF001
+)
 _SYMBOL = re.compile(r"([$€£¥₹₽])\s?$")
-_RANGE = re.compile(rf"\s{{0,2}}(?:{'|'.join(list_words(TABLES['ranges']))})\s{{0,2}}[$€£¥₹₽]?\s?", re.IGNORECASE)
-_MONTHS = {name: str(n) for n, names in enumerate(TABLES["months"], 1) for name in list_words(names)}
+_RANGE = re.compile(
+    rf"\s{{0,2}}(?:{'|'.join(list_words(TABLES['ranges']))})\s{{0,2}}[$€£¥₹₽]?\s?",
+    re.IGNORECASE,
+)
+_MONTHS = {
+    name: str(n)
+    for n, names in enumerate(TABLES["months"], 1)
+    for name in list_words(names)
+}
 _MONTH = re.compile(  # beside a figure
     rf"(?P<after>\d(?:\.|st|nd|rd|th|º)?\s?(?:de\s|of\s)?)?(?P<name>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})"
     r"(?(after)|(?=\.?\s?(?:de\s)?\d))",
@@ -65,20 +96,30 @@ _TOLERANCE = 0.05  # of a value in another unit: people round it
 # Of numbers in words.
 _MAX_NUMERAL = 12  # characters or words of a number that is written without spaces
 # The value of a word: a number, or "x100" if it multiplies the number before it.
-_VALUES = {word.rstrip("?"): value for value, words in TABLES["numbers"].items() for word in words.split()}
+_VALUES = {
+    word.rstrip("?"): value
+    for value, words in TABLES["numbers"].items()
+    for word in words.split()
+}
 _DOUBTFUL = frozenset(
-    word[:-1] for word in " ".join(TABLES["numbers"].values()).split() if word.endswith("?")
+    word[:-1]
+    for word in " ".join(TABLES["numbers"].values()).split()
+    if word.endswith("?")
 )  # other words too: Turkish "on"
 _HAN: dict[str, str] = TABLES["han"]
 _THAI = re.compile(TABLES["thai"])
-_GERMAN = re.compile("|".join(sorted(TABLES["german"].split("|"), key=len, reverse=True)))
+_GERMAN = re.compile(
+    "|".join(sorted(TABLES["german"].split("|"), key=len, reverse=True))
+)
 _COMPOUND = re.compile(rf"(?:{_GERMAN.pattern})(?:(?:und)?(?:{_GERMAN.pattern}))+")
 _WORD = re.compile(
     rf"(?P<percent>分之)?(?P<han>[{''.join(_HAN)}]{{1,{_MAX_NUMERAL}}})(?P<counted>(?=[{TABLES['han counts']}]))?"
     rf"|(?P<thai>(?:{TABLES['thai']}){{1,{_MAX_NUMERAL}}})|(?:(?![{UNSPACED}])[^\W\d_]|[{MARKS}])+"
 )
 _MAX_COMPOUND = 60  # characters: the longest below a million has 57
-_NUMERAL_GAP = re.compile(rf"[ -](?:(?:{TABLES['joints'].replace(' ', '|')}) )?", re.IGNORECASE)
+_NUMERAL_GAP = re.compile(
+    rf"[ -](?:(?:{TABLES['joints'].replace(' ', '|')}) )?", re.IGNORECASE
+)
 _AND = "و"  # Arabic joins it to the word after it
 
 
@@ -98,7 +139,9 @@ class Figure(NamedTuple):
         """What it may mean after the scale is applied."""
         if self.scale == 1:
             return self.unscaled
-        return frozenset(_normalize(str(Decimal(value) * self.scale)) for value in self.unscaled)
+        return frozenset(
+            _normalize(str(Decimal(value) * self.scale)) for value in self.unscaled
+        )
 
     @property
     def unit(self) -> str:
@@ -111,28 +154,53 @@ class Figure(NamedTuple):
         return not self.kind and self.scale == 1 and not self.text[-1].isdecimal()
 
     def amounts(self) -> list[float]:
-        """Return the values in the base unit of their kind, to compare them with those in other units."""
-        numbers = [float(value) for value in self.values if self.factor and len(value) < _MAX_DIGITS]
+        """Return the values in the base unit of their kind, to compare them with those
+        in other units.
+        """
+        numbers = [
+            float(value)
+            for value in self.values
+            if self.factor and len(value) < _MAX_DIGITS
+        ]
         if self.kind == "temperature":
-            return [(number - 32) / 1.8 for number in numbers] if self.factor == "F" else numbers
+            return (
+                [(number - 32) / 1.8 for number in numbers]
+                if self.factor == "F"
+                else numbers
+            )
         return [number * float(self.factor) for number in numbers]
 
 
 def is_same(one: float, other: float, kind: str) -> bool:
-    """Return whether two amounts in different units are the same, as far as people round."""
-    return abs(one - other) <= (1 if kind == "temperature" else _TOLERANCE * max(one, other))
+    """Return whether two amounts in different units are the same, as far as people
+    round.
+    """
+    return abs(one - other) <= (
+        1 if kind == "temperature" else _TOLERANCE * max(one, other)
+    )
 
 
 def find_figures(text: str) -> list[Figure]:
     """Return the figures in *text*, in order, and the months beside them."""
-    numbers = [(*found.span(), frozenset(_read(found[0]))) for found in _DIGITS.finditer(text)]
-    numbers += [(start, end, frozenset((str(value),))) for start, end, value in find_numerals(text)]
+    numbers = [
+        (*found.span(), frozenset(_read(found[0]))) for found in _DIGITS.finditer(text)
+    ]
+    numbers += [
+        (start, end, frozenset((str(value),)))
+        for start, end, value in find_numerals(text)
+    ]
     figures: list[Figure] = []
     for start, end, values in sorted(numbers, reverse=True, key=itemgetter(0)):
         one = _measure(text, start, end, values)
         after = figures[-1] if figures else one
-        if not one.kind and one.scale == 1 and after.start > end and _RANGE.fullmatch(text, end, after.start):
-            one = one._replace(scale=after.scale, kind=after.kind, factor=after.factor)  # "5 to 10 million km"
+        if (
+            not one.kind
+            and one.scale == 1
+            and after.start > end
+            and _RANGE.fullmatch(text, end, after.start)
+        ):
+            # "5 to 10 million km"
+            one = one._replace(scale=after.scale, kind=after.kind, factor=after.factor)
         figures.append(one)
     for found in _MONTH.finditer(text):
         number = frozenset((_MONTHS[found["name"].lower()],))
@@ -145,21 +213,32 @@ def _measure(text: str, start: int, end: int, values: frozenset[str]) -> Figure:
     written, factor = text[start:end], 1
     before = text[max(0, start - 8) : start].lower()
     symbol = _SYMBOL.search(before)
-    while factor < 10**9 and (scale := _SCALE.match(text, end)) and all(len(value) < _MAX_DIGITS for value in values):
-        factor, end = factor * _SCALE_OF[scale[1].lower()], scale.end()  # "3.5 mil millones", "3.5万亿"
+    while (
+        factor < 10**9
+        and (scale := _SCALE.match(text, end))
+        and all(len(value) < _MAX_DIGITS for value in values)
+    ):
+        # "3.5 mil millones", "3.5万亿"
+        factor, end = factor * _SCALE_OF[scale[1].lower()], scale.end()
     if symbol and factor == 1 and (short := _MONEY_SCALE.match(text, end)):
         factor, end = _SCALE_OF_MONEY[short[1].lower()], short.end()  # "$3.5M"
     if _PERCENT.match(text, end) or before.endswith(_BEFORE_PERCENT):
         unit = PERCENT, ""
     else:
         unit = UNITS[symbol[1]] if symbol else _find_unit(text, end)
-    if unit[0] in {"", "temperature"} and _MINUS.search(before):  # "-10" of "-10 to -5 °C" may be a temperature
-        written, values = f"-{written}", frozenset(f"-{value}" for value in values).union(() if unit[0] else values)
+    # "-10" of "-10 to -5 °C" may be a temperature
+    if unit[0] in {"", "temperature"} and _MINUS.search(before):
+        written, values = (
+            f"-{written}",
+            frozenset(f"-{value}" for value in values).union(() if unit[0] else values),
+        )
     return Figure(written, values, factor, *unit, start, end)
 
 
 def _find_unit(text: str, place: int) -> tuple[str, str]:
-    """Return the kind and the factor of the unit after a place, both empty if there is none."""
+    """Return the kind and the factor of the unit after a place, both empty if there is
+    none.
+    """
     gap = _GAP.match(text, place)
     place = gap.end() if gap else place
     after = text[place : place + _LONGEST + 1].lower()
@@ -175,14 +254,17 @@ def _find_unit(text: str, place: int) -> tuple[str, str]:
 
 def _read(written: str) -> Iterator[str]:
     """Yield the values of digits with separators, as any locale would read them."""
-    written = "0" * (written[0] == ".") + "".join(str(int(one)) if one.isdecimal() else one for one in written)
+    written = "0" * (written[0] == ".") + "".join(
+        str(int(one)) if one.isdecimal() else one for one in written
+    )
     separators = [one for one in written if not one.isdigit()]
     if not separators:
         yield _normalize(written)
         return
     digits = re.split(r"\D", written)
     last = separators[-1]
-    if separators[:2] == [",", ","] and len(digits[1]) == 2:  # "1,50,000", as India groups them
+    # "1,50,000", as India groups them
+    if separators[:2] == [",", ","] and len(digits[1]) == 2:
         yield _normalize(written.replace(",", ""))
         return
     grouped = all(len(group) == 3 for group in digits[1:]) and len(set(separators)) == 1
@@ -201,18 +283,26 @@ def _normalize(number: str) -> str:
 
 
 def find_numerals(text: str) -> Iterator[tuple[int, int, int]]:
-    """Yield where each number in words begins and ends, and its value; not 0, "one" or "hundreds"."""
+    """Yield where each number in words begins and ends, and its value; not 0, "one" or
+    "hundreds".
+    """
     number, begin, end, is_clear = _Number(), 0, 0, False
     for word in _WORD.finditer(text):
         start, stop = word.span("han") if word["han"] else word.span()
         follows = _NUMERAL_GAP.fullmatch(text, end, start) is not None
         for place, value in enumerate(_split(word)):
-            if (follows or place) and number.take(value, glued=place > 0 or word[0][0] == _AND):
+            if (follows or place) and number.take(
+                value, glued=place > 0 or word[0][0] == _AND
+            ):
                 is_clear = True
             else:
                 if is_clear and number.is_meant(text, end):
                     yield begin, end, number.value
-                number, begin, is_clear = _Number(), start, word[0].lower() not in _DOUBTFUL
+                number, begin, is_clear = (
+                    _Number(),
+                    start,
+                    word[0].lower() not in _DOUBTFUL,
+                )
                 number.take(value)
             end = stop
     if is_clear and number.is_meant(text, end):
@@ -220,12 +310,15 @@ def find_numerals(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def _split(word: re.Match[str]) -> Sequence[str]:
-    """Return the values of the numbers that a word is made of; none if it is not a number."""
+    """Return the values of the numbers that a word is made of; none if it is not a
+    number.
+    """
     if run := word["han"]:
         values = [_HAN[one] for one in run]
         if len(run) > 1 and all(value.isdecimal() for value in values):
             return ["".join(values)]  # 一九九八
-        is_part = len(run) == 1 and word["percent"] is None and word["counted"] is None  # of another word, perhaps
+        # of another word, perhaps
+        is_part = len(run) == 1 and word["percent"] is None and word["counted"] is None
         return [] if is_part else values
     if word["thai"]:
         return [_VALUES[one] for one in _THAI.findall(word["thai"])]
@@ -253,21 +346,34 @@ class _Number:
         return self._thousands + self._hundreds + self._last
 
     def is_meant(self, text: str, end: int) -> bool:
-        """Return whether it counts, where it *end*s in a text: "one" is an article, except in "one million"."""
-        return self.value > 1 or (self.value == 1 and _SCALE.match(text, end) is not None)
+        """Return whether it counts, where it *end*s in a text: "one" is an article,
+        except in "one million".
+        """
+        return self.value > 1 or (
+            self.value == 1 and _SCALE.match(text, end) is not None
+        )
 
     def take(self, value: str, *, glued: bool = False) -> bool:
-        """Add the value of a word, if it can follow; one that is *glued* to the word before may be the larger."""
+        """Add the value of a word, if it can follow; one that is *glued* to the word
+        before may be the larger.
+        """
         last = self._last
         if value[0] != "x":
             added = int(value)
-            fits = self._follows(added) or (0 < last < 10 <= added < 100 and (glued or added == 10))  # fünfundzwanzig
+            # fünfundzwanzig
+            fits = self._follows(added) or (
+                0 < last < 10 <= added < 100 and (glued or added == 10)
+            )
             self._last += added if fits else 0
             return fits
         factor, several = int(value[1:]), self._hundreds + last
         if factor >= 1000 and self.value:
             is_larger = factor > self._thousands  # 三千万: both multiply
-            self._thousands = (self._thousands + several) * factor if is_larger else self._thousands + several * factor
+            self._thousands = (
+                (self._thousands + several) * factor
+                if is_larger
+                else self._thousands + several * factor
+            )
             self._hundreds = 0
         elif factor < self._below and (last or factor == 10):
             self._hundreds += (last or 1) * factor
@@ -280,4 +386,6 @@ class _Number:
         """Return whether a number can be added: to nothing, to hundreds, or to tens."""
         if self._last < 20:
             return not self._last and value < self._below
-        return value < (100 if self._last % 100 == 0 else 10 if self._last % 10 == 0 else 0)
+        return value < (
+            100 if self._last % 100 == 0 else 10 if self._last % 10 == 0 else 0
+        )

@@ -1,4 +1,6 @@
-"""Find citations in the answer of a model: ``[1]``, ``[1, 2]``, ``[1-3]``, ``【1】``; never in code."""
+"""Find citations in the answer of a model: ``[1]``, ``[1, 2]``, ``[1-3]``, ``【1】``;
+never in code.
+"""
 
 from __future__ import annotations
 import re
@@ -6,12 +8,15 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 _CODE = (
-    r"^[ >]{0,12}(?P<fence>`{3,}|~{3,})[^\n]*(?:\n|\Z)(?s:.*?)(?:^[ >]{0,12}(?P=fence)[`~]*[ \t]*$|\Z)"
+    r"^[ >]{0,12}(?P<fence>`{3,}|~{3,})[^\n]*(?:\n|\Z)(?s:.*?)(?:^[ "
+    r">]{0,12}(?P=fence)[`~]*[ \t]*$|\Z)"
     r"|(?<!`)(?P<ticks>`{1,9})(?!`)(?:(?!\n[ \t]{0,99}\n)(?s:.))+?(?<!`)(?P=ticks)(?!`)"
-    r"|<(?:code|kbd|samp)\b[^<>]{0,500}>(?:(?!\n[ \t]{0,99}\n)(?s:.))*?(?:</(?:code|kbd|samp)>|\n[ \t]{0,99}\n|\Z)"
+    r"|<(?:code|kbd|samp)\b[^<>]{0,500}>(?:(?!\n[ "
+    r"\t]{0,99}\n)(?s:.))*?(?:</(?:code|kbd|samp)>|\n[ \t]{0,99}\n|\Z)"
     r"|<(?:pre|script|style)\b[^<>]{0,500}>(?s:.*?)(?:</(?:pre|script|style)>|\Z)"
 )
-# What follows the colon in the definition of a link, and not in a sentence that begins with its source.
+# What follows the colon in the definition of a link, and not in a sentence that begins
+# with its source.
 _TARGET = r"(?=[ \t]*+(?:<|https?:|[/#.]|\S++[ \t]*+$))"
 _OTHER = (
     r"<[A-Za-z/!][^<>\n]{0,2000}>"  # tags and autolinks
@@ -21,19 +26,25 @@ _OTHER = (
     r"|(?<![\\$\w])\$(?![\s\d$])[^$\n]{0,300}(?<!\s)\$(?![$\w])|\$\$[^$]{1,2000}\$\$"
     r"|\\\((?:[^\\]|\\[^()]){1,500}+\\\)|\\\[(?:[^\\]|\\[^\[\]]){1,2000}+\\\]"
     # Subscripts in code without marks, such as a[1] = 2, a[1](2) and a[1].b
-    r"|(?<=[A-Za-z0-9_])(?:\[[ ]?\d{1,6}[ ]?\]){1,9}(?:(?=[ ]?(?:[-+*/%&|^]?=|[<>]=?[ ]?\w|\+\+|--)|\(|\.[a-z_]))"
+    r"|(?<=[A-Za-z0-9_])(?:\[[ ]?\d{1,6}[ ]?\]){1,9}(?:(?=[ ]?(?:[-+*/%&|^]?=|[<>]=?[ "
+    r"]?\w|\+\+|--)|\(|\.[a-z_]))"
 )
 _NUMBERS = r"\s{0,9}\d{1,6}(?:\s{0,9}[,;、，\-–]\s{0,9}\d{1,6})*+\s{0,9}"  # noqa: RUF001 - a fullwidth comma and an en dash
-_MARK = re.compile(rf"(?P<image>!?)\[(?P<square>{_NUMBERS})\](?!\()|【(?P<lens>{_NUMBERS})(?:†[^】\n]{{0,80}})?】")
+_MARK = re.compile(
+    rf"(?P<image>!?)\[(?P<square>{_NUMBERS})\](?!\()|【(?P<lens>{_NUMBERS})(?:†[^】\n]{{0,80}})?】"
+)
 _LINK = (
     r"!?\[(?P<label>(?:[^\[\]\n]|\[[^\[\]\n]{0,200}\])*+)\](?:\([^()\n]*+(?:\([^()\n]{0,500}\)[^()\n]{0,500}){0,3}\)"
     r"|\[(?P<reference>[^\[\]\n]{1,200})\])"
 )
 _CODE_ONLY = re.compile(_CODE, re.MULTILINE | re.IGNORECASE)
 _TOKEN = re.compile(
-    rf"(?P<skipped>{_CODE}|{_OTHER})|(?P<link>{_LINK})|(?P<mark>{_MARK.pattern})", re.MULTILINE | re.IGNORECASE
+    rf"(?P<skipped>{_CODE}|{_OTHER})|(?P<link>{_LINK})|(?P<mark>{_MARK.pattern})",
+    re.MULTILINE | re.IGNORECASE,
 )
-_DEFINITION = re.compile(rf"^[ >]{{0,12}}\[([^\[\]\n]{{1,200}})\]:{_TARGET}", re.MULTILINE)
+_DEFINITION = re.compile(
+    rf"^[ >]{{0,12}}\[([^\[\]\n]{{1,200}})\]:{_TARGET}", re.MULTILINE
+)
 _LIST_ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 _ITEM = re.compile(r"(\d+)(?:\s*[-–]\s*(\d+))?")  # noqa: RUF001
 _MAX_RANGE = 20  # sources: anything longer is years or pages, not citations
@@ -47,8 +58,11 @@ class Mark(NamedTuple):
     start: int  # where it begins
     end: int  # where it ends
     numbers: tuple[int, ...]  # the numbers cited, in order
-    image: bool = False  # true if an exclamation mark before it would make a link to it an image
-    kind: Kind = "plain"  # ``linked`` if it is a link already, or in one; ``stray`` if no sources are numbered so
+    # true if an exclamation mark before it would make a link to it an image
+    image: bool = False
+    # ``linked`` if it is a link already, or in one; ``stray`` if no sources are
+    # numbered so
+    kind: Kind = "plain"
 
 
 def find_marks(text: str) -> Iterator[Mark]:
@@ -63,24 +77,37 @@ def find_marks(text: str) -> Iterator[Mark]:
         if n < len(code) and code[n][0] <= found.start() and not found["skipped"]:
             position = code[n][1]
         elif found["mark"]:
-            yield _read(found, "linked" if found["square"] and found["square"].strip() in defined else "plain")
-        elif found["link"] and (found["reference"] is None or found["reference"].strip().lower() in defined):
+            yield _read(
+                found,
+                "linked"
+                if found["square"] and found["square"].strip() in defined
+                else "plain",
+            )
+        elif found["link"] and (
+            found["reference"] is None or found["reference"].strip().lower() in defined
+        ):
             for inside in _MARK.finditer(text, *found.span("label")):
                 yield _read(inside, "linked")
         elif found["link"]:  # just brackets: look inside
             position = found.start() + 1
             if mark := _MARK.match(text, found.start()):
                 position = mark.end()
-                yield _read(mark, "linked" if mark["square"].strip() in defined else "plain")
+                yield _read(
+                    mark, "linked" if mark["square"].strip() in defined else "plain"
+                )
 
 
 def code_spans(text: str) -> list[tuple[int, int]]:
     """Return where the code in *text* begins and ends."""
-    return sorted([*(found.span() for found in _CODE_ONLY.finditer(text)), *_indented_code(text)])
+    return sorted(
+        [*(found.span() for found in _CODE_ONLY.finditer(text)), *_indented_code(text)]
+    )
 
 
 def _indented_code(text: str) -> list[tuple[int, int]]:
-    """Return where blocks of indented code begin and end: lines after an empty one, deeper than a list needs."""
+    """Return where blocks of indented code begin and end: lines after an empty one,
+    deeper than a list needs.
+    """
     spans: list[tuple[int, int]] = []
     start, is_blank, depth = 0, True, 4
     for line in text.splitlines(keepends=True):

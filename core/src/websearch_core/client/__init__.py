@@ -4,7 +4,14 @@ from __future__ import annotations
 import secrets
 import sys
 import time
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    Callable,
+    Generator,
+    Iterable,
+    Mapping,
+)
 from contextlib import aclosing, closing, suppress
 from functools import cached_property, partial
 from inspect import Parameter, Signature
@@ -23,7 +30,14 @@ from ..events._log import log_event
 from ..flow import Flow, Request, Response, arun, run
 from ..models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
 from ..settings._sources import remember_files
-from ._arguments import METHODS, PASSAGE_LENGTH, check_arguments, check_queries, check_urls, make_query
+from ._arguments import (
+    METHODS,
+    PASSAGE_LENGTH,
+    check_arguments,
+    check_queries,
+    check_urls,
+    make_query,
+)
 from ._signature import Choice, CommonArguments, WebSearchOptions
 
 if TYPE_CHECKING:
@@ -48,7 +62,8 @@ __all__ = ["Choice", "CommonArguments", "WebSearch", "WebSearchOptions", "preloa
 
 _T = TypeVar("_T")
 _NOT_A_FLOW = "flow: must be a generator, not text; to search, write web.search(query)"
-_ELSEWHERE = {"reader", "layers", "http"}  # arguments that are not, or not always, settings
+# arguments that are not, or not always, settings
+_ELSEWHERE = {"reader", "layers", "http"}
 
 
 class WebSearch:
@@ -61,55 +76,76 @@ class WebSearch:
         web.read("https://docs.python.org/3/").content
         await web.asearch("rotate a key")
 
-    It opens connections on first use and pools them: one pool for all threads, and one for each event loop. It can be
-    shared, copied and pickled. Close it with a ``with`` block, or leave that to the garbage collector. A pickle has no
-    keys: a key from the environment is read again after unpickling, and a key passed as an argument is missing then,
-    with a clear error, unless the pickle was made inside `websearch_core.keys.pickle_keys`.
+    It opens connections on first use and pools them: one pool for all threads, and one
+    for each event loop. It can be shared, copied and pickled. Close it with a ``with``
+    block, or leave that to the garbage collector. A pickle has no keys: a key from the
+    environment is read again after unpickling, and a key passed as an argument is
+    missing then, with a clear error, unless the pickle was made inside
+    `websearch_core.keys.pickle_keys`.
 
-    The arguments that say how a call is made take a short form, or a value that says more: ``retry=5``, or
-    ``retry=Retry(5, wait_initial=1.0)``. A short form changes what it names, and the settings say the rest. A value
-    replaces all that the settings say about it. False leaves out what the settings switch on.
+    The arguments that say how a call is made take a short form, or a value that says
+    more: ``retry=5``, or ``retry=Retry(5, wait_initial=1.0)``. A short form changes
+    what it names, and the settings say the rest. A value replaces all that the settings
+    say about it. False leaves out what the settings switch on.
 
     Args:
-        provider: The provider to search with: a name, a provider such as ``Tavily(search_depth="advanced")``, or
-            several, called in order until one answers. By default: ``WEB_SEARCH_PROVIDER``, else the first that has a
-            key, else DuckDuckGo.
-        reader: The provider to read pages with, in the same forms. By default, the object given as *provider* if it
-            can read as well (a name does not count), else ``WEB_SEARCH_READER``, else the built-in reader ``direct``;
-            then `read` renders a page that needs its scripts, if a browser is installed. ``"auto"`` is whatever reads
-            pages on this machine, for every call: the local index if it was searched, ``direct``, and, for a page that
-            needs scripts or blocks us, ``browser`` if a browser is installed.
-        api_key: The key of the one provider named: text, a function that returns it and is called for each request, or
-            ``"keyring:service/name"``.
+        provider: The provider to search with: a name, a provider such as
+            ``Tavily(search_depth="advanced")``, or several, called in order until one
+            answers. By default: ``WEB_SEARCH_PROVIDER``, else the first that has a key,
+            else DuckDuckGo.
+        reader: The provider to read pages with, in the same forms. By default, the
+            object given as *provider* if it can read as well (a name does not count),
+            else ``WEB_SEARCH_READER``, else the built-in reader ``direct``; then `read`
+            renders a page that needs its scripts, if a browser is installed. ``"auto"``
+            is whatever reads pages on this machine, for every call: the local index if
+            it was searched, ``direct``, and, for a page that needs scripts or blocks
+            us, ``browser`` if a browser is installed.
+        api_key: The key of the one provider named: text, a function that returns it and
+            is called for each request, or ``"keyring:service/name"``.
         base_url: The URL of the one provider named.
-        internal: Networks (``"10.1.0.0/16"``) and origins (``"https://wiki.corp:8443"``) that pages may be read from
-            although they are not public. They are the only holes in the guard.
-        allowed_domains: The only domains, with their subdomains, that searches may return and pages may be read from,
-            even after redirects and with any reader. A call can narrow this, never widen it.
-        blocked_domains: Domains, with their subdomains, that are closed in the same way. A call can add to them.
-        timeout: Seconds for a whole call, including retries, redirects and slow bodies; or a `Timeout`, which tells
-            searches, pages and connecting apart. By default 15 for a search, 30 for a page.
-        combine: What several providers do: ``"first"`` (the default) asks one after the other until one answers,
-            ``"until_results"`` until one finds something, ``"fuse"`` all at once and merges their results; or
+        internal: Networks (``"10.1.0.0/16"``) and origins
+            (``"https://wiki.corp:8443"``) that pages may be read from although they are
+            not public. They are the only holes in the guard.
+        allowed_domains: The only domains, with their subdomains, that searches may
+            return and pages may be read from, even after redirects and with any reader.
+            A call can narrow this, never widen it.
+        blocked_domains: Domains, with their subdomains, that are closed in the same
+            way. A call can add to them.
+        timeout: Seconds for a whole call, including retries, redirects and slow bodies;
+            or a `Timeout`, which tells searches, pages and connecting apart. By default
+            15 for a search, 30 for a page.
+        combine: What several providers do: ``"first"`` (the default) asks one after the
+            other until one answers, ``"until_results"`` until one finds something,
+            ``"fuse"`` all at once and merges their results; or
             `websearch_core.layers.Fallback` or `Fuse`.
-        retry: How often to send a request whose failures may be temporary, 3 times by default; or `Retry`.
-        cache: Store answers and pages and reuse them: True, or for how many seconds, or where (a path, or a URL of
-            Redis), or `websearch_core.layers.Cache`. By default, nothing is stored.
-        budget: Limits for what calls may use: ``"1 USD/day"``, ``"500 credits/month"``, ``"20 calls"``, or several; or
-            `websearch_core.layers.Budget`.
-        throttle: How fast to send, instead of what each service documents: requests per second, a URL of Redis in which
-            programs share their limits, an object that each request waits for (the ``BaseRateLimiter`` of LangChain or
-            of LlamaIndex, or any with a method ``acquire()``), or `websearch_core.layers.Throttle`. The wait is part of
-            the time of a call.
-        robots: True reads only pages that the ``robots.txt`` of their site allows; or `websearch_core.layers.Robots`.
-        layers: Your own layers around the providers. A layer's rank decides its position, not the order of the list. A
-            layer of the same rank as a default (``Relax``, ``SingleFlight``) replaces it. None removes all layers.
-        search_options: Options of every search, unless a call sets them: ``{"limit": 3, "max_snippet_chars": 300}``.
-        read_options: Options of every page, unless a call sets them: ``{"max_length": 8_000, "links": "text"}``. By
-            default, a part of a page has at most 15,000 characters.
-        http: How requests are sent: an `Http` with your own clients, certificates or library.
-        on_event: Called with each `websearch_core.events.Event` of a call: a start, a request, a wait, an end.
-        settings: `Settings` to use, instead of those of the environment and the files. The other arguments win.
+        retry: How often to send a request whose failures may be temporary, 3 times by
+            default; or `Retry`.
+        cache: Store answers and pages and reuse them: True, or for how many seconds, or
+            where (a path, or a URL of Redis), or `websearch_core.layers.Cache`. By
+            default, nothing is stored.
+        budget: Limits for what calls may use: ``"1 USD/day"``, ``"500 credits/month"``,
+            ``"20 calls"``, or several; or `websearch_core.layers.Budget`.
+        throttle: How fast to send, instead of what each service documents: requests per
+            second, a URL of Redis in which programs share their limits, an object that
+            each request waits for (the ``BaseRateLimiter`` of LangChain or of
+            LlamaIndex, or any with a method ``acquire()``), or
+            `websearch_core.layers.Throttle`. The wait is part of the time of a call.
+        robots: True reads only pages that the ``robots.txt`` of their site allows; or
+            `websearch_core.layers.Robots`.
+        layers: Your own layers around the providers. A layer's rank decides its
+            position, not the order of the list. A layer of the same rank as a default
+            (``Relax``, ``SingleFlight``) replaces it. None removes all layers.
+        search_options: Options of every search, unless a call sets them: ``{"limit": 3,
+            "max_snippet_chars": 300}``.
+        read_options: Options of every page, unless a call sets them: ``{"max_length":
+            8_000, "links": "text"}``. By default, a part of a page has at most 15,000
+            characters.
+        http: How requests are sent: an `Http` with your own clients, certificates or
+            library.
+        on_event: Called with each `websearch_core.events.Event` of a call: a start, a
+            request, a wait, an end.
+        settings: `Settings` to use, instead of those of the environment and the files.
+            The other arguments win.
 
     Raises:
         UnknownProvider: A name is unknown; the message lists the known ones.
@@ -118,47 +154,72 @@ class WebSearch:
         ConfigurationError: Anything else in the configuration is wrong.
     """
 
-    def __init__(self, provider: Choice | None = None, **options: Unpack[WebSearchOptions]) -> None:
-        # Import slow modules only now: a program may import this one and search much later, or never.
+    def __init__(
+        self, provider: Choice | None = None, **options: Unpack[WebSearchOptions]
+    ) -> None:
+        # Import slow modules only now: a program may import this one and search much
+        # later, or never.
         from ..settings import Http, Settings
         from ._selection import Selection, make_stack, read_chain, search_chain
 
         check_arguments({**options, "provider": provider})
         settings, http = options.get("settings"), options.get("http") or Http()
         if settings is not None and not isinstance(settings, Settings):
-            raise ConfigurationError("settings: must be Settings, such as Settings.from_mapping({...})")
+            raise ConfigurationError(
+                "settings: must be Settings, such as Settings.from_mapping({...})"
+            )
         if not isinstance(http, Http):
-            raise ConfigurationError("http: must be Http(...), such as Http(verify=context)")
+            raise ConfigurationError(
+                "http: must be Http(...), such as Http(verify=context)"
+            )
         known = Settings.model_fields.keys() - _ELSEWHERE
-        given = {name: value for name, value in options.items() if name in known and value is not None}
+        given = {
+            name: value
+            for name, value in options.items()
+            if name in known and value is not None
+        }
         if of_settings := http.for_settings:
             given["http"] = of_settings
         settings = (settings.override if settings else Settings.load)(**given)
         selection = Selection(settings)
-        one = {name: value for name in ("api_key", "base_url") if (value := options.get(name)) is not None}
+        one = {
+            name: value
+            for name in ("api_key", "base_url")
+            if (value := options.get(name)) is not None
+        }
         searchers, automatic = selection.searchers(provider, **one)
         readers, implied = selection.readers(options.get("reader"), searchers)
         stack = make_stack(settings, options.get("layers", ()), given)
         self.settings: Settings = settings
         on_event = options.get("on_event")
-        self._listeners = (Listener(log_event), *([Listener(check_hook(on_event))] if on_event else []))
-        self.provider: SearchProvider = search_chain(searchers, stack, automatic=automatic)
+        self._listeners = (
+            Listener(log_event),
+            *([Listener(check_hook(on_event))] if on_event else []),
+        )
+        self.provider: SearchProvider = search_chain(
+            searchers, stack, automatic=automatic
+        )
         self.reader: PageReader = read_chain(readers, stack, automatic=implied)
         self._page_reader = selection.page_reader(self.reader, stack)
         self.check_options(settings.search_options)
         self._caller = Caller(
-            object(),  # not an id, which a later one could have while a thread still works for this one
+            # not an id, which a later one could have while a thread still works for
+            # this one
+            object(),
             repr((sorted(settings.internal), settings.domains, http.own)),
             secrets.token_hex(16) if any(http.own) else "",
         )
         self._http = http
-        self._services_of: WebSearch | None = None  # whose connections to services are used, too
+        # whose connections to services are used, too
+        self._services_of: WebSearch | None = None
         if settings.http.model_fields_set - {"library"}:
             _ = self._sender  # what is wrong with them shows now
 
     @cached_property
     def _sender(self) -> Sender:
-        """What sends the requests. It is made for the first one, since a program may make tools and call none."""
+        """What sends the requests. It is made for the first one, since a program may
+        make tools and call none.
+        """
         from .._net.clients import parse_contact, user_agent
         from .._net.credentials import OriginCredentials
         from .._net.guard import Guard
@@ -181,35 +242,51 @@ class WebSearch:
         user_agent()  # looks up our version in a file: now, not on an event loop
         if self._services_of is not None:
             sender.share_services(self._services_of._sender)  # noqa: SLF001 - of the same class
-        first: Sender = self.__dict__.setdefault("_sender", sender)  # another thread may have made one meanwhile
+        # another thread may have made one meanwhile
+        first: Sender = self.__dict__.setdefault("_sender", sender)
         return first
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_http": None, "_services_of": None, "_sender": self._sender}
+        return {
+            **self.__dict__,
+            "_http": None,
+            "_services_of": None,
+            "_sender": self._sender,
+        }
 
     @classmethod
     def resolve(cls, web: WebSearch | None, arguments: CommonArguments) -> WebSearch:
-        """Return *web*, or a `WebSearch` made from *arguments*. For tools that accept either.
+        """Return *web*, or a `WebSearch` made from *arguments*. For tools that accept
+        either.
 
         Raises:
             ConfigurationError: Both are given, or the arguments are wrong.
         """
         given: dict[str, Any] = {**arguments}
-        if (limiter := given.pop("rate_limiter", None)) is not None and given.setdefault(
-            "throttle", limiter
-        ) != limiter:
-            raise ConfigurationError("give rate_limiter or throttle, which are the same, not both")
+        if (
+            limiter := given.pop("rate_limiter", None)
+        ) is not None and given.setdefault("throttle", limiter) != limiter:
+            raise ConfigurationError(
+                "give rate_limiter or throttle, which are the same, not both"
+            )
         if web is None:
             return cls(**given)
         check_arguments(given)
         if not isinstance(web, WebSearch):
-            raise ConfigurationError(f"web: must be a WebSearch, not {type(web).__name__}")
+            raise ConfigurationError(
+                f"web: must be a WebSearch, not {type(web).__name__}"
+            )
         if arguments:
-            raise ConfigurationError(f"give web=WebSearch(...) or its arguments, not both: {', '.join(arguments)}")
+            raise ConfigurationError(
+                f"give web=WebSearch(...) or its arguments, not both: "
+                f"{', '.join(arguments)}"
+            )
         return web
 
     def check_options(self, options: SearchOptions | Mapping[str, Any]) -> None:
-        """Raise `UnsupportedOption` if the provider lacks one of *options*, unless they say that a note is enough."""
+        """Raise `UnsupportedOption` if the provider lacks one of *options*, unless they
+        say that a note is enough.
+        """
         from ._selection import check_search_options
 
         check_search_options(options, self.provider)
@@ -227,21 +304,26 @@ class WebSearch:
 
         Args:
             query: The words to look for, or a `SearchQuery`.
-            read_top: How many of the first results to read, concurrently, within the time of the whole call. Their
-                ``content`` then holds the passages that answer the query. If a page cannot be read, its ``content``
-                stays empty, and a note says why.
-            passage_length: Maximum characters of each ``content``. Longer text that the service itself returned is cut
-                to the passages that answer the query; the page of such a result is not read again.
-            unsupported: What to do about options that the provider does not support: ``raise``, or ignore them and
-                ``note`` it in the response. By default, the query or the layers decide: ``raise``, unless configured
-                otherwise.
-            options: The fields of `SearchQuery`: ``limit``, ``allowed_domains``, ``time_range`` and so on. Those that
-                are not set have the values of the argument ``search_options``.
+            read_top: How many of the first results to read, concurrently, within the
+                time of the whole call. Their ``content`` then holds the passages that
+                answer the query. If a page cannot be read, its ``content`` stays empty,
+                and a note says why.
+            passage_length: Maximum characters of each ``content``. Longer text that the
+                service itself returned is cut to the passages that answer the query;
+                the page of such a result is not read again.
+            unsupported: What to do about options that the provider does not support:
+                ``raise``, or ignore them and ``note`` it in the response. By default,
+                the query or the layers decide: ``raise``, unless configured otherwise.
+            options: The fields of `SearchQuery`: ``limit``, ``allowed_domains``,
+                ``time_range`` and so on. Those that are not set have the values of the
+                argument ``search_options``.
 
         Raises:
-            InvalidOption: The query is invalid, or its ``allowed_domains`` are all outside the policy.
+            InvalidOption: The query is invalid, or its ``allowed_domains`` are all
+                outside the policy.
             UnsupportedOption: The provider does not support an option.
-            ServiceError: The service failed; `websearch_core.errors` has a subclass for each way.
+            ServiceError: The service failed; `websearch_core.errors` has a subclass for
+                each way.
         """
         asked = make_query(query, options, unsupported, self.settings.search_options)
         return self.run(self._calls.search(asked, read_top, passage_length))
@@ -261,27 +343,39 @@ class WebSearch:
         return await self.arun(self._calls.search(asked, read_top, passage_length))
 
     def search_many(
-        self, queries: Iterable[str | SearchQuery], *, timeout: float | None = None, **how: Unpack[_HowToSearch]
+        self,
+        queries: Iterable[str | SearchQuery],
+        *,
+        timeout: float | None = None,
+        **how: Unpack[_HowToSearch],
     ) -> list[SearchResponse | WebSearchError]:
         """Return what `iter_search` yields, as a list in the order of *queries*.
 
-        The time of each begins when its request is sent: what a limit of the service makes it wait is time of the list.
+        The time of each begins when its request is sent: what a limit of the service
+        makes it wait is time of the list.
 
         Args:
-            queries: The words to look for, or `SearchQuery` objects; what is listed twice is sent once.
-            timeout: Seconds for all together; by default, only each has a timeout. What is not answered by then is
-                `TimedOut`, or `RateLimited` if it was not sent.
+            queries: The words to look for, or `SearchQuery` objects; what is listed
+                twice is sent once.
+            timeout: Seconds for all together; by default, only each has a timeout. What
+                is not answered by then is `TimedOut`, or `RateLimited` if it was not
+                sent.
             how: The other arguments of `iter_search`.
 
         Raises:
-            InvalidOption: An option is invalid, or *queries* is one query instead of a list.
+            InvalidOption: An option is invalid, or *queries* is one query instead of a
+                list.
         """
         answers = self.iter_search(queries, in_order=True, **how)
         with _limit(timeout), closing(answers):
             return [answer for _, answer in answers]
 
     async def asearch_many(
-        self, queries: Iterable[str | SearchQuery], *, timeout: float | None = None, **how: Unpack[_HowToSearch]
+        self,
+        queries: Iterable[str | SearchQuery],
+        *,
+        timeout: float | None = None,
+        **how: Unpack[_HowToSearch],
     ) -> list[SearchResponse | WebSearchError]:
         """Do the same as `search_many` on the running event loop."""
         await self._load()
@@ -301,25 +395,34 @@ class WebSearch:
         unsupported: Unsupported | None = None,
         **options: Unpack[SearchOptions],
     ) -> Generator[tuple[str | SearchQuery, SearchResponse | WebSearchError]]:
-        """Search for any number of queries, and yield each with its response or error, as `iter_read` does for pages.
+        """Search for any number of queries, and yield each with its response or error,
+        as `iter_read` does for pages.
 
         Args:
             queries: The words to look for, or `SearchQuery` objects: any iterable.
-            concurrency: Maximum number of searches at a time; the limits of the service hold as well.
+            concurrency: Maximum number of searches at a time; the limits of the service
+                hold as well.
             in_order: Yield the responses in the order of *queries*.
             read_top: How many of the first results of each to read, as in `search`.
             passage_length: Maximum characters of each ``content``, as in `search`.
-            unsupported: What to do about options that the provider does not support, as in `search`.
+            unsupported: What to do about options that the provider does not support, as
+                in `search`.
             options: The fields of `SearchQuery`, for each query that is text.
 
         Raises:
-            InvalidOption: An option is invalid, or *queries* is one query instead of a list.
+            InvalidOption: An option is invalid, or *queries* is one query instead of a
+                list.
         """
         from ._stream import iterate
 
-        given, how = check_queries(queries), (read_top, passage_length, concurrency, in_order)
+        given, how = (
+            check_queries(queries),
+            (read_top, passage_length, concurrency, in_order),
+        )
         prepare = partial(self._prepare_queries, options, unsupported)
-        return iterate(self, given, lambda: self._calls.stream_searches(prepare(), *how))
+        return iterate(
+            self, given, lambda: self._calls.stream_searches(prepare(), *how)
+        )
 
     def aiter_search(
         self,
@@ -332,12 +435,19 @@ class WebSearch:
         unsupported: Unsupported | None = None,
         **options: Unpack[SearchOptions],
     ) -> AsyncGenerator[tuple[str | SearchQuery, SearchResponse | WebSearchError]]:
-        """Do the same as `iter_search` on the running event loop; *queries* may be an async iterable."""
+        """Do the same as `iter_search` on the running event loop; *queries* may be an
+        async iterable.
+        """
         from ._stream import aiterate
 
-        given, how = check_queries(queries, AsyncIterable), (read_top, passage_length, concurrency, in_order)
+        given, how = (
+            check_queries(queries, AsyncIterable),
+            (read_top, passage_length, concurrency, in_order),
+        )
         prepare = partial(self._prepare_queries, options, unsupported)
-        return aiterate(self, given, lambda: self._calls.stream_searches(prepare(), *how))
+        return aiterate(
+            self, given, lambda: self._calls.stream_searches(prepare(), *how)
+        )
 
     def read(self, url: str, **part: Unpack[ReadOptions]) -> Page:
         """Read a page, or a part of it.
@@ -350,16 +460,19 @@ class WebSearch:
             web.read(url, find="grace period")                  # the places around a phrase
 
         Args:
-            url: Absolute http(s) URL. Its fragment is not passed to the reader, just as a browser does not send it,
-                unless it is a route (``#/inbox``) and the reader is the ``browser``.
-            part: Which part to return: ``max_length``, ``max_tokens``, ``offset``, and ``query`` or ``find``;
-                and what belongs to it: ``links``, ``comments`` and ``reviews``; as
-                `websearch_core.reading.ReadOptions` explains. The rest is as the argument ``read_options`` says:
-                15,000 characters by default.
+            url: Absolute http(s) URL. Its fragment is not passed to the reader, just as
+                a browser does not send it, unless it is a route (``#/inbox``) and the
+                reader is the ``browser``.
+            part: Which part to return: ``max_length``, ``max_tokens``, ``offset``, and
+                ``query`` or ``find``; and what belongs to it: ``links``, ``comments``
+                and ``reviews``; as `websearch_core.reading.ReadOptions` explains. The
+                rest is as the argument ``read_options`` says: 15,000 characters by
+                default.
 
         Raises:
             InvalidOption: The part is invalid.
-            UnsafeURL: The URL must not be opened from here; `DomainNotAllowed` if the domain policy says so.
+            UnsafeURL: The URL must not be opened from here; `DomainNotAllowed` if the
+                domain policy says so.
             PageNotFound: The page does not exist.
             ServiceError: The page or the reading service failed in another way.
         """
@@ -371,17 +484,23 @@ class WebSearch:
         return await self.arun(self._calls.read(url, part))
 
     def read_many(
-        self, urls: Iterable[str], *, timeout: float | None = None, **how: Unpack[_HowToRead]
+        self,
+        urls: Iterable[str],
+        *,
+        timeout: float | None = None,
+        **how: Unpack[_HowToRead],
     ) -> list[Page | WebSearchError]:
         """Return what `iter_read` yields, as a list in the order of *urls*.
 
-        The time of each page begins when it is requested: what it waits for its turn is time of the list.
+        The time of each page begins when it is requested: what it waits for its turn is
+        time of the list.
 
         Args:
             urls: Absolute http(s) URLs; one that is listed twice is read once.
-            timeout: Seconds for all pages together; by default, only each has a timeout. A page that is not read by
-                then is replaced by `TimedOut`.
-            how: The other arguments of `iter_read`: ``concurrency``, ``give_up_after``, and the part of each page.
+            timeout: Seconds for all pages together; by default, only each has a
+                timeout. A page that is not read by then is replaced by `TimedOut`.
+            how: The other arguments of `iter_read`: ``concurrency``, ``give_up_after``,
+                and the part of each page.
 
         Raises:
             InvalidOption: The part is invalid, or *urls* is one URL instead of a list.
@@ -391,7 +510,11 @@ class WebSearch:
             return [page for _, page in pages]
 
     async def aread_many(
-        self, urls: Iterable[str], *, timeout: float | None = None, **how: Unpack[_HowToRead]
+        self,
+        urls: Iterable[str],
+        *,
+        timeout: float | None = None,
+        **how: Unpack[_HowToRead],
     ) -> list[Page | WebSearchError]:
         """Do the same as `read_many` on the running event loop."""
         await self._load()
@@ -409,7 +532,8 @@ class WebSearch:
         give_up_after: int | None = 3,
         **part: Unpack[ReadOptions],
     ) -> Generator[tuple[str, Page | WebSearchError]]:
-        """Read any number of pages, and yield each URL with its page or error as soon as it is there.
+        """Read any number of pages, and yield each URL with its page or error as soon
+        as it is there.
 
         ::
 
@@ -417,18 +541,22 @@ class WebSearch:
                 if isinstance(page, Page):
                     store(url, page.content)
 
-        Memory stays flat: the next URL is asked for when it is needed, and at most 64 times *concurrency* wait while
-        few hosts have taken all turns. Where pages are fetched from here, hosts take turns, each with four slots, or
-        as many as `Throttle` says. URLs with one canonical form are read once if they come soon after each other.
-        Closing the iterator, or Ctrl-C, ends what is under way.
+        Memory stays flat: the next URL is asked for when it is needed, and at most 64
+        times *concurrency* wait while few hosts have taken all turns. Where pages are
+        fetched from here, hosts take turns, each with four slots, or as many as
+        `Throttle` says. URLs with one canonical form are read once if they come soon
+        after each other. Closing the iterator, or Ctrl-C, ends what is under way.
 
         Args:
-            urls: Absolute http(s) URLs: any iterable. It is asked in the thread that iterates.
+            urls: Absolute http(s) URLs: any iterable. It is asked in the thread that
+                iterates.
             concurrency: Maximum number of pages at a time.
-            in_order: Yield the pages in the order of *urls*: one that takes long holds up those after it.
-            give_up_after: How many pages of a host in a row may time out, find no connection or be refused (429, 503).
-                Its other pages are then `Unavailable`, and not requested. Before its first answer, a host has one
-                slot, and after a failure, its turn comes last. None never gives up.
+            in_order: Yield the pages in the order of *urls*: one that takes long holds
+                up those after it.
+            give_up_after: How many pages of a host in a row may time out, find no
+                connection or be refused (429, 503). Its other pages are then
+                `Unavailable`, and not requested. Before its first answer, a host has
+                one slot, and after a failure, its turn comes last. None never gives up.
             part: Which part of each page to return, as for `read`.
 
         Raises:
@@ -448,24 +576,37 @@ class WebSearch:
         give_up_after: int | None = 3,
         **part: Unpack[ReadOptions],
     ) -> AsyncGenerator[tuple[str, Page | WebSearchError]]:
-        """Do the same as `iter_read` on the running event loop; *urls* may be an async iterable."""
+        """Do the same as `iter_read` on the running event loop; *urls* may be an async
+        iterable.
+        """
         from ._stream import aiterate
 
         how = part, concurrency, in_order, give_up_after
-        return aiterate(self, check_urls(urls, AsyncIterable), lambda: self._calls.stream_reads(*how))
+        return aiterate(
+            self,
+            check_urls(urls, AsyncIterable),
+            lambda: self._calls.stream_reads(*how),
+        )
 
-    def crawl(self, site: str | Iterable[str], **options: Any) -> Generator[tuple[str, Page | WebSearchError]]:
-        """Read the pages of a site, and yield each URL with its page or error, as `iter_read` does.
+    def crawl(
+        self, site: str | Iterable[str], **options: Any
+    ) -> Generator[tuple[str, Page | WebSearchError]]:
+        """Read the pages of a site, and yield each URL with its page or error, as
+        `iter_read` does.
 
-        It begins with the start, ``llms.txt``, and the sitemaps that robots.txt names, or else ``/sitemap.xml``, and
-        follows links breadth first, as far as robots.txt allows. A reader whose service maps sites is asked instead.
+        It begins with the start, ``llms.txt``, and the sitemaps that robots.txt names,
+        or else ``/sitemap.xml``, and follows links breadth first, as far as robots.txt
+        allows. A reader whose service maps sites is asked instead.
 
         Args:
-            site: Where to begin: one absolute http(s) URL, or several. Where it redirects to is the site.
-            options: ``limit``: maximum number of pages of each site (200). ``depth``: maximum number of links from the
-                start (10); what a sitemap lists is one away. ``scope``: what is below the ``path`` of the start (the
-                default), its ``host``, or its ``domain`` with subdomains. ``sitemaps=False``: begin with the start
-                alone. ``concurrency`` and the part of each page are as for `iter_read`.
+            site: Where to begin: one absolute http(s) URL, or several. Where it
+                redirects to is the site.
+            options: ``limit``: maximum number of pages of each site (200). ``depth``:
+                maximum number of links from the start (10); what a sitemap lists is one
+                away. ``scope``: what is below the ``path`` of the start (the default),
+                its ``host``, or its ``domain`` with subdomains. ``sitemaps=False``:
+                begin with the start alone. ``concurrency`` and the part of each page
+                are as for `iter_read`.
 
         Raises:
             InvalidOption: An option is wrong.
@@ -474,7 +615,9 @@ class WebSearch:
 
         return Crawl(self, site, options).rows()
 
-    def acrawl(self, site: str | Iterable[str], **options: Any) -> AsyncGenerator[tuple[str, Page | WebSearchError]]:
+    def acrawl(
+        self, site: str | Iterable[str], **options: Any
+    ) -> AsyncGenerator[tuple[str, Page | WebSearchError]]:
         """Do the same as `crawl` on the running event loop."""
         from ._crawl import Crawl
 
@@ -483,8 +626,9 @@ class WebSearch:
     def map(self, site: str | Iterable[str], **options: Any) -> list[str]:
         """Return the URLs that the start links to, or sitemaps and ``llms.txt`` list.
 
-        Arguments and errors are those of `crawl`, but the ``limit`` is 5,000 URLs, and the ``depth`` 1; with a larger
-        one, the pages on the way are read. If nothing can be read, the error is raised.
+        Arguments and errors are those of `crawl`, but the ``limit`` is 5,000 URLs, and
+        the ``depth`` 1; with a larger one, the pages on the way are read. If nothing
+        can be read, the error is raised.
         """
         from ._crawl import Crawl
 
@@ -515,15 +659,20 @@ class WebSearch:
             try:
                 return await arun(flow, self._asend)
             except WebSearchError:
-                await self._sender.take_turn()  # many calls that are refused at once must not occupy the event loop
+                # many calls that are refused at once must not occupy the event loop
+                await self._sender.take_turn()
                 raise
 
     def close(self) -> None:
-        """Close the connections of blocking calls. Using this object again opens new ones."""
+        """Close the connections of blocking calls. Using this object again opens new
+        ones.
+        """
         self._sender.close()
 
     async def aclose(self) -> None:
-        """Close the connections of blocking calls and those of the running event loop."""
+        """Close the connections of blocking calls and those of the running event
+        loop.
+        """
         await self._sender.aclose()
 
     def __enter__(self) -> Self:
@@ -538,12 +687,17 @@ class WebSearch:
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
-    if not TYPE_CHECKING:  # hidden from type checkers: with it, they would accept any name
+    # hidden from type checkers: with it, they would accept any name
+    if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
             if name in METHODS:
-                raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}: write {METHODS[name]}")
-            return object.__getattribute__(self, name)  # raises again what a property raised
+                raise AttributeError(
+                    f"{type(self).__name__!r} has no attribute {name!r}: write "
+                    f"{METHODS[name]}"
+                )
+            # raises again what a property raised
+            return object.__getattribute__(self, name)
 
     def __repr__(self) -> str:
         return f"WebSearch({self.provider.name!r}, reader={self.reader.name!r})"
@@ -555,16 +709,20 @@ class WebSearch:
 
     @cached_property
     def _calls(self) -> Calls:
-        from ._calls import Calls  # with all that a call needs: a program may make tools and call none
+        # with all that a call needs: a program may make tools and call none
+        from ._calls import Calls
 
         return Calls(self.settings, self.provider, self.reader, self._page_reader)
 
     def _prepare_queries(
         self, options: SearchOptions, unsupported: Unsupported | None
     ) -> Callable[[Any], SearchQuery | WebSearchError]:
-        """Return what makes a query of each item of a list, or says what is wrong with it."""
+        """Return what makes a query of each item of a list, or says what is wrong with
+        it.
+        """
         usual = self.settings.search_options
-        make_query("any", options, unsupported, usual)  # wrong options concern all places
+        # wrong options concern all places
+        make_query("any", options, unsupported, usual)
 
         def prepare(query: Any) -> SearchQuery | WebSearchError:
             try:
@@ -575,11 +733,22 @@ class WebSearch:
         return prepare
 
     def _describe_call(self) -> dict[str, Any]:
-        """Return who makes each call, and who listens: once, also where a hook or a provider makes a call."""
+        """Return who makes each call, and who listens: once, also where a hook or a
+        provider makes a call.
+        """
         outer, caller = current_call().listeners, self._caller
-        if self.settings.http.credentials:  # with other credentials, other pages are read
-            caller = caller._replace(policy=f"{caller.policy} {self._sender.credentials.identify()}")
-        return {"caller": caller, "listeners": (*outer, *(one for one in self._listeners if one not in outer))}
+        # with other credentials, other pages are read
+        if self.settings.http.credentials:
+            caller = caller._replace(
+                policy=f"{caller.policy} {self._sender.credentials.identify()}"
+            )
+        return {
+            "caller": caller,
+            "listeners": (
+                *outer,
+                *(one for one in self._listeners if one not in outer),
+            ),
+        }
 
     def _send(self, request: Request) -> Response:
         began, response = time.monotonic(), None
@@ -599,14 +768,26 @@ class WebSearch:
 
 
 def _write_signature() -> Signature:
-    """Return what ``help`` and notebooks show: the names that the type of the options has."""
+    """Return what ``help`` and notebooks show: the names that the type of the options
+    has.
+    """
     lists = ("internal", "allowed_domains", "blocked_domains", "layers")
     options = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=() if name in lists else None, annotation=hint.__forward_arg__)
+        Parameter(
+            name,
+            Parameter.KEYWORD_ONLY,
+            default=() if name in lists else None,
+            annotation=hint.__forward_arg__,
+        )
         for name, hint in WebSearchOptions.__annotations__.items()
     ]
-    me, provider = (Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in ("self", "provider"))
-    return Signature([me, provider.replace(default=None, annotation="Choice | None"), *options])
+    me, provider = (
+        Parameter(name, Parameter.POSITIONAL_OR_KEYWORD)
+        for name in ("self", "provider")
+    )
+    return Signature(
+        [me, provider.replace(default=None, annotation="Choice | None"), *options]
+    )
 
 
 WebSearch.__init__.__signature__ = _write_signature()  # type: ignore[attr-defined]
@@ -631,9 +812,10 @@ def _announce(request: Request, began: float, response: Response | None) -> None
 def preload() -> None:
     """Import now what making a `WebSearch` would import, and look for plug-ins.
 
-    The packages for LangChain and LlamaIndex call it when they are imported, so that their classes can be made inside a
-    running event loop without blocking it. Call it when your program starts if it makes a `WebSearch` there itself.
-    Whatever the first search or page needs is imported later, in a thread.
+    The packages for LangChain and LlamaIndex call it when they are imported, so that
+    their classes can be made inside a running event loop without blocking it. Call it
+    when your program starts if it makes a `WebSearch` there itself. Whatever the first
+    search or page needs is imported later, in a thread.
     """
     from .. import settings  # noqa: F401
     from .._registry import known
@@ -648,6 +830,10 @@ remember_files()
 
 def _limit(seconds: float | None) -> scope:
     """Limit a list to *seconds* for all together; None means no limit."""
-    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0):
+    if seconds is not None and (
+        isinstance(seconds, bool)
+        or not isinstance(seconds, int | float)
+        or not seconds > 0
+    ):
         raise InvalidOption("timeout: must be a number of seconds above 0")
     return time_limit(inf if seconds is None else seconds)

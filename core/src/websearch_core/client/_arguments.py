@@ -13,7 +13,8 @@ from ..models import SearchOptions, SearchQuery, Unsupported
 from ..settings._names import find_aliases, find_home, find_line
 from ._signature import WebSearchOptions
 
-PASSAGE_LENGTH = 1_500  # characters of each page that a search reads, unless the call says otherwise
+# characters of each page that a search reads, unless the call says otherwise
+PASSAGE_LENGTH = 1_500
 _KNOWN = ("provider", *WebSearchOptions.__annotations__)
 # The methods of other clients, and what to write instead.
 METHODS: Mapping[str, str] = MappingProxyType(
@@ -30,9 +31,14 @@ _PERIOD = {"time_range", "after", "before"}  # one of them replaces the others
 
 
 def make_query(
-    query: str | SearchQuery, options: SearchOptions, unsupported: Unsupported | None, usual: Mapping[str, Any]
+    query: str | SearchQuery,
+    options: SearchOptions,
+    unsupported: Unsupported | None,
+    usual: Mapping[str, Any],
 ) -> SearchQuery:
-    """Return the `SearchQuery` that the arguments of a search mean, with the *usual* options where they are silent."""
+    """Return the `SearchQuery` that the arguments of a search mean, with the *usual*
+    options where they are silent.
+    """
     given: dict[str, Any]
     if isinstance(query, SearchQuery):
         if options:
@@ -47,7 +53,10 @@ def make_query(
         if not query.strip():
             raise InvalidOption("query: it is empty; give the words to search for")
         check_placed(options, {*SearchOptions.__annotations__, "read_top"})
-        text, given = query, {name: value for name, value in options.items() if value is not None}
+        text, given = (
+            query,
+            {name: value for name, value in options.items() if value is not None},
+        )
     if usual:
         replaced = given.keys() | (_PERIOD if given.keys() & _PERIOD else set())
         given |= {name: value for name, value in usual.items() if name not in replaced}
@@ -57,37 +66,54 @@ def make_query(
 
 
 def check_arguments(
-    given: Mapping[str, Any], known: Collection[str] = _KNOWN, find_home: Callable[[str], str] = find_home
+    given: Mapping[str, Any],
+    known: Collection[str] = _KNOWN,
+    find_home: Callable[[str], str] = find_home,
 ) -> None:
-    """Check the names of the arguments of a `WebSearch`, or of a class that takes them, against the *known* ones.
+    """Check the names of the arguments of a `WebSearch`, or of a class that takes them,
+    against the *known* ones.
 
-    *find_home* returns which of them an option of a search or of a page belongs to. The `ConfigurationError` says what
-    to write for a name that is known elsewhere, and never shows a value, which may be a key: ``api_ky="..."``.
+    *find_home* returns which of them an option of a search or of a page belongs to. The
+    `ConfigurationError` says what to write for a name that is known elsewhere, and
+    never shows a value, which may be a key: ``api_ky="..."``.
     """
     for name in given:
-        if name not in known and (line := find_line(name, known, asked=given.get("provider"), find_home=find_home)):
+        if name not in known and (
+            line := find_line(
+                name, known, asked=given.get("provider"), find_home=find_home
+            )
+        ):
             raise ConfigurationError(f"{name}: write {line}")
     check_names(given, known, ConfigurationError, find_aliases(known))
 
 
 def check_placed(options: Iterable[str], known: Container[str]) -> None:
-    """Raise `InvalidOption` if one of *options* is not *known*, but is one of the whole `WebSearch`."""
+    """Raise `InvalidOption` if one of *options* is not *known*, but is one of the whole
+    `WebSearch`.
+    """
     for name in [name for name in options if name not in known]:
         if (ours := OTHER_NAMES.get(name, name)) in known:
             raise InvalidOption(f"{name}: write {ours}=...")
         if line := find_line(name, _KNOWN):
-            raise InvalidOption(f"{name}: not an option of a call; give it to WebSearch({line})")
+            raise InvalidOption(
+                f"{name}: not an option of a call; give it to WebSearch({line})"
+            )
 
 
-def check_number(name: str, value: Any, least: int, error: type[WebSearchError] = ConfigurationError) -> int:
-    """Return *value*, the argument *name*; raise an *error* if it is not a whole number of at least *least*."""
+def check_number(
+    name: str, value: Any, least: int, error: type[WebSearchError] = ConfigurationError
+) -> int:
+    """Return *value*, the argument *name*; raise an *error* if it is not a whole number
+    of at least *least*.
+    """
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise error(f"{name}: must be a whole number of at least {least}")
     return value
 
 
 def check_urls(urls: Any, *kinds: type) -> Any:
-    """Return *urls*; raise `InvalidOption` for a single URL, whose characters would be taken for URLs.
+    """Return *urls*; raise `InvalidOption` for a single URL, whose characters would be
+    taken for URLs.
 
     *kinds* are those of iterables that will do besides the blocking one.
     """
@@ -96,19 +122,27 @@ def check_urls(urls: Any, *kinds: type) -> Any:
 
 def check_queries(queries: Any, *kinds: type) -> Any:
     """Return *queries*; raise `InvalidOption` for a single one."""
-    return _check_list("queries", "queries", queries, "to search for one, use search", kinds)
+    return _check_list(
+        "queries", "queries", queries, "to search for one, use search", kinds
+    )
 
 
-def _check_list(name: str, what: str, items: Any, use: str, kinds: tuple[type, ...]) -> Any:
+def _check_list(
+    name: str, what: str, items: Any, use: str, kinds: tuple[type, ...]
+) -> Any:
     if isinstance(items, str | SearchQuery):
         raise InvalidOption(f"{name}: must be a list of {what}; {use}")
     if not isinstance(items, (Iterable, *kinds)):
-        raise InvalidOption(f"{name}: must be a list of {what}, not {type(items).__name__}")
+        raise InvalidOption(
+            f"{name}: must be a list of {what}, not {type(items).__name__}"
+        )
     return items
 
 
 def strip_fragment(url: str) -> str:
-    """Return *url* without its fragment, for services; the browser here gets it as `WantedContent.route`."""
+    """Return *url* without its fragment, for services; the browser here gets it as
+    `WantedContent.route`.
+    """
     if not isinstance(url, str):
         raise InvalidOption(f"url: must be text, not {type(url).__name__}")
     target, mark, _ = url.partition("#")

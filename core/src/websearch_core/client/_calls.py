@@ -1,4 +1,6 @@
-"""What a call of a `WebSearch` does, as flows: search, read the results, read pages and choose parts of them."""
+"""What a call of a `WebSearch` does, as flows: search, read the results, read pages and
+choose parts of them.
+"""
 
 from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
@@ -16,8 +18,21 @@ from .._runtime.deadline import time_limit
 from .._runtime.scope import WantedContent, current_call, scope
 from .._text.suggestion import check_names
 from .._text.urls import describe_url, find_host, find_route, identify, is_web_url
-from ..errors import AllProvidersFailed, InvalidOption, UnsupportedOption, WebSearchError
-from ..events import CacheHit, CallShared, ReadEnd, ReadStart, SearchEnd, SearchStart, emit
+from ..errors import (
+    AllProvidersFailed,
+    InvalidOption,
+    UnsupportedOption,
+    WebSearchError,
+)
+from ..events import (
+    CacheHit,
+    CallShared,
+    ReadEnd,
+    ReadStart,
+    SearchEnd,
+    SearchStart,
+    emit,
+)
 from ..flow import Call, Flow, Gather, Share, SharedAnswer
 from ..layers._identity import Identity, describe_page, describe_query, digest
 from ..layers._layer import address, batch_size, leaves, parts, read_many, reads_batches
@@ -29,7 +44,13 @@ from ..provider._ports import Provider, needs_network, opens_pages
 from ..settings._values import ReadDefaults
 from ..tokens import estimate_tokens
 from ._arguments import check_number, check_placed, strip_fragment
-from ._enforce import attach_content, enforce_content, enforce_page, enforce_query, remove_links
+from ._enforce import (
+    attach_content,
+    enforce_content,
+    enforce_page,
+    enforce_query,
+    remove_links,
+)
 from ._stream import Stream
 
 if TYPE_CHECKING:
@@ -53,9 +74,13 @@ _OF_ONE_HOST = 4  # pages, unless the `Throttle` says something else
 A = TypeVar("A", SearchResponse, Page)
 
 _AGAIN = (
-    "this conversation has searched for this before, so this is the same answer: open a page of it, or use other words"
+    "this conversation has searched for this before, so this is the same answer: open "
+    "a page of it, or use other words"
 )
-_ASKED_AGAIN = "this conversation has searched for this before: open a page of the answer, or use other words"
+_ASKED_AGAIN = (
+    "this conversation has searched for this before: open a page of the answer, or use "
+    "other words"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +92,9 @@ class Calls:
     reader: PageReader
     page_reader: PageReader
 
-    def search(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
+    def search(
+        self, query: SearchQuery, read_top: int, passage_length: int
+    ) -> Flow[SearchResponse]:
         """Search, and read the first *read_top* results."""
         name, began = self.provider.name, monotonic()
         emit(SearchStart(provider=name, query=query))
@@ -78,18 +105,38 @@ class Calls:
         except BaseException as error:
             if isinstance(error, WebSearchError):
                 error.locate(name)
-            emit(SearchEnd(provider=name, query=query, seconds=monotonic() - began, error=error))
+            emit(
+                SearchEnd(
+                    provider=name, query=query, seconds=monotonic() - began, error=error
+                )
+            )
             raise
         seconds = monotonic() - began
         outcomes = find_outcomes(response, name, seconds)
-        response = response.model_copy(update={"elapsed": seconds, "outcomes": outcomes})
-        emit(SearchEnd(provider=response.provider or name, query=query, seconds=seconds, response=response))
+        response = response.model_copy(
+            update={"elapsed": seconds, "outcomes": outcomes}
+        )
+        emit(
+            SearchEnd(
+                provider=response.provider or name,
+                query=query,
+                seconds=seconds,
+                response=response,
+            )
+        )
         return response
 
     def stream_searches(
-        self, prepare: Prepare, read_top: int, passage_length: int, concurrency: int, in_order: bool = True
+        self,
+        prepare: Prepare,
+        read_top: int,
+        passage_length: int,
+        concurrency: int,
+        in_order: bool = True,
     ) -> Flow[Stream[SearchResponse]]:
-        """Return a stream of searches; *prepare* makes a query, or an error, of each item."""
+        """Return a stream of searches; *prepare* makes a query, or an error, of each
+        item.
+        """
         yield from _load(_SHOWN_BY)
 
         def identify(item: Any, number: int) -> tuple[Any, Hashable, str]:
@@ -104,14 +151,17 @@ class Calls:
 
         return Stream(identify, do, concurrency, concurrency, in_order=in_order)
 
-    def _find(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
+    def _find(
+        self, query: SearchQuery, read_top: int, passage_length: int
+    ) -> Flow[SearchResponse]:
         if read_top:
             check_number("read_top", read_top, 0, InvalidOption)
         part: ReadOptions = {"query": query.text, "max_length": passage_length}
         passages = (yield from self._make_excerpt(part)) if read_top else None
         query = address(query, self.provider) if query.extra else query
         longest = query.max_snippet_chars
-        if longest is not None:  # of no concern to providers: the same is asked, and kept, for each length
+        # of no concern to providers: the same is asked, and kept, for each length
+        if longest is not None:
             query = query.model_copy(update={"max_snippet_chars": None})
         searching, reading = self.settings.timeout.search, self.settings.timeout.read
         with time_limit(max(searching, reading) if read_top else searching):
@@ -119,125 +169,219 @@ class Calls:
                 found, narrowed = yield from self._search_within_policy(query)
             if any(result.content for result in found.results):
                 passages = passages or (yield from self._make_excerpt(part))
-                response: SearchResponse = yield Call(enforce_content, found, narrowed, longest, passages)
+                response: SearchResponse = yield Call(
+                    enforce_content, found, narrowed, longest, passages
+                )
             else:
                 response = enforce_query(found, narrowed, longest)
             if passages and read_top:
                 with scope(wanted=self._choose({})):
-                    response = yield from self._read_results(response, read_top, passages)
+                    response = yield from self._read_results(
+                        response, read_top, passages
+                    )
         return response
 
-    def _search_within_policy(self, query: SearchQuery) -> Flow[tuple[SearchResponse, SearchQuery]]:
+    def _search_within_policy(
+        self, query: SearchQuery
+    ) -> Flow[tuple[SearchResponse, SearchQuery]]:
         """Search within the domain policy; return also the query that this took.
 
-        A filter that only the policy asks for, and that the provider does not support, is not an error: results that
-        are outside it are left out here anyway. The response says so.
+        A filter that only the policy asks for, and that the provider does not support,
+        is not an error: results that are outside it are left out here anyway. The
+        response says so.
         """
         narrowed, searcher = query, self.provider
         if self.settings.allowed_domains or self.settings.blocked_domains:
-            inside = self.settings.domains.narrow(query.allowed_domains, query.blocked_domains)
+            inside = self.settings.domains.narrow(
+                query.allowed_domains, query.blocked_domains
+            )
             if inside is None:
-                raise InvalidOption("allowed_domains: none of these domains may be searched here")
-            filters = {"allowed_domains": inside.allowed, "blocked_domains": inside.blocked}
+                raise InvalidOption(
+                    "allowed_domains: none of these domains may be searched here"
+                )
+            filters = {
+                "allowed_domains": inside.allowed,
+                "blocked_domains": inside.blocked,
+            }
             narrowed = SearchQuery(**{**dict(query), **filters})
         try:
             return (
-                yield from recall(searcher, partial(describe_query, narrowed), partial(searcher.search, narrowed))
+                yield from recall(
+                    searcher,
+                    partial(describe_query, narrowed),
+                    partial(searcher.search, narrowed),
+                )
             ), narrowed
         except (UnsupportedOption, AllProvidersFailed) as error:
-            unsupported = {option for cause in find_unsupported(error) for option in cause.options}
+            unsupported = {
+                option for cause in find_unsupported(error) for option in cause.options
+            }
             added = sorted(unsupported & (narrowed.requested() - query.requested()))
             if not added:
                 raise
             fewer = narrowed.without(*added)
-            response = yield from recall(searcher, partial(describe_query, fewer), partial(searcher.search, fewer))
+            response = yield from recall(
+                searcher,
+                partial(describe_query, fewer),
+                partial(searcher.search, fewer),
+            )
         options = ", ".join(added)
-        note = f"{self.provider.name} does not support {options}: results outside the domain policy are left out here"
+        note = (
+            f"{self.provider.name} does not support {options}: results outside the "
+            f"domain policy are left out here"
+        )
         return response.with_notes(note), narrowed
 
-    def _read_results(self, response: SearchResponse, read_top: int, part: Excerpt) -> Flow[SearchResponse]:
+    def _read_results(
+        self, response: SearchResponse, read_top: int, part: Excerpt
+    ) -> Flow[SearchResponse]:
         top = response.results[:read_top]
         stream = self._stream_reads(part, _MAX_CONCURRENT)
         stream.add_all(result.url for result in top if not result.content)
         unread = iter((yield from stream.finish()))
-        return attach_content(response, [None if result.content else next(unread) for result in top])
+        return attach_content(
+            response, [None if result.content else next(unread) for result in top]
+        )
 
     def read(self, url: str, options: ReadOptions) -> Flow[Page]:
         """Read a page, or a part of it."""
         with scope(wanted=self._choose(options)):
-            return (yield from self._read_one(self.page_reader, url, (yield from self._make_excerpt(options))))
+            return (
+                yield from self._read_one(
+                    self.page_reader, url, (yield from self._make_excerpt(options))
+                )
+            )
 
     def stream_reads(
-        self, options: ReadOptions, concurrency: int, in_order: bool, give_up_after: int | None
+        self,
+        options: ReadOptions,
+        concurrency: int,
+        in_order: bool,
+        give_up_after: int | None,
     ) -> Flow[Stream[Page]]:
         """Return a stream of pages."""
         with scope(wanted=self._choose(options)):
             part = yield from self._make_excerpt(options)
-            return self._stream_reads(part, concurrency, in_order=in_order, give_up_after=give_up_after)
+            return self._stream_reads(
+                part, concurrency, in_order=in_order, give_up_after=give_up_after
+            )
 
     def _choose(self, options: ReadOptions) -> WantedContent:
-        """Return what a call wants of pages, or the call or tool around it, or the settings."""
+        """Return what a call wants of pages, or the call or tool around it, or the
+        settings.
+        """
         around = current_call().wanted
         wanted: dict[str, Any] = {"menus": around.menus}
         for name, words in _CHOICES.items():
             choice = options.get(name)
             if choice not in {None, *words}:
-                raise InvalidOption(f"{name}: must be {' or '.join(words)}, not {choice!r}")
-            wanted[name] = choice or getattr(around, name) or self.settings.read_options.get(name)
-        wanted["ocr"] = options.get("ocr") or around.ocr or self.settings.read_options.get("ocr")
+                raise InvalidOption(
+                    f"{name}: must be {' or '.join(words)}, not {choice!r}"
+                )
+            wanted[name] = (
+                choice or getattr(around, name) or self.settings.read_options.get(name)
+            )
+        wanted["ocr"] = (
+            options.get("ocr") or around.ocr or self.settings.read_options.get("ocr")
+        )
         return WantedContent(**wanted)
 
     def _read_one(
-        self, reader: PageReader, url: str, part: Excerpt, ready: Page | WebSearchError | None = None
+        self,
+        reader: PageReader,
+        url: str,
+        part: Excerpt,
+        ready: Page | WebSearchError | None = None,
     ) -> Flow[Page]:
         name, began = reader.name, monotonic()
         emit(ReadStart(provider=name, url=url))
         try:
-            page = yield from contain_bugs(lambda: self._read_part(reader, url, part, ready), name)
+            page = yield from contain_bugs(
+                lambda: self._read_part(reader, url, part, ready), name
+            )
         except BaseException as error:
             if isinstance(error, WebSearchError):
-                error.url = describe_url(url) if isinstance(url, str) else None  # also if a service was asked for it
+                # also if a service was asked for it
+                error.url = describe_url(url) if isinstance(url, str) else None
                 error.locate(name)
-            emit(ReadEnd(provider=name, url=url, seconds=monotonic() - began, error=error))
+            emit(
+                ReadEnd(
+                    provider=name, url=url, seconds=monotonic() - began, error=error
+                )
+            )
             raise
         seconds = monotonic() - began
         page = page.model_copy(update={"outcomes": find_outcomes(page, name, seconds)})
-        emit(ReadEnd(provider=page.provider or name, url=url, seconds=seconds, page=page))
+        emit(
+            ReadEnd(provider=page.provider or name, url=url, seconds=seconds, page=page)
+        )
         return page
 
     def _read_part(
-        self, reader: PageReader, url: str, part: Excerpt, ready: Page | WebSearchError | None
+        self,
+        reader: PageReader,
+        url: str,
+        part: Excerpt,
+        ready: Page | WebSearchError | None,
     ) -> Flow[Page]:
-        """Read a part of a page, which may be *ready*: read in one request with others."""
+        """Read a part of a page, which may be *ready*: read in one request with
+        others.
+        """
         target = strip_fragment(url)
         domains = self.settings.domains
-        domains.check(target)  # the guard sees only what is fetched from here, or names the page to a service
+        # the guard sees only what is fetched from here, or names the page to a service
+        domains.check(target)
         with time_limit(self.settings.timeout.read):
             if isinstance(ready, WebSearchError):
                 raise ready
-            with scope(reads_on=part.offset > 0, wanted=current_call().wanted._replace(route=find_route(url))):
+            with scope(
+                reads_on=part.offset > 0,
+                wanted=current_call().wanted._replace(route=find_route(url)),
+            ):
                 page = yield from recall(
-                    self.reader, partial(describe_page, target), partial(_fetch, reader, target, ready)
+                    self.reader,
+                    partial(describe_page, target),
+                    partial(_fetch, reader, target, ready),
                 )
-            if page.final_url and (is_web_url(page.final_url) or page.final_url.startswith("file:")):
+            if page.final_url and (
+                is_web_url(page.final_url) or page.final_url.startswith("file:")
+            ):
                 domains.check(page.final_url)
             if page.url == target != url:
                 page = page.model_copy(update={"url": url})
             wanted = current_call().wanted
             if page.provider not in _CHOOSING:
-                chosen = [name for name in ("comments", "reviews") if getattr(wanted, name)]
-                notes = [f"{page.provider} cannot choose {name}: they are as it returned them" for name in chosen]
+                chosen = [
+                    name for name in ("comments", "reviews") if getattr(wanted, name)
+                ]
+                notes = [
+                    f"{page.provider} cannot choose {name}: they are as it returned "
+                    f"them"
+                    for name in chosen
+                ]
                 page = page.with_notes(*notes)
             links = wanted.links
             if part.is_cheap(page):
                 return _take_excerpt(page, part, links)
             return (yield Call(_take_excerpt, page, part, links))  # type: ignore[no-any-return]
 
-    def _stream_reads(self, part: Excerpt, concurrency: int, **how: Any) -> Stream[Page]:
+    def _stream_reads(
+        self, part: Excerpt, concurrency: int, **how: Any
+    ) -> Stream[Page]:
         reader, wanted = self.reader, current_call().wanted
-        fetches, size = any(map(opens_pages, leaves(reader))), batch_size(reader) if reads_batches(reader) else 1
-        stated = [getattr(getattr(one, "layer", None), "host_concurrent", None) for one in parts(reader)]
-        host_limit = max([number for number in stated if number] or [_OF_ONE_HOST]) if fetches else concurrency
+        fetches, size = (
+            any(map(opens_pages, leaves(reader))),
+            batch_size(reader) if reads_batches(reader) else 1,
+        )
+        stated = [
+            getattr(getattr(one, "layer", None), "host_concurrent", None)
+            for one in parts(reader)
+        ]
+        host_limit = (
+            max([number for number in stated if number] or [_OF_ONE_HOST])
+            if fetches
+            else concurrency
+        )
 
         def find_lane(url: Any, number: int) -> tuple[Any, Hashable, str]:
             key = _find_target(url, number)
@@ -249,15 +393,27 @@ class Calls:
                 if size == 1:
                     return [(yield from self._read_one(reader, urls[0], part))]
                 ready = yield from self._read_batch(urls)
-                reads = [self._read_one(reader, url, part, ready.get(str(url))) for url in urls]
+                reads = [
+                    self._read_one(reader, url, part, ready.get(str(url)))
+                    for url in urls
+                ]
                 return (yield Gather(reads))  # type: ignore[no-any-return]
 
         return Stream(
-            find_lane, do, concurrency, min(host_limit, _MAX_CONCURRENT) if size > 1 else host_limit, size, **how
+            find_lane,
+            do,
+            concurrency,
+            min(host_limit, _MAX_CONCURRENT) if size > 1 else host_limit,
+            size,
+            **how,
         )
 
-    def _read_batch(self, urls: Sequence[Any]) -> Flow[dict[str, Page | WebSearchError]]:
-        """Read several pages in one request; leave out URLs that may not be read at all."""
+    def _read_batch(
+        self, urls: Sequence[Any]
+    ) -> Flow[dict[str, Page | WebSearchError]]:
+        """Read several pages in one request; leave out URLs that may not be read at
+        all.
+        """
         targets: dict[str, str] = {}
         for url in urls:
             with suppress(WebSearchError):  # raised again when it is its turn
@@ -267,15 +423,25 @@ class Calls:
                     targets[url] = target
         if not targets:
             return {}
-        several, name, began = list(dict.fromkeys(targets.values())), self.reader.name, monotonic()
-        with time_limit(self.settings.timeout.read * ceil(len(several) / _MAX_CONCURRENT)):
+        several, name, began = (
+            list(dict.fromkeys(targets.values())),
+            self.reader.name,
+            monotonic(),
+        )
+        with time_limit(
+            self.settings.timeout.read * ceil(len(several) / _MAX_CONCURRENT)
+        ):
             try:
-                read = yield from contain_bugs(partial(read_many, self.reader, several), name)
+                read = yield from contain_bugs(
+                    partial(read_many, self.reader, several), name
+                )
             except WebSearchError as error:
                 read = [error] * len(several)
         seconds = monotonic() - began  # each page took as long as all of them
         pages = {
-            target: page.model_copy(update={"outcomes": find_outcomes(page, name, seconds)})
+            target: page.model_copy(
+                update={"outcomes": find_outcomes(page, name, seconds)}
+            )
             if isinstance(page, Page)
             else page
             for target, page in zip(several, read, strict=True)
@@ -283,43 +449,60 @@ class Calls:
         return {url: pages[target] for url, target in targets.items()}
 
     def _make_excerpt(self, options: ReadOptions) -> Flow[Excerpt]:
-        """Limits of the call replace those of the settings, and a limit in tokens replaces one in characters."""
+        """Limits of the call replace those of the settings, and a limit in tokens
+        replaces one in characters.
+        """
         yield from _load("websearch_core.reading")
         from ..reading import Excerpt, ReadOptions
 
         check_placed(options, ReadOptions.__annotations__)
         check_names(options, ReadOptions.__annotations__, InvalidOption)
         part: dict[str, Any] = {
-            name: value for name, value in options.items() if value is not None and name not in WantedContent._fields
+            name: value
+            for name, value in options.items()
+            if value is not None and name not in WantedContent._fields
         }
         usual: Any = self.settings.read_options
         if not {"max_length", "max_tokens"} & set(part):
             limit = "max_tokens" if usual.get("max_tokens") else "max_length"
             part[limit] = usual[limit]
-        part["count"] = part.pop("token_counter", None) or usual.get("token_counter") or estimate_tokens
+        part["count"] = (
+            part.pop("token_counter", None)
+            or usual.get("token_counter")
+            or estimate_tokens
+        )
         if not callable(part["count"]):
-            raise InvalidOption("token_counter: must be a function from a text to its number of tokens")
+            raise InvalidOption(
+                "token_counter: must be a function from a text to its number of tokens"
+            )
         return Excerpt(**part)
 
 
 def _take_excerpt(page: Page, part: Excerpt, links: Links | None) -> Page:
     page = enforce_page(page)
-    return part.of(page if links is None or links == "keep" else remove_links(page, links))
+    return part.of(
+        page if links is None or links == "keep" else remove_links(page, links)
+    )
 
 
 def _fetch(reader: PageReader, target: str, ready: Page | None) -> Flow[Page]:
     page = ready or (yield from reader.read(target))
-    return page if page.fetched_at else page.model_copy(update={"fetched_at": now()})  # from a cache, it has one
+    # from a cache, it has one
+    return page if page.fetched_at else page.model_copy(update={"fetched_at": now()})
 
 
 def _identify_query(query: SearchQuery | WebSearchError, number: int) -> Hashable:
-    """Return what is the same for equal queries; the *number* of one that cannot be compared."""
+    """Return what is the same for equal queries; the *number* of one that cannot be
+    compared.
+    """
     described = describe_query(query) if isinstance(query, SearchQuery) else None
     return number if described is None else digest(described)
 
 
 def _find_target(url: Any, number: int) -> Hashable:
-    """Return what is read for *url*, or its *number* if it cannot be read: that is the error of its place alone."""
+    """Return what is read for *url*, or its *number* if it cannot be read: that is the
+    error of its place alone.
+    """
     try:
         strip_fragment(url)
         return identify(url)
@@ -337,10 +520,15 @@ def _load(module: str) -> Flow[None]:
         _loaded.add(module)
 
 
-def recall(provider: Provider, describe: Callable[[], list[Any] | None], ask: Callable[[], Flow[A]]) -> Flow[A]:
+def recall(
+    provider: Provider,
+    describe: Callable[[], list[Any] | None],
+    ask: Callable[[], Flow[A]],
+) -> Flow[A]:
     """Return the answer that the conversation was given, or else *ask*.
 
-    *describe* returns what *provider* is asked, for a key as that of a `Cache`; None if it cannot be shown.
+    *describe* returns what *provider* is asked, for a key as that of a `Cache`; None if
+    it cannot be shown.
     """
     if current_call().memory is None or (key := _make_key(provider, describe)) is None:
         return (yield from ask())
@@ -350,7 +538,9 @@ def recall(provider: Provider, describe: Callable[[], list[Any] | None], ask: Ca
     if not memory.gives:
         return (yield from _ask(provider, key, ask))
     what = memory.conversation, key, current_call().is_fresh
-    shared: SharedAnswer = yield Share(memory.memory.flights, what, partial(_ask, provider, key, ask))
+    shared: SharedAnswer = yield Share(
+        memory.memory.flights, what, partial(_ask, provider, key, ask)
+    )
     if shared.is_first:
         return cast("A", shared.value)
     emit(CallShared(provider=shared.value.provider or provider.name))
@@ -359,7 +549,11 @@ def recall(provider: Provider, describe: Callable[[], list[Any] | None], ask: Ca
 
 def _find(memory: Recall, key: Hashable) -> Kept | None:
     known = memory.find(key)
-    return known if known and known.answer is not None and not current_call().is_fresh else None
+    return (
+        known
+        if known and known.answer is not None and not current_call().is_fresh
+        else None
+    )
 
 
 def _give(provider: Provider, known: Kept) -> Any:
@@ -383,7 +577,11 @@ def _ask(provider: Provider, key: Hashable, ask: Callable[[], Flow[A]]) -> Flow[
     elif not answer._is_partial:  # noqa: SLF001 - private to users
         results = tuple(one.model_copy(update={"raw": None}) for one in answer.results)
         memory.keep(key, answer.model_copy(update={"raw": None, "results": results}))
-    return answer.with_notes(_ASKED_AGAIN) if known and isinstance(answer, SearchResponse) else answer
+    return (
+        answer.with_notes(_ASKED_AGAIN)
+        if known and isinstance(answer, SearchResponse)
+        else answer
+    )
 
 
 def is_known(provider: Provider, describe: Callable[[], list[Any] | None]) -> bool:

@@ -1,10 +1,19 @@
-"""Crawl sites: what to read next, which needs no I/O, and the stream of pages that it feeds."""
+"""Crawl sites: what to read next, which needs no I/O, and the stream of pages that it
+feeds.
+"""
 
 from __future__ import annotations
 import logging
 import re
 from collections import Counter, deque
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+)
 from contextlib import aclosing, closing
 from dataclasses import replace
 from functools import partial
@@ -34,19 +43,23 @@ Answer: TypeAlias = Page | WebSearchError
 
 _log = logging.getLogger(__name__)
 _LONGEST = 300.0  # seconds for a service to map a site
-_OTHER_NAMES = MappingProxyType({"max_depth": "depth", "max_pages": "limit"})  # of options
+# of options
+_OTHER_NAMES = MappingProxyType({"max_depth": "depth", "max_pages": "limit"})
 _MAX_LENGTH = 1_000  # characters of a URL
 _MAX_REPEATS = 3  # of one part of a path: /a/b/a/b/... never ends
 _MAX_QUERIES = 500  # of one path: a calendar has a page for every day
 _MAX_LISTS = 100  # sitemaps of one site
 _LIST = re.compile(r"(?:\.xml(?:\.gz)?|/llms\.txt|/sitemap[^/]*)$", re.IGNORECASE)
 _SESSION = re.compile(
-    r";jsessionid=[^/?#;]*|(?<=[?&])(?:phpsessid|jsessionid|aspsessionid\w*|session_?id|sid)=[^&#]*&?", re.IGNORECASE
+    r";jsessionid=[^/?#;]*|(?<=[?&])(?:phpsessid|jsessionid|aspsessionid\w*|session_?id|sid)=[^&#]*&?",
+    re.IGNORECASE,
 )
 
 
 class _Area:
-    """What a crawl may read from one start, and how much of it was found: pages, lists, and queries of each path."""
+    """What a crawl may read from one start, and how much of it was found: pages, lists,
+    and queries of each path.
+    """
 
     def __init__(self, site: Site) -> None:
         self.site = site
@@ -59,20 +72,28 @@ class _Area:
         if self.site.scope == "domain":
             return f".{host}".endswith(f".{start[1].removeprefix('www.')}")
         is_below = f"{rest.partition('?')[0].rstrip('/')}/".startswith(self.site.folder)
-        return (scheme, host, port) == start[:3] and (whole or self.site.scope == "host" or is_below)
+        return (scheme, host, port) == start[:3] and (
+            whole or self.site.scope == "host" or is_below
+        )
 
     def wants(self, url: str) -> bool:
         path, mark, _ = split_url(url)[3].partition("?")
         self.counts[path] += bool(mark)
         repeats = max(Counter(filter(None, path.split("/"))).values(), default=0)
-        is_trap = repeats > _MAX_REPEATS or self.counts[path] > _MAX_QUERIES or len(url) > _MAX_LENGTH
+        is_trap = (
+            repeats > _MAX_REPEATS
+            or self.counts[path] > _MAX_QUERIES
+            or len(url) > _MAX_LENGTH
+        )
         return not is_trap and self.holds(url)
 
 
 class Crawl:
-    """A crawl, or a map, which *only* lists *URLs*, with the options of `WebSearch.crawl`.
+    """A crawl, or a map, which *only* lists *URLs*, with the options of
+    `WebSearch.crawl`.
 
-    Of a page that *find_known* returns, other than a start, the links are followed, and it is not read again.
+    Of a page that *find_known* returns, other than a start, the links are followed, and
+    it is not read again.
     """
 
     def __init__(
@@ -86,33 +107,55 @@ class Crawl:
     ) -> None:
         from ..reading import ReadOptions
 
-        usual = {"limit": 5_000, "depth": 1} if only_urls else {"limit": 200, "depth": 10}
-        part: dict[str, Any] = {**usual, "scope": "path", "sitemaps": True, "concurrency": 32, "links": "keep"}
+        usual = (
+            {"limit": 5_000, "depth": 1} if only_urls else {"limit": 200, "depth": 10}
+        )
+        part: dict[str, Any] = {
+            **usual,
+            "scope": "path",
+            "sitemaps": True,
+            "concurrency": 32,
+            "links": "keep",
+        }
         known = {**part, **ReadOptions.__annotations__}
         check_placed(options, known)
         check_names(options, known, InvalidOption, _OTHER_NAMES)
         part |= {name: value for name, value in options.items() if value is not None}
         for name, least in (("limit", 1), ("depth", 0), ("concurrency", 1)):
             check_number(name, part[name], least, InvalidOption)
-        if part["scope"] not in get_args(Scope) or part["links"] != "keep":  # which a crawl follows
-            raise InvalidOption(f"scope: must be one of {', '.join(get_args(Scope))}; links: a crawl keeps them")
-        far: dict[str, Any] = {name: part.pop(name) for name in ("limit", "depth", "scope", "sitemaps")}
-        urls: list[str] = [starts] if isinstance(starts, str) else list(check_urls(starts))
+        # which a crawl follows
+        if part["scope"] not in get_args(Scope) or part["links"] != "keep":
+            raise InvalidOption(
+                f"scope: must be one of {', '.join(get_args(Scope))}; links: a crawl "
+                f"keeps them"
+            )
+        far: dict[str, Any] = {
+            name: part.pop(name) for name in ("limit", "depth", "scope", "sitemaps")
+        }
+        urls: list[str] = (
+            [starts] if isinstance(starts, str) else list(check_urls(starts))
+        )
         self._sites = [Site(_normalize(strip_fragment(url)), **far) for url in urls]
         self._web, self._part = web, part
         self._only_urls, self._find_known = only_urls, find_known
         self._reader: Any = _put_robots(web.reader, Started(Robots()))
-        self._robots: list[Any] = [one for one in parts(self._reader) if hasattr(one, "files")]
+        self._robots: list[Any] = [
+            one for one in parts(self._reader) if hasattr(one, "files")
+        ]
         self.found: list[str] = []
         self.left = 0  # pages that were found, and are beyond the limit
-        self.failed = 0  # starts and lists with a temporary error, which may have led to more
-        self._waiting: deque[tuple[_Area, str, int | None]] = deque()  # with the links from the start; None for lists
+        # starts and lists with a temporary error, which may have led to more
+        self.failed = 0
+        # with the links from the start; None for lists
+        self._waiting: deque[tuple[_Area, str, int | None]] = deque()
         self._under_way: dict[str, tuple[_Area, int | None]] = {}
         self._seen: set[str] = set()
         self._read: set[int] = set()  # pages, by what identifies them
 
     def rows(self) -> Generator[tuple[str, Answer]]:
-        """Yield each page, or its error, when it was read. Closing the generator ends what is under way."""
+        """Yield each page, or its error, when it was read. Closing the generator ends
+        what is under way.
+        """
         with closing(iterate(self._web, self._pull(), self._start)) as answers:
             for url, answer in answers:
                 if (row := self._take_in(url, answer)) is not None:
@@ -126,21 +169,27 @@ class Crawl:
                     yield url, row
 
     def list_urls(self, rows: Iterable[tuple[str, Answer]]) -> list[str]:
-        """Return what a map found, after its *rows*; raise the first if all are errors."""
+        """Return what a map found, after its *rows*; raise the first if all are
+        errors.
+        """
         answers = [answer for _, answer in rows]
         if answers and not any(isinstance(answer, Page) for answer in answers):
             raise cast("WebSearchError", answers[0])
         return self.found
 
     def _start(self) -> Flow[Stream[Any]]:
-        service: Any = next((reader for reader in leaves(self._reader) if hasattr(reader, "map")), None)
+        service: Any = next(
+            (reader for reader in leaves(self._reader) if hasattr(reader, "map")), None
+        )
         for site in self._sites:
             area, mapped = _Area(site), Page(url=site.url)
             if service and site.sitemaps and site.depth:  # it knows the sitemaps, too
                 area.site = site._replace(sitemaps=False)
                 self._web.settings.domains.check(site.url)
                 do: Any = partial(service.map, site)
-                budgets: list[Any] = [one for one in parts(self._reader) if hasattr(one, "charge")]
+                budgets: list[Any] = [
+                    one for one in parts(self._reader) if hasattr(one, "charge")
+                ]
                 for budget in budgets:
                     do = partial(budget.charge, "read", 1, do, lambda page: [page])
                 with time_limit(_LONGEST):
@@ -149,9 +198,15 @@ class Crawl:
             for url in filter(is_web_url, mapped.links):
                 self._add(area, _normalize(url), 1)
         calls = replace(self._web._calls, reader=self._reader, page_reader=self._reader)  # noqa: SLF001 - part of it
-        part: Any = {name: value for name, value in self._part.items() if name != "concurrency"}
+        part: Any = {
+            name: value for name, value in self._part.items() if name != "concurrency"
+        }
         with scope(wanted=WantedContent(menus=True)):
-            return (yield from calls.stream_reads(part, self._part["concurrency"], in_order=False, give_up_after=3))
+            return (
+                yield from calls.stream_reads(
+                    part, self._part["concurrency"], in_order=False, give_up_after=3
+                )
+            )
 
     def _pull(self) -> Iterator[Any]:
         while self._waiting or self._under_way:
@@ -159,7 +214,8 @@ class Crawl:
                 yield NOT_NOW
                 continue
             area, url, depth = self._waiting.popleft()
-            if depth is None and area.counts["pages"] >= area.site.limit:  # it would only add to what is too much
+            # it would only add to what is too much
+            if depth is None and area.counts["pages"] >= area.site.limit:
                 continue
             self._under_way[url] = area, depth
             if depth and (page := self._find_known(url)) is not None:
@@ -180,8 +236,12 @@ class Crawl:
                 return UnsafeURL("the page redirects to something outside of the crawl")
             if not area.holds(there):
                 area.site = area.site._replace(url=there)
-            begin = answer.title, answer.content[:500]  # many sites declare one canonical URL for all pages
-            page = {hash((_identify(one), *begin)) for one in (there, answer.canonical_url or there)}
+            # many sites declare one canonical URL for all pages
+            begin = answer.title, answer.content[:500]
+            page = {
+                hash((_identify(one), *begin))
+                for one in (there, answer.canonical_url or there)
+            }
             self._seen.add(_identify(there))
             if page & self._read:
                 return None
@@ -189,7 +249,11 @@ class Crawl:
         for link in filter(is_web_url, answer.links):
             self._add(area, _normalize(link), (depth or 0) + 1)
         if depth == 0 and area.site.sitemaps and area.site.depth:
-            named = [one for robots in self._robots for one in robots.files.find_sitemaps(there)]
+            named = [
+                one
+                for robots in self._robots
+                for one in robots.files.find_sitemaps(there)
+            ]
             folder = area.site._replace(url=there).folder
             for one in (*(named or ["/sitemap.xml"]), "/llms.txt", f"{folder}llms.txt"):
                 self._add(area, urljoin(there, one), None)
@@ -201,10 +265,16 @@ class Crawl:
         key = _identify(url)
         if key in self._seen or (depth or 0) > area.site.depth:
             return
-        if not (area.holds(url, whole=True) if depth is None else depth == 0 or area.wants(url)):
+        if not (
+            area.holds(url, whole=True)
+            if depth is None
+            else depth == 0 or area.wants(url)
+        ):
             return
         self._seen.add(key)
-        kind, most = ("lists", _MAX_LISTS) if depth is None else ("pages", area.site.limit)
+        kind, most = (
+            ("lists", _MAX_LISTS) if depth is None else ("pages", area.site.limit)
+        )
         if area.counts[kind] >= most:
             self.left += depth is not None
             return
@@ -219,15 +289,21 @@ def _normalize(url: str) -> str:
 
 
 def _identify(url: str) -> str:
-    return find_page(_SESSION.sub("", url)) if is_web_url(url) else f"{url} is not a URL"
+    return (
+        find_page(_SESSION.sub("", url)) if is_web_url(url) else f"{url} is not a URL"
+    )
 
 
 def _put_robots(provider: Provider, robots: Started) -> Provider:
-    """Put the layer directly around each reader, under the layers that are there, which keep their state."""
+    """Put the layer directly around each reader, under the layers that are there, which
+    keep their state.
+    """
     inside, started = held(provider), getattr(provider, "_started", None)
     if rank_of(provider) == Rank.ROBOTS:
         return provider
     if not inside or started is None:
         return robots.put_around(provider)
-    wrapped: Provider = started.put_around(*(_put_robots(one, robots) for one in inside))
+    wrapped: Provider = started.put_around(
+        *(_put_robots(one, robots) for one in inside)
+    )
     return wrapped

@@ -1,4 +1,6 @@
-"""Enforce the query and the promises of readers on every response and page, for all providers."""
+"""Enforce the query and the promises of readers on every response and page, for all
+providers.
+"""
 
 from __future__ import annotations
 from collections.abc import Sequence
@@ -18,30 +20,42 @@ if TYPE_CHECKING:
     from ..reading import Excerpt
 
 _M = TypeVar("_M", bound=BaseModel)
-_FACTS = ("title", "author", "description", "site_name", "language")  # plain text, written by the page
+# plain text, written by the page
+_FACTS = ("title", "author", "description", "site_name", "language")
 
 
-def enforce_query(response: SearchResponse, query: SearchQuery, max_snippet_chars: int | None = None) -> SearchResponse:
+def enforce_query(
+    response: SearchResponse, query: SearchQuery, max_snippet_chars: int | None = None
+) -> SearchResponse:
     """Enforce *query* on a response, whatever the service returned.
 
-    No page twice, none outside the domain filter, at most ``limit`` results, ranked and numbered from 1. ``notes``
-    counts the results outside the filter. Texts are escaped, so that they contain neither Markdown nor HTML.
+    No page twice, none outside the domain filter, at most ``limit`` results, ranked and
+    numbered from 1. ``notes`` counts the results outside the filter. Texts are escaped,
+    so that they contain neither Markdown nor HTML.
     """
     response = _with(
         response,
         results=tuple(map(_escape_result, response.results)),
         answer=escape_text(response.answer) if response.answer else response.answer,
-        images=tuple(_escape_image(image) for image in response.images if is_web_url(image.url)),
+        images=tuple(
+            _escape_image(image) for image in response.images if is_web_url(image.url)
+        ),
         suggestions=tuple(map(escape_text, response.suggestions)),
         notes=tuple(map(escape_text, response.notes)),
     )
     if max_snippet_chars is not None:
-        cut = tuple(_cut_snippet(result, max_snippet_chars) for result in response.results)
+        cut = tuple(
+            _cut_snippet(result, max_snippet_chars) for result in response.results
+        )
         response = _with(response, results=cut)
     inside: Sequence[SearchResult] = response.results
     if query.allowed_domains or query.blocked_domains:
         wanted = Domains(query.allowed_domains, query.blocked_domains)
-        images = tuple(image for image in response.images if wanted.permits(image.page_url or image.url))
+        images = tuple(
+            image
+            for image in response.images
+            if wanted.permits(image.page_url or image.url)
+        )
         response = _with(response, images=images)
         inside = [result for result in inside if wanted.permits(result.url)]
     outside = len(response.results) - len(inside)
@@ -49,9 +63,17 @@ def enforce_query(response: SearchResponse, query: SearchQuery, max_snippet_char
     for result in inside:
         kept.setdefault(find_page(result.url), result)
     shown = list(kept.values())[: query.limit]
-    numbered = tuple(_with(result, rank=n, citation_id=n) for n, result in enumerate(shown, 1))
+    numbered = tuple(
+        _with(result, rank=n, citation_id=n) for n, result in enumerate(shown, 1)
+    )
     whole = _with(response, results=numbered)
-    return whole.with_notes(f"{quantity(outside, 'result')} outside the domain filter left out") if outside else whole
+    return (
+        whole.with_notes(
+            f"{quantity(outside, 'result')} outside the domain filter left out"
+        )
+        if outside
+        else whole
+    )
 
 
 def _escape_result(result: SearchResult) -> SearchResult:
@@ -62,7 +84,8 @@ def _escape_result(result: SearchResult) -> SearchResult:
         url=escape_url(result.url),
         author=result.author and " ".join(escape_text(result.author).split()),
         content=result.content and _make_safe(result.content, result.url),
-        published_text=result.published_text and " ".join(escape_text(result.published_text).split()),
+        published_text=result.published_text
+        and " ".join(escape_text(result.published_text).split()),
     )
 
 
@@ -85,39 +108,59 @@ def _with(value: _M, **fields: Any) -> _M:
 def _cut_snippet(result: SearchResult, most: int) -> SearchResult:
     if len(result.snippet) <= most:
         return result
-    kept = result.snippet[: most - 1].rstrip(" \\")  # a backslash without its character would escape the ellipsis
+    # a backslash without its character would escape the ellipsis
+    kept = result.snippet[: most - 1].rstrip(" \\")
     return result.model_copy(update={"snippet": f"{kept}…"})
 
 
 def _make_safe(content: str, url: str) -> str:
-    """Return Markdown that a service sent without anything that a front end would fetch or run."""
-    from ..reading import is_safe, sanitize  # imports the parser, which most searches do not need
+    """Return Markdown that a service sent without anything that a front end would fetch
+    or run.
+    """
+    # imports the parser, which most searches do not need
+    from ..reading import is_safe, sanitize
 
     content = strip_invisible(content)[0]
     return content if is_safe(content) else sanitize(content, url).text
 
 
 def enforce_content(
-    response: SearchResponse, query: SearchQuery, max_snippet_chars: int | None, part: Excerpt
+    response: SearchResponse,
+    query: SearchQuery,
+    max_snippet_chars: int | None,
+    part: Excerpt,
 ) -> SearchResponse:
-    """Do what `enforce_query` does, and cut texts that the service returned to *part*; call it off the event loop.
+    """Do what `enforce_query` does, and cut texts that the service returned to *part*;
+    call it off the event loop.
 
     A text without the words of the query is cut to its beginning.
     """
     response = enforce_query(response, query, max_snippet_chars)
-    return response.model_copy(update={"results": tuple(_cut_content(result, part) for result in response.results)})
+    return response.model_copy(
+        update={
+            "results": tuple(_cut_content(result, part) for result in response.results)
+        }
+    )
 
 
 def _cut_content(result: SearchResult, part: Excerpt) -> SearchResult:
     length = len(result.content or "")
     if not result.content or part.max_length is None or length <= part.max_length:
         return result
-    page = Page(url=result.url, content=result.content, content_length=length, original_length=length)
+    page = Page(
+        url=result.url,
+        content=result.content,
+        content_length=length,
+        original_length=length,
+    )
     return result.model_copy(update={"content": _close_code(part.of(page).content)})
 
 
-def attach_content(response: SearchResponse, pages: Sequence[Page | WebSearchError | None]) -> SearchResponse:
-    """Put the passages of *pages* into the first results, or their beginnings; notes name those without, and why.
+def attach_content(
+    response: SearchResponse, pages: Sequence[Page | WebSearchError | None]
+) -> SearchResponse:
+    """Put the passages of *pages* into the first results, or their beginnings; notes
+    name those without, and why.
 
     None stands for a page that was not read, because the service returned its text.
     """
@@ -127,23 +170,40 @@ def attach_content(response: SearchResponse, pages: Sequence[Page | WebSearchErr
             continue
         place = _ordinal(n + 1)  # not its number, which a conversation can still change
         if isinstance(page, WebSearchError):
-            notes.append(f"the {place} result could not be read ({page.code}): only its snippet is known")
+            notes.append(
+                f"the {place} result could not be read ({page.code}): only its snippet "
+                f"is known"
+            )
             continue
         if not page.passages:
-            shown = "its beginning is shown" if page.content else "only its snippet is known"
-            notes.append(f"the page of the {place} result contains no word of the query: {shown}")
+            shown = (
+                "its beginning is shown"
+                if page.content
+                else "only its snippet is known"
+            )
+            notes.append(
+                f"the page of the {place} result contains no word of the query: {shown}"
+            )
         if page.content:
-            results[n] = result.model_copy(update={"content": _close_code(page.content)})
+            results[n] = result.model_copy(
+                update={"content": _close_code(page.content)}
+            )
     return response.model_copy(update={"results": tuple(results)}).with_notes(*notes)
 
 
 def _ordinal(n: int) -> str:
-    ending = "th" if n % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    ending = (
+        "th"
+        if n % 100 in {11, 12, 13}
+        else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    )
     return f"{n}{ending}"
 
 
 def _close_code(content: str) -> str:
-    """Close a code block that was cut: otherwise, it would continue into the next results."""
+    """Close a code block that was cut: otherwise, it would continue into the next
+    results.
+    """
     if "```" not in content and "~~~" not in content:
         return content
     from ..reading import sanitize
@@ -154,33 +214,56 @@ def _close_code(content: str) -> str:
 def enforce_page(page: Page) -> Page:
     """Enforce what readers promise on a whole page, for every reader.
 
-    The page contains nothing that a person would not see, and nothing that a front end would fetch or run.
+    The page contains nothing that a person would not see, and nothing that a front end
+    would fetch or run.
     """
-    from ..reading import is_safe, sanitize  # imports the parser, which a search does not need
+    # imports the parser, which a search does not need
+    from ..reading import is_safe, sanitize
 
     content, count = strip_invisible(page.content)
     web_url = serialize(page.final_url) if is_web_url(page.final_url) else page.url
     final = page.final_url if page.final_url.startswith("file:") else web_url
     if not is_safe(content):
         content = sanitize(content, final).text
-    facts = {name: " ".join(escape_text(text).split()) for name in _FACTS if (text := getattr(page, name))}
+    facts = {
+        name: " ".join(escape_text(text).split())
+        for name in _FACTS
+        if (text := getattr(page, name))
+    }
     links, notes = escape_urls(page.links), tuple(map(escape_text, page.notes))
     texts = {"content": content, "rest": _make_safe(page.rest, final)}
-    data = PageData.model_validate(_make_inert(page.data.model_dump())) if page.data else None
+    data = (
+        PageData.model_validate(_make_inert(page.data.model_dump()))
+        if page.data
+        else None
+    )
     known = {**texts, "final_url": final, "links": links, "notes": notes, "data": data}
     clean = page.model_copy(update={**facts, **known})
     return clean.with_notes(*removal_note(count))
 
 
 def _make_inert(value: Any, key: str = "") -> Any:
-    """Return the data of a page with its texts as plain text on one line, and its links as http(s) URLs."""
+    """Return the data of a page with its texts as plain text on one line, and its links
+    as http(s) URLs.
+    """
     if isinstance(value, str):
         if key in {"url", "next_url"}:
             return escape_url(value) if is_web_url(value) else None
-        return value if value.isalnum() and value.isascii() else " ".join(escape_text(value).split())
+        return (
+            value
+            if value.isalnum() and value.isascii()
+            else " ".join(escape_text(value).split())
+        )
     if isinstance(value, dict):
-        return {_make_inert(name): one if one is None else _make_inert(one, name) for name, one in value.items()}
-    return [_make_inert(one) for one in value] if isinstance(value, list | tuple) else value
+        return {
+            _make_inert(name): one if one is None else _make_inert(one, name)
+            for name, one in value.items()
+        }
+    return (
+        [_make_inert(one) for one in value]
+        if isinstance(value, list | tuple)
+        else value
+    )
 
 
 def remove_links(page: Page, links: Literal["text", "drop"]) -> Page:
@@ -190,4 +273,6 @@ def remove_links(page: Page, links: Literal["text", "drop"]) -> Page:
     content = sanitize(page.content, page.final_url, links).text
     rest = page.rest if links == "text" else ""  # does not say what was a link
     data = page.data and page.data.without_links()
-    return page.model_copy(update={"content": content, "rest": rest, "links": (), "data": data})
+    return page.model_copy(
+        update={"content": content, "rest": rest, "links": (), "data": data}
+    )

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from ..reading import ReadOptions
     from ..settings import Http, Settings, Timeout
 
-Choice: TypeAlias = "str | SearchProvider | PageReader | Sequence[str | SearchProvider | PageReader]"
+Choice: TypeAlias = (
+    "str | SearchProvider | PageReader | Sequence[str | SearchProvider | PageReader]"
+)
 
 
 class _Basics(TypedDict, total=False):
@@ -38,17 +40,20 @@ class _Options(_Basics, Concerns, total=False):
 
 
 class WebSearchOptions(_Options, total=False):
-    """The arguments of `WebSearch` besides ``provider``, which it takes by position, too."""
+    """The arguments of `WebSearch` besides ``provider``, which it takes by position,
+    too.
+    """
 
     search_options: SearchOptions | None
     read_options: ReadOptions | None
 
 
 class CommonArguments(_Options, total=False):
-    """The arguments of `WebSearch` for tools, retrievers and loaders, whose ``search_options`` and ``read_options``
-    are their own.
+    """The arguments of `WebSearch` for tools, retrievers and loaders, whose
+    ``search_options`` and ``read_options`` are their own.
 
-    ``rate_limiter``, as the models of the frameworks call it, is the same as ``throttle``.
+    ``rate_limiter``, as the models of the frameworks call it, is the same as
+    ``throttle``.
     """
 
     provider: Choice | None

@@ -1,10 +1,21 @@
-"""Answers to a list of any length, as they are ready: what `WebSearch.iter_read` and its like are made of."""
+"""Answers to a list of any length, as they are ready: what `WebSearch.iter_read` and
+its like are made of.
+"""
 
 from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter, deque
-from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Hashable, Iterable, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    Awaitable,
+    Callable,
+    Generator,
+    Hashable,
+    Iterable,
+    Sequence,
+)
 from concurrent.futures import Future
 from functools import partial
 from math import inf
@@ -29,27 +40,36 @@ if TYPE_CHECKING:
 A = TypeVar("A")
 _KEPT = 64  # answers that are given again if their item comes again soon
 _END: Any = object()
-NOT_NOW: Any = object()  # what a source gives that cannot say what comes next before it has the next answer
+# what a source gives that cannot say what comes next before it has the next answer
+NOT_NOW: Any = object()
 K = TypeVar("K")
 T = TypeVar("T")
 
-_STEP = 0.25  # seconds; a call that waits longer looks again, since another host may have become free
-_AHEAD = 8  # items that are known beyond those under way, so that nobody waits for the next
+# seconds; a call that waits longer looks again, since another host may have become free
+_STEP = 0.25
+# items that are known beyond those under way, so that nobody waits for the next
+_AHEAD = 8
 _MOST_ANSWERED = 10_000  # hosts that are known to answer
-_MOST_WAITING = 64  # items for each slot: if few hosts have taken all turns, others may come later
-_SILENCE = {None, 429, 503}  # statuses of failures that say nothing about a page, only about its host
+# items for each slot: if few hosts have taken all turns, others may come later
+_MOST_WAITING = 64
+# statuses of failures that say nothing about a page, only about its host
+_SILENCE = {None, 429, 503}
 
 
 class Lanes(Generic[K, T]):
-    """What waits and is under way, by host. Workers, in threads or tasks, do it in turn.
+    """What waits and is under way, by host. Workers, in threads or tasks, do it in
+    turn.
 
-    The time of each item begins when it is sent: what it waits for its turn in a `Throttle` is time of the whole list.
-    What that held back because its host is too slow for the time of one item begins again when the host is ready, if
-    there is time. Until then, the host takes no slot.
+    The time of each item begins when it is sent: what it waits for its turn in a
+    `Throttle` is time of the whole list. What that held back because its host is too
+    slow for the time of one item begins again when the host is ready, if there is time.
+    Until then, the host takes no slot.
 
-    *limit* workers have something under way at a time, *host_limit* of them for one host. *do* returns the flow for up
-    to *size* items of a host; fewer wait for more, unless no more come. With a finite *give_up*, a host that has not
-    answered yet gets one slot, one that failed comes last, and after so many failures in a row its items get an error.
+    *limit* workers have something under way at a time, *host_limit* of them for one
+    host. *do* returns the flow for up to *size* items of a host; fewer wait for more,
+    unless no more come. With a finite *give_up*, a host that has not answered yet gets
+    one slot, one that failed comes last, and after so many failures in a row its items
+    get an error.
     """
 
     def __init__(
@@ -62,28 +82,48 @@ class Lanes(Generic[K, T]):
     ) -> None:
         self.done: deque[tuple[K, T | WebSearchError]] = deque()
         self.most_done = inf  # then nothing begins until some of it was taken
-        self.notify: Callable[[], object] = bool  # called by workers when something is done
+        # called by workers when something is done
+        self.notify: Callable[[], object] = bool
         self.is_whole = False  # whether nothing more comes now
-        self._do, self.limit, self._host_limit, self._size, self._give_up = do, limit, host_limit, size, give_up
+        self._do, self.limit, self._host_limit, self._size, self._give_up = (
+            do,
+            limit,
+            host_limit,
+            size,
+            give_up,
+        )
         self._waiting: dict[str, deque[K]] = {}
-        self._ready: dict[str, None] = {}  # hosts with something waiting and room for it, in order
+        # hosts with something waiting and room for it, in order
+        self._ready: dict[str, None] = {}
         self._under_way: Counter[str] = Counter()
-        self._cooldowns: dict[str, float] = {}  # the hosts that want no requests now, and until when
-        self._failures: dict[str, list[str]] = {}  # the codes of those in a row, by host
+        # the hosts that want no requests now, and until when
+        self._cooldowns: dict[str, float] = {}
+        # the codes of those in a row, by host
+        self._failures: dict[str, list[str]] = {}
         self._answered: dict[str, None] = {}  # the last hosts that did
         self._workers = 0
         self._lock = threading.Lock()
 
     @property
     def has_room(self) -> bool:
-        """Whether another item would be done soon, as far as its host is another one."""
+        """Whether another item would be done soon, as far as its host is another
+        one.
+        """
         with self._lock:
-            soon = sum(host not in self._failures for host in self._ready) + self._under_way.total()
+            soon = (
+                sum(host not in self._failures for host in self._ready)
+                + self._under_way.total()
+            )
             most = self.limit * _MOST_WAITING if self._size == 1 else 2 * self._size
-            return soon < self.limit + _AHEAD and sum(map(len, self._waiting.values())) < most
+            return (
+                soon < self.limit + _AHEAD
+                and sum(map(len, self._waiting.values())) < most
+            )
 
     def put(self, item: K, host: str) -> None:
-        """Let *item* wait for its turn; one of a host that was given up is done at once."""
+        """Let *item* wait for its turn; one of a host that was given up is done at
+        once.
+        """
         with self._lock:
             self.is_whole = False
             self._waiting.setdefault(host, deque()).append(item)
@@ -102,8 +142,8 @@ class Lanes(Generic[K, T]):
             self._waiting, self._ready, self._cooldowns = {}, {}, {}
 
     def hire(self) -> Flow[None] | None:
-        """Return the flow of another worker, which works until nothing is left that may be done now; None if it has
-        nothing to do.
+        """Return the flow of another worker, which works until nothing is left that may
+        be done now; None if it has nothing to do.
         """
         with self._lock:
             is_full = self._workers >= self.limit or len(self.done) >= self.most_done
@@ -125,12 +165,15 @@ class Lanes(Generic[K, T]):
                     answers = yield from self._do(items)
             except WebSearchError as error:
                 answers = [error] * len(items)
-                if isinstance(error, RateLimited) and error.status is None:  # nothing was sent: it begins again then
+                # nothing was sent: it begins again then
+                if isinstance(error, RateLimited) and error.status is None:
                     cooldown = error.retry_after or 0.0
             except Exception as bug:  # noqa: BLE001 - logged, and returned as an error
                 answers = [as_error(bug, "one of several")] * len(items)
             finally:
-                waits = cooldown <= time_left() and current_call().patience.allows(cooldown)
+                waits = cooldown <= time_left() and current_call().patience.allows(
+                    cooldown
+                )
                 self._leave(host, items, answers, cooldown if waits else 0.0)
                 self.notify()
             if any(isinstance(answer, WebSearchError) for answer in answers):
@@ -139,23 +182,37 @@ class Lanes(Generic[K, T]):
 
     def _go_on(self) -> tuple[str, list[K]] | float | None:
         with self._lock:
-            turn = None if len(self.done) >= self.most_done else self._find_turn(time_left())
+            turn = (
+                None
+                if len(self.done) >= self.most_done
+                else self._find_turn(time_left())
+            )
             self._workers -= turn is None
             return turn
 
     def _find_turn(self, patience: float) -> tuple[str, list[K]] | float | None:
-        """Return what to do next with its host, the seconds after which to look again, or None.
+        """Return what to do next with its host, the seconds after which to look again,
+        or None.
 
-        None may also mean that every host with something waiting has as much under way as it may: those who are at it
-        do the rest. A cooldown that is longer than *patience* is not waited for.
+        None may also mean that every host with something waiting has as much under way
+        as it may: those who are at it do the rest. A cooldown that is longer than
+        *patience* is not waited for.
         """
         now = monotonic()
-        for host in [host for host, end in self._cooldowns.items() if not now < end <= now + patience]:
+        for host in [
+            host
+            for host, end in self._cooldowns.items()
+            if not now < end <= now + patience
+        ]:
             del self._cooldowns[host]
             self._admit(host)
         first = self._find_host()
         if first is None:
-            return min(min(self._cooldowns.values()) - now, _STEP) if self._cooldowns else None
+            return (
+                min(min(self._cooldowns.values()) - now, _STEP)
+                if self._cooldowns
+                else None
+            )
         del self._ready[first]
         waiting = self._waiting[first]
         items = [waiting.popleft() for _ in range(min(self._size, len(waiting)))]
@@ -164,33 +221,60 @@ class Lanes(Generic[K, T]):
         return first, items
 
     def _find_host(self) -> str | None:
-        """Return the host whose turn it is: those that failed come last, and leave half of the slots to the others."""
+        """Return the host whose turn it is: those that failed come last, and leave half
+        of the slots to the others.
+        """
         if not self._failures:
             return next(iter(self._ready), None)
-        failing = sum(number for host, number in self._under_way.items() if host in self._failures)
-        silent = (host for host in self._ready if self._failures.get(host, [])[-1:] == [TimedOut.code])
+        failing = sum(
+            number for host, number in self._under_way.items() if host in self._failures
+        )
+        silent = (
+            host
+            for host in self._ready
+            if self._failures.get(host, [])[-1:] == [TimedOut.code]
+        )
         hanging = (host for host in silent if host not in self._answered)
-        # A quarter of the slots is for these, beside the others: the list would wait for them at its end.
+        # A quarter of the slots is for these, beside the others: the list would wait
+        # for them at its end.
         if failing < self.limit // 4 and (host := next(hanging, None)):
             return host
         first = next((host for host in self._ready if host not in self._failures), None)
-        return next(iter(self._ready), None) if first is None and failing < max(1, self.limit // 2) else first
+        return (
+            next(iter(self._ready), None)
+            if first is None and failing < max(1, self.limit // 2)
+            else first
+        )
 
-    def _leave(self, host: str, items: Sequence[K], answers: Sequence[T | WebSearchError], cooldown: float) -> None:
-        """Say that *items* have been done; or, with a *cooldown* in seconds, have to be done again after it."""
+    def _leave(
+        self,
+        host: str,
+        items: Sequence[K],
+        answers: Sequence[T | WebSearchError],
+        cooldown: float,
+    ) -> None:
+        """Say that *items* have been done; or, with a *cooldown* in seconds, have to be
+        done again after it.
+        """
         with self._lock:
             self._under_way[host] -= 1
             waiting = self._waiting.setdefault(host, deque())
             if cooldown:
                 waiting.extendleft(reversed(items))
                 self._ready.pop(host, None)
-                self._cooldowns[host] = max(monotonic() + cooldown, self._cooldowns.get(host, 0.0))
+                self._cooldowns[host] = max(
+                    monotonic() + cooldown, self._cooldowns.get(host, 0.0)
+                )
                 return
-            for item, answer in zip(items, answers, strict=False):  # without answers, it was cut off
+            # without answers, it was cut off
+            for item, answer in zip(items, answers, strict=False):
                 self.done.append((item, answer))
                 if self._give_up == inf:
                     continue
-                if isinstance(answer, TimedOut | Unavailable | RateLimited) and answer.status in _SILENCE:
+                if (
+                    isinstance(answer, TimedOut | Unavailable | RateLimited)
+                    and answer.status in _SILENCE
+                ):
                     self._failures.setdefault(host, []).append(answer.code)
                     self._ready.pop(host, None)
                 else:
@@ -205,20 +289,36 @@ class Lanes(Generic[K, T]):
                     self._waiting.pop(host, None)
 
     def _admit(self, host: str) -> None:
-        """Let *host* take turns, if it has something waiting and room for it; refuse all if it is given up."""
-        waiting, failures = self._waiting.get(host, deque()), self._failures.get(host, [])
+        """Let *host* take turns, if it has something waiting and room for it; refuse
+        all if it is given up.
+        """
+        waiting, failures = (
+            self._waiting.get(host, deque()),
+            self._failures.get(host, []),
+        )
         if len(failures) >= self._give_up:
-            error = f"not requested: the last {len(failures)} pages of {host} got no answer ({failures[-1]})"
+            error = (
+                f"not requested: the last {len(failures)} pages of {host} got no "
+                f"answer ({failures[-1]})"
+            )
             self.done.extend((item, Unavailable(error)) for item in waiting)
             self._waiting.pop(host, None)
-        elif len(waiting) >= (1 if self.is_whole else self._size) and self._find_room(host) > 0:
+        elif (
+            len(waiting) >= (1 if self.is_whole else self._size)
+            and self._find_room(host) > 0
+        ):
             self._ready.update({} if host in self._cooldowns else {host: None})
 
     def _find_room(self, host: str) -> float:
         """Return how many more items of *host* may be under way."""
         room: float = self._host_limit
         if self._give_up < inf and host not in self._answered:
-            room = min(room, self._give_up - len(self._failures[host]) if host in self._failures else 1)
+            room = min(
+                room,
+                self._give_up - len(self._failures[host])
+                if host in self._failures
+                else 1,
+            )
         return room - self._under_way[host]
 
 
@@ -231,10 +331,11 @@ class _Item(NamedTuple):
 
 
 class Stream(Lanes[_Item, A]):
-    """The items of a list that are known, until their answers are given. Those with one key are done once.
+    """The items of a list that are known, until their answers are given. Those with one
+    key are done once.
 
-    *prepare* returns what to ask for an item with its number, its key, and the host that it takes turns in; *do* the
-    flow for several. The limits are those of `Lanes`.
+    *prepare* returns what to ask for an item with its number, its key, and the host
+    that it takes turns in; *do* the flow for several. The limits are those of `Lanes`.
     """
 
     def __init__(
@@ -249,20 +350,33 @@ class Stream(Lanes[_Item, A]):
         give_up_after: int | None = None,
     ) -> None:
         check_number("concurrency", concurrency, 1, InvalidOption)
-        check_number("give_up_after", 1 if give_up_after is None else give_up_after, 1, InvalidOption)
-        super().__init__(lambda items: do([item.asked for item in items]), concurrency, host_limit, size)
+        check_number(
+            "give_up_after",
+            1 if give_up_after is None else give_up_after,
+            1,
+            InvalidOption,
+        )
+        super().__init__(
+            lambda items: do([item.asked for item in items]),
+            concurrency,
+            host_limit,
+            size,
+        )
         self._give_up = give_up_after or inf
         self._prepare, self._in_order, self._is_complete = prepare, in_order, False
         self._count = self._given = 0
         self._items: dict[int, Any] = {}  # by number, until given
         self._open: dict[Hashable, _Item] = {}
         self._answers: dict[int, A | WebSearchError] = {}
-        self._recent: dict[Hashable, tuple[Any, Any]] = {}  # the last that were done: the item with its answer
+        # the last that were done: the item with its answer
+        self._recent: dict[Hashable, tuple[Any, Any]] = {}
 
     @property
     def wants_more(self) -> bool:
         """Whether to add another item now."""
-        few = len(self._answers) < 16 * self.limit and len(self._items) < 80 * self.limit
+        few = (
+            len(self._answers) < 16 * self.limit and len(self._items) < 80 * self.limit
+        )
         return few and not self._is_complete and self.has_room
 
     @property
@@ -271,7 +385,9 @@ class Stream(Lanes[_Item, A]):
         return self._is_complete and not self._items
 
     def add(self, item: Any) -> bool:
-        """Take what a source gave; return whether it gives no other before it has an answer."""
+        """Take what a source gave; return whether it gives no other before it has an
+        answer.
+        """
         if item is _END or (item is NOT_NOW and not self._items):
             self._is_complete = True
         if item is _END or item is NOT_NOW:
@@ -317,7 +433,9 @@ class Stream(Lanes[_Item, A]):
         return self._items.pop(number), self._answers.pop(number)
 
     def hire(self) -> Flow[None] | None:
-        """Do the same; if nobody works and nothing more is added now, what waits for more of its host is done."""
+        """Do the same; if nobody works and nothing more is added now, what waits for
+        more of its host is done.
+        """
         flow = super().hire()
         if flow is None and not self._workers and not self.wants_more:
             self.flush()
@@ -334,7 +452,9 @@ class Stream(Lanes[_Item, A]):
 
 
 def _share(first: Any, answer: Any, item: Any) -> Any:
-    """Return the *answer* to the *first* of equal items for another *item*: only the first was paid for."""
+    """Return the *answer* to the *first* of equal items for another *item*: only the
+    first was paid for.
+    """
     if isinstance(answer, WebSearchError):
         return answer
     is_renamed = isinstance(answer, Page) and answer.url == first != item
@@ -344,15 +464,20 @@ def _share(first: Any, answer: Any, item: Any) -> Any:
 Start: TypeAlias = Callable[[], Flow[Stream[A]]]
 
 
-def iterate(web: WebSearch, items: Iterable[Any], start: Start[A]) -> Generator[tuple[Any, A | WebSearchError]]:
-    """Yield each item with its answer. Threads do the work, which end with this generator."""
+def iterate(
+    web: WebSearch, items: Iterable[Any], start: Start[A]
+) -> Generator[tuple[Any, A | WebSearchError]]:
+    """Yield each item with its answer. Threads do the work, which end with this
+    generator.
+    """
     source, stream = iter(items), web.run(start())
     woken: SimpleQueue[None] = SimpleQueue()
     branches: dict[Future[None], Branch] = {}
     ended: deque[Future[None]] = deque()
 
     def wake() -> None:
-        if woken.empty():  # one is enough, and a consumer that takes its time must not find thousands
+        # one is enough, and a consumer that takes its time must not find thousands
+        if woken.empty():
             woken.put(None)
 
     def end(branch: Future[None]) -> None:
@@ -394,7 +519,8 @@ async def aiterate(
 
     def begin(work: Awaitable[Any]) -> asyncio.Future[Any]:
         tasks.add(task := asyncio.ensure_future(work))
-        # Only if its result is not taken yet: otherwise a source with nothing to give would be asked again and again.
+        # Only if its result is not taken yet: otherwise a source with nothing to give
+        # would be asked again and again.
         task.add_done_callback(lambda done: woken.set() if done in tasks else None)
         return task
 
@@ -415,7 +541,9 @@ async def aiterate(
                 begin(web.arun(flow))
             if given is not None:
                 yield given
-            elif not stream.is_over and (has_to_wait or coming is not None or not stream.wants_more):
+            elif not stream.is_over and (
+                has_to_wait or coming is not None or not stream.wants_more
+            ):
                 await woken.wait()
     finally:
         stream.clear()

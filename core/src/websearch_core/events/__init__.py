@@ -7,13 +7,15 @@
 
     web = WebSearch(on_event=show)
 
-A call is a `SearchStart`, an `Exchange` for each HTTP request, and a `SearchEnd`; a page has a `ReadStart` and a
-`ReadEnd`. In between, layers say what they do: a `Wait` before another attempt, a `Failover` to the next provider.
-Your own layers announce theirs with `emit`; it needs no `WebSearch`, because the hook is a context variable.
+A call is a `SearchStart`, an `Exchange` for each HTTP request, and a `SearchEnd`; a
+page has a `ReadStart` and a `ReadEnd`. In between, layers say what they do: a `Wait`
+before another attempt, a `Failover` to the next provider. Your own layers announce
+theirs with `emit`; it needs no `WebSearch`, because the hook is a context variable.
 
-A hook is called where the event happens: in the thread or task of the call, with its context variables (such as the
-current span of OpenTelemetry), and between two requests, so it has to be quick. Pages that are read concurrently by
-blocking code call it from several threads. What it raises is logged once, and does not affect the call.
+A hook is called where the event happens: in the thread or task of the call, with its
+context variables (such as the current span of OpenTelemetry), and between two requests,
+so it has to be quick. Pages that are read concurrently by blocking code call it from
+several threads. What it raises is logged once, and does not affect the call.
 """
 
 from __future__ import annotations
@@ -40,12 +42,15 @@ if TYPE_CHECKING:
     )  # fmt: skip
 
 __all__ = [
-    "BreakerClosed", "BreakerOpened", "CacheHit", "CallShared", "Charge", "Event", "Exchange", "Failover",
-    "HedgeStarted", "Hook", "ProviderSkipped", "ReadEnd", "ReadStart", "SearchEnd", "SearchStart", "Wait", "emit",
+    "BreakerClosed", "BreakerOpened", "CacheHit", "CallShared", "Charge", "Event",
+    "Exchange", "Failover",
+    "HedgeStarted", "Hook", "ProviderSkipped", "ReadEnd", "ReadStart", "SearchEnd",
+    "SearchStart", "Wait", "emit",
     "listen",
 ]  # fmt: skip
 
-if not TYPE_CHECKING:  # type checkers see the imports above; with this function, they would accept any name
+# type checkers see the imports above; with this function, they would accept any name
+if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
         """Import the events when the first one happens: making a tool needs none."""

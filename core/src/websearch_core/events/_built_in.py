@@ -1,4 +1,6 @@
-"""The events of our own layers and calls. `websearch_core.events` is the public interface."""
+"""The events of our own layers and calls. `websearch_core.events` is the public
+interface.
+"""
 
 from __future__ import annotations
 from dataclasses import dataclass
@@ -29,7 +31,8 @@ class SearchEnd(Event):
         provider: The name of the provider that answered, or else of all in the chain.
         query: What was searched for.
         seconds: How long it took.
-        response: The response, with its ``cost`` and ``usage`` if the service states them.
+        response: The response, with its ``cost`` and ``usage`` if the service states
+            them.
         error: Why there is none; `GeneratorExit` if the call was cancelled.
     """
 
@@ -100,7 +103,8 @@ class Wait(Event):
     Args:
         provider: The name of the provider that it waits for.
         seconds: How long it will wait.
-        reason: Why: ``retry`` after a temporary failure, ``throttle`` to stay below a rate.
+        reason: Why: ``retry`` after a temporary failure, ``throttle`` to stay below a
+            rate.
         attempt: How many attempts there have been.
         error: The temporary failure.
     """
@@ -129,7 +133,8 @@ class Failover(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class HedgeStarted(Event):
-    """A provider has not answered yet, and the next one is asked too; the first answer counts.
+    """A provider has not answered yet, and the next one is asked too; the first answer
+    counts.
 
     Args:
         provider: The name of the first one.
@@ -144,7 +149,8 @@ class HedgeStarted(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class ProviderSkipped(Event):
-    """`websearch_core.layers.Fuse` leaves out a provider that failed, and merges what the others found.
+    """`websearch_core.layers.Fuse` leaves out a provider that failed, and merges what
+    the others found.
 
     Args:
         provider: The name of the provider.
@@ -157,7 +163,8 @@ class ProviderSkipped(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class CallShared(Event):
-    """A call got the answer of an identical one that was under way, and sent nothing itself.
+    """A call got the answer of an identical one that was under way, and sent nothing
+    itself.
 
     Args:
         provider: The name of the provider that answered.
@@ -168,14 +175,15 @@ class CallShared(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class CacheHit(Event):
-    """An answer or a page comes from the cache, or was given to the same conversation before. Unless ``validated``,
-    nothing was sent for it.
+    """An answer or a page comes from the cache, or was given to the same conversation
+    before. Unless ``validated``, nothing was sent for it.
 
     Args:
         provider: The name of the provider that gave it.
         age: How long ago, in seconds.
         stale: True if it is too old, but the service failed.
-        validated: True if it was too old, but the site of the page says that it has not changed. That was asked.
+        validated: True if it was too old, but the site of the page says that it has not
+            changed. That was asked.
     """
 
     provider: str
@@ -186,7 +194,8 @@ class CacheHit(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class BreakerOpened(Event):
-    """A provider has failed several times in a row, and calls to it are refused for a while.
+    """A provider has failed several times in a row, and calls to it are refused for a
+    while.
 
     Args:
         provider: The name of the provider.
@@ -212,7 +221,8 @@ class BreakerClosed(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Charge(Event):
-    """A `websearch_core.layers.Budget` counted a call: what the service says it charged, else an estimate.
+    """A `websearch_core.layers.Budget` counted a call: what the service says it
+    charged, else an estimate.
 
     Args:
         provider: The name of the provider that was called.

@@ -1,4 +1,6 @@
-"""Hooks: what an event is, and how it gets to those who listen. `websearch_core.events` is the public interface."""
+"""Hooks: what an event is, and how it gets to those who listen. `websearch_core.events`
+is the public interface.
+"""
 
 from __future__ import annotations
 import inspect
@@ -32,9 +34,11 @@ class Event:
             cls.name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
 
     def as_json(self) -> dict[str, Any]:
-        """Return its fields as plain data: queries as texts, URLs in full, errors as their codes.
+        """Return its fields as plain data: queries as texts, URLs in full, errors as
+        their codes.
 
-        Answers are reduced to their figures: ``results`` or ``length``, ``cost``, ``usage``.
+        Answers are reduced to their figures: ``results`` or ``length``, ``cost``,
+        ``usage``.
         """
         data: dict[str, Any] = {}
         for part in fields(self):
@@ -66,24 +70,39 @@ def emit(event: Event) -> None:
 
 @contextmanager
 def listen(hook: Hook) -> Iterator[None]:
-    """Call *hook* for each event of the calls made in this block, besides the hooks of their `WebSearch`."""
+    """Call *hook* for each event of the calls made in this block, besides the hooks of
+    their `WebSearch`.
+    """
     with scope(listeners=(*current_call().listeners, Listener(check_hook(hook)))):
         yield
 
 
 def check_hook(hook: Hook) -> Hook:
-    """Return *hook*, or raise `ConfigurationError` if it is not a plain function of an event."""
+    """Return *hook*, or raise `ConfigurationError` if it is not a plain function of an
+    event.
+    """
     if not callable(hook) or inspect.iscoroutinefunction(hook):
-        raise ConfigurationError("on_event: must be a function of an event, and not async: it is called during a call")
+        raise ConfigurationError(
+            "on_event: must be a function of an event, and not async: it is called "
+            "during a call"
+        )
     return hook
 
 
 def _as_plain(name: str, value: Any) -> dict[str, Any]:
     match value:
         case SearchResponse():
-            return {"results": len(value.results), "cost": value.cost, "usage": dict(value.usage)}
+            return {
+                "results": len(value.results),
+                "cost": value.cost,
+                "usage": dict(value.usage),
+            }
         case Page():
-            return {"length": value.content_length, "cost": value.cost, "usage": dict(value.usage)}
+            return {
+                "length": value.content_length,
+                "cost": value.cost,
+                "usage": dict(value.usage),
+            }
         case SearchQuery():
             return {name: value.text}
         case BaseException():

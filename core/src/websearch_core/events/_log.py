@@ -1,8 +1,9 @@
 """Log what happens, through the same events as everybody else's hook.
 
-At level info: providers, numbers, lengths, times, error codes, and where a page is, without the query of its URL. At
-level debug: the query, and whole URLs. At level warning, once an hour for each provider: what an operator must change,
-such as a wrong key. No line has a key.
+At level info: providers, numbers, lengths, times, error codes, and where a page is,
+without the query of its URL. At level debug: the query, and whole URLs. At level
+warning, once an hour for each provider: what an operator must change, such as a wrong
+key. No line has a key.
 """
 
 from __future__ import annotations
@@ -17,16 +18,26 @@ from .._text.quantity import quantity
 from ._hooks import describe_error
 
 _MAX_LENGTH = 200  # characters of an address
-_FOR_OPERATORS = errors.AuthenticationError, errors.QuotaExhausted, errors.Blocked, errors.ConfigurationError
+_FOR_OPERATORS = (
+    errors.AuthenticationError,
+    errors.QuotaExhausted,
+    errors.Blocked,
+    errors.ConfigurationError,
+)
 _AGAIN_AFTER = 3600.0  # seconds
-_warned: dict[tuple[str, str], float] = {}  # when, by the provider and the code of the error
+# when, by the provider and the code of the error
+_warned: dict[tuple[str, str], float] = {}
 _warned_lock = threading.Lock()
 _log = logging.getLogger("websearch_core")
 
 
 def log_event(event: events.Event) -> None:
     if (error := getattr(event, "error", None)) is not None:
-        _warn(error, getattr(event, "provider", ""), of_page=isinstance(event, events.ReadEnd))
+        _warn(
+            error,
+            getattr(event, "provider", ""),
+            of_page=isinstance(event, events.ReadEnd),
+        )
     if not _log.isEnabledFor(logging.INFO):
         return
     match event:
@@ -36,44 +47,104 @@ def log_event(event: events.Event) -> None:
             _log.debug("%s read: %r", event.provider, event.url)
         case events.SearchEnd(response=None) | events.ReadEnd(page=None):
             what = event.name.removesuffix("_end")
-            of = _measure(event) if isinstance(event, events.SearchEnd) else _show_address(event.url)
+            of = (
+                _measure(event)
+                if isinstance(event, events.SearchEnd)
+                else _show_address(event.url)
+            )
             why = describe_error(event.error) if event.error else ""
-            _log.info("%s %s (%s) failed after %.2f s: %s", event.provider, what, of, event.seconds, why)
+            _log.info(
+                "%s %s (%s) failed after %.2f s: %s",
+                event.provider,
+                what,
+                of,
+                event.seconds,
+                why,
+            )
         case events.SearchEnd(response=response):
             count = len(response.results) if response else 0
-            found = quantity(count, "result") + (" and an answer" if response and response.answer else "")
-            _log.info("%s search (%s): %s in %.2f s", event.provider, _measure(event), found, event.seconds)
+            found = quantity(count, "result") + (
+                " and an answer" if response and response.answer else ""
+            )
+            _log.info(
+                "%s search (%s): %s in %.2f s",
+                event.provider,
+                _measure(event),
+                found,
+                event.seconds,
+            )
         case events.ReadEnd(page=page):
             length = page.content_length if page else 0
             where = _show_address(event.url)
-            _log.info("%s read (%s): %d characters in %.2f s", event.provider, where, length, event.seconds)
+            _log.info(
+                "%s read (%s): %d characters in %.2f s",
+                event.provider,
+                where,
+                length,
+                event.seconds,
+            )
         case events.Exchange():
-            outcome = event.status if event.error is None else describe_error(event.error)
-            _log.debug("%s %s: %s, %d bytes", event.method, _show_address(event.url), outcome, event.size)
+            outcome = (
+                event.status if event.error is None else describe_error(event.error)
+            )
+            _log.debug(
+                "%s %s: %s, %d bytes",
+                event.method,
+                _show_address(event.url),
+                outcome,
+                event.size,
+            )
         case events.Wait():
             why = f" after {describe_error(event.error)}" if event.error else ""
-            _log.info("%s waits %.2f s (%s%s)", event.provider, event.seconds, event.reason, why)
+            _log.info(
+                "%s waits %.2f s (%s%s)",
+                event.provider,
+                event.seconds,
+                event.reason,
+                why,
+            )
         case events.Failover():
-            why = f"failed ({describe_error(event.error)})" if event.error else "found nothing"
+            why = (
+                f"failed ({describe_error(event.error)})"
+                if event.error
+                else "found nothing"
+            )
             _log.info("%s %s: %s is next", event.provider, why, event.next_provider)
         case events.HedgeStarted():
             first, other = event.provider, event.next_provider
-            _log.info("%s has not answered after %.2f s: %s is asked too", first, event.seconds, other)
+            _log.info(
+                "%s has not answered after %.2f s: %s is asked too",
+                first,
+                event.seconds,
+                other,
+            )
         case events.ProviderSkipped():
             _log.info("%s is left out: %s", event.provider, describe_error(event.error))
         case events.BreakerOpened():
             why = describe_error(event.error)
-            _log.warning("%s is not asked for %.1f s: %s, several times", event.provider, event.seconds, why)
+            _log.warning(
+                "%s is not asked for %.1f s: %s, several times",
+                event.provider,
+                event.seconds,
+                why,
+            )
         case events.BreakerClosed():
             _log.info("%s works again", event.provider)
-        case _:  # of a layer that this module does not know; its fields may hold anything
+        # of a layer that this module does not know; its fields may hold anything
+        case _:
             _log.debug("%s", event.name)
 
 
 def _warn(error: BaseException, provider: str, *, of_page: bool) -> None:
-    """Warn of what fails until somebody changes it: a search engine that blocks us, but not a page that does."""
-    for cause in error.exceptions if isinstance(error, errors.AllProvidersFailed) else (error,):
-        if not isinstance(cause, _FOR_OPERATORS) or (of_page and isinstance(cause, errors.Blocked)):
+    """Warn of what fails until somebody changes it: a search engine that blocks us, but
+    not a page that does.
+    """
+    for cause in (
+        error.exceptions if isinstance(error, errors.AllProvidersFailed) else (error,)
+    ):
+        if not isinstance(cause, _FOR_OPERATORS) or (
+            of_page and isinstance(cause, errors.Blocked)
+        ):
             continue
         key, now = (cause.provider or provider, cause.code), time.monotonic()
         with _warned_lock:
@@ -84,7 +155,9 @@ def _warn(error: BaseException, provider: str, *, of_page: bool) -> None:
 
 
 def _describe_cause(error: errors.WebSearchError) -> str:
-    """Return the status and where the key came from, if they are known and the message does not say so."""
+    """Return the status and where the key came from, if they are known and the message
+    does not say so.
+    """
     status, source = getattr(error, "status", None), getattr(error, "key_source", None)
     facts = [f"status {status}"] if status and str(status) not in error.message else []
     facts += [f"key from {source}"] if source else []

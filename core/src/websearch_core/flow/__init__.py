@@ -1,15 +1,17 @@
 """Conversations with services, written as generators that do no I/O.
 
-A provider builds a request and parses a response. Some also need a second page, a token or a pause. Such a series of
-exchanges is a generator: a *flow* yields what it wants done and gets the answer back::
+A provider builds a request and parses a response. Some also need a second page, a token
+or a pause. Such a series of exchanges is a generator: a *flow* yields what it wants
+done and gets the answer back::
 
     def search(self, query):
         response = yield Request(url="https://api.example/search", params={"q": query.text})
         return parse(response)
 
-A flow may yield six effects: `Request`, `Sleep`, `Call`, `Gather`, `Share` and `Hedge`. Everything else (retries,
-fallback, redirects, polling) is ordinary Python around a ``yield``. Only the two drivers below, `run` and `arun`, know
-whether a call is blocking or asynchronous, so nothing above them is written twice. In tests,
+A flow may yield six effects: `Request`, `Sleep`, `Call`, `Gather`, `Share` and `Hedge`.
+Everything else (retries, fallback, redirects, polling) is ordinary Python around a
+``yield``. Only the two drivers below, `run` and `arun`, know whether a call is blocking
+or asynchronous, so nothing above them is written twice. In tests,
 `websearch_core.testing.play` drives.
 """
 
@@ -37,7 +39,8 @@ from ._branches import ahedge, check_branch, gather, hedge, wait_for
 from ._flights import Flights, SharedAnswer
 
 __all__ = [
-    "AsyncSend", "Call", "Effect", "Flow", "Gather", "Hedge", "Request", "Response", "Send", "Share", "SharedAnswer",
+    "AsyncSend", "Call", "Effect", "Flow", "Gather", "Hedge", "Request", "Response",
+    "Send", "Share", "SharedAnswer",
     "Sleep", "Transport", "arun", "run",
 ]  # fmt: skip
 
@@ -54,21 +57,28 @@ class Request:
         url: Absolute URL. It never contains a key.
         method: The HTTP method.
         params: Appended to the URL as its query string.
-        secret_params: Appended too, but treated like a key in a header: left out of the repr, the logs and the errors.
-            Only for services that accept their key nowhere else.
-        headers: Left out of the repr, since keys travel here, under a name that says so (``Authorization``,
-            ``X-Api-Key``, ``...-Token``). A key that the service repeats is removed from the response.
+        secret_params: Appended too, but treated like a key in a header: left out of the
+            repr, the logs and the errors. Only for services that accept their key
+            nowhere else.
+        headers: Left out of the repr, since keys travel here, under a name that says so
+            (``Authorization``, ``X-Api-Key``, ``...-Token``). A key that the service
+            repeats is removed from the response.
         json: A body to send as JSON.
         form: A body to send as an HTML form.
         max_bytes: Maximum length of the decoded body; a longer one is cut and flagged.
-        guarded: True for a page of the open web: only public addresses, no proxy, no cookies, no credentials.
-        target: The URL of the page that the service should open for us, or several; the guard checks them.
-        judge_target: True if that service may be inside this network, where internal names resolve: the name in
-            ``target`` is then resolved here and its addresses judged, before anything is sent.
-        crawl_delay: Seconds that the host of the page asks for between two requests. `websearch_core.layers.Robots`
-            sets it, and `websearch_core.layers.Throttle` waits.
-        transport: Gets a guarded page in another way than over our own connection, such as with a browser. It is
-            called with the request, the guard and the queue for look-ups.
+        guarded: True for a page of the open web: only public addresses, no proxy, no
+            cookies, no credentials.
+        target: The URL of the page that the service should open for us, or several; the
+            guard checks them.
+        judge_target: True if that service may be inside this network, where internal
+            names resolve: the name in ``target`` is then resolved here and its
+            addresses judged, before anything is sent.
+        crawl_delay: Seconds that the host of the page asks for between two requests.
+            `websearch_core.layers.Robots` sets it, and `websearch_core.layers.Throttle`
+            waits.
+        transport: Gets a guarded page in another way than over our own connection, such
+            as with a browser. It is called with the request, the guard and the queue
+            for look-ups.
     """
 
     url: str
@@ -105,7 +115,8 @@ class Response:
     truncated: bool = False
 
     def json(self) -> Any:
-        """Return the body parsed as JSON; half of a surrogate pair becomes U+FFFD, since no encoding has it.
+        """Return the body parsed as JSON; half of a surrogate pair becomes U+FFFD,
+        since no encoding has it.
 
         Raises:
             ValueError: It is not JSON.
@@ -115,12 +126,16 @@ class Response:
 
     @property
     def media_type(self) -> str:
-        """The media type that the header ``Content-Type`` names, in lower case; empty if it names none."""
+        """The media type that the header ``Content-Type`` names, in lower case; empty
+        if it names none.
+        """
         return parse_media_type(self.headers.get("content-type"))
 
     @property
     def rate_limits(self) -> tuple[RateLimit, ...]:
-        """The rate limits that the headers state, shortest window first; empty if they state none."""
+        """The rate limits that the headers state, shortest window first; empty if they
+        state none.
+        """
         return parse_rate_limits(self.headers)
 
 
@@ -129,7 +144,11 @@ def _repair(value: Any) -> Any:
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, list):
         return [_repair(one) for one in value]
-    return {_repair(name): _repair(one) for name, one in value.items()} if isinstance(value, dict) else value
+    return (
+        {_repair(name): _repair(one) for name, one in value.items()}
+        if isinstance(value, dict)
+        else value
+    )
 
 
 @dataclass(frozen=True)
@@ -140,9 +159,11 @@ class Sleep:
 
 
 class Call:
-    """A function to run off the event loop if it blocks, or to await if it is asynchronous.
+    """A function to run off the event loop if it blocks, or to await if it is
+    asynchronous.
 
-    For anything that is not HTTP: parsing a large page, a database, a browser, a vendor's SDK.
+    For anything that is not HTTP: parsing a large page, a database, a browser, a
+    vendor's SDK.
     """
 
     _asynchronous: Callable[[], Awaitable[Any]] | None = None
@@ -153,8 +174,14 @@ class Call:
         self.kwargs: dict[str, Any] = kwargs
 
     @classmethod
-    def either(cls, blocking: Callable[[], Any], asynchronous: Callable[[], Awaitable[Any]] | None) -> Self:
-        """Return a call of *blocking* in blocking code, and of *asynchronous*, if there is one, on an event loop."""
+    def either(
+        cls,
+        blocking: Callable[[], Any],
+        asynchronous: Callable[[], Awaitable[Any]] | None,
+    ) -> Self:
+        """Return a call of *blocking* in blocking code, and of *asynchronous*, if there
+        is one, on an event loop.
+        """
         call = cls(blocking)
         call._asynchronous = asynchronous
         return call
@@ -169,10 +196,11 @@ class Call:
 
 @dataclass(frozen=True)
 class Gather:
-    """Several flows to run concurrently, *limit* at a time; the answers are in order, each a result or a
-    `WebSearchError`.
+    """Several flows to run concurrently, *limit* at a time; the answers are in order,
+    each a result or a `WebSearchError`.
 
-    A bug in one of them does not affect the others: its answer is a `BadResponse` with the bug as its cause.
+    A bug in one of them does not affect the others: its answer is a `BadResponse` with
+    the bug as its cause.
     """
 
     flows: Sequence[Flow[Any]]
@@ -181,12 +209,14 @@ class Gather:
 
 @dataclass(frozen=True)
 class Share:
-    """A flow to run only once for all who want it at the same time; the answer is a `SharedAnswer`, or the error.
+    """A flow to run only once for all who want it at the same time; the answer is a
+    `SharedAnswer`, or the error.
 
     Args:
         flights: Where to look for one that is under way.
         key: What makes two flows the same.
-        make: Returns the flow; called again if the callers that it began with had less time than those who joined.
+        make: Returns the flow; called again if the callers that it began with had less
+            time than those who joined.
     """
 
     flights: Flights
@@ -200,10 +230,12 @@ class Share:
 
 @dataclass(frozen=True)
 class Hedge:
-    """Two flows; the second begins only if the first is late, and the first answer ends the other flow.
+    """Two flows; the second begins only if the first is late, and the first answer ends
+    the other flow.
 
-    The answer is a pair: how each ended. That is its result, its `WebSearchError`, or None if it never began or was
-    ended. Both errors are in it only if both failed. A flow that is ended is closed, as if its call was cancelled.
+    The answer is a pair: how each ended. That is its result, its `WebSearchError`, or
+    None if it never began or was ended. Both errors are in it only if both failed. A
+    flow that is ended is closed, as if its call was cancelled.
 
     Args:
         first: The flow to begin with.
@@ -217,10 +249,16 @@ class Hedge:
 
     def wrap(self, layer: Callable[[Flow[Any]], Flow[Any]]) -> Hedge:
         """Return the same with *layer* around both flows."""
-        return Hedge(layer(self.first), partial(_begin_second, self.make_second, layer), self.after)
+        return Hedge(
+            layer(self.first),
+            partial(_begin_second, self.make_second, layer),
+            self.after,
+        )
 
 
-def _begin_second(make: Callable[[], Flow[Any] | None], begin: Callable[[Flow[Any]], _T]) -> _T | None:
+def _begin_second(
+    make: Callable[[], Flow[Any] | None], begin: Callable[[Flow[Any]], _T]
+) -> _T | None:
     second = make()
     return None if second is None else begin(second)
 
@@ -233,7 +271,9 @@ Transport: TypeAlias = Callable[..., Future[Response]]
 
 
 def run(flow: Flow[_T], send: Send) -> _T:
-    """Run *flow* to its end, blocking. Errors from an effect are raised inside the flow."""
+    """Run *flow* to its end, blocking. Errors from an effect are raised inside the
+    flow.
+    """
     try:
         effect = next(flow)
         while True:
@@ -250,7 +290,9 @@ def run(flow: Flow[_T], send: Send) -> _T:
 
 
 async def arun(flow: Flow[_T], send: AsyncSend) -> _T:
-    """Run *flow* to its end on asyncio. Errors are raised as in `run`; cancelling leaves nothing running."""
+    """Run *flow* to its end on asyncio. Errors are raised as in `run`; cancelling
+    leaves nothing running.
+    """
     try:
         effect = next(flow)
         while True:
@@ -281,11 +323,15 @@ def _perform(effect: Effect, send: Send) -> Any:
                 return _run_async(effect())
             return in_time(effect)
         case Gather(flows, limit):
-            return gather([partial(run, _catch_error(flow), send) for flow in flows], limit)
+            return gather(
+                [partial(run, _catch_error(flow), send) for flow in flows], limit
+            )
         case Share(flights, key, make):
             return flights.share(key, lambda: run(make(), send))
         case Hedge(first, make_second, after):
-            begin = partial(_begin_second, make_second, lambda flow: partial(run, flow, send))
+            begin = partial(
+                _begin_second, make_second, lambda flow: partial(run, flow, send)
+            )
             return hedge(partial(run, first, send), begin, after)
         case _:
             raise _make_effect_error(effect)
@@ -316,7 +362,9 @@ async def _aperform(effect: Effect, send: AsyncSend) -> Any:
         case Share(flights, key, make):
             return await flights.ashare(key, lambda: arun(make(), send))
         case Hedge(first, make_second, after):
-            begin = partial(_begin_second, make_second, lambda flow: partial(arun, flow, send))
+            begin = partial(
+                _begin_second, make_second, lambda flow: partial(arun, flow, send)
+            )
             return await ahedge(partial(arun, first, send), begin, after)
         case _:
             raise _make_effect_error(effect)
@@ -334,14 +382,18 @@ def _catch_error(flow: Flow[_T]) -> Flow[_T | WebSearchError]:
 
 def _make_effect_error(effect: object) -> TypeError:
     return TypeError(
-        f"a flow may ask for a Request, Sleep, Call, Gather, Share or Hedge, not for {effect!r}; search and read of a "
-        "provider are generators, and websearch_core.provider.from_function makes one of a function that returns its "
+        f"a flow may ask for a Request, Sleep, Call, Gather, Share or Hedge, not for "
+        f"{effect!r}; search and read of a "
+        "provider are generators, and websearch_core.provider.from_function makes one "
+        "of a function that returns its "
         "answer"
     )
 
 
 def _check_pause(seconds: float) -> float:
-    """Return *seconds*, or raise `TimedOut` now if the pause would outlast the deadline."""
+    """Return *seconds*, or raise `TimedOut` now if the pause would outlast the
+    deadline.
+    """
     if seconds > time_left():
         raise TimedOut(f"a pause of {seconds:.1f} s is longer than the time left")
     return seconds

@@ -1,9 +1,12 @@
-"""Branches of a blocking call: work in threads of its own that ends soon when nobody waits for it any more.
+"""Branches of a blocking call: work in threads of its own that ends soon when nobody
+waits for it any more.
 
-Nothing can cancel a thread. A branch that is cut off sends nothing more and ends with its next effect, and the
-connection that it waits for is shut down if we opened it. No program waits for its thread, a daemon.
+Nothing can cancel a thread. A branch that is cut off sends nothing more and ends with
+its next effect, and the connection that it waits for is shut down if we opened it. No
+program waits for its thread, a daemon.
 
-Two branches race in a hedge, where the second begins only if the first is late; on an event loop, two tasks do.
+Two branches race in a hedge, where the second begins only if the first is late; on an
+event loop, two tasks do.
 """
 
 from __future__ import annotations
@@ -21,18 +24,22 @@ from .._runtime.scope import current_call, scope
 from ..errors import Unavailable, WebSearchError
 
 Pair: TypeAlias = tuple[Any, Any]
-_GRACE = 0.1  # seconds; work that ends at the deadline says more precisely what was late
+# seconds; work that ends at the deadline says more precisely what was late
+_GRACE = 0.1
 
 
 class BranchExit(BaseException):
-    """Nobody waits for this work any more. Not an `Exception`, so that no flow takes it for a failure."""
+    """Nobody waits for this work any more. Not an `Exception`, so that no flow takes it
+    for a failure.
+    """
 
 
 @contextmanager
 def passing_interrupts() -> Iterator[None]:
     """Raise Ctrl-C in this block as what it is.
 
-    Python's own locks, if it comes while they wait, raise a `RuntimeError`, which a flow would take for a failure.
+    Python's own locks, if it comes while they wait, raise a `RuntimeError`, which a
+    flow would take for a failure.
     """
     try:
         yield
@@ -48,7 +55,8 @@ def passing_interrupts() -> Iterator[None]:
 class Branch:
     """Blocking work in a thread of its own, with the context variables of the caller.
 
-    It begins with `start`, so that a caller interrupted there has it already, and can cut it off.
+    It begins with `start`, so that a caller interrupted there has it already, and can
+    cut it off.
     """
 
     def __init__(self, work: Callable[[], Any]) -> None:
@@ -65,7 +73,9 @@ class Branch:
         if self._outer is not None:
             self._outer.add_interrupt(self, self.cut)
         run = copy_context().run
-        threading.Thread(target=run, args=(self._run,), name="websearch-branch", daemon=True).start()
+        threading.Thread(
+            target=run, args=(self._run,), name="websearch-branch", daemon=True
+        ).start()
 
     def _run(self) -> None:
         try:
@@ -89,7 +99,9 @@ class Branch:
             raise BranchExit
 
     def cut(self) -> None:
-        """Let the work end as soon as possible, with the branches inside it. It is not waited for."""
+        """Let the work end as soon as possible, with the branches inside it. It is not
+        waited for.
+        """
         self.forbid()
         with self._lock:
             for interrupt in self._interrupts.values():
@@ -112,7 +124,9 @@ class Branch:
             self.remove_interrupt(key)
 
     def add_interrupt(self, key: object, interrupt: Callable[[], object]) -> None:
-        """Have *interrupt* called when this branch is cut off, until it is removed by its *key*."""
+        """Have *interrupt* called when this branch is cut off, until it is removed by
+        its *key*.
+        """
         with self._lock:
             self.check()
             self._interrupts[key] = interrupt
@@ -140,7 +154,9 @@ def cut_all(branches: Sequence[Branch]) -> None:
 
 @passing_interrupts()
 def wait_for(work: Callable[[], Any]) -> Any:
-    """Return what *work* returns in a branch. If the caller is interrupted, the branch is cut off."""
+    """Return what *work* returns in a branch. If the caller is interrupted, the branch
+    is cut off.
+    """
     branch = Branch(work)
     try:
         branch.start()
@@ -152,9 +168,11 @@ def wait_for(work: Callable[[], Any]) -> Any:
 
 @passing_interrupts()
 def gather(works: Sequence[Callable[[], Any]], limit: int) -> list[Any]:
-    """Do several pieces of work at a time, at most *limit*; return their answers in order.
+    """Do several pieces of work at a time, at most *limit*; return their answers in
+    order.
 
-    If the caller is interrupted, nothing more begins, and what has begun is cut off. No thread at all: `Unavailable`.
+    If the caller is interrupted, nothing more begins, and what has begun is cut off. No
+    thread at all: `Unavailable`.
     """
     waiting = deque(enumerate(works))
     answers: dict[int, Any] = {}
@@ -189,10 +207,16 @@ def gather(works: Sequence[Callable[[], Any]], limit: int) -> list[Any]:
 
 
 @passing_interrupts()
-def hedge(first: Callable[[], Any], find_second: Callable[[], Callable[[], Any] | None], after: float) -> Pair:
-    """Do *first*, and what *find_second* returns if that has not ended after some seconds; wait for the first answer.
+def hedge(
+    first: Callable[[], Any],
+    find_second: Callable[[], Callable[[], Any] | None],
+    after: float,
+) -> Pair:
+    """Do *first*, and what *find_second* returns if that has not ended after some
+    seconds; wait for the first answer.
 
-    Return how each ended: its answer, its `WebSearchError`, or None if it never began or was ended.
+    Return how each ended: its answer, its `WebSearchError`, or None if it never began
+    or was ended.
     """
     branches = [Branch(first)]
     try:
@@ -204,9 +228,13 @@ def hedge(first: Callable[[], Any], find_second: Callable[[], Callable[[], Any] 
         pending = {branch.done for branch in branches}
         while pending:
             done, pending = wait(pending, _shorten(), return_when=FIRST_COMPLETED)
-            if not (done or time_left()) or any(one.exception() is None for one in done):
+            if not (done or time_left()) or any(
+                one.exception() is None for one in done
+            ):
                 break
-        ends = [_end_of(branch.done) if branch.done.done() else None for branch in branches]
+        ends = [
+            _end_of(branch.done) if branch.done.done() else None for branch in branches
+        ]
         cut_all(branches)
     except BaseException:  # also Ctrl-C during that
         cut_all(branches)
@@ -219,7 +247,9 @@ async def ahedge(
     find_second: Callable[[], Callable[[], Coroutine[Any, Any, Any]] | None],
     after: float,
 ) -> Pair:
-    """Do the same as `hedge` on the running event loop; the loser has ended when this returns."""
+    """Do the same as `hedge` on the running event loop; the loser has ended when this
+    returns.
+    """
     tasks = [asyncio.create_task(first())]
     try:
         await asyncio.wait(tasks, timeout=_shorten(after))
@@ -227,8 +257,12 @@ async def ahedge(
             tasks.append(asyncio.create_task(second()))
         pending = set(tasks)
         while pending:
-            done, pending = await asyncio.wait(pending, timeout=_shorten(), return_when=asyncio.FIRST_COMPLETED)
-            if not (done or time_left()) or any(not one.cancelled() and one.exception() is None for one in done):
+            done, pending = await asyncio.wait(
+                pending, timeout=_shorten(), return_when=asyncio.FIRST_COMPLETED
+            )
+            if not (done or time_left()) or any(
+                not one.cancelled() and one.exception() is None for one in done
+            ):
                 break
         ends = [_end_of(task) if task.done() else None for task in tasks]
     finally:

@@ -1,11 +1,15 @@
-"""Work that is under way, so that a call for the same joins it instead of starting it again.
+"""Work that is under way, so that a call for the same joins it instead of starting it
+again.
 
-Those who wait for the same work are either blocking callers, in any thread, or tasks of one event loop. They are never
-mixed: a loop that waited for another loop, or for a thread that waits for it, could wait for ever.
+Those who wait for the same work are either blocking callers, in any thread, or tasks of
+one event loop. They are never mixed: a loop that waited for another loop, or for a
+thread that waits for it, could wait for ever.
 
-Each caller waits until its own deadline, and the work goes on while anybody waits. On an event loop it runs in a task
-of its own, which is cancelled when nobody is left. A blocking call cannot be cancelled, so there the first caller does
-the work itself, which needs no other thread; if its time is up before that of the others, a thread goes on for them.
+Each caller waits until its own deadline, and the work goes on while anybody waits. On
+an event loop it runs in a task of its own, which is cancelled when nobody is left. A
+blocking call cannot be cancelled, so there the first caller does the work itself, which
+needs no other thread; if its time is up before that of the others, a thread goes on for
+them.
 """
 
 from __future__ import annotations
@@ -29,9 +33,12 @@ from .._runtime.scope import Deadline, current_call, scope
 from ..errors import TimedOut, Unavailable
 from ._branches import passing_interrupts
 
-_GRACE = 0.1  # seconds; work that ends at the same deadline says more precisely what was late
+# seconds; work that ends at the same deadline says more precisely what was late
+_GRACE = 0.1
 _WORTHWHILE = 0.25  # of the time that was not enough, to begin again
-_JOINS = 2  # how often a caller joins others whose work ends with an error about them; then it asks alone
+# how often a caller joins others whose work ends with an error about them; then it asks
+# alone
+_JOINS = 2
 _NOTHING = object()
 
 
@@ -57,19 +64,26 @@ class Flights(Restartable):
     """What is under way, by its key."""
 
     def start_over(self) -> None:
-        """Forget what is under way: in a forked process, nobody does the work of the parent."""
+        """Forget what is under way: in a forked process, nobody does the work of the
+        parent.
+        """
         self._lock = threading.Lock()
         self._blocking: dict[Hashable, _Flight] = {}
-        self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Hashable, _Flight]] = WeakKeyDictionary()
+        self._loops: WeakKeyDictionary[
+            asyncio.AbstractEventLoop, dict[Hashable, _Flight]
+        ] = WeakKeyDictionary()
 
     def share(self, key: Hashable, work: Callable[[], Any]) -> SharedAnswer:
-        """Return what *work* returns: called by this caller, or by another thread that wants the same now.
+        """Return what *work* returns: called by this caller, or by another thread that
+        wants the same now.
 
-        What it raises is raised for all, unless the error concerns the caller that began: the others begin again. A
-        caller whose deadline comes first gets `TimedOut`.
+        What it raises is raised for all, unless the error concerns the caller that
+        began: the others begin again. A caller whose deadline comes first gets
+        `TimedOut`.
         """
         for _ in range(_JOINS):
-            if self._blocking.get(key) in current_call().leading:  # by a hook: it would wait for itself
+            # by a hook: it would wait for itself
+            if self._blocking.get(key) in current_call().leading:
                 break
             with suppress(_AnotherCallerError):
                 return self._join(key, work)
@@ -84,7 +98,8 @@ class Flights(Restartable):
                 flight.join(new)
             if flight is not new:
                 return self._follow(flight)
-            with scope(leading=(*current_call().leading, new)):  # whatever it calls is part of this
+            # whatever it calls is part of this
+            with scope(leading=(*current_call().leading, new)):
                 answer = work()
             self._land(key, new, answer)
         except BaseException as error:
@@ -101,7 +116,11 @@ class Flights(Restartable):
     @passing_interrupts()
     def _follow(self, flight: _Flight) -> SharedAnswer:
         branch = current_call().branch
-        wait([flight.done, *([branch.end] if branch else [])], timeout_left(), return_when=FIRST_COMPLETED)
+        wait(
+            [flight.done, *([branch.end] if branch else [])],
+            timeout_left(),
+            return_when=FIRST_COMPLETED,
+        )
         if branch is not None:
             branch.check()
         if not flight.done.done():
@@ -110,14 +129,27 @@ class Flights(Restartable):
             raise _copy_error(error)
         return flight.charge(flight.done.result())
 
-    def _hand_on(self, key: Hashable, flight: _Flight, work: Callable[[], Any], error: BaseException) -> None:
-        """Let a thread go on for those who still wait when the first caller leaves; if there are none, end it."""
+    def _hand_on(
+        self,
+        key: Hashable,
+        flight: _Flight,
+        work: Callable[[], Any],
+        error: BaseException,
+    ) -> None:
+        """Let a thread go on for those who still wait when the first caller leaves; if
+        there are none, end it.
+        """
         if not self._is_wanted_still(key, flight, error):
             flight.done.set_exception(error)
             return
         try:
-            threading.Thread(target=copy_context().run, args=(self._go_on, key, flight, work), daemon=True).start()
-        except RuntimeError:  # else nobody would do it, and all who want the same later would wait, too
+            threading.Thread(
+                target=copy_context().run,
+                args=(self._go_on, key, flight, work),
+                daemon=True,
+            ).start()
+        except RuntimeError:
+            # else nobody would do it, and all who want the same later would wait, too
             with self._lock:
                 del self._blocking[key]
             flight.done.set_exception(Unavailable("this system has no thread for it"))
@@ -126,7 +158,8 @@ class Flights(Restartable):
         """Do the work for those who still wait when the first caller leaves."""
         answer = None
         leading = (*current_call().leading, flight)
-        with scope(deadline=flight.deadline, leading=leading, branch=None):  # the branch may be cut off
+        # the branch may be cut off
+        with scope(deadline=flight.deadline, leading=leading, branch=None):
             while True:
                 flight.begin()
                 try:
@@ -144,15 +177,23 @@ class Flights(Restartable):
         if not flight.done.done():
             flight.done.set_result(answer)
 
-    def _is_wanted_still(self, key: Hashable, flight: _Flight, error: BaseException) -> bool:
-        """Return whether to begin again, for those who have more time; else, nobody joins any more."""
+    def _is_wanted_still(
+        self, key: Hashable, flight: _Flight, error: BaseException
+    ) -> bool:
+        """Return whether to begin again, for those who have more time; else, nobody
+        joins any more.
+        """
         with self._lock:
-            if any(caller.is_waiting for caller in flight.waiting) and flight.has_got_time(error):
+            if any(
+                caller.is_waiting for caller in flight.waiting
+            ) and flight.has_got_time(error):
                 return True
             del self._blocking[key]
             return False
 
-    async def ashare(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, Any]]) -> SharedAnswer:
+    async def ashare(
+        self, key: Hashable, work: Callable[[], Coroutine[Any, Any, Any]]
+    ) -> SharedAnswer:
         """Do the same as `share` among the tasks of the running event loop."""
         for _ in range(_JOINS):
             if self._get_flights_here().get(key) in current_call().leading:
@@ -161,7 +202,9 @@ class Flights(Restartable):
                 return await self._ajoin(key, work)
         return SharedAnswer(await work(), is_first=True, is_own=True)
 
-    async def _ajoin(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, Any]]) -> SharedAnswer:
+    async def _ajoin(
+        self, key: Hashable, work: Callable[[], Coroutine[Any, Any, Any]]
+    ) -> SharedAnswer:
         flights = self._get_flights_here()
         flight = flights.get(key)
         is_own = flight is None
@@ -177,7 +220,8 @@ class Flights(Restartable):
         finally:
             flight.waiting.discard(caller)
             if not flight.waiting and not task.done():
-                _land(flights, key, flight)  # nobody joins it, although it has not ended yet
+                # nobody joins it, although it has not ended yet
+                _land(flights, key, flight)
                 task.cancel()
                 await asyncio.wait((task,))
         if not task.done() or task.cancelled():
@@ -192,7 +236,9 @@ class Flights(Restartable):
 
 
 class _Flight:
-    """Work that is under way: in ``task`` on an event loop, else ``done`` has the outcome."""
+    """Work that is under way: in ``task`` on an event loop, else ``done`` has the
+    outcome.
+    """
 
     task: asyncio.Task[Any]
 
@@ -202,7 +248,8 @@ class _Flight:
         self.deadline = Deadline(current_call().deadline.at)
         self.done: Future[Any] = Future()
         self._branch = current_call().branch
-        self.waiting: set[Any] = set()  # each caller, as an interrupt could make a number wrong; futures, on a loop
+        # each caller, as an interrupt could make a number wrong; futures, on a loop
+        self.waiting: set[Any] = set()
         self._charges = count()  # counts in one step, whatever other threads do
 
     @property
@@ -224,7 +271,9 @@ class _Flight:
         return SharedAnswer(answer, next(self._charges) == 0, is_own)
 
     async def wait(self, caller: asyncio.Future[None]) -> None:
-        """Wait until `_land`, or the time of *caller* is up, as `asyncio.wait` does in twice the time."""
+        """Wait until `_land`, or the time of *caller* is up, as `asyncio.wait` does in
+        twice the time.
+        """
         loop, patience = caller.get_loop(), self._find_patience()
         timer: asyncio.TimerHandle | None = None
 
@@ -245,16 +294,20 @@ class _Flight:
 
     def _find_patience(self) -> float:
         """Return how long this caller waits."""
-        return time_left() + (_GRACE if current_call().deadline.at == self.deadline.at else 0.0)
+        return time_left() + (
+            _GRACE if current_call().deadline.at == self.deadline.at else 0.0
+        )
 
     def has_got_time(self, error: BaseException) -> bool:
-        """Return whether the work ended only because those who were there when it began had no more time.
+        """Return whether the work ended only because those who were there when it began
+        had no more time.
 
-        The others must have a good part of it: a little more, as that of callers who came together, would only send a
-        request that cannot be answered in time either.
+        The others must have a good part of it: a little more, as that of callers who
+        came together, would only send a request that cannot be answered in time either.
         """
         if not isinstance(error, TimedOut):
-            return not isinstance(error, Exception)  # such as a KeyboardInterrupt, which is for one caller alone
+            # such as a KeyboardInterrupt, which is for one caller alone
+            return not isinstance(error, Exception)
         now = time.monotonic()
         left = self.deadline.at + self._waited - now
         return self._began_with <= now and left >= _WORTHWHILE * (now - self._began)
@@ -265,7 +318,11 @@ class _Flight:
         return self._delay.seconds if self._delay else 0.0
 
 
-async def _fly(flight: _Flight, work: Callable[[], Coroutine[Any, Any, Any]], land: Callable[[], None]) -> Any:
+async def _fly(
+    flight: _Flight,
+    work: Callable[[], Coroutine[Any, Any, Any]],
+    land: Callable[[], None],
+) -> Any:
     try:
         with scope(deadline=flight.deadline, leading=(*current_call().leading, flight)):
             while True:
@@ -279,9 +336,12 @@ async def _fly(flight: _Flight, work: Callable[[], Coroutine[Any, Any, Any]], la
         land()  # a turn of the event loop before the task calls back
 
 
-def _land(flights: dict[Hashable, _Flight], key: Hashable, flight: _Flight, task: Any = None) -> None:
-    """Let nobody join *flight* any more, and those who wait go on. May be called again, with its *task* once that has
-    ended: if it failed when nobody waited, that is not worth a log entry.
+def _land(
+    flights: dict[Hashable, _Flight], key: Hashable, flight: _Flight, task: Any = None
+) -> None:
+    """Let nobody join *flight* any more, and those who wait go on. May be called again,
+    with its *task* once that has ended: if it failed when nobody waited, that is not
+    worth a log entry.
     """
     if flights.get(key) is flight:
         del flights[key]
@@ -301,7 +361,9 @@ def _make_late_error() -> TimedOut:
 
 
 def _copy_error(error: BaseException) -> BaseException:
-    """Return a copy for each caller, since raising one error many times would make its traceback grow."""
+    """Return a copy for each caller, since raising one error many times would make its
+    traceback grow.
+    """
     if getattr(error, "concerns_caller", False):
         return _AnotherCallerError()
     try:

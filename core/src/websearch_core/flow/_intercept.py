@@ -1,4 +1,6 @@
-"""Stand between a flow and its driver: answer some of its effects differently, and pass the others on."""
+"""Stand between a flow and its driver: answer some of its effects differently, and pass
+the others on.
+"""
 
 from __future__ import annotations
 from collections.abc import Callable, Generator
@@ -12,9 +14,11 @@ Perform: TypeAlias = Callable[[Request | Call], Flow[Any]]
 
 
 def intercept(flow: Flow[T], perform: Perform) -> Flow[T]:
-    """Run *flow*, and answer each request and call with *perform*, also in a `Gather`, `Share` or `Hedge`.
+    """Run *flow*, and answer each request and call with *perform*, also in a `Gather`,
+    `Share` or `Hedge`.
 
-    *perform* returns a flow that returns the answer; ``yield effect`` in it has the effect performed.
+    *perform* returns a flow that returns the answer; ``yield effect`` in it has the
+    effect performed.
     """
     if not isinstance(flow, Generator):  # the driver says what is wrong with it
         return (yield from flow)
@@ -43,7 +47,9 @@ def intercept(flow: Flow[T], perform: Perform) -> Flow[T]:
 
 
 def hold(effect: Request | Call, flow: Flow[T]) -> Flow[T]:
-    """Run *flow*, which a layer waits for before it passes *effect* on, and note if it fails: then nothing is sent."""
+    """Run *flow*, which a layer waits for before it passes *effect* on, and note if it
+    fails: then nothing is sent.
+    """
     vars(effect)["held"] = True
     result = yield from flow
     del vars(effect)["held"]
@@ -56,7 +62,9 @@ def is_held(effect: Request | Call) -> bool:
 
 
 class Auxiliary:
-    """Marks an effect by which a layer prepares a call: it is not an attempt, and a budget does not count it."""
+    """Marks an effect by which a layer prepares a call: it is not an attempt, and a
+    budget does not count it.
+    """
 
 
 class AuxiliaryCall(Auxiliary, Call):

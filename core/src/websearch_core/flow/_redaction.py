@@ -1,7 +1,8 @@
 """Remove keys from responses.
 
-A service may repeat the key that it was sent: in its answer, in a header, in an error. The key is removed from every
-response on arrival, before a provider sees it, so that results, pages, notes and errors cannot contain it.
+A service may repeat the key that it was sent: in its answer, in a header, in an error.
+The key is removed from every response on arrival, before a provider sees it, so that
+results, pages, notes and errors cannot contain it.
 
 A key of fewer than eight characters is not removed: it would match inside words.
 """
@@ -22,8 +23,12 @@ from . import Request, Response
 
 _MIN_LENGTH = 8
 _MARK = "[key]"
-_MAX_MIXED = 2**20  # bytes: a larger body is not searched for spellings that mix escapes, which takes .5 s per MiB
-_CREDENTIAL = re.compile("auth|cookie|credential|key|passw|secret|signature|token", re.IGNORECASE)
+# bytes: a larger body is not searched for spellings that mix escapes, which takes .5 s
+# per MiB
+_MAX_MIXED = 2**20
+_CREDENTIAL = re.compile(
+    "auth|cookie|credential|key|passw|secret|signature|token", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,21 +39,32 @@ class SecretRequest(Request):
 
 
 def keys_in(request: Request) -> tuple[str, ...]:
-    """Return the keys in *request*: secret parameters, credentials in headers without a scheme, and what it names."""
-    keys = [*request.secret_params.values(), *(request.secrets if isinstance(request, SecretRequest) else ())]
+    """Return the keys in *request*: secret parameters, credentials in headers without a
+    scheme, and what it names.
+    """
+    keys = [
+        *request.secret_params.values(),
+        *(request.secrets if isinstance(request, SecretRequest) else ()),
+    ]
     for name, value in request.headers.items():
         if _CREDENTIAL.search(name):
             scheme, _, credentials = value.rpartition(" ")
-            keys += [credentials, _decode_password(credentials) if scheme.lower() == "basic" else ""]
+            keys += [
+                credentials,
+                _decode_password(credentials) if scheme.lower() == "basic" else "",
+            ]
     return tuple(dict.fromkeys(filter(None, keys)))
 
 
 def without_keys(text: str, keys: Iterable[str]) -> str:
     """Return *text* without *keys* in any of their spellings."""
-    keys = tuple(sorted((key for key in keys if len(key) >= _MIN_LENGTH), key=len, reverse=True))
+    keys = tuple(
+        sorted((key for key in keys if len(key) >= _MIN_LENGTH), key=len, reverse=True)
+    )
     for spelling in _spell(keys):
         text = text.replace(spelling, _MARK)
-    if "\\" in text or "&" in text or "%" in text:  # which takes a thirtieth of the time of a pattern
+    # which takes a thirtieth of the time of a pattern
+    if "\\" in text or "&" in text or "%" in text:
         for key in keys:
             text = _escaped(key).sub(_MARK, text)
     return text
@@ -63,29 +79,43 @@ def redact_response(response: Response, request: Request) -> Response:
     lower = tuple(map(str.lower, keys))  # as the names of headers are
     names, values = "\n".join(headers), "\n".join(headers.values())
     if without_keys(names, lower) != names or without_keys(values, keys) != values:
-        headers = {without_keys(name, lower): without_keys(value, keys) for name, value in headers.items()}
+        headers = {
+            without_keys(name, lower): without_keys(value, keys)
+            for name, value in headers.items()
+        }
     if content == response.content and headers == response.headers:
         return response
     return replace(response, content=content, headers=headers)
 
 
 def _redact_content(content: bytes, keys: tuple[str, ...]) -> bytes:
-    """Return *content* without *keys*. JSON in UTF-16 or UTF-32 that holds one comes back in UTF-8."""
+    """Return *content* without *keys*. JSON in UTF-16 or UTF-32 that holds one comes
+    back in UTF-8.
+    """
     if b"\0" in content[:4] and (encoding := json.detect_encoding(content)) != "utf-8":
         text = content.decode(encoding, "replace")
-        content = text.encode(errors="replace") if without_keys(text, keys) != text else content
+        content = (
+            text.encode(errors="replace")
+            if without_keys(text, keys) != text
+            else content
+        )
     for spelling in _spell(keys):
         content = content.replace(spelling.encode(), _MARK.encode())
-    if len(content) <= _MAX_MIXED and (b"\\" in content or b"&" in content or b"%" in content):
-        content = without_keys(content.decode("latin-1"), keys).encode("latin-1")  # a letter for each byte
+    if len(content) <= _MAX_MIXED and (
+        b"\\" in content or b"&" in content or b"%" in content
+    ):
+        # a letter for each byte
+        content = without_keys(content.decode("latin-1"), keys).encode("latin-1")
     return content
 
 
 @lru_cache(maxsize=64)
 def _escaped(key: str) -> re.Pattern[str]:
-    """Return a pattern of *key*, any letter of which may be escaped for JSON, HTML or URLs.
+    """Return a pattern of *key*, any letter of which may be escaped for JSON, HTML or
+    URLs.
 
-    Each group but the first is atomic: a key of backslashes must not take exponential time.
+    Each group but the first is atomic: a key of backslashes must not take exponential
+    time.
     """
     first, *others = map(_escaped_letter, key)
     return re.compile(f"(?:{first})" + "".join(f"(?>{letter})" for letter in others))
@@ -93,23 +123,36 @@ def _escaped(key: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=256)
 def _escaped_letter(letter: str) -> str:
-    """Return a pattern of *letter*; each branch begins with a literal, which `re` looks for first."""
+    """Return a pattern of *letter*; each branch begins with a literal, which `re` looks
+    for first.
+    """
     code, plain = ord(letter), re.escape(letter)
-    names = [re.escape(name) for name, value in html5.items() if value == letter and name.endswith(";")]
-    digits = "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in f"{code:02x}")
+    names = [
+        re.escape(name)
+        for name, value in html5.items()
+        if value == letter and name.endswith(";")
+    ]
+    digits = "".join(
+        f"[{digit}{digit.upper()}]" if digit.isalpha() else digit
+        for digit in f"{code:02x}"
+    )
     entity = "|".join([*names, f"#0{{0,6}}{code};?", f"#[xX]0{{0,6}}{digits};?"])
     return rf"&(?:amp;)?(?:{entity})|\\u0026(?:{entity})|%(?:25)?{digits}|\\\\?u00{digits}|\\\\?{plain}|{plain}"
 
 
 @lru_cache(maxsize=64)
 def _spell(keys: tuple[str, ...]) -> list[str]:
-    """Spell *keys* as in JSON, HTML, URLs, base64 and the repr of bytes; longest first, since some contain others.
+    """Spell *keys* as in JSON, HTML, URLs, base64 and the repr of bytes; longest first,
+    since some contain others.
 
-    The result is cached: it is needed for the body and for every header of every response.
+    The result is cached: it is needed for the body and for every header of every
+    response.
     """
     found: set[str] = set()
     for key in keys:
-        escaped = re.sub(r"[^A-Za-z0-9._~-]", lambda sign: f"\\u{ord(sign[0]):04x}", key)
+        escaped = re.sub(
+            r"[^A-Za-z0-9._~-]", lambda sign: f"\\u{ord(sign[0]):04x}", key
+        )
         quoted = quote(key, safe="")
         found |= {
             key,
@@ -129,7 +172,9 @@ def _spell(keys: tuple[str, ...]) -> list[str]:
 
 
 def _spell_in_base64(key: bytes) -> Iterable[str]:
-    """Yield the base64 characters that depend on *key* alone, for each of its three possible alignments."""
+    """Yield the base64 characters that depend on *key* alone, for each of its three
+    possible alignments.
+    """
     for before in range(3):
         encoded = base64.b64encode(bytes(before) + key).decode()
         decided = encoded[-(-before * 8 // 6) : (before + len(key)) * 8 // 6]

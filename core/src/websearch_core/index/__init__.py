@@ -1,4 +1,5 @@
-"""A local search index: pages and folders in one SQLite file, searched without a key or a network.
+"""A local search index: pages and folders in one SQLite file, searched without a key or
+a network.
 
 ::
 
@@ -6,7 +7,8 @@
     index.add_folder(Path("docs"))
     index.search(SearchQuery(text="rotate a key")).hits[0].page.title
 
-The provider ``local`` searches it and reads from it. `Index.add_pages` adds a web site that is crawled.
+The provider ``local`` searches it and reads from it. `Index.add_pages` adds a web site
+that is crawled.
 """
 
 from ._store import Hit, Index, Report, SearchHits, SkippedFile

@@ -1,7 +1,9 @@
-"""Store the index: one SQLite file, with the words in an FTS5 table and the pages in another.
+"""Store the index: one SQLite file, with the words in an FTS5 table and the pages in
+another.
 
-Every call opens and closes its own connection. That takes a fraction of a millisecond, and makes an `Index` a plain
-value for threads, pickles and forks. In WAL mode, reading and indexing do not block each other.
+Every call opens and closes its own connection. That takes a fraction of a millisecond,
+and makes an `Index` a plain value for threads, pickles and forks. In WAL mode, reading
+and indexing do not block each other.
 """
 
 from __future__ import annotations
@@ -19,7 +21,13 @@ from typing import BinaryIO
 from pydantic import ValidationError
 
 from .. import errors
-from .._runtime.sqlite import ForeignFile, connect, is_database, read_stamp, write_tables
+from .._runtime.sqlite import (
+    ForeignFile,
+    connect,
+    is_database,
+    read_stamp,
+    write_tables,
+)
 from .._text.quantity import quantity
 from .._text.terms import Term, index_text, query_terms, split_terms
 from .._text.urls import identify, is_web_url
@@ -27,14 +35,27 @@ from ..models import Page, SearchQuery
 from ..provider._dates import midnight
 from ..provider._results import in_domains
 
-_STAMP = 0x77736978, 4  # in the header of the file: "wsix", and the version of the tables and of the words in them
+# in the header of the file: "wsix", and the version of the tables and of the words in
+# them
+_STAMP = 0x77736978, 4
 _SCHEMA = (
-    "CREATE TABLE pages (id INTEGER PRIMARY KEY, url TEXT UNIQUE, published REAL, language TEXT, page TEXT)",
-    # Contentless: it stores only where each word is. 'ascii' splits at the spaces that `index_text` writes.
-    "CREATE VIRTUAL TABLE words USING fts5 (title, content, content = '', tokenize = 'ascii')",
+    (
+        "CREATE TABLE pages (id INTEGER PRIMARY KEY, url TEXT UNIQUE, published REAL, "
+        "language TEXT, page TEXT)"
+    ),
+    # Contentless: it stores only where each word is. 'ascii' splits at the spaces that
+    # `index_text` writes.
+    (
+        "CREATE VIRTUAL TABLE words USING fts5 (title, content, content = '', tokenize = "
+        "'ascii')"
+    ),
 )
-_MATCHING = "FROM words JOIN pages ON pages.id = words.rowid WHERE words MATCH ? AND inside(url)"
-_RANK = "bm25(words, 4.0, 1.0)"  # a word in the title counts as much as four in the text; lower is better
+_MATCHING = (
+    "FROM words JOIN pages ON pages.id = words.rowid WHERE words MATCH ? AND "
+    "inside(url)"
+)
+# a word in the title counts as much as four in the text; lower is better
+_RANK = "bm25(words, 4.0, 1.0)"
 _MAX_WORDS = 64
 _MAX_BYTES = 10 * 2**20  # of a file
 _DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
@@ -44,8 +65,10 @@ _LEAD = 80  # characters that a snippet may begin earlier, at the start of a sen
 
 # All repetitions are bounded: pages may be hostile.
 _SYNTAX = re.compile(
-    r"!?\[([^\[\]\n]{0,500})\]\([^()\s]{0,2000}(?: \"[^\"\n]{0,200}\")?\)"  # links and pictures, which leave their text
-    r"|^[ \t]{0,20}(?:#{1,6}(?=[ \t])|>|[-*+](?=[ \t])|`{3,}\S{0,40}|~{3,}\S{0,40}|\|?[ \t]{0,4}:?-{3}[-:| \t]*$)"
+    # links and pictures, which leave their text
+    r"!?\[([^\[\]\n]{0,500})\]\([^()\s]{0,2000}(?: \"[^\"\n]{0,200}\")?\)"
+    r"|^[ \t]{0,20}(?:#{1,6}(?=[ \t])|>|[-*+](?=[ "
+    r"\t])|`{3,}\S{0,40}|~{3,}\S{0,40}|\|?[ \t]{0,4}:?-{3}[-:| \t]*$)"
     r"|\*\*|`|\|",
     re.MULTILINE,
 )
@@ -80,9 +103,11 @@ class Report:
 
 
 def files(place: Path) -> Iterator[Path | SkippedFile]:
-    """Yield the files in the folder *place*, sorted, or *place* itself if it is a file; raise if it is neither.
+    """Yield the files in the folder *place*, sorted, or *place* itself if it is a file;
+    raise if it is neither.
 
-    Hidden files, symbolic links and folders that cannot be listed are yielded as `SkippedFile`.
+    Hidden files, symbolic links and folders that cannot be listed are yielded as
+    `SkippedFile`.
     """
     if place.is_file():
         yield place
@@ -90,7 +115,12 @@ def files(place: Path) -> Iterator[Path | SkippedFile]:
     if not place.is_dir():
         raise errors.ConfigurationError(f"{place}: no such file or folder")
     unreadable: list[SkippedFile] = []
-    walk = os.walk(place, onerror=lambda why: unreadable.append(SkippedFile(str(why.filename), str(why.strerror))))
+    walk = os.walk(
+        place,
+        onerror=lambda why: unreadable.append(
+            SkippedFile(str(why.filename), str(why.strerror))
+        ),
+    )
     for folder, below, names in walk:
         for name in sorted([*below, *names]):
             entry = Path(folder, name)
@@ -107,7 +137,8 @@ def files(place: Path) -> Iterator[Path | SkippedFile]:
 def read_file(file: Path) -> Page:
     """Read a file, given by its absolute path, as a page with a ``file:`` URL.
 
-    Raise `UnsupportedContent` if it has no text, `TooLarge` above 10 MiB, and `PageNotFound` if it cannot be opened.
+    Raise `UnsupportedContent` if it has no text, `TooLarge` above 10 MiB, and
+    `PageNotFound` if it cannot be opened.
     """
     if not file.is_file():  # reading a pipe would wait forever
         raise errors.PageNotFound("not a regular file")
@@ -120,13 +151,20 @@ def read_file(file: Path) -> Page:
 
 def read_stream(stream: BinaryIO, file: Path) -> Page:
     """Read an open *file* in the same way."""
-    from ..reading import find_media_type, read_bytes  # imports the parser, which a search does not need
+    # imports the parser, which a search does not need
+    from ..reading import find_media_type, read_bytes
 
     url = file.as_uri()
     if len(data := stream.read(_MAX_BYTES + 1)) > _MAX_BYTES:
         raise errors.TooLarge(f"larger than {_MAX_BYTES // 2**20} MiB")
     page = read_bytes(data, url, find_media_type(file.as_posix()))
-    return page.model_copy(update={"url": url, "final_url": url, "title": page.title or _heading(page) or file.name})
+    return page.model_copy(
+        update={
+            "url": url,
+            "final_url": url,
+            "title": page.title or _heading(page) or file.name,
+        }
+    )
 
 
 def _heading(page: Page) -> str:
@@ -137,7 +175,9 @@ def _heading(page: Page) -> str:
 
 @dataclass(frozen=True)
 class Hit:
-    """A matching page, its score (higher is better), and a few lines of its text without markup."""
+    """A matching page, its score (higher is better), and a few lines of its text
+    without markup.
+    """
 
     page: Page
     score: float
@@ -156,8 +196,9 @@ class SearchHits:
 class Index:
     """Pages on disk that can be searched.
 
-    Every method raises `ConfigurationError` if the file is missing, is not an index or cannot be accessed,
-    `Unavailable` if it is busy for too long, and `BadResponse` if it is damaged; never an error of SQLite.
+    Every method raises `ConfigurationError` if the file is missing, is not an index or
+    cannot be accessed, `Unavailable` if it is busy for too long, and `BadResponse` if
+    it is damaged; never an error of SQLite.
 
     Args:
         path: The file. Adding the first page creates it and its parent folders.
@@ -166,7 +207,8 @@ class Index:
     path: Path
 
     def add(self, page: Page) -> bool:
-        """Add *page*, which must be complete, under its final URL; replace the page that was there before.
+        """Add *page*, which must be complete, under its final URL; replace the page
+        that was there before.
 
         Returns:
             Whether the page is new, or has another text than before.
@@ -178,15 +220,30 @@ class Index:
         _require_text(page)
         url = address(page.final_url or page.url)
         if not is_web_url(url) and not url.startswith("file:///"):
-            raise errors.InvalidOption(f"{url!r} is neither an absolute http(s) URL nor a file: URL")
+            raise errors.InvalidOption(
+                f"{url!r} is neither an absolute http(s) URL nor a file: URL"
+            )
         published = page.published.timestamp() if page.published else None
-        row = (url, published, (page.language or "").lower().replace("_", "-") or None, page.model_dump_json())
+        row = (
+            url,
+            published,
+            (page.language or "").lower().replace("_", "-") or None,
+            page.model_dump_json(),
+        )
         with self._writing() as db:
-            before = db.execute("SELECT page FROM pages WHERE url = ?", (url,)).fetchone()
+            before = db.execute(
+                "SELECT page FROM pages WHERE url = ?", (url,)
+            ).fetchone()
             self._remove(db, url)
-            added = db.execute("INSERT INTO pages (url, published, language, page) VALUES (?, ?, ?, ?)", row)
+            added = db.execute(
+                "INSERT INTO pages (url, published, language, page) VALUES (?, ?, ?, "
+                "?)",
+                row,
+            )
             words = (added.lastrowid, *_index_terms(page))
-            db.execute("INSERT INTO words (rowid, title, content) VALUES (?, ?, ?)", words)
+            db.execute(
+                "INSERT INTO words (rowid, title, content) VALUES (?, ?, ?)", words
+            )
         old = before and self._parse(before[0])
         return not old or (old.title, old.content) != (page.title, page.content)
 
@@ -195,8 +252,11 @@ class Index:
         with self._writing() as db:
             return self._remove(db, address(url))
 
-    def add_folder(self, place: Path, tell: Callable[[str], None] = lambda _: None) -> Report:
-        """Add the files of a folder and its subfolders; replace or remove what the index had of it before.
+    def add_folder(
+        self, place: Path, tell: Callable[[str], None] = lambda _: None
+    ) -> Report:
+        """Add the files of a folder and its subfolders; replace or remove what the
+        index had of it before.
 
         Hidden files, symbolic links and files without text are left out.
 
@@ -227,14 +287,27 @@ class Index:
                 kept.add(page.url)
                 tell(page.url)
         here = place.as_uri()
-        known = [url for url in self.urls() if url == here or url.startswith(f"{here}/")] if self.path.exists() else []
+        known = (
+            [url for url in self.urls() if url == here or url.startswith(f"{here}/")]
+            if self.path.exists()
+            else []
+        )
         removed = sum(self.remove(url) for url in known if url not in kept)
-        return Report(added=changed, unchanged=len(kept) - changed, removed=removed, skipped=tuple(skipped))
+        return Report(
+            added=changed,
+            unchanged=len(kept) - changed,
+            removed=removed,
+            skipped=tuple(skipped),
+        )
 
     def add_pages(
-        self, pages: Iterable[tuple[str, Page | errors.WebSearchError]], tell: Callable[[str], None] = lambda _: None
+        self,
+        pages: Iterable[tuple[str, Page | errors.WebSearchError]],
+        tell: Callable[[str], None] = lambda _: None,
     ) -> Report:
-        """Add whole pages (``max_length=sys.maxsize``) as `WebSearch.crawl` yields them; remove those that are gone."""
+        """Add whole pages (``max_length=sys.maxsize``) as `WebSearch.crawl` yields
+        them; remove those that are gone.
+        """
         changed = removed = 0
         kept, skipped = set[str](), list[SkippedFile]()
         try:
@@ -243,16 +316,30 @@ class Index:
                     if isinstance(page, errors.WebSearchError):
                         raise page
                     changed += self.add(page)
-                except (errors.ServiceError, errors.UnsafeURL, errors.DisallowedByRobots) as error:
+                except (
+                    errors.ServiceError,
+                    errors.UnsafeURL,
+                    errors.DisallowedByRobots,
+                ) as error:
                     skipped.append(SkippedFile(url, error.summary))
-                    removed += isinstance(error, errors.PageNotFound) and self.path.exists() and self.remove(url)
+                    removed += (
+                        isinstance(error, errors.PageNotFound)
+                        and self.path.exists()
+                        and self.remove(url)
+                    )
                 else:
                     kept.add(address(page.final_url or page.url))
                     tell(url)
         finally:
-            if isinstance(pages, Generator):  # it would read on while somebody looks at the traceback
+            # it would read on while somebody looks at the traceback
+            if isinstance(pages, Generator):
                 pages.close()
-        return Report(added=changed, unchanged=len(kept) - changed, removed=removed, skipped=tuple(skipped))
+        return Report(
+            added=changed,
+            unchanged=len(kept) - changed,
+            removed=removed,
+            skipped=tuple(skipped),
+        )
 
     def urls(self) -> list[str]:
         """Return the URLs of all pages, sorted."""
@@ -266,44 +353,65 @@ class Index:
             PageNotFound: The page is not in the index.
         """
         with self._reading() as db:
-            row = db.execute("SELECT page FROM pages WHERE url = ?", (address(url),)).fetchone()
+            row = db.execute(
+                "SELECT page FROM pages WHERE url = ?", (address(url),)
+            ).fetchone()
         if row is None:
             raise errors.PageNotFound("the page is not in the local index")
         return self._parse(row[0])
 
     def search(self, query: SearchQuery) -> SearchHits:
-        """Find pages: first those with all words of the query and, if there are too few, those with any of them.
+        """Find pages: first those with all words of the query and, if there are too
+        few, those with any of them.
 
-        A domain includes its subdomains; a month is 30 days; days are in UTC. If the query filters by date or language,
-        pages without one are left out, and ``notes`` says how many.
+        A domain includes its subdomains; a month is 30 days; days are in UTC. If the
+        query filters by date or language, pages without one are left out, and ``notes``
+        says how many.
         """
         terms = query_terms(query.text)
         if not terms:
             return SearchHits(notes=("the query has no words to search for",))
-        notes = [f"only the first {_MAX_WORDS} words were looked for"] if len(terms) > _MAX_WORDS else []
+        notes = (
+            [f"only the first {_MAX_WORDS} words were looked for"]
+            if len(terms) > _MAX_WORDS
+            else []
+        )
         terms = terms[:_MAX_WORDS]
         end = query.page * query.limit
         with self._reading() as db:
-            db.create_function("inside", 1, lambda url: in_domains(url, query), deterministic=True)
+            db.create_function(
+                "inside", 1, lambda url: in_domains(url, query), deterministic=True
+            )
             matching = _match(terms, "AND")
             ranked = _rank(db, matching, query, end)
             if len(ranked) < end:
                 matching = _match(terms, "OR")
-                ranked |= _rank(db, matching, query, end)  # pages already in it keep their place
+                # pages already in it keep their place
+                ranked |= _rank(db, matching, query, end)
             chosen = list(ranked.items())[end - query.limit : end]
-            pages = [db.execute("SELECT page FROM pages WHERE id = ?", (id_,)).fetchone()[0] for id_, _ in chosen]
+            pages = [
+                db.execute("SELECT page FROM pages WHERE id = ?", (id_,)).fetchone()[0]
+                for id_, _ in chosen
+            ]
             notes += _note_missing(db, matching, query)
         hits: list[Hit] = []
         for page, (_, score) in zip(map(self._parse, pages), chosen, strict=True):
-            hits.append(Hit(page, score, make_snippet(strip_markdown(page.content), terms)))
+            hits.append(
+                Hit(page, score, make_snippet(strip_markdown(page.content), terms))
+            )
         return SearchHits(tuple(hits), tuple(notes))
 
     def _remove(self, db: sqlite3.Connection, url: str) -> bool:
         row = db.execute("SELECT id, page FROM pages WHERE url = ?", (url,)).fetchone()
         if row is None:
             return False
-        old = _index_terms(self._parse(row[1]))  # a contentless table needs the old values to delete a row
-        db.execute("INSERT INTO words (words, rowid, title, content) VALUES ('delete', ?, ?, ?)", (row[0], *old))
+        # a contentless table needs the old values to delete a row
+        old = _index_terms(self._parse(row[1]))
+        db.execute(
+            "INSERT INTO words (words, rowid, title, content) VALUES ('delete', ?, ?, "
+            "?)",
+            (row[0], *old),
+        )
         db.execute("DELETE FROM pages WHERE id = ?", (row[0],))
         return True
 
@@ -314,21 +422,31 @@ class Index:
             raise _damaged_error(self.path) from None
 
     def _is_own(self, file: Path) -> bool:
-        """Return whether *file* is of the index, or of another database here, whose locks reading it would release."""
+        """Return whether *file* is of the index, or of another database here, whose
+        locks reading it would release.
+        """
         own = self.path.resolve()
-        is_index = file.parent == own.parent and file.name in {own.name, f"{own.name}-wal", f"{own.name}-shm"}
+        is_index = file.parent == own.parent and file.name in {
+            own.name,
+            f"{own.name}-wal",
+            f"{own.name}-shm",
+        }
         return is_index or is_database(file)
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        """Open a connection that sees one state of the index, whatever is written meanwhile."""
+        """Open a connection that sees one state of the index, whatever is written
+        meanwhile.
+        """
         path = self.path.absolute()
         if not path.is_file():
             raise errors.ConfigurationError(
-                f"there is no local index at {path}: make one with 'websearch index PATH_OR_URL', "
+                f"there is no local index at {path}: make one with 'websearch index "
+                f"PATH_OR_URL', "
                 "or set WEB_SEARCH_INDEX to where it is"
             )
-        # In WAL mode even a reader writes files beside it. Where the folder is read-only, the file never changes.
+        # In WAL mode even a reader writes files beside it. Where the folder is
+        # read-only, the file never changes.
         frozen = "" if os.access(path.parent, os.W_OK) else "&immutable=1"
         with _translate_errors(path), connect(path, _TIMEOUT, f"mode=ro{frozen}") as db:
             db.execute("BEGIN")
@@ -338,14 +456,20 @@ class Index:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Open a connection for one transaction; create the index if necessary. It is nobody else's business."""
+        """Open a connection for one transaction; create the index if necessary. It is
+        nobody else's business.
+        """
         path = self.path.absolute()
-        with _translate_errors(path), write_tables(path, "the local index at", _TIMEOUT, _SCHEMA, _STAMP) as db:
+        with (
+            _translate_errors(path),
+            write_tables(path, "the local index at", _TIMEOUT, _SCHEMA, _STAMP) as db,
+        ):
             yield db
 
 
 def _require_text(page: Page) -> None:
-    if page.media_type.startswith("image/") and "\n" not in page.content:  # one line: its kind and size
+    # one line: its kind and size
+    if page.media_type.startswith("image/") and "\n" not in page.content:
         raise errors.UnsupportedContent("an image without text")
 
 
@@ -364,18 +488,25 @@ def _match(terms: Sequence[str], how: str) -> str:
     return f" {how} ".join(quoted)
 
 
-def _rank(db: sqlite3.Connection, matching: str, query: SearchQuery, most: int) -> dict[int, float]:
-    """Return the best pages in order, as id and score; the URL breaks ties, so that the order is reproducible."""
+def _rank(
+    db: sqlite3.Connection, matching: str, query: SearchQuery, most: int
+) -> dict[int, float]:
+    """Return the best pages in order, as id and score; the URL breaks ties, so that the
+    order is reproducible.
+    """
     limits, values = _conditions(query)
     rows = db.execute(
-        f"SELECT pages.id, -{_RANK} {_MATCHING} AND {limits} ORDER BY {_RANK}, url LIMIT ?",
+        f"SELECT pages.id, -{_RANK} {_MATCHING} AND {limits} ORDER BY {_RANK}, url "
+        f"LIMIT ?",
         (matching, *values, min(most, 2**63 - 1)),
     )
     return dict(rows.fetchall())
 
 
 def _conditions(query: SearchQuery) -> tuple[str, list[str | float]]:
-    """Write the filters for date and language as SQL; pages without a date or language never match."""
+    """Write the filters for date and language as SQL; pages without a date or language
+    never match.
+    """
     conditions: list[str] = ["1"]
     values: list[str | float] = []
     ago = timedelta(days=_DAYS[query.time_range]) if query.time_range else None
@@ -388,17 +519,24 @@ def _conditions(query: SearchQuery) -> tuple[str, list[str | float]]:
         conditions.append("published < ?")
         values.append(midnight(query.before) + timedelta(days=1).total_seconds())
     if query.language:
-        conditions.append("(language = ? OR language LIKE ?)")  # a language tag has no wildcards of LIKE
+        # a language tag has no wildcards of LIKE
+        conditions.append("(language = ? OR language LIKE ?)")
         values += [query.language.lower(), f"{query.language.lower()}-%"]
     return " AND ".join(conditions), values
 
 
-def _note_missing(db: sqlite3.Connection, matching: str, query: SearchQuery) -> Iterator[str]:
-    """Yield notes on how many pages were left out only because they have no date or language."""
+def _note_missing(
+    db: sqlite3.Connection, matching: str, query: SearchQuery
+) -> Iterator[str]:
+    """Yield notes on how many pages were left out only because they have no date or
+    language.
+    """
     dated = query.time_range or query.after or query.before
     for column, wanted in (("published", dated), ("language", query.language)):
         if wanted:
-            (count,) = db.execute(f"SELECT count(*) {_MATCHING} AND {column} IS NULL", (matching,)).fetchone()
+            (count,) = db.execute(
+                f"SELECT count(*) {_MATCHING} AND {column} IS NULL", (matching,)
+            ).fetchone()
             missing = "date" if column == "published" else column
             if count:
                 yield f"left out {quantity(count, 'matching page')} without a {missing}"
@@ -412,16 +550,27 @@ def _translate_errors(path: Path) -> Iterator[None]:
     except (sqlite3.Error, ForeignFile) as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-            raise errors.Unavailable(f"the local index at {path} is busy", provider="local") from error
+            raise errors.Unavailable(
+                f"the local index at {path} is busy", provider="local"
+            ) from error
         if isinstance(error, ForeignFile) or code == sqlite3.SQLITE_NOTADB:
             raise errors.ConfigurationError(
-                f"{path} is not an index of this version of websearch: remove it and rebuild it with 'websearch index',"
+                f"{path} is not an index of this version of websearch: remove it and "
+                f"rebuild it with 'websearch index',"
                 " or set WEB_SEARCH_INDEX to another place"
             ) from error
-        if code in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM} or "fts5" in str(error):
-            raise errors.ConfigurationError(f"the local index at {path} cannot be used: {error}") from error
+        if code in {
+            sqlite3.SQLITE_CANTOPEN,
+            sqlite3.SQLITE_READONLY,
+            sqlite3.SQLITE_PERM,
+        } or "fts5" in str(error):
+            raise errors.ConfigurationError(
+                f"the local index at {path} cannot be used: {error}"
+            ) from error
         if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
-            failure = errors.Unavailable(f"the local index at {path} cannot be used: {error}", provider="local")
+            failure = errors.Unavailable(
+                f"the local index at {path} cannot be used: {error}", provider="local"
+            )
             failure.temporary = False
             raise failure from error
         raise _damaged_error(path) from error
@@ -429,19 +578,24 @@ def _translate_errors(path: Path) -> Iterator[None]:
 
 def _damaged_error(path: Path) -> errors.BadResponse:
     return errors.BadResponse(
-        f"the local index at {path} is damaged: remove it and rebuild it with 'websearch index'", provider="local"
+        f"the local index at {path} is damaged: remove it and rebuild it with "
+        f"'websearch index'",
+        provider="local",
     )
 
 
 def strip_markdown(markdown: str) -> str:
     """Return the text of *markdown* without its syntax and empty lines."""
-    text = _SYNTAX.sub(lambda mark: mark[1] or ("" if mark[0] in {"**", "`"} else " "), markdown)
+    text = _SYNTAX.sub(
+        lambda mark: mark[1] or ("" if mark[0] in {"**", "`"} else " "), markdown
+    )
     lines = (" ".join(line.split()) for line in text.splitlines())
     return "\n".join(filter(None, lines))
 
 
 def make_snippet(text: str, terms: Sequence[str]) -> str:
-    """Return about 300 characters of plain text with the most query terms, from the start of a sentence if it is near.
+    """Return about 300 characters of plain text with the most query terms, from the
+    start of a sentence if it is near.
 
     It has "…" where text is left out at its ends.
     """
@@ -451,7 +605,8 @@ def make_snippet(text: str, terms: Sequence[str]) -> str:
     end = min(start + _LENGTH, len(text))
     if end < len(text):
         blank = max(text.rfind(" ", start, end + 1), text.rfind("\n", start, end + 1))
-        end = blank if blank > start + _LENGTH // 2 else end  # cut no word, if there is whitespace at all
+        # cut no word, if there is whitespace at all
+        end = blank if blank > start + _LENGTH // 2 else end
     shown = " ".join(text[start:end].split())
     return f"{'…' * (start > 0)}{shown}{'…' * (end < len(text))}"
 
@@ -459,12 +614,20 @@ def make_snippet(text: str, terms: Sequence[str]) -> str:
 def _find_terms(text: str, terms: Sequence[str]) -> list[Term]:
     forms = {term for term in terms if not term.endswith("*")}
     prefixes = tuple(term[:-1] for term in terms if term.endswith("*"))
-    return [word for word in split_terms(text) if word.form in forms or (prefixes and word.form.startswith(prefixes))]
+    return [
+        word
+        for word in split_terms(text)
+        if word.form in forms or (prefixes and word.form.startswith(prefixes))
+    ]
 
 
 def _find_densest(found: list[Term]) -> int:
-    """Return the start of the window with the most terms; each counts once, and more if rare on this page."""
-    weights = {form: 1 / count for form, count in Counter(word.form for word in found).items()}
+    """Return the start of the window with the most terms; each counts once, and more if
+    rare on this page.
+    """
+    weights = {
+        form: 1 / count for form, count in Counter(word.form for word in found).items()
+    }
     inside: Counter[str] = Counter()
     best, best_weight, weight, first = 0, 0.0, 0.0, 0
     for word in found:
@@ -481,7 +644,9 @@ def _find_densest(found: list[Term]) -> int:
 
 
 def _find_start(text: str, place: int) -> int:
-    """Return the start of the sentence around *place*, or else of a word shortly before it."""
+    """Return the start of the sentence around *place*, or else of a word shortly before
+    it.
+    """
     earliest = max(0, place - _LEAD)
     if earliest == 0:
         return 0

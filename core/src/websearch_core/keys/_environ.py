@@ -1,6 +1,7 @@
 """The environment variables, and those of the file that ``WEB_SEARCH_ENV_FILE`` names.
 
-No ``.env`` file is read unless that variable names it. The variables of the process win, and stay as they are.
+No ``.env`` file is read unless that variable names it. The variables of the process
+win, and stay as they are.
 """
 
 from __future__ import annotations
@@ -20,13 +21,17 @@ _last_read: tuple[Path, Mapping[str, str]] | None = None
 
 
 def read_variable(name: str) -> str:
-    """Return the value of the variable *name*, without white space around it; empty if it is not set."""
+    """Return the value of the variable *name*, without white space around it; empty if
+    it is not set.
+    """
     return os.environ.get(name, "").strip() or read_env_file().get(name, "").strip()
 
 
 def describe_variable(name: str) -> str:
     """Return the variable *name* for messages, with the file if it comes from one."""
-    in_file = not os.environ.get(name, "").strip() and read_env_file().get(name, "").strip()
+    in_file = (
+        not os.environ.get(name, "").strip() and read_env_file().get(name, "").strip()
+    )
     return f"{name} in {env_file()}" if in_file else name
 
 
@@ -36,13 +41,17 @@ def env_file() -> Path | None:
     try:
         return Path(named).expanduser() if named else None
     except RuntimeError as error:  # "~name" of nobody
-        raise ConfigurationError(f"{ENV_FILE}: {named}: there is no such user") from error
+        raise ConfigurationError(
+            f"{ENV_FILE}: {named}: there is no such user"
+        ) from error
 
 
 def read_env_file() -> Mapping[str, str]:
-    """Return the variables of the file that ``WEB_SEARCH_ENV_FILE`` names; none if it names no file.
+    """Return the variables of the file that ``WEB_SEARCH_ENV_FILE`` names; none if it
+    names no file.
 
-    In a running event loop, which reading would block, they are as they were when last read.
+    In a running event loop, which reading would block, they are as they were when last
+    read.
     """
     global _last_read  # noqa: PLW0603 - replaced as a whole, so threads see all of it or nothing
     path = env_file()
@@ -54,7 +63,9 @@ def read_env_file() -> Mapping[str, str]:
         stat = path.stat()
         values = _parse(path, stat.st_mtime_ns, stat.st_size)
     except OSError as error:
-        raise ConfigurationError(f"{ENV_FILE}: {path}: {error.strerror or type(error).__name__}") from error
+        raise ConfigurationError(
+            f"{ENV_FILE}: {path}: {error.strerror or type(error).__name__}"
+        ) from error
     except UnicodeDecodeError as error:
         raise ConfigurationError(f"{ENV_FILE}: {path}: not UTF-8") from error
     _last_read = path, values
@@ -75,6 +86,8 @@ def _parse(path: Path, _modified: int, size: int) -> Mapping[str, str]:
     from dotenv import dotenv_values
 
     if size > _MAX_SIZE:
-        raise ConfigurationError(f"{ENV_FILE}: {path}: larger than {_MAX_SIZE // 2**20} MiB")
+        raise ConfigurationError(
+            f"{ENV_FILE}: {path}: larger than {_MAX_SIZE // 2**20} MiB"
+        )
     values = dotenv_values(path, encoding="utf-8")
     return MappingProxyType({name: value for name, value in values.items() if value})

@@ -1,14 +1,18 @@
-"""What stands around providers: retries, caches, budgets, and what makes one provider of several.
+"""What stands around providers: retries, caches, budgets, and what makes one provider
+of several.
 
-A layer is a value with options. Called with a provider, it returns one that has the layer around it::
+A layer is a value with options. Called with a provider, it returns one that has the
+layer around it::
 
     Fallback()(Retry(5)(Tavily(...)), Retry()(Brave(...)))
 
-Each part of such a chain is a provider itself. Its ``inner`` shows what it is around, so that checks can look inside.
+Each part of such a chain is a provider itself. Its ``inner`` shows what it is around,
+so that checks can look inside.
 
-`WebSearch` composes the chain for you: ``WebSearch(["tavily", "brave"], retry=Retry(5))``. There the `Rank` of a
-layer decides its position. Other packages register layers through the entry-point group ``websearch_core.layers``
-(name = "module:Class"), which makes them available in settings files.
+`WebSearch` composes the chain for you: ``WebSearch(["tavily", "brave"],
+retry=Retry(5))``. There the `Rank` of a layer decides its position. Other packages
+register layers through the entry-point group ``websearch_core.layers`` (name =
+"module:Class"), which makes them available in settings files.
 """
 
 from __future__ import annotations
@@ -38,19 +42,27 @@ if TYPE_CHECKING:
     from ._throttle import RateLimiter, Throttle
 
 __all__ = [
-    "Breaker", "Budget", "Cache", "CacheBackend", "CacheStats", "Fallback", "Fuse", "Layer", "ProviderWrapper", "Rank",
-    "RateLimiter", "Relax", "Rerank", "Retry", "Robots", "SingleFlight", "Throttle", "charge_to", "layer_class",
+    "Breaker", "Budget", "Cache", "CacheBackend", "CacheStats", "Fallback", "Fuse",
+    "Layer", "ProviderWrapper", "Rank",
+    "RateLimiter", "Relax", "Rerank", "Retry", "Robots", "SingleFlight", "Throttle",
+    "charge_to", "layer_class",
     "leaves", "no_cache",
 ]  # fmt: skip
 
 _BUILT_IN: Mapping[str, str] = MappingProxyType({
-    "breaker": "Breaker", "budget": "Budget", "cache": "Cache", "fallback": "Fallback", "fuse": "Fuse",
-    "relax": "Relax", "rerank": "Rerank", "retry": "Retry", "robots": "Robots", "single_flight": "SingleFlight",
+    "breaker": "Breaker", "budget": "Budget", "cache": "Cache", "fallback": "Fallback",
+    "fuse": "Fuse",
+    "relax": "Relax", "rerank": "Rerank", "retry": "Retry", "robots": "Robots",
+    "single_flight": "SingleFlight",
     "throttle": "Throttle",
 })  # fmt: skip
 _HOMES: Mapping[str, str] = MappingProxyType(
     {name: f"_{module}" for module, name in _BUILT_IN.items()}
-    | {"CacheBackend": "_caching.backend", "CacheStats": "_caching.backend", "RateLimiter": "_throttle"}
+    | {
+        "CacheBackend": "_caching.backend",
+        "CacheStats": "_caching.backend",
+        "RateLimiter": "_throttle",
+    }
 )
 _GROUP = "websearch_core.layers"
 
@@ -59,7 +71,8 @@ def layer_class(name: str) -> type[Layer]:
     """Return the class of the layer that is called *name* in settings files.
 
     Raises:
-        ConfigurationError: No layer has that name (the message lists the known ones), or it cannot be loaded.
+        ConfigurationError: No layer has that name (the message lists the known ones),
+            or it cannot be loaded.
     """
     if name in _BUILT_IN:
         return _load(_BUILT_IN[name])  # type: ignore[return-value]
@@ -84,12 +97,15 @@ def _plugged_in() -> Mapping[str, EntryPoint]:
 
 
 def _load(name: str) -> object:
-    """Import a layer when it is first used: some need a database, and most programs use few."""
+    """Import a layer when it is first used: some need a database, and most programs use
+    few.
+    """
     globals()[name] = value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
     return value
 
 
-if not TYPE_CHECKING:  # type checkers see the imports above; with this function, they would accept any name
+# type checkers see the imports above; with this function, they would accept any name
+if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
         if name in _HOMES:

@@ -15,11 +15,20 @@ Unit: TypeAlias = Literal["calls", "credits", "usd"]
 Period: TypeAlias = Literal["run", "day", "month"]
 
 MILLION = 1_000_000  # amounts are whole millionths: sums of floats drift
-_UNITS: dict[str, Unit] = {"call": "calls", "calls": "calls", "credit": "credits", "credits": "credits", "usd": "usd"}
+_UNITS: dict[str, Unit] = {
+    "call": "calls",
+    "calls": "calls",
+    "credit": "credits",
+    "credits": "credits",
+    "usd": "usd",
+}
 _LARGEST = 10**9
 _AMOUNT = r"(?P<amount>\d[\d_]*(?:\.\d+)?)\s*(?P<unit>[A-Za-z]+)"
 _PRICE = re.compile(_AMOUNT)
-_LIMIT = re.compile(rf"{_AMOUNT}(?:\s*/\s*(?P<period>day|month))?(?P<tenant>\s+per\s+tenant)?", re.IGNORECASE)
+_LIMIT = re.compile(
+    rf"{_AMOUNT}(?:\s*/\s*(?P<period>day|month))?(?P<tenant>\s+per\s+tenant)?",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -31,10 +40,14 @@ class Amount:
     usd: int = 0
 
     def __add__(self, other: Amount) -> Amount:
-        return Amount(self.calls + other.calls, self.credits + other.credits, self.usd + other.usd)
+        return Amount(
+            self.calls + other.calls, self.credits + other.credits, self.usd + other.usd
+        )
 
     def __sub__(self, other: Amount) -> Amount:
-        return Amount(self.calls - other.calls, self.credits - other.credits, self.usd - other.usd)
+        return Amount(
+            self.calls - other.calls, self.credits - other.credits, self.usd - other.usd
+        )
 
     def of(self, unit: Unit) -> int:
         """Return the amount in one unit."""
@@ -47,16 +60,20 @@ class Limit:
     """The most that may be used in a period."""
 
     amount: int  # in millionths of the unit
-    unit: Unit  # credits are counted for each provider: those of two services are different things
+    # credits are counted for each provider: those of two services are different things
+    unit: Unit
     period: Period = "run"  # a day or a month is one of the calendar, in UTC
-    per_tenant: bool = False  # whether each tenant has this limit, instead of all together
+    # whether each tenant has this limit, instead of all together
+    per_tenant: bool = False
 
     def __str__(self) -> str:
         period = "" if self.period == "run" else f"/{self.period}"
         return f"{format_amount(self.amount, self.unit)}{period}{' per tenant' * self.per_tenant}"
 
     def days(self, day: date) -> tuple[date, date]:
-        """Return the first day of the period that *day* is in, and the first after it."""
+        """Return the first day of the period that *day* is in, and the first after
+        it.
+        """
         if self.period == "day":
             return day, day + timedelta(days=1)
         first = day.replace(day=1)
@@ -64,9 +81,14 @@ class Limit:
 
 
 def parse_limits(limits: str | Iterable[str] | None) -> tuple[Limit, ...]:
-    """Return the limits in a text with commas between them, or in several texts; an error says which is wrong."""
+    """Return the limits in a text with commas between them, or in several texts; an
+    error says which is wrong.
+    """
     texts = split_texts(limits)
-    return tuple(_parse_limit(text, f"limit {n}: " * (len(texts) > 1)) for n, text in enumerate(texts, 1))
+    return tuple(
+        _parse_limit(text, f"limit {n}: " * (len(texts) > 1))
+        for n, text in enumerate(texts, 1)
+    )
 
 
 def parse_price(text: str) -> tuple[Unit, float]:
@@ -89,7 +111,11 @@ def format_amount(amount: int, unit: Unit) -> str:
 
 def in_millionths(number: float | None) -> int | None:
     """Return *number* in millionths; None for one that cannot be an amount."""
-    return round(number * MILLION) if number is not None and 0 <= number <= _LARGEST else None
+    return (
+        round(number * MILLION)
+        if number is not None and 0 <= number <= _LARGEST
+        else None
+    )
 
 
 def _parse_limit(text: str, where: str) -> Limit:
@@ -97,12 +123,16 @@ def _parse_limit(text: str, where: str) -> Limit:
     unit = found and _UNITS.get(found["unit"].lower())
     if not found or not unit:
         raise ConfigurationError(
-            f"{where}not a budget such as '1 USD/day', '500 credits/month', '20 calls' or '0.5 USD/day per tenant'"
+            f"{where}not a budget such as '1 USD/day', '500 credits/month', '20 calls' "
+            f"or '0.5 USD/day per tenant'"
         )
     if (amount := Decimal(found["amount"].replace("_", ""))) > _LARGEST:
         raise ConfigurationError(f"{where}a budget is at most {_LARGEST:,}")
     if found["tenant"] and not found["period"]:
-        raise ConfigurationError(f"{where}a budget per tenant is for a day or a month: '0.5 USD/day per tenant'")
+        raise ConfigurationError(
+            f"{where}a budget per tenant is for a day or a month: '0.5 USD/day per "
+            f"tenant'"
+        )
     period: Period = "run"
     if named := (found["period"] or "").lower():
         period = "day" if named == "day" else "month"

@@ -19,28 +19,33 @@ from ..provider._ports import Provider, opens_pages
 from ._layer import Layer, ProviderWrapper, Rank, check_numbers, find_outage, leaves
 
 T = TypeVar("T")
-_random = random.SystemRandom()  # has no state that a fork, or a program that sets a seed, would give to others
+# has no state that a fork, or a program that sets a seed, would give to others
+_random = random.SystemRandom()
 
 Change = Literal["opened", "closed"]
 
 
 @dataclass(frozen=True)
 class Breaker(Layer):
-    """Refuse calls for a while after several temporary failures in a row, so that the next provider is asked at once.
+    """Refuse calls for a while after several temporary failures in a row, so that the
+    next provider is asked at once.
 
-    A refusal is `Unavailable`, with ``retry_after``. Then one call is let through; if it fails, calls are
-    refused for twice the time. A call counts as one failure, however often it was tried. What does not count: a call
-    that was cancelled, one whose own time was too short, one that a `Throttle` held back, a page that could not be read
-    although the service works, and errors that are not temporary. Pages that the built-in reader fetches never count.
+    A refusal is `Unavailable`, with ``retry_after``. Then one call is let through; if
+    it fails, calls are refused for twice the time. A call counts as one failure,
+    however often it was tried. What does not count: a call that was cancelled, one
+    whose own time was too short, one that a `Throttle` held back, a page that could not
+    be read although the service works, and errors that are not temporary. Pages that
+    the built-in reader fetches never count.
 
     By default, each provider of a chain of several has one.
 
     Args:
         failures: Failures in a row after which calls are refused.
-        reset_timeout: Seconds to refuse them; doubled each time the call after that fails.
+        reset_timeout: Seconds to refuse them; doubled each time the call after that
+            fails.
         max_reset_timeout: Maximum seconds to refuse them.
-        min_timeout: Seconds without an answer after which a call failed by timing out. If the caller's time was up
-            earlier, that does not count.
+        min_timeout: Seconds without an answer after which a call failed by timing out.
+            If the caller's time was up earlier, that does not count.
 
     Raises:
         ConfigurationError: A value is invalid.
@@ -60,13 +65,17 @@ class Breaker(Layer):
 
     def __post_init__(self) -> None:
         check_numbers(self, "failures", minimum=1, integer=True)
-        check_numbers(self, "reset_timeout", "max_reset_timeout", "min_timeout", minimum=0)
+        check_numbers(
+            self, "reset_timeout", "max_reset_timeout", "min_timeout", minimum=0
+        )
 
 
 class _BreakerProvider(ProviderWrapper[Breaker]):
     def __init__(self, layer: Breaker, inner: Provider) -> None:
         super().__init__(layer, inner)
-        self._circuit = Circuit(layer.failures, layer.reset_timeout, layer.max_reset_timeout)
+        self._circuit = Circuit(
+            layer.failures, layer.reset_timeout, layer.max_reset_timeout
+        )
         self._fetches = any(map(opens_pages, leaves(inner)))
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
@@ -79,11 +88,17 @@ class _BreakerProvider(ProviderWrapper[Breaker]):
         return self._watch_reading(partial(super().read_many, urls), find_outage)
 
     def _watch_reading(
-        self, call: Callable[[], Flow[T]], fault: Callable[[T], ServiceError | None] | None = None
+        self,
+        call: Callable[[], Flow[T]],
+        fault: Callable[[T], ServiceError | None] | None = None,
     ) -> Flow[T]:
         return call() if self._fetches else self._watch(call, fault)
 
-    def _watch(self, call: Callable[[], Flow[T]], fault: Callable[[T], ServiceError | None] | None = None) -> Flow[T]:
+    def _watch(
+        self,
+        call: Callable[[], Flow[T]],
+        fault: Callable[[T], ServiceError | None] | None = None,
+    ) -> Flow[T]:
         admitted = self._circuit.enter()
         if not isinstance(admitted, Pass):
             raise self._refuse(admitted)
@@ -100,11 +115,25 @@ class _BreakerProvider(ProviderWrapper[Breaker]):
         finally:
             self._judge(admitted, failure, monotonic() - began)
 
-    def _judge(self, admitted: Pass, failure: BaseException | None, seconds: float) -> None:
-        worked = True if failure is None else False if self._is_failure(failure, seconds) else None
-        change = self._circuit.leave(admitted, worked=worked, retry_after=getattr(failure, "retry_after", None))
+    def _judge(
+        self, admitted: Pass, failure: BaseException | None, seconds: float
+    ) -> None:
+        worked = (
+            True
+            if failure is None
+            else False
+            if self._is_failure(failure, seconds)
+            else None
+        )
+        change = self._circuit.leave(
+            admitted, worked=worked, retry_after=getattr(failure, "retry_after", None)
+        )
         if change == "opened" and isinstance(failure, ServiceError):
-            events.emit(events.BreakerOpened(provider=self.name, seconds=self._circuit.time_left(), error=failure))
+            events.emit(
+                events.BreakerOpened(
+                    provider=self.name, seconds=self._circuit.time_left(), error=failure
+                )
+            )
         elif change == "closed":
             events.emit(events.BreakerClosed(provider=self.name))
 
@@ -119,7 +148,11 @@ class _BreakerProvider(ProviderWrapper[Breaker]):
         return isinstance(error, ServiceError)
 
     def _refuse(self, wait: float) -> Unavailable:
-        until = f"for another {wait:.0f} s" if wait else "until a call that is under way shows that it works again"
+        until = (
+            f"for another {wait:.0f} s"
+            if wait
+            else "until a call that is under way shows that it works again"
+        )
         return Unavailable(
             f"{self.name} failed several times in a row and is not asked {until}",
             provider=self.name,
@@ -130,7 +163,8 @@ class _BreakerProvider(ProviderWrapper[Breaker]):
 class Pass(NamedTuple):
     """The permission to make a call.
 
-    ``era`` counts how often the circuit had opened or closed when the call began; ``is_probe``: it tests the service.
+    ``era`` counts how often the circuit had opened or closed when the call began;
+    ``is_probe``: it tests the service.
     """
 
     era: int
@@ -138,14 +172,22 @@ class Pass(NamedTuple):
 
 
 class Circuit(Restartable):
-    """Counts *failures* in a row. After too many it is open: calls are refused for a while, then one passes.
+    """Counts *failures* in a row. After too many it is open: calls are refused for a
+    while, then one passes.
 
-    If that one succeeds, the circuit closes; if it fails, the while doubles, up to *max_reset_timeout*. A random fifth
-    of it keeps processes apart. Calls that began before it opened or closed count no more.
+    If that one succeeds, the circuit closes; if it fails, the while doubles, up to
+    *max_reset_timeout*. A random fifth of it keeps processes apart. Calls that began
+    before it opened or closed count no more.
     """
 
-    def __init__(self, failures: int, reset_timeout: float, max_reset_timeout: float) -> None:
-        self._most, self._reset_timeout, self._max_reset_timeout = failures, reset_timeout, max_reset_timeout
+    def __init__(
+        self, failures: int, reset_timeout: float, max_reset_timeout: float
+    ) -> None:
+        self._most, self._reset_timeout, self._max_reset_timeout = (
+            failures,
+            reset_timeout,
+            max_reset_timeout,
+        )
         self._failed = 0
         self._opened = 0
         self._until = 0.0
@@ -159,7 +201,9 @@ class Circuit(Restartable):
         self._lock = threading.Lock()
 
     def enter(self) -> Pass | float:
-        """Return a pass, or the seconds until it is worth asking for one again; 0 while another call probes."""
+        """Return a pass, or the seconds until it is worth asking for one again; 0 while
+        another call probes.
+        """
         with self._lock:
             if not self._is_open:
                 return Pass(self._era, is_probe=False)
@@ -170,10 +214,13 @@ class Circuit(Restartable):
             self._is_probed = True
             return Pass(self._era, is_probe=True)
 
-    def leave(self, one: Pass, *, worked: bool | None, retry_after: float | None = None) -> Change | None:
+    def leave(
+        self, one: Pass, *, worked: bool | None, retry_after: float | None = None
+    ) -> Change | None:
         """Take the pass back, and return what changed.
 
-        *worked* is None if the call does not show it. *retry_after* is how many seconds the service wants to rest.
+        *worked* is None if the call does not show it. *retry_after* is how many seconds
+        the service wants to rest.
         """
         with self._lock:
             if one.is_probe:
@@ -186,7 +233,11 @@ class Circuit(Restartable):
                 self._era += was_open
                 return "closed" if was_open else None
             self._failed += 1
-            return self._open(retry_after) if one.is_probe or self._failed >= self._most else None
+            return (
+                self._open(retry_after)
+                if one.is_probe or self._failed >= self._most
+                else None
+            )
 
     def time_left(self) -> float:
         """Return the seconds that it is still open."""
@@ -195,7 +246,9 @@ class Circuit(Restartable):
 
     def _open(self, retry_after: float | None) -> Change:
         longest = self._max_reset_timeout
-        seconds = min(self._reset_timeout * 2 ** min(self._opened, 30), longest) * _random.uniform(0.8, 1)
+        seconds = min(
+            self._reset_timeout * 2 ** min(self._opened, 30), longest
+        ) * _random.uniform(0.8, 1)
         self._until = monotonic() + max(seconds, min(retry_after or 0.0, longest))
         self._is_open = True
         self._opened += 1

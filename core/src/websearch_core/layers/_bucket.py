@@ -1,4 +1,6 @@
-"""How many extra requests a provider gets: retries and hedges must not multiply an outage. And which calls are late."""
+"""How many extra requests a provider gets: retries and hedges must not multiply an
+outage. And which calls are late.
+"""
 
 from __future__ import annotations
 import threading
@@ -14,15 +16,19 @@ _KEPT = 200
 
 
 class Bucket(Restartable):
-    """A bucket of extra requests: each call adds a *share* of one, each extra request takes one. It holds at most ten.
+    """A bucket of extra requests: each call adds a *share* of one, each extra request
+    takes one. It holds at most ten.
 
-    Without a share there are always enough. *start* is what it holds at the beginning, and *per_second* what is gained
-    by waiting, so that a program that calls seldom may always send some.
+    Without a share there are always enough. *start* is what it holds at the beginning,
+    and *per_second* what is gained by waiting, so that a program that calls seldom may
+    always send some.
 
     Finagle's idea: https://finagle.github.io/blog/2016/02/08/retry-budgets.
     """
 
-    def __init__(self, share: float | None, *, start: float = _MOST, per_second: float = 0.0) -> None:
+    def __init__(
+        self, share: float | None, *, start: float = _MOST, per_second: float = 0.0
+    ) -> None:
         self._share, self._per_second = share, per_second
         self._left = start
         self._counted = monotonic()
@@ -52,9 +58,11 @@ class Bucket(Restartable):
 
 
 class Hedging:
-    """How long providers took lately, and how many more requests may be hedges: a *share* of the calls.
+    """How long providers took lately, and how many more requests may be hedges: a
+    *share* of the calls.
 
-    A call is late after *hedge*: seconds, or a percentile of the times of the provider, such as ``p95``.
+    A call is late after *hedge*: seconds, or a percentile of the times of the provider,
+    such as ``p95``.
     """
 
     def __init__(self, hedge: float | str, share: float) -> None:
@@ -64,29 +72,45 @@ class Hedging:
         self._lock = threading.Lock()
 
     def begin(self, provider: str) -> float | None:
-        """Count a call, and return after how many seconds it is late; None while too little is known."""
+        """Count a call, and return after how many seconds it is late; None while too
+        little is known.
+        """
         self._bucket.add_call()
         if self._percentile is None:
             return self._seconds
         with self._lock:
             times = sorted(self._times.get(provider, ()))
-        return times[int(len(times) * self._percentile)] if len(times) >= _ENOUGH else None
+        return (
+            times[int(len(times) * self._percentile)] if len(times) >= _ENOUGH else None
+        )
 
     def take(self) -> bool:
         """Return whether there may be another hedge, and count it."""
         return self._bucket.take()
 
     def add_time(self, provider: str, seconds: float) -> None:
-        """Remember how long *provider* took, or at least, if nobody waited for it any more."""
+        """Remember how long *provider* took, or at least, if nobody waited for it any
+        more.
+        """
         if self._percentile is not None:
             with self._lock:
                 self._times.setdefault(provider, deque(maxlen=_KEPT)).append(seconds)
 
 
 def parse_hedge(hedge: float | str) -> tuple[float, float | None]:
-    """Return seconds, or the percentile that takes their place; raise `ConfigurationError` if *hedge* is neither."""
-    if isinstance(hedge, str) and hedge[:1] == "p" and hedge[1:].isdecimal() and 50 <= int(hedge[1:]) <= 99:
+    """Return seconds, or the percentile that takes their place; raise
+    `ConfigurationError` if *hedge* is neither.
+    """
+    if (
+        isinstance(hedge, str)
+        and hedge[:1] == "p"
+        and hedge[1:].isdecimal()
+        and 50 <= int(hedge[1:]) <= 99
+    ):
         return 0.0, int(hedge[1:]) / 100
     if isinstance(hedge, bool) or not isinstance(hedge, int | float) or not hedge > 0:
-        raise ConfigurationError("Fallback: hedge: must be a number of seconds, or a percentile from p50 to p99")
+        raise ConfigurationError(
+            "Fallback: hedge: must be a number of seconds, or a percentile from p50 to "
+            "p99"
+        )
     return float(hedge), None

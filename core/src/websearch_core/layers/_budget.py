@@ -20,7 +20,15 @@ from ..provider._declare import FoundFile
 from ..provider._ports import Provider, Role, can
 from ._amounts import MILLION, Amount, Limit, parse_limits
 from ._layer import Layer, ProviderWrapper, Rank, leaves
-from ._prices import Estimate, Prices, check_prices, correct, estimate, find_price, unknown_price
+from ._prices import (
+    Estimate,
+    Prices,
+    check_prices,
+    correct,
+    estimate,
+    find_price,
+    unknown_price,
+)
 from ._single_flight import is_free
 from ._usage import Runs, UsageFile
 
@@ -39,25 +47,30 @@ class Budget(Layer):
         WebSearch(budget="1 USD/day")
         WebSearch(budget=["10 USD/day", "1 USD/day per tenant", "20 calls"])
 
-    Every attempt counts, also one that fails, since a service may bill it. It is one call, however many requests it
-    sends, such as for several pages of results. An answer from a cache is free. What a call will cost is estimated by
-    the list of prices in ``about`` of the provider, or by *prices*, and corrected by what the service says it charged,
-    unless that is more than 100 times the estimate. A limit can be passed by as much as a call costs more than that,
-    and no more.
+    Every attempt counts, also one that fails, since a service may bill it. It is one
+    call, however many requests it sends, such as for several pages of results. An
+    answer from a cache is free. What a call will cost is estimated by the list of
+    prices in ``about`` of the provider, or by *prices*, and corrected by what the
+    service says it charged, unless that is more than 100 times the estimate. A limit
+    can be passed by as much as a call costs more than that, and no more.
 
     Args:
-        limit: One limit or several: ``"20 calls"`` in a run, ``"500 credits/month"``, ``"1 USD/day"``, and
-            ``"0.1 USD/day per tenant"``. Days and months are those of UTC. A run is what `charge_to` names, as tools
-            do; without it, all calls of one `WebSearch`. Credits are counted for each provider. None only counts.
-        prices: What a request costs, where it is not known or differs from the list: ``{"exa": "0.007 USD"}``, or
-            ``{"exa.read": "0.001 USD"}`` for each page.
-        usage_file: The file that counts what is used, for all programs that name it; by default, ``usage.db`` in the
-            user's data folder. Limits for a run need no file; without others, nothing is written unless it is named.
-        on_file_error: What to do if the file cannot be used: ``raise``, so that nothing is spent unseen, or ``ignore``
-            the limits for days and months, with a warning in the log.
+        limit: One limit or several: ``"20 calls"`` in a run, ``"500 credits/month"``,
+            ``"1 USD/day"``, and ``"0.1 USD/day per tenant"``. Days and months are those
+            of UTC. A run is what `charge_to` names, as tools do; without it, all calls
+            of one `WebSearch`. Credits are counted for each provider. None only counts.
+        prices: What a request costs, where it is not known or differs from the list:
+            ``{"exa": "0.007 USD"}``, or ``{"exa.read": "0.001 USD"}`` for each page.
+        usage_file: The file that counts what is used, for all programs that name it; by
+            default, ``usage.db`` in the user's data folder. Limits for a run need no
+            file; without others, nothing is written unless it is named.
+        on_file_error: What to do if the file cannot be used: ``raise``, so that nothing
+            is spent unseen, or ``ignore`` the limits for days and months, with a
+            warning in the log.
 
     Raises:
-        ConfigurationError: A limit or a price is wrong; or it is not known what the provider charges.
+        ConfigurationError: A limit or a price is wrong; or it is not known what the
+            provider charges.
     """
 
     rank: ClassVar[int] = Rank.BUDGET
@@ -70,13 +83,20 @@ class Budget(Layer):
     def __post_init__(self) -> None:
         check_prices(self.prices)
         if self.on_file_error not in get_args(OnFileError):
-            raise ConfigurationError(f"Budget: on_file_error: must be one of {', '.join(get_args(OnFileError))}")
-        if self.usage_file is not None and (not isinstance(self.usage_file, Path | str) or not str(self.usage_file)):
+            raise ConfigurationError(
+                f"Budget: on_file_error: must be one of "
+                f"{', '.join(get_args(OnFileError))}"
+            )
+        if self.usage_file is not None and (
+            not isinstance(self.usage_file, Path | str) or not str(self.usage_file)
+        ):
             raise ConfigurationError("Budget: usage_file: must be a path")
         parse_limits(self.limit)
 
     def start(self) -> Callable[[Provider], Provider]:
-        """Return a function that puts this around a provider; runs are counted together."""
+        """Return a function that puts this around a provider; runs are counted
+        together.
+        """
         return partial(_BudgetProvider, self, Runs())
 
 
@@ -84,27 +104,55 @@ class _BudgetProvider(ProviderWrapper[Budget]):
     def __init__(self, layer: Budget, runs: Runs, inner: Provider) -> None:
         super().__init__(layer, inner)
         self.runs, self.limits = runs, parse_limits(layer.limit)
-        is_needed = not self.limits or any(limit.period != "run" for limit in self.limits)
-        self.file = UsageFile.at(layer.usage_file) if is_needed or layer.usage_file is not None else None
+        is_needed = not self.limits or any(
+            limit.period != "run" for limit in self.limits
+        )
+        self.file = (
+            UsageFile.at(layer.usage_file)
+            if is_needed or layer.usage_file is not None
+            else None
+        )
         for provider in leaves(inner):
-            self._require_price(provider, [verb for verb in get_args(Role) if can(provider, verb)])
+            self._require_price(
+                provider, [verb for verb in get_args(Role) if can(provider, verb)]
+            )
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         flow = partial(super().search, query)
-        return (yield from self.charge("search", query.limit, flow, lambda answer: [answer]))
+        return (
+            yield from self.charge("search", query.limit, flow, lambda answer: [answer])
+        )
 
     def read(self, url: str, /) -> Flow[Page]:
-        return (yield from self.charge("read", 1, partial(super().read, url), lambda page: [page]))
+        return (
+            yield from self.charge(
+                "read", 1, partial(super().read, url), lambda page: [page]
+            )
+        )
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         def pages(answers: list[Page | WebSearchError]) -> list[Page]:
             return [answer for answer in answers if isinstance(answer, Page)]
 
-        return (yield from self.charge("read", len(urls), partial(super().read_many, urls), pages))
+        return (
+            yield from self.charge(
+                "read", len(urls), partial(super().read_many, urls), pages
+            )
+        )
 
-    def charge(self, verb: Role, count: int, start: Callable[[], Flow[T]], answers: Callable[[T], _Answers]) -> Flow[T]:
-        """Run a flow, and charge for it: *count* results or pages at first, and in the end what it says it cost."""
-        meter = _Meter(self, self._estimate(verb, count), current_call().account, _today())
+    def charge(
+        self,
+        verb: Role,
+        count: int,
+        start: Callable[[], Flow[T]],
+        answers: Callable[[T], _Answers],
+    ) -> Flow[T]:
+        """Run a flow, and charge for it: *count* results or pages at first, and in the
+        end what it says it cost.
+        """
+        meter = _Meter(
+            self, self._estimate(verb, count), current_call().account, _today()
+        )
         try:
             yield from meter.add(meter.estimate.once)
             return (yield from self._watch(meter, start, answers))
@@ -113,7 +161,12 @@ class _BudgetProvider(ProviderWrapper[Budget]):
                 meter.cancel()
             raise
 
-    def _watch(self, meter: _Meter, start: Callable[[], Flow[T]], answers: Callable[[T], _Answers]) -> Flow[T]:
+    def _watch(
+        self,
+        meter: _Meter,
+        start: Callable[[], Flow[T]],
+        answers: Callable[[T], _Answers],
+    ) -> Flow[T]:
         try:
             answer = yield from meter.watch(start())
         except Exception:
@@ -130,27 +183,41 @@ class _BudgetProvider(ProviderWrapper[Budget]):
         return answer
 
     def _estimate(self, verb: Role, count: int) -> Estimate:
-        """Add up what all providers inside may cost: one made of several may ask each."""
+        """Add up what all providers inside may cost: one made of several may ask
+        each.
+        """
         inside = leaves(self.inner)
         for provider in inside:
             self._require_price(provider, [verb])
-        each = [estimate(find_price(provider, verb, self.layer.prices), count) for provider in inside]
+        each = [
+            estimate(find_price(provider, verb, self.layer.prices), count)
+            for provider in inside
+        ]
         if len(each) == 1:
             return each[0]
-        once, request = (sum((getattr(one, part) for one in each), Amount()) for part in ("once", "request"))
+        once, request = (
+            sum((getattr(one, part) for one in each), Amount())
+            for part in ("once", "request")
+        )
         return Estimate(each[0].price, once, request)
 
     def _require_price(self, provider: Provider, verbs: Sequence[Role]) -> None:
         prices = [find_price(provider, verb, self.layer.prices) for verb in verbs]
         for limit in self.limits:
-            if limit.unit != "calls" and prices and all(getattr(price, limit.unit) is None for price in prices):
+            if (
+                limit.unit != "calls"
+                and prices
+                and all(getattr(price, limit.unit) is None for price in prices)
+            ):
                 raise unknown_price(provider, limit.unit, [*map(str, self.limits)])
 
 
 class _Meter:
     """Counts one call: what was added for it, and whether anything was sent."""
 
-    def __init__(self, budget: _BudgetProvider, estimate: Estimate, account: Account, day: date) -> None:
+    def __init__(
+        self, budget: _BudgetProvider, estimate: Estimate, account: Account, day: date
+    ) -> None:
         self.added = Amount()
         self.estimate = estimate
         self._budget = budget
@@ -165,7 +232,12 @@ class _Meter:
         """Add *amount*, and check the limits; without a check, nothing is raised."""
         name, runs, file = self._budget.name, self._budget.runs, self._budget.file
         limits = self._budget.limits if check else ()
-        runs.add(self._account, name, amount, [limit for limit in limits if limit.period == "run"])
+        runs.add(
+            self._account,
+            name,
+            amount,
+            [limit for limit in limits if limit.period == "run"],
+        )
         with self._lock:
             self.added += amount
         if file is not None:
@@ -174,30 +246,43 @@ class _Meter:
                 yield AuxiliaryCall(self._write, file, amount, lasting)
             except WebSearchError as error:
                 may_ignore = self._budget.layer.on_file_error == "ignore"
-                if check and not (may_ignore and isinstance(error, ConfigurationError | Unavailable)):
+                if check and not (
+                    may_ignore and isinstance(error, ConfigurationError | Unavailable)
+                ):
                     runs.add(self._account, name, Amount() - amount)
                     with self._lock:
                         self.added -= amount
                     raise
                 _log.warning("budget: %s", error)
 
-    def _write(self, file: UsageFile, amount: Amount, limits: Sequence[Limit] = ()) -> None:
+    def _write(
+        self, file: UsageFile, amount: Amount, limits: Sequence[Limit] = ()
+    ) -> None:
         file.add(self._day, self._account.tenant, self._budget.name, amount, limits)
         with self._lock:
             self._written += amount
             is_late = self._is_over
         if is_late:  # the call was cancelled while this thread was writing
-            file.add(self._day, self._account.tenant, self._budget.name, Amount() - amount)
+            file.add(
+                self._day, self._account.tenant, self._budget.name, Amount() - amount
+            )
 
     def cancel(self) -> None:
-        """Take everything back, at once: a call that is cancelled has no more effects."""
+        """Take everything back, at once: a call that is cancelled has no more
+        effects.
+        """
         with self._lock:
             self._is_over, written = True, self._written
         runs, file = self._budget.runs, self._budget.file
         runs.add(self._account, self._budget.name, Amount() - self.added)
         if file is not None and written != Amount():
             try:
-                file.add(self._day, self._account.tenant, self._budget.name, Amount() - written)
+                file.add(
+                    self._day,
+                    self._account.tenant,
+                    self._budget.name,
+                    Amount() - written,
+                )
             except WebSearchError as error:
                 _log.warning("budget: %s", error)
 
@@ -211,10 +296,19 @@ class _Meter:
     def announce(self) -> None:
         """Say what the call is charged."""
         usd, spent = self.added.usd / MILLION, self.added.credits / MILLION
-        emit(Charge(provider=self._budget.name, tenant=self._account.tenant, usd=usd, credits=spent))
+        emit(
+            Charge(
+                provider=self._budget.name,
+                tenant=self._account.tenant,
+                usd=usd,
+                credits=spent,
+            )
+        )
 
     def watch(self, flow: Flow[T]) -> Flow[T]:
-        """Run *flow*, and charge each request after the first if requests are what costs."""
+        """Run *flow*, and charge each request after the first if requests are what
+        costs.
+        """
         return intercept(flow, self._pass_on)
 
     def _pass_on(self, effect: Request | Call) -> Flow[Any]:
@@ -224,7 +318,11 @@ class _Meter:
             self.sent += 1
             is_first = self.sent == 1
         try:
-            if isinstance(effect, Request) and not is_first and self.estimate.request != Amount():
+            if (
+                isinstance(effect, Request)
+                and not is_first
+                and self.estimate.request != Amount()
+            ):
                 yield from hold(effect, self.add(self.estimate.request))
             return (yield effect)
         except BaseException as error:

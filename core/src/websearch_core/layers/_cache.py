@@ -40,15 +40,30 @@ from ._caching.entries import VERSION, Entry, decode, encode
 from ._caching.http import NotModified, Watch
 from ._caching.redis import SCHEMES, RedisBackend
 from ._caching.sqlite import NotACacheError, SQLiteBackend
-from ._identity import Identity, describe_page, describe_provider, describe_query, digest
-from ._layer import Layer, ProviderWrapper, Rank, check_numbers, leaves, read_each, reads_batches
+from ._identity import (
+    Identity,
+    describe_page,
+    describe_provider,
+    describe_query,
+    digest,
+)
+from ._layer import (
+    Layer,
+    ProviderWrapper,
+    Rank,
+    check_numbers,
+    leaves,
+    read_each,
+    reads_batches,
+)
 from ._single_flight import free, name_page
 
 A = TypeVar("A", SearchResponse, Page)
 
 _FAILURES = (Unavailable, TimedOut, RateLimited, QuotaExhausted, Blocked, BadResponse)
 _GONE = {404, 410}
-_ASK = 86_400.0  # seconds for which an entry is kept after its time, to ask whether it has changed
+# seconds for which an entry is kept after its time, to ask whether it has changed
+_ASK = 86_400.0
 _IN_MEMORY = 64 * 2**20  # bytes of what must not be kept in a file
 _RETRY_AFTER = 10.0  # seconds for which a backend that failed is left alone
 _log = logging.getLogger(__name__)
@@ -58,32 +73,41 @@ _log = logging.getLogger(__name__)
 class Cache(Layer):
     """Keep answers and whole pages, and give them again without asking the service.
 
-    They are kept in one file that processes share, in Redis, or in a `CacheBackend`. The same means: the same words
-    or URL, options, provider with its own options and layers such as `Robots`, key, *tenant*, ``internal`` and
-    domain policy, and where a `Budget` stands inside, the same tenant of `charge_to`. What a service forbids to
-    record, and what a provider says that has no declared options or was defined in a function, stays in the memory
-    of this process. So do the answers of a `WebSearch` with its own HTTP client or ``verify``, unless *tenant* says
-    whose they are. A cached answer costs nothing; a hook hears a `CacheHit` with its age.
+    They are kept in one file that processes share, in Redis, or in a `CacheBackend`.
+    The same means: the same words or URL, options, provider with its own options and
+    layers such as `Robots`, key, *tenant*, ``internal`` and domain policy, and where a
+    `Budget` stands inside, the same tenant of `charge_to`. What a service forbids to
+    record, and what a provider says that has no declared options or was defined in a
+    function, stays in the memory of this process. So do the answers of a `WebSearch`
+    with its own HTTP client or ``verify``, unless *tenant* says whose they are. A
+    cached answer costs nothing; a hook hears a `CacheHit` with its age.
 
     Args:
-        location: A file, ``:memory:``, a URL of Redis (``redis://localhost:6379/0``), or a backend. By default,
-            ``answers.db`` in the user's cache folder.
+        location: A file, ``:memory:``, a URL of Redis (``redis://localhost:6379/0``),
+            or a backend. By default, ``answers.db`` in the user's cache folder.
         max_age: Seconds for which an answer or a page is given again.
-        stale_if_error: Seconds for which it is given after that if the service fails; a note says so.
-        not_found_max_age: Seconds for which a page that does not exist (404, 410) is remembered, and an answer of which
-            a part failed, such as a page of results.
+        stale_if_error: Seconds for which it is given after that if the service fails; a
+            note says so.
+        not_found_max_age: Seconds for which a page that does not exist (404, 410) is
+            remembered, and an answer of which a part failed, such as a page of results.
         max_bytes: Maximum size of the file in bytes; the oldest entries go first.
         tenant: Whose entries these are; those of other tenants are never given.
-        ignore_terms: Also write what the terms of its service do not allow to keep, such as Brave's.
+        ignore_terms: Also write what the terms of its service do not allow to keep,
+            such as Brave's.
 
     Raises:
-        ConfigurationError: A value is invalid; from a call: another user may change the file.
+        ConfigurationError: A value is invalid; from a call: another user may change the
+            file.
     """
 
     rank: ClassVar[int] = Rank.CACHE
-    renamed: ClassVar[Mapping[str, str]] = {"missing_age": "not_found_max_age", "despite_terms": "ignore_terms"}
+    renamed: ClassVar[Mapping[str, str]] = {
+        "missing_age": "not_found_max_age",
+        "despite_terms": "ignore_terms",
+    }
 
-    location: str | Path | CacheBackend | None = field(default=None, repr=False)  # a URL may have a password
+    # a URL may have a password
+    location: str | Path | CacheBackend | None = field(default=None, repr=False)
     max_age: float = 3600.0
     stale_if_error: float = 86_400.0
     not_found_max_age: float = 60.0
@@ -96,20 +120,36 @@ class Cache(Layer):
         check_numbers(self, "max_bytes", minimum=1, integer=True)
         if not isinstance(self.tenant, str):
             raise ConfigurationError("Cache: tenant: must be text")
-        is_backend = all(callable(getattr(self.location, method, None)) for method in ("get", "set"))
-        is_text = isinstance(self.location, str) and ("://" not in self.location or self.location.startswith(SCHEMES))
+        is_backend = all(
+            callable(getattr(self.location, method, None)) for method in ("get", "set")
+        )
+        is_text = isinstance(self.location, str) and (
+            "://" not in self.location or self.location.startswith(SCHEMES)
+        )
         if (
-            not (self.location is None or is_text or isinstance(self.location, Path) or is_backend)
+            not (
+                self.location is None
+                or is_text
+                or isinstance(self.location, Path)
+                or is_backend
+            )
             or self.location == ""
         ):
-            raise ConfigurationError("Cache: location: must be a path, a URL of Redis, or a backend with get and set")
+            raise ConfigurationError(
+                "Cache: location: must be a path, a URL of Redis, or a backend with "
+                "get and set"
+            )
 
     @classmethod
     def of(cls, short: Any, /) -> Self:
-        """Return the layer that *short* stands for: True, the seconds of ``max_age``, or the ``location``."""
+        """Return the layer that *short* stands for: True, the seconds of ``max_age``,
+        or the ``location``.
+        """
         if short is True:
             return cls()
-        return cls(max_age=short) if isinstance(short, int | float) else super().of(short)
+        return (
+            cls(max_age=short) if isinstance(short, int | float) else super().of(short)
+        )
 
     @property
     def backend(self) -> CacheBackend:
@@ -117,36 +157,65 @@ class Cache(Layer):
         return open_backend(self.location, self.max_bytes)
 
     def start(self) -> Callable[[Provider], Provider]:
-        """Return a function that puts this around a provider; all of them keep their entries in one place."""
-        return partial(_CacheProvider, self, Store(self.backend), Store(MemoryBackend(min(self.max_bytes, _IN_MEMORY))))
+        """Return a function that puts this around a provider; all of them keep their
+        entries in one place.
+        """
+        return partial(
+            _CacheProvider,
+            self,
+            Store(self.backend),
+            Store(MemoryBackend(min(self.max_bytes, _IN_MEMORY))),
+        )
 
 
 class _CacheProvider(ProviderWrapper[Cache]):
-    def __init__(self, layer: Cache, durable: Store, memory: Store, inner: Provider) -> None:
+    def __init__(
+        self, layer: Cache, durable: Store, memory: Store, inner: Provider
+    ) -> None:
         super().__init__(layer, inner)
         described, inside = describe_provider(inner), leaves(inner)
-        open_terms = layer.ignore_terms or not any(getattr(one, "terms_forbid_recording", "") for one in inside)
-        self._identity, self._is_remote = Identity(inner), any(map(needs_network, inside))
+        open_terms = layer.ignore_terms or not any(
+            getattr(one, "terms_forbid_recording", "") for one in inside
+        )
+        self._identity, self._is_remote = (
+            Identity(inner),
+            any(map(needs_network, inside)),
+        )
         self._made_of = digest(described) if described else secrets.token_hex(16)
-        self._memory, self._usual = memory, durable if described and open_terms else memory
+        self._memory, self._usual = (
+            memory,
+            durable if described and open_terms else memory,
+        )
 
     @property
     def _store(self) -> Store:
-        """Where the entries of this caller are: in memory if not all that distinguishes it from others can be shown."""
-        return self._memory if current_call().caller.own and not self.layer.tenant else self._usual
+        """Where the entries of this caller are: in memory if not all that distinguishes
+        it from others can be shown.
+        """
+        return (
+            self._memory
+            if current_call().caller.own and not self.layer.tenant
+            else self._usual
+        )
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         ask, what = partial(super().search, query), describe_query(query)
         if what is None or not self._is_remote:
             return (yield from ask())
         response = yield from self._keep(self._key(what), SearchResponse, ask)
-        return response if response.query == query.text else response.model_copy(update={"query": query.text})
+        return (
+            response
+            if response.query == query.text
+            else response.model_copy(update={"query": query.text})
+        )
 
     def read(self, url: str, /) -> Flow[Page]:
         ask = partial(super().read, url)
         if not self._is_remote:
             return (yield from ask())
-        return name_page(url, (yield from self._keep(self._key(describe_page(url)), Page, ask)))
+        return name_page(
+            url, (yield from self._keep(self._key(describe_page(url)), Page, ask))
+        )
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages, in one request for those that were not read earlier."""
@@ -156,7 +225,11 @@ class _CacheProvider(ProviderWrapper[Cache]):
             return (yield from read_each(self, urls))
         keys = [self._key(describe_page(url)) for url in urls]
         entries: list[Entry | None] = yield from self._load(Page, *keys)
-        fresh = {url: entry for url, entry in zip(urls, entries, strict=True) if entry and self._is_fresh(entry)}
+        fresh = {
+            url: entry
+            for url, entry in zip(urls, entries, strict=True)
+            if entry and self._is_fresh(entry)
+        }
         others = [url for url in urls if url not in fresh]
         began = monotonic()
         try:
@@ -165,12 +238,22 @@ class _CacheProvider(ProviderWrapper[Cache]):
             pages = [failure] * len(others)
         seconds = monotonic() - began
         read = dict(zip(others, pages, strict=True))
-        new = {key: self._make_entry(read[url]) for key, url in zip(keys, urls, strict=True) if url in read}
+        new = {
+            key: self._make_entry(read[url])
+            for key, url in zip(keys, urls, strict=True)
+            if url in read
+        }
         yield from self._save(new)
         answers: list[Page | WebSearchError] = []
         for url, entry in zip(urls, entries, strict=True):
-            answer = self._give(fresh[url]) if url in fresh else self._replace_failure(read[url], entry, seconds)
-            answers.append(name_page(url, answer) if isinstance(answer, Page) else answer)
+            answer = (
+                self._give(fresh[url])
+                if url in fresh
+                else self._replace_failure(read[url], entry, seconds)
+            )
+            answers.append(
+                name_page(url, answer) if isinstance(answer, Page) else answer
+            )
         return answers
 
     def _keep(self, key: str, kind: type[A], ask: Callable[[], Flow[A]]) -> Flow[A]:
@@ -178,98 +261,180 @@ class _CacheProvider(ProviderWrapper[Cache]):
         if entry and self._is_fresh(entry):
             answer: A | WebSearchError = self._give(entry)
         else:
-            answer = yield from self._ask(key, entry, ask, Watch(entry.validators if entry else None))
+            answer = yield from self._ask(
+                key, entry, ask, Watch(entry.validators if entry else None)
+            )
         if isinstance(answer, WebSearchError):
             raise answer
         return answer
 
-    def _ask(self, key: str, entry: Entry | None, ask: Callable[[], Flow[A]], watch: Watch) -> Flow[A | WebSearchError]:
-        """Ask the service, or if *entry* has validators, the site whether it still holds."""
+    def _ask(
+        self, key: str, entry: Entry | None, ask: Callable[[], Flow[A]], watch: Watch
+    ) -> Flow[A | WebSearchError]:
+        """Ask the service, or if *entry* has validators, the site whether it still
+        holds.
+        """
         began = monotonic()
         try:
             answer: A | WebSearchError = yield from watch.watch(ask())
         except NotModified:
             assert entry is not None
             is_kept = watch.lifetime.is_storable
-            yield from self._save({key: entry.renew(watch.lifetime) if is_kept else None}, erase=not is_kept)
+            yield from self._save(
+                {key: entry.renew(watch.lifetime) if is_kept else None},
+                erase=not is_kept,
+            )
             return self._give(entry, validated=True)  # type: ignore[no-any-return]
         except (PageNotFound, *_FAILURES) as failure:
             answer = failure
         seconds = monotonic() - began
         if watch.lifetime.is_storable:
             new = self._make_entry(answer, watch)
-            # Half an answer does not replace a whole one that may still stand in if the service fails.
+            # Half an answer does not replace a whole one that may still stand in if the
+            # service fails.
             is_worse = new is not None and new.partial and self._may_stand_in(entry)
             yield from self._save({key: None if is_worse else new})
         elif entry or current_call().is_fresh:
             yield from self._save({key: None}, erase=True)
         return self._replace_failure(answer, entry, seconds)
 
-    def _load(self, kind: type[SearchResponse | Page], *keys: str) -> Flow[list[Entry | None]]:
+    def _load(
+        self, kind: type[SearchResponse | Page], *keys: str
+    ) -> Flow[list[Entry | None]]:
         if current_call().is_fresh:
             return [None] * len(keys)
         found: list[Entry | None] = yield from self._use(self._store.load, *keys)
-        return [entry if entry and isinstance(entry.answer, (kind, PageNotFound)) else None for entry in found]
+        return [
+            entry if entry and isinstance(entry.answer, (kind, PageNotFound)) else None
+            for entry in found
+        ]
 
-    def _make_entry(self, answer: SearchResponse | Page | WebSearchError, watch: Watch | None = None) -> Entry | None:
-        """Return an entry for an answer, or for a page that does not exist; None for other failures."""
-        if not isinstance(answer, SearchResponse | Page) and getattr(answer, "status", None) not in _GONE:
+    def _make_entry(
+        self, answer: SearchResponse | Page | WebSearchError, watch: Watch | None = None
+    ) -> Entry | None:
+        """Return an entry for an answer, or for a page that does not exist; None for
+        other failures.
+        """
+        if (
+            not isinstance(answer, SearchResponse | Page)
+            and getattr(answer, "status", None) not in _GONE
+        ):
             return None
         if not isinstance(answer, SearchResponse | Page | PageNotFound):
             return None
-        return Entry.of(answer, watch.lifetime, watch.validators) if watch else Entry.of(answer)
+        return (
+            Entry.of(answer, watch.lifetime, watch.validators)
+            if watch
+            else Entry.of(answer)
+        )
 
-    def _save(self, entries: Mapping[str, Entry | None], *, erase: bool = False) -> Flow[None]:
+    def _save(
+        self, entries: Mapping[str, Entry | None], *, erase: bool = False
+    ) -> Flow[None]:
         """Keep *entries*; None for a key keeps what is there, or erases it."""
-        new = {key: (one, self._find_ttl(one) if one else 1.0) for key, one in entries.items() if one or erase}
+        new = {
+            key: (one, self._find_ttl(one) if one else 1.0)
+            for key, one in entries.items()
+            if one or erase
+        }
         if new:
-            with suppress(TimedOut):  # the answer is there, even if there is no more time to keep it
+            # the answer is there, even if there is no more time to keep it
+            with suppress(TimedOut):
                 yield from self._use(self._store.save, new)
 
     def _find_ttl(self, entry: Entry) -> float:
-        """Return for how many seconds to keep *entry*: while it may be given, read on in, or asked about."""
+        """Return for how many seconds to keep *entry*: while it may be given, read on
+        in, or asked about.
+        """
         fresh, stale = self._find_bounds(entry)
         if entry.is_brief:
             return fresh
-        return max(self.layer.max_age, fresh + max(stale, _ASK if entry.validators else 0.0))
+        return max(
+            self.layer.max_age, fresh + max(stale, _ASK if entry.validators else 0.0)
+        )
 
     def _find_bounds(self, entry: Entry) -> tuple[float, float]:
         """Return the seconds for which *entry* is fresh, and then stale."""
         fresh = min(self.layer.max_age, inf if entry.fresh is None else entry.fresh)
         if entry.is_brief:
             return min(fresh, self.layer.not_found_max_age), 0.0
-        return fresh, min(self.layer.stale_if_error, inf if entry.stale is None else entry.stale)
+        return fresh, min(
+            self.layer.stale_if_error, inf if entry.stale is None else entry.stale
+        )
 
     def _use(self, work: Callable[..., Any], *arguments: Any) -> Flow[Any]:
-        """Do *work* off the event loop; a blocking call needs no other thread for what ends soon by itself."""
-        with scope(deadline=Deadline() if self._store.is_prompt else current_call().deadline):
+        """Do *work* off the event loop; a blocking call needs no other thread for what
+        ends soon by itself.
+        """
+        with scope(
+            deadline=Deadline() if self._store.is_prompt else current_call().deadline
+        ):
             return (yield AuxiliaryCall(work, *arguments))
 
     def _is_fresh(self, entry: Entry) -> bool:
-        """Return whether *entry* may be given without asking; who reads on needs the page that it began with."""
+        """Return whether *entry* may be given without asking; who reads on needs the
+        page that it began with.
+        """
         fresh, _ = self._find_bounds(entry)
-        return entry.age < (self.layer.max_age if current_call().reads_on and not entry.missing else fresh)
+        return entry.age < (
+            self.layer.max_age
+            if current_call().reads_on and not entry.missing
+            else fresh
+        )
 
-    def _give(self, entry: Entry, *, stale: bool = False, validated: bool = False) -> Any:
-        emit(CacheHit(provider=self.name, age=entry.age, stale=stale, validated=validated))
+    def _give(
+        self, entry: Entry, *, stale: bool = False, validated: bool = False
+    ) -> Any:
+        emit(
+            CacheHit(
+                provider=self.name, age=entry.age, stale=stale, validated=validated
+            )
+        )
         answer: Any = entry.answer
         seen = {"fetched_at": now()} if validated else {}
-        return answer if isinstance(answer, PageNotFound) else free(answer, outcomes=(), **seen)  # nobody was asked
+        # nobody was asked
+        return (
+            answer
+            if isinstance(answer, PageNotFound)
+            else free(answer, outcomes=(), **seen)
+        )
 
-    def _replace_failure(self, answer: A | WebSearchError, entry: Entry | None, seconds: float) -> A | WebSearchError:
-        """Return what *entry* holds if the service failed, after *seconds*, and it is not too old for that."""
-        if not isinstance(answer, _FAILURES) or entry is None or not self._may_stand_in(entry):
+    def _replace_failure(
+        self, answer: A | WebSearchError, entry: Entry | None, seconds: float
+    ) -> A | WebSearchError:
+        """Return what *entry* holds if the service failed, after *seconds*, and it is
+        not too old for that.
+        """
+        if (
+            not isinstance(answer, _FAILURES)
+            or entry is None
+            or not self._may_stand_in(entry)
+        ):
             return answer
         old: A = self._give(entry, stale=True)
-        old = old.model_copy(update={"outcomes": (Outcome.of_failure(self.name, seconds, answer),)})
-        return old.with_notes(f"{self.name} failed ({answer.code}); from the cache, {_describe_age(entry.age)} old")
+        old = old.model_copy(
+            update={"outcomes": (Outcome.of_failure(self.name, seconds, answer),)}
+        )
+        return old.with_notes(
+            f"{self.name} failed ({answer.code}); from the cache, "
+            f"{_describe_age(entry.age)} old"
+        )
 
     def _may_stand_in(self, entry: Entry | None) -> bool:
-        return entry is not None and not entry.is_brief and entry.age < sum(self._find_bounds(entry))
+        return (
+            entry is not None
+            and not entry.is_brief
+            and entry.age < sum(self._find_bounds(entry))
+        )
 
     def _key(self, what: Sequence[Any]) -> str:
         caller = self._identity.caller()
-        whose = [self.layer.tenant, caller.tenant, caller.policy, "" if self.layer.tenant else caller.own]
+        whose = [
+            self.layer.tenant,
+            caller.tenant,
+            caller.policy,
+            "" if self.layer.tenant else caller.own,
+        ]
         return self._identity.of([VERSION, whose, self._made_of, what])
 
 
@@ -280,13 +445,18 @@ def _describe_age(seconds: float) -> str:
     return "less than a minute"
 
 
-def open_backend(location: str | Path | CacheBackend | None, max_bytes: int) -> CacheBackend:
-    """Return the backend at *location*: a file, ``:memory:``, a URL of Redis, or itself; by default, a file."""
+def open_backend(
+    location: str | Path | CacheBackend | None, max_bytes: int
+) -> CacheBackend:
+    """Return the backend at *location*: a file, ``:memory:``, a URL of Redis, or
+    itself; by default, a file.
+    """
     if location is None:
         return SQLiteBackend(default_path(), max_bytes, may_replace=True)
     if isinstance(location, str) and location.startswith(SCHEMES):
         return RedisBackend(location)
-    if str(location) == ":memory:":  # as SQLite calls it, which would make a file of this name beside it
+    # as SQLite calls it, which would make a file of this name beside it
+    if str(location) == ":memory:":
         return MemoryBackend(max_bytes)
     if isinstance(location, str | Path):
         return SQLiteBackend(Path(location).expanduser(), max_bytes)
@@ -300,14 +470,16 @@ def default_path() -> Path:
 
 
 class Store:
-    """Keeps entries in a backend. If that fails, it is logged once, and left alone for a while.
+    """Keeps entries in a backend. If that fails, it is logged once, and left alone for
+    a while.
 
     A file that another user may change is an error: `UnsafeFile`.
     """
 
     def __init__(self, backend: CacheBackend) -> None:
         self.backend = backend
-        self.is_prompt = isinstance(backend, SQLiteBackend | MemoryBackend)  # waits for nobody for long
+        # waits for nobody for long
+        self.is_prompt = isinstance(backend, SQLiteBackend | MemoryBackend)
         self._retry_at = {"get": 0.0, "set": 0.0}
         self._has_failed = False
 
@@ -320,7 +492,9 @@ class Store:
         return found
 
     def save(self, entries: dict[str, tuple[Entry | None, float]]) -> None:
-        """Keep *entries*, each for its seconds; None, or what is not JSON, replaces what is there by nothing."""
+        """Keep *entries*, each for its seconds; None, or what is not JSON, replaces
+        what is there by nothing.
+        """
         for key, (entry, ttl) in entries.items():
             self._try("set", key, (encode(entry) if entry else None) or b"", ttl)
 
@@ -329,18 +503,26 @@ class Store:
             return None
         try:
             return getattr(self.backend, method)(*arguments)
-        except UnsafeFile:  # without its owner, it would not work at the next call either
+        except UnsafeFile:
+            # without its owner, it would not work at the next call either
             raise
         except Exception as error:  # noqa: BLE001 - logged; a cache never fails a call
             self._retry_at[method] = time.monotonic() + _RETRY_AFTER
             if not self._has_failed:
                 self._has_failed = True
-                _log.warning("the cache does not work (%s): calls go on without it", _describe(error))
+                _log.warning(
+                    "the cache does not work (%s): calls go on without it",
+                    _describe(error),
+                )
             return None
 
 
 def _describe(error: Exception) -> str:
-    """Describe *error* without what a client of a server might say about its password."""
+    """Describe *error* without what a client of a server might say about its
+    password.
+    """
     named = type(error).__name__
-    is_ours = isinstance(error, sqlite3.Error | OSError | NotACacheError | ConfigurationError)
+    is_ours = isinstance(
+        error, sqlite3.Error | OSError | NotACacheError | ConfigurationError
+    )
     return f"{named}: {error}" if is_ours else named

@@ -1,8 +1,9 @@
 """Ask for more results than a call wants, to choose from them.
 
-The first *depth* results are put in order, then the next *depth*, and so on; a page is a part of that list. So more
-results never change the order of those before, and a page begins where the page before it ended, whatever the limits of
-the layers inside and outside are.
+The first *depth* results are put in order, then the next *depth*, and so on; a page is
+a part of that list. So more results never change the order of those before, and a page
+begins where the page before it ended, whatever the limits of the layers inside and
+outside are.
 """
 
 from __future__ import annotations
@@ -18,19 +19,34 @@ from ._layer import leaves
 
 
 def find_depth(provider: Provider, depth: int) -> int:
-    """Return how many results of *provider* to put in order together: *depth*, or what it returns for one request."""
+    """Return how many results of *provider* to put in order together: *depth*, or what
+    it returns for one request.
+    """
     limits = [getattr(leaf, "limits", {}) for leaf in leaves(provider)]
-    bounds: list[int] = [bound[key] for bound in limits for key in ("results_per_request", "results") if key in bound]
+    bounds: list[int] = [
+        bound[key]
+        for bound in limits
+        for key in ("results_per_request", "results")
+        if key in bound
+    ]
     return min([depth, *bounds])
 
 
 def deepen(query: SearchQuery, depth: int) -> SearchQuery:
-    """Return *query* for everything up to the end of its page, and up to a multiple of *depth*."""
-    return query.model_copy(update={"limit": ceil(query.page * query.limit / depth) * depth, "page": 1})
+    """Return *query* for everything up to the end of its page, and up to a multiple of
+    *depth*.
+    """
+    return query.model_copy(
+        update={"limit": ceil(query.page * query.limit / depth) * depth, "page": 1}
+    )
 
 
-def split(results: Iterable[SearchResult], query: SearchQuery) -> tuple[list[SearchResult], list[SearchResult]]:
-    """Return *results*, each page once: those inside the domain filter of *query*, and those outside."""
+def split(
+    results: Iterable[SearchResult], query: SearchQuery
+) -> tuple[list[SearchResult], list[SearchResult]]:
+    """Return *results*, each page once: those inside the domain filter of *query*, and
+    those outside.
+    """
     distinct: dict[str, SearchResult] = {}
     for result in results:
         distinct.setdefault(find_page(result.url), result)
@@ -40,10 +56,15 @@ def split(results: Iterable[SearchResult], query: SearchQuery) -> tuple[list[Sea
     return sides
 
 
-def take_page(results: Iterable[SearchResult], query: SearchQuery) -> tuple[SearchResult, ...]:
+def take_page(
+    results: Iterable[SearchResult], query: SearchQuery
+) -> tuple[SearchResult, ...]:
     """Return the results that *query* wants, ranked and numbered from 1.
 
     Those outside its domain filter stay: they are counted later.
     """
     taken = take_window(results, query, (query.page - 1) * query.limit, query.limit)
-    return tuple(one.model_copy(update={"rank": n, "citation_id": n}) for n, one in enumerate(taken, 1))
+    return tuple(
+        one.model_copy(update={"rank": n, "citation_id": n})
+        for n, one in enumerate(taken, 1)
+    )

@@ -8,13 +8,30 @@ from typing import ClassVar, TypeVar
 from .. import events
 from .._runtime.bugs import contain_bugs
 from .._runtime.deadline import time_left, time_limit
-from ..errors import ConfigurationError, NeedsBrowser, ServiceError, TimedOut, UnsupportedOption, WebSearchError
+from ..errors import (
+    ConfigurationError,
+    NeedsBrowser,
+    ServiceError,
+    TimedOut,
+    UnsupportedOption,
+    WebSearchError,
+)
 from ..flow import Flow, Hedge
 from ..models import Page, SearchQuery, SearchResponse
 from ..models._outcomes import MORE_HIDDEN, is_empty
 from ..provider._ports import Provider, helps_after
 from ._bucket import Hedging, parse_hedge
-from ._layer import Layer, ProviderGroup, Rank, address, check_numbers, leaves, read_many, reader, searcher
+from ._layer import (
+    Layer,
+    ProviderGroup,
+    Rank,
+    address,
+    check_numbers,
+    leaves,
+    read_many,
+    reader,
+    searcher,
+)
 from ._single_flight import is_free
 from ._trail import MostlyHidden, NothingFound, Trail, Turn
 
@@ -23,23 +40,28 @@ A = TypeVar("A", SearchResponse, Page)
 
 @dataclass(frozen=True)
 class Fallback(Layer):
-    """Ask providers in order until one answers. The ``outcomes`` of the answer say how each ended, and a note who
-    failed.
+    """Ask providers in order until one answers. The ``outcomes`` of the answer say how
+    each ended, and a note who failed.
 
-    Each gets a fair share of the remaining time, so that a hanging provider does not use up the time of the next. A
-    provider that does not support an option of the query is skipped too, and so is one that cannot help: ``browser``
-    where a page does not exist. A page of which more is hidden than shown is read by a browser too if one follows; if
-    that fails, the page is the answer.
+    Each gets a fair share of the remaining time, so that a hanging provider does not
+    use up the time of the next. A provider that does not support an option of the query
+    is skipped too, and so is one that cannot help: ``browser`` where a page does not
+    exist. A page of which more is hidden than shown is read by a browser too if one
+    follows; if that fails, the page is the answer.
 
     Args:
-        on: The errors after which the next provider is asked; any other error ends the search.
+        on: The errors after which the next provider is asked; any other error ends the
+            search.
         silent_errors: The errors that the note does not mention.
-        on_empty: Whether the next provider is also asked if one finds nothing. If none finds anything, the first empty
-            answer is returned.
-        hedge: When to ask the next provider too, without giving up the first: after so many seconds, or after a
-            percentile of the times that the provider took lately, such as ``"p95"``. The first answer counts, and the
-            other call is cancelled. None waits for each provider. Batches of pages (``read_many``) are never hedged.
-        hedge_share: The share of calls that may be hedged, so that a slow provider does not double the requests.
+        on_empty: Whether the next provider is also asked if one finds nothing. If none
+            finds anything, the first empty answer is returned.
+        hedge: When to ask the next provider too, without giving up the first: after so
+            many seconds, or after a percentile of the times that the provider took
+            lately, such as ``"p95"``. The first answer counts, and the other call is
+            cancelled. None waits for each provider. Batches of pages (``read_many``)
+            are never hedged.
+        hedge_share: The share of calls that may be hedged, so that a slow provider does
+            not double the requests.
 
     Raises:
         ConfigurationError: A value is invalid.
@@ -60,7 +82,10 @@ class Fallback(Layer):
             if not isinstance(kinds, tuple) or not all(
                 isinstance(k, type) and issubclass(k, WebSearchError) for k in kinds
             ):
-                raise ConfigurationError(f"Fallback: {name}: must be a tuple of classes of websearch_core.errors")
+                raise ConfigurationError(
+                    f"Fallback: {name}: must be a tuple of classes of "
+                    f"websearch_core.errors"
+                )
         if not isinstance(self.on_empty, bool):
             raise ConfigurationError("Fallback: on_empty: must be True or False")
         check_numbers(self, "hedge_share", minimum=0)
@@ -73,25 +98,39 @@ class _FallbackProvider(ProviderGroup[Fallback]):
 
     def __init__(self, layer: Fallback, *inner: Provider) -> None:
         super().__init__(layer, *inner)
-        self._hedging = None if layer.hedge is None else Hedging(layer.hedge, layer.hedge_share)
+        self._hedging = (
+            None if layer.hedge is None else Hedging(layer.hedge, layer.hedge_share)
+        )
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         def ask(provider: Provider) -> Flow[SearchResponse]:
             own = address(query, provider, *self.inner)
-            return contain_bugs(lambda: searcher(provider).search(own), provider.name, "search")
+            return contain_bugs(
+                lambda: searcher(provider).search(own), provider.name, "search"
+            )
 
         return self._try_each(ask)
 
     def read(self, url: str, /) -> Flow[Page]:
-        return self._try_each(lambda provider: contain_bugs(lambda: reader(provider).read(url), provider.name))
+        return self._try_each(
+            lambda provider: contain_bugs(
+                lambda: reader(provider).read(url), provider.name
+            )
+        )
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
-        """Read many pages with the first provider, those that it cannot read with the next, and so on."""
+        """Read many pages with the first provider, those that it cannot read with the
+        next, and so on.
+        """
         answers: dict[str, Page | WebSearchError] = {}
-        trails: dict[str, Trail[Page]] = {url: Trail(self.layer.silent_errors) for url in urls}
+        trails: dict[str, Trail[Page]] = {
+            url: Trail(self.layer.silent_errors) for url in urls
+        }
         for n, provider in enumerate(self.inner, 1):
             left = [url for url in trails if url not in answers]
-            for url in [url for url in left if n > 1 and not trails[url].is_helped_by(provider)]:
+            for url in [
+                url for url in left if n > 1 and not trails[url].is_helped_by(provider)
+            ]:
                 trails[url].skip(provider)
                 left.remove(url)
             turn: Turn[Page] = Turn(provider)
@@ -102,14 +141,24 @@ class _FallbackProvider(ProviderGroup[Fallback]):
                 end = got
                 if isinstance(got, Page) and self._is_lacking(got, self.inner[n:]):
                     end = MostlyHidden(got)
-                if isinstance(end, WebSearchError) and not isinstance(end, self._lost(trails[url])):
+                if isinstance(end, WebSearchError) and not isinstance(
+                    end, self._lost(trails[url])
+                ):
                     answers[url] = end
                     continue
                 trails[url].add(replace(turn, end=end))
                 if isinstance(end, Page):
                     answers[url] = trails[url].finish(end, provider)
                 else:
-                    self._announce(provider, end, [one for one in self.inner[n:] if trails[url].is_helped_by(one)])
+                    self._announce(
+                        provider,
+                        end,
+                        [
+                            one
+                            for one in self.inner[n:]
+                            if trails[url].is_helped_by(one)
+                        ],
+                    )
         return [answers.get(url) or trails[url].end() for url in urls]
 
     def _read_all(
@@ -118,9 +167,14 @@ class _FallbackProvider(ProviderGroup[Fallback]):
         if not urls:
             return {}
         try:
-            pages = yield from contain_bugs(lambda: read_many(reader(provider), urls), provider.name)
+            pages = yield from contain_bugs(
+                lambda: read_many(reader(provider), urls), provider.name
+            )
         except WebSearchError as failure:
-            if not (isinstance(failure, self.layer.on) or any(trails[url].has_answer for url in urls)):
+            if not (
+                isinstance(failure, self.layer.on)
+                or any(trails[url].has_answer for url in urls)
+            ):
                 raise
             return dict.fromkeys(urls, failure)
         return dict(zip(urls, pages, strict=True))
@@ -143,20 +197,33 @@ class _FallbackProvider(ProviderGroup[Fallback]):
         return end
 
     def _lost(self, trail: Trail[A]) -> tuple[type[WebSearchError], ...]:
-        """Return the errors that do not end the call: all of them, once there is an answer."""
+        """Return the errors that do not end the call: all of them, once there is an
+        answer.
+        """
         return (WebSearchError,) if trail.has_answer else (*self.layer.on, NothingFound)
 
-    def _is_lacking(self, answer: SearchResponse | Page, others: Sequence[Provider]) -> bool:
-        """Return whether more of a page is hidden than shown, and one of *others* may show the rest."""
+    def _is_lacking(
+        self, answer: SearchResponse | Page, others: Sequence[Provider]
+    ) -> bool:
+        """Return whether more of a page is hidden than shown, and one of *others* may
+        show the rest.
+        """
         if not (isinstance(answer, Page) and issubclass(NeedsBrowser, self.layer.on)):
             return False
         is_hidden = any(note.endswith(MORE_HIDDEN) for note in answer.notes)
-        return is_hidden and any(NeedsBrowser in helps_after(leaf) for one in others for leaf in leaves(one))
+        return is_hidden and any(
+            NeedsBrowser in helps_after(leaf) for one in others for leaf in leaves(one)
+        )
 
     def _take_turns(
-        self, ask: Callable[[Provider], Flow[A]], left: list[Provider], lost: tuple[type[WebSearchError], ...]
+        self,
+        ask: Callable[[Provider], Flow[A]],
+        left: list[Provider],
+        lost: tuple[type[WebSearchError], ...],
     ) -> Flow[list[Turn[A]]]:
-        """Ask the first of those who are left, and the next one too if that is late; take them from the list."""
+        """Ask the first of those who are left, and the next one too if that is late;
+        take them from the list.
+        """
         turn: Turn[A] = Turn(left.pop(0))
         after = self._hedging.begin(turn.provider.name) if self._hedging else None
         if after is not None and left and not any(map(helps_after, leaves(left[0]))):
@@ -168,12 +235,18 @@ class _FallbackProvider(ProviderGroup[Fallback]):
             except lost as failure:
                 turn.end = failure
         for one in turns:
-            if self._hedging and (one.end is None or (one.answer is not None and not is_free(one.answer))):
+            if self._hedging and (
+                one.end is None or (one.answer is not None and not is_free(one.answer))
+            ):
                 self._hedging.add_time(one.provider.name, one.measure())
         return turns
 
     def _hedge(
-        self, first: Turn[A], ask: Callable[[Provider], Flow[A]], left: list[Provider], after: float
+        self,
+        first: Turn[A],
+        ask: Callable[[Provider], Flow[A]],
+        left: list[Provider],
+        after: float,
     ) -> Flow[list[Turn[A]]]:
         turns = [first]
 
@@ -183,7 +256,11 @@ class _FallbackProvider(ProviderGroup[Fallback]):
             turns.append(Turn(left.pop(0)))
             first.late_after = after
             events.emit(
-                events.HedgeStarted(provider=first.provider.name, next_provider=turns[1].provider.name, seconds=after)
+                events.HedgeStarted(
+                    provider=first.provider.name,
+                    next_provider=turns[1].provider.name,
+                    seconds=after,
+                )
             )
             return self._ask(turns[1], ask, left)
 
@@ -192,13 +269,24 @@ class _FallbackProvider(ProviderGroup[Fallback]):
             turn.end = end
         if not any(turn.answer for turn in turns):
             for turn in turns:
-                turn.end = turn.end or TimedOut("no answer within the time allowed", provider=turn.provider.name)
-                if isinstance(turn.end, WebSearchError) and not isinstance(turn.end, (*self.layer.on, NothingFound)):
+                turn.end = turn.end or TimedOut(
+                    "no answer within the time allowed", provider=turn.provider.name
+                )
+                if isinstance(turn.end, WebSearchError) and not isinstance(
+                    turn.end, (*self.layer.on, NothingFound)
+                ):
                     raise turn.end
         return turns
 
-    def _ask(self, turn: Turn[A], ask: Callable[[Provider], Flow[A]], others: Sequence[Provider]) -> Flow[A]:
-        """Ask one provider, for its share of the time; what one of *others* may do better is a failure."""
+    def _ask(
+        self,
+        turn: Turn[A],
+        ask: Callable[[Provider], Flow[A]],
+        others: Sequence[Provider],
+    ) -> Flow[A]:
+        """Ask one provider, for its share of the time; what one of *others* may do
+        better is a failure.
+        """
         try:
             with time_limit(time_left() / (len(others) + 1)):
                 answer = yield from ask(turn.provider)
@@ -210,7 +298,17 @@ class _FallbackProvider(ProviderGroup[Fallback]):
             raise MostlyHidden(answer)
         return answer
 
-    def _announce(self, provider: Provider, end: object, left: Sequence[Provider]) -> None:
+    def _announce(
+        self, provider: Provider, end: object, left: Sequence[Provider]
+    ) -> None:
         if left and not isinstance(end, self.layer.silent_errors):
-            error = end if isinstance(end, WebSearchError) and not isinstance(end, NothingFound) else None
-            events.emit(events.Failover(provider=provider.name, next_provider=left[0].name, error=error))
+            error = (
+                end
+                if isinstance(end, WebSearchError) and not isinstance(end, NothingFound)
+                else None
+            )
+            events.emit(
+                events.Failover(
+                    provider=provider.name, next_provider=left[0].name, error=error
+                )
+            )

@@ -27,7 +27,8 @@ from ._depth import deepen, find_depth, split, take_page
 from ._layer import Layer, ProviderGroup, Rank, address, check_numbers, leaves, searcher
 from ._merge import Answer, merge_answers
 
-_SKIPPED = (ServiceError, UnsupportedOption, BudgetExceeded)  # after any other error, the search fails
+# after any other error, the search fails
+_SKIPPED = (ServiceError, UnsupportedOption, BudgetExceeded)
 
 
 class _Attempt(NamedTuple):
@@ -39,24 +40,32 @@ class _Attempt(NamedTuple):
 
 @dataclass(frozen=True)
 class Fuse(Layer):
-    """Search with several providers at once, and merge their results by reciprocal rank fusion.
+    """Search with several providers at once, and merge their results by reciprocal rank
+    fusion.
 
-    A page that several of them find comes first; ``found_by`` says who found it, and at which rank. A provider that
-    fails, is too slow or does not support an option is left out, with a note, a `ProviderSkipped` for a hook, and its
-    outcome in ``outcomes``. With this layer, pages are still read by one reader after the other.
+    A page that several of them find comes first; ``found_by`` says who found it, and at
+    which rank. A provider that fails, is too slow or does not support an option is left
+    out, with a note, a `ProviderSkipped` for a hook, and its outcome in ``outcomes``.
+    With this layer, pages are still read by one reader after the other.
 
     Args:
-        k: The constant of reciprocal rank fusion: the smaller, the more the first ranks count.
-        results_per_provider: How many results of each to merge together, if it returns that many for one request; for
-            more, the next ones are asked for, too. More than the limit of the query makes the merged ranking better.
-        wait_for_others: The share of the time of the search that is spent on waiting for the providers, up to 1.
+        k: The constant of reciprocal rank fusion: the smaller, the more the first ranks
+            count.
+        results_per_provider: How many results of each to merge together, if it returns
+            that many for one request; for more, the next ones are asked for, too. More
+            than the limit of the query makes the merged ranking better.
+        wait_for_others: The share of the time of the search that is spent on waiting
+            for the providers, up to 1.
 
     Raises:
         ConfigurationError: A value is invalid.
     """
 
     rank: ClassVar[int] = Rank.COMBINE
-    renamed: ClassVar[Mapping[str, str]] = {"depth": "results_per_provider", "patience": "wait_for_others"}
+    renamed: ClassVar[Mapping[str, str]] = {
+        "depth": "results_per_provider",
+        "patience": "wait_for_others",
+    }
 
     k: float = 10
     results_per_provider: int = 20
@@ -67,7 +76,11 @@ class Fuse(Layer):
         check_numbers(self, "results_per_provider", minimum=1, integer=True)
         check_numbers(self, "wait_for_others", minimum=0, maximum=1)
         if not self.wait_for_others or self.k == math.inf:
-            wrong = "k: must be finite" if self.k == math.inf else "wait_for_others: must be more than 0"
+            wrong = (
+                "k: must be finite"
+                if self.k == math.inf
+                else "wait_for_others: must be more than 0"
+            )
             raise ConfigurationError(f"Fuse: {wrong}")
 
 
@@ -95,22 +108,33 @@ class _FuseProvider(ProviderGroup[Fuse]):
             if isinstance(one.found, WebSearchError)
         ]
         outcomes = tuple(outcome for one in asked for outcome in one.outcomes)
-        page = merged.model_copy(update={"results": take_page(merged.results, query), "outcomes": outcomes})
+        page = merged.model_copy(
+            update={"results": take_page(merged.results, query), "outcomes": outcomes}
+        )
         return page.with_notes(*notes, partial=bool(failures))
 
     def _ask(self, provider: Provider, query: SearchQuery) -> Flow[_Attempt]:
         began = monotonic()
         try:
-            answer = yield from contain_bugs(partial(self._search, provider, query), provider.name, "search")
+            answer = yield from contain_bugs(
+                partial(self._search, provider, query), provider.name, "search"
+            )
         except WebSearchError as failure:
             if isinstance(failure, _SKIPPED):
                 emit(ProviderSkipped(provider=provider.name, error=failure))
-            return _Attempt(failure, (Outcome.of_failure(provider.name, monotonic() - began, failure),))
-        return _Attempt(answer, find_outcomes(answer.response, provider.name, monotonic() - began))
+            return _Attempt(
+                failure,
+                (Outcome.of_failure(provider.name, monotonic() - began, failure),),
+            )
+        return _Attempt(
+            answer, find_outcomes(answer.response, provider.name, monotonic() - began)
+        )
 
     def _search(self, provider: Provider, query: SearchQuery) -> Flow[Answer]:
         depth = find_depth(provider, self.layer.results_per_provider)
-        response = yield from searcher(provider).search(deepen(address(query, provider, *self.inner), depth))
+        response = yield from searcher(provider).search(
+            deepen(address(query, provider, *self.inner), depth)
+        )
         inside, outside = split(response.results, query)
         response = response.model_copy(update={"results": (*inside, *outside)})
         engines = [_find_engines(provider, result) for result in response.results]
@@ -118,7 +142,9 @@ class _FuseProvider(ProviderGroup[Fuse]):
 
 
 def _find_engines(provider: Provider, result: SearchResult) -> tuple[str, ...]:
-    """Return the engines behind a result: those that the provider names, or the provider itself."""
+    """Return the engines behind a result: those that the provider names, or the
+    provider itself.
+    """
     name = result.provider or provider.name
     leaf = next((leaf for leaf in leaves(provider) if leaf.name == name), None)
     find_engines: Any = getattr(leaf, "find_engines", None)

@@ -1,4 +1,6 @@
-"""What makes two calls the same: the request, who makes it, and whose key it is sent with."""
+"""What makes two calls the same: the request, who makes it, and whose key it is sent
+with.
+"""
 
 from __future__ import annotations
 import dataclasses
@@ -19,13 +21,23 @@ from ..models import SearchQuery
 from ..provider._ports import Provider
 from ._layer import Rank, held, parts, rank_of
 
-# Layers of these ranks decide whether and when a provider is asked, not what it answers.
-_SILENT = {Rank.THROTTLE, Rank.BUDGET, Rank.RETRY, Rank.BREAKER, Rank.CACHE, Rank.SINGLE_FLIGHT}
+# Layers of these ranks decide whether and when a provider is asked, not what it
+# answers.
+_SILENT = {
+    Rank.THROTTLE,
+    Rank.BUDGET,
+    Rank.RETRY,
+    Rank.BREAKER,
+    Rank.CACHE,
+    Rank.SINGLE_FLIGHT,
+}
 _to_json = json.JSONEncoder(sort_keys=True).encode
 
 
 def describe_query(query: SearchQuery) -> list[Any] | None:
-    """Return *query* as JSON, the same for queries that mean the same; None if its ``extra`` is not JSON."""
+    """Return *query* as JSON, the same for queries that mean the same; None if its
+    ``extra`` is not JSON.
+    """
     try:
         options = query.model_dump(mode="json", exclude={"text"}, exclude_defaults=True)
     except ValueError:  # pydantic cannot serialize a value
@@ -33,7 +45,11 @@ def describe_query(query: SearchQuery) -> list[Any] | None:
     for domains in ("allowed_domains", "blocked_domains"):
         if domains in options:
             options[domains].sort()
-    return ["search", " ".join(unicodedata.normalize("NFC", query.text).split()), options]
+    return [
+        "search",
+        " ".join(unicodedata.normalize("NFC", query.text).split()),
+        options,
+    ]
 
 
 def describe_page(url: str) -> list[Any]:
@@ -42,7 +58,9 @@ def describe_page(url: str) -> list[Any]:
 
 
 def describe_provider(provider: Provider) -> list[Any] | None:
-    """Return *provider* with the layers that change its answers, all options and no key; None if one cannot show it."""
+    """Return *provider* with the layers that change its answers, all options and no
+    key; None if one cannot show it.
+    """
     described: list[Any] = []
     for part in parts(provider):
         inner = held(part)
@@ -51,7 +69,11 @@ def describe_provider(provider: Provider) -> list[Any] | None:
         made_of: Any = getattr(part, "layer", part)
         if not dataclasses.is_dataclass(made_of):
             return None
-        own = [one.name for one in dataclasses.fields(made_of) if one.init and not (inner and one.name == "inner")]
+        own = [
+            one.name
+            for one in dataclasses.fields(made_of)
+            if one.init and not (inner and one.name == "inner")
+        ]
         try:
             options = {name: _plain(getattr(made_of, name)) for name in own}
             described.append([_plain(type(made_of)), part.name, options, len(inner)])
@@ -66,7 +88,9 @@ def digest(described: object) -> str:
 
 
 class Identity:
-    """Tells requests to *provider* apart by the request and the key that pays for it."""
+    """Tells requests to *provider* apart by the request and the key that pays for
+    it.
+    """
 
     def __init__(self, provider: Provider) -> None:
         chain = list(parts(provider))
@@ -74,14 +98,20 @@ class Identity:
         self._has_budget = any(rank_of(part) == Rank.BUDGET for part in chain)
 
     def caller(self) -> Caller:
-        """Return who asks, with the tenant if a budget inside charges it: others do not share the answer."""
+        """Return who asks, with the tenant if a budget inside charges it: others do not
+        share the answer.
+        """
         call = current_call()
-        return call.caller._replace(tenant=call.account.tenant if self._has_budget else "")
+        return call.caller._replace(
+            tenant=call.account.tenant if self._has_budget else ""
+        )
 
     def of(self, what: object) -> str:
-        """Return a text that is the same only for the same *what*, as JSON, sent with the same keys.
+        """Return a text that is the same only for the same *what*, as JSON, sent with
+        the same keys.
 
-        It is a keyed hash (BLAKE2, RFC 7693), whose key is made of those that the provider uses, and reveals neither.
+        It is a keyed hash (BLAKE2, RFC 7693), whose key is made of those that the
+        provider uses, and reveals neither.
         """
         keys = [
             value.identity() if isinstance(value, ApiKey) else value.get_secret_value()
@@ -90,7 +120,9 @@ class Identity:
             if isinstance(value, SecretStr)
         ]
         whose = hashlib.blake2b(_to_json(keys).encode()).digest()
-        return hashlib.blake2b(_to_json(what).encode(), key=whose, digest_size=32).hexdigest()
+        return hashlib.blake2b(
+            _to_json(what).encode(), key=whose, digest_size=32
+        ).hexdigest()
 
 
 def _plain(value: Any) -> Any:
@@ -112,10 +144,15 @@ def _plain(value: Any) -> Any:
 
 
 def _locate(kind: type) -> list[str]:
-    """Return where *kind* is defined. One that a function made may hold anything, and so may one of a notebook."""
+    """Return where *kind* is defined. One that a function made may hold anything, and
+    so may one of a notebook.
+    """
     module = kind.__module__
     if module in {"__main__", "__mp_main__"}:  # each program has its own
         module = getattr(sys.modules.get(module), "__file__", None) or "<locals>"
-    if any("<locals>" in name for name in (module, *(base.__qualname__ for base in kind.__mro__))):
+    if any(
+        "<locals>" in name
+        for name in (module, *(base.__qualname__ for base in kind.__mro__))
+    ):
         raise TypeError(kind.__qualname__)
     return [module, kind.__qualname__]

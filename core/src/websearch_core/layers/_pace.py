@@ -1,4 +1,6 @@
-"""How fast requests may follow each other: a rate, a number at a time, and pauses that the service asks for."""
+"""How fast requests may follow each other: a rate, a number at a time, and pauses that
+the service asks for.
+"""
 
 from __future__ import annotations
 import math
@@ -12,10 +14,14 @@ from .._runtime.scope import current_client
 from .._runtime.turns import Turns
 from .._text.rates import RateLimit
 
-STEP = 0.25  # seconds; a request that waits longer asks again, since somebody in front may have left
+# seconds; a request that waits longer asks again, since somebody in front may have left
+STEP = 0.25
 _BLINK = 0.02  # seconds; nobody knows when a request that is under way ends
-_LONGEST_COOLDOWN = 60.0  # seconds; then a request finds out whether the service still means it
-_LATE = 1.0  # seconds; also the cooldown of a service that refuses a request and does not say for how long
+# seconds; then a request finds out whether the service still means it
+_LONGEST_COOLDOWN = 60.0
+# seconds; also the cooldown of a service that refuses a request and does not say for
+# how long
+_LATE = 1.0
 _LEAST_STEP = 1 / 16  # of a request that one answer makes welcome, after some refusals
 DAY = 86_400.0
 
@@ -24,29 +30,41 @@ DAY = 86_400.0
 class Ticket:
     """The ticket of one request in the queue."""
 
-    endpoint: str  # what it goes to: a limit that a response states is one for this endpoint
+    # what it goes to: a limit that a response states is one for this endpoint
+    endpoint: str
     longest: float = 60.0  # seconds after which the request has ended, whatever happens
     client: Hashable = field(default_factory=current_client)
     has_left: bool = False
 
 
 class Pace(Restartable):
-    """The queue of the requests to one service or host, for all threads and event loops.
+    """The queue of the requests to one service or host, for all threads and event
+    loops.
 
-    Nobody sleeps in here. A call enters with a `Ticket`, asks `wait` how long to pause until it is 0,
-    and always gives the ticket back with `leave`. Clients take turns, and the requests of each go in the order of their
-    tickets; one whose endpoint has a cooldown does not hold up the others.
+    Nobody sleeps in here. A call enters with a `Ticket`, asks `wait` how long to pause
+    until it is 0, and always gives the ticket back with `leave`. Clients take turns,
+    and the requests of each go in the order of their tickets; one whose endpoint has a
+    cooldown does not hold up the others.
 
-    Two requests begin *interval* seconds apart, but *burst* may begin at once after a long pause. At most *concurrent*
-    run at a time; a *slow_start* finds out how many are welcome, beginning with one.
+    Two requests begin *interval* seconds apart, but *burst* may begin at once after a
+    long pause. At most *concurrent* run at a time; a *slow_start* finds out how many
+    are welcome, beginning with one.
     """
 
     is_shared = False  # with other processes: then `wait` blocks for a moment
 
-    def __init__(self, interval: float, concurrent: int | None, burst: int = 1, *, slow_start: bool = False) -> None:
+    def __init__(
+        self,
+        interval: float,
+        concurrent: int | None,
+        burst: int = 1,
+        *,
+        slow_start: bool = False,
+    ) -> None:
         self._welcome = 1.0 if slow_start else None
         self._step = 1.0
-        self._left: float = math.inf  # requests that the service says it would still take
+        # requests that the service says it would still take
+        self._left: float = math.inf
         self._sent = 0.0
         self._interval, self._concurrent, self._burst = interval, concurrent, burst
         self._given = interval, concurrent, burst
@@ -56,7 +74,8 @@ class Pace(Restartable):
 
     def start_over(self) -> None:
         """Forget the requests of the parent process, which leave there."""
-        self._turns: Turns[Ticket] = Turns(0)  # this class decides itself when a slot is free
+        # this class decides itself when a slot is free
+        self._turns: Turns[Ticket] = Turns(0)
         self._lock = threading.Lock()
 
     @property
@@ -65,7 +84,12 @@ class Pace(Restartable):
         with self._lock:
             now = monotonic()
             is_cooling_down = any(until > now for until in self._cooldowns.values())
-            return not (self._turns.waiting or self._turns.held or is_cooling_down or self._next > now)
+            return not (
+                self._turns.waiting
+                or self._turns.held
+                or is_cooling_down
+                or self._next > now
+            )
 
     def enter(self, ticket: Ticket) -> None:
         """Queue behind the other requests of this client."""
@@ -73,7 +97,9 @@ class Pace(Restartable):
             self._turns.put(ticket.client, ticket)
 
     def slow_down(self, interval: float) -> None:
-        """Keep at least *interval* seconds between the beginnings of two requests, and send one at a time."""
+        """Keep at least *interval* seconds between the beginnings of two requests, and
+        send one at a time.
+        """
         with self._lock:
             usual, concurrent, burst = self._given
             self._interval = max(interval, usual)
@@ -85,7 +111,9 @@ class Pace(Restartable):
             return self._find_cooldown(endpoint, monotonic())
 
     def wait(self, ticket: Ticket) -> float:
-        """Return 0 if the request may be sent now, which is then counted, or else the seconds it will have to wait."""
+        """Return 0 if the request may be sent now, which is then counted, or else the
+        seconds it will have to wait.
+        """
         with self._lock:
             if ticket.has_left:
                 return 0.0
@@ -96,7 +124,10 @@ class Pace(Restartable):
             due = self._next + (ahead + 1 - self._burst) * self._interval - now
             if due > 0:
                 return due
-            is_full = self._concurrent is not None and len(self._turns.held) >= self._concurrent
+            is_full = (
+                self._concurrent is not None
+                and len(self._turns.held) >= self._concurrent
+            )
             if ahead or is_full or self._is_held_back(now):
                 return _BLINK
             self._send(ticket)
@@ -110,30 +141,56 @@ class Pace(Restartable):
             self._turns.give_back(ticket.client, ticket)
 
     def learn(
-        self, endpoint: str, limits: Sequence[RateLimit], *, below: float = DAY, was_refused: bool = False
+        self,
+        endpoint: str,
+        limits: Sequence[RateLimit],
+        *,
+        below: float = DAY,
+        was_refused: bool = False,
     ) -> None:
-        """Learn from the answer to a request that has left: send its endpoint nothing until a limit that is used up
-        begins again, and let more requests begin at a time, or fewer if it *was_refused*.
+        """Learn from the answer to a request that has left: send its endpoint nothing
+        until a limit that is used up begins again, and let more requests begin at a
+        time, or fewer if it *was_refused*.
 
-        Limits of a day or longer (*below*) are left to the service: it may sell more, and says so if not.
+        Limits of a day or longer (*below*) are left to the service: it may sell more,
+        and says so if not.
         """
         if self._welcome is not None:
-            left = [limit.remaining for limit in limits if limit.limit != 0 and (limit.window or 0) < below]
-            self._left = min((number for number in left if number is not None), default=math.inf)
+            left = [
+                limit.remaining
+                for limit in limits
+                if limit.limit != 0 and (limit.window or 0) < below
+            ]
+            self._left = min(
+                (number for number in left if number is not None), default=math.inf
+            )
             if was_refused:
-                self._welcome, self._step = max(1.0, self._welcome / 2), max(self._step / 2, _LEAST_STEP)
+                self._welcome, self._step = (
+                    max(1.0, self._welcome / 2),
+                    max(self._step / 2, _LEAST_STEP),
+                )
             elif self._turns.waiting:
                 self._welcome += self._step
-        unsaid = [_LATE] if self._welcome is not None and was_refused and not limits else []
-        waits = unsaid + [wait for one in limits if one.is_exhausted and 0 < (wait := _until_reset(one, below)) < below]
+        unsaid = (
+            [_LATE] if self._welcome is not None and was_refused and not limits else []
+        )
+        waits = unsaid + [
+            wait
+            for one in limits
+            if one.is_exhausted and 0 < (wait := _until_reset(one, below)) < below
+        ]
         if waits:
             self._start_cooldown(endpoint, min(max(waits), _LONGEST_COOLDOWN))
 
     def _start_cooldown(self, endpoint: str, seconds: float) -> None:
         with self._lock:
             now = monotonic()
-            self._cooldowns = {there: until for there, until in self._cooldowns.items() if until > now}
-            self._cooldowns[endpoint] = max(self._cooldowns.get(endpoint, 0), now + seconds)
+            self._cooldowns = {
+                there: until for there, until in self._cooldowns.items() if until > now
+            }
+            self._cooldowns[endpoint] = max(
+                self._cooldowns.get(endpoint, 0), now + seconds
+            )
 
     def _send(self, ticket: Ticket) -> None:
         self._sent = monotonic()
@@ -141,15 +198,25 @@ class Pace(Restartable):
         self._turns.give(ticket.client, ticket)
 
     def _is_held_back(self, now: float) -> bool:
-        """Return whether an answer should come first, which is not waited for if it is late."""
-        most = max(1, min(int(self._welcome), self._left)) if self._welcome is not None else math.inf
+        """Return whether an answer should come first, which is not waited for if it is
+        late.
+        """
+        most = (
+            max(1, min(int(self._welcome), self._left))
+            if self._welcome is not None
+            else math.inf
+        )
         return len(self._turns.held) >= most and now - self._sent < _LATE
 
     def _find_cooldown(self, endpoint: str, now: float) -> float:
         return max(0.0, self._cooldowns.get(endpoint, 0.0) - now)
 
     def _count_ahead(self, ticket: Ticket, now: float) -> int:
-        return self._turns.count_ahead(ticket.client, ticket, lambda one: not self._find_cooldown(one.endpoint, now))
+        return self._turns.count_ahead(
+            ticket.client,
+            ticket,
+            lambda one: not self._find_cooldown(one.endpoint, now),
+        )
 
 
 def _until_reset(limit: RateLimit, below: float) -> float:

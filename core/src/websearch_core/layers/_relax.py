@@ -14,10 +14,11 @@ from ._layer import Layer, ProviderWrapper, Rank
 
 @dataclass(frozen=True)
 class Relax(Layer):
-    """Search again without the options that a provider does not support, with a note in the response.
+    """Search again without the options that a provider does not support, with a note in
+    the response.
 
-    With several providers, this happens only if none of them answers the full query. `SearchQuery.unsupported` takes
-    precedence.
+    With several providers, this happens only if none of them answers the full query.
+    `SearchQuery.unsupported` takes precedence.
 
     Args:
         unsupported: What to do if the query does not say: ``note`` or ``raise``.
@@ -29,14 +30,17 @@ class Relax(Layer):
 
     def __post_init__(self) -> None:
         if self.unsupported not in get_args(Unsupported):
-            raise ConfigurationError(f"Relax: unsupported: must be one of {', '.join(get_args(Unsupported))}")
+            raise ConfigurationError(
+                f"Relax: unsupported: must be one of {', '.join(get_args(Unsupported))}"
+            )
 
 
 class _RelaxProvider(ProviderWrapper[Relax]):
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         if (query.unsupported or self.layer.unsupported) == "raise":
             return (yield from super().search(query))
-        asked = query  # without what is decided here, so that the query inside is always the same
+        # without what is decided here, so that the query inside is always the same
+        asked = query
         if query.unsupported is not None:
             asked = query.model_copy(update={"unsupported": None})
         notes: list[str] = []
@@ -50,7 +54,9 @@ class _RelaxProvider(ProviderWrapper[Relax]):
                     raise
                 asked = relaxed
                 who = cause.provider or self.name
-                notes.append(f"{who} does not support {', '.join(cause.options)}: ignored")
+                notes.append(
+                    f"{who} does not support {', '.join(cause.options)}: ignored"
+                )
             else:
                 return response.with_notes(*notes) if notes else response
 

@@ -17,9 +17,12 @@ from ..models import SearchQuery, SearchResponse, SearchResult
 from ._depth import deepen, find_depth, split, take_page
 from ._layer import Layer, ProviderWrapper, Rank, check_numbers
 
-Score: TypeAlias = Callable[[str, list[str]], "Sequence[float] | Awaitable[Sequence[float]]"]
+Score: TypeAlias = Callable[
+    [str, list[str]], "Sequence[float] | Awaitable[Sequence[float]]"
+]
 _K = 10  # of reciprocal rank fusion, as for `Fuse`
-_LEXICAL_WEIGHT = 0.5  # measured: the words of snippets alone can be a worse order than that of the provider
+# measured: the words of snippets alone can be a worse order than that of the provider
+_LEXICAL_WEIGHT = 0.5
 _SHARE = 0.8  # of the time that is left
 
 
@@ -27,15 +30,19 @@ _SHARE = 0.8  # of the time that is left
 class Rerank(Layer):
     """Order results by how well their texts answer the query.
 
-    More results are asked for than wanted, and the best of them are returned. The new order is merged with that of the
-    provider, which knows more than the words of a snippet, by reciprocal rank fusion. If scoring fails, or takes more
-    than four fifths of the time that is left, the order stays, and a note says so.
+    More results are asked for than wanted, and the best of them are returned. The new
+    order is merged with that of the provider, which knows more than the words of a
+    snippet, by reciprocal rank fusion. If scoring fails, or takes more than four fifths
+    of the time that is left, the order stays, and a note says so.
 
     Args:
-        score: Takes the query and a list of texts, one for each result, and returns a number for each: the higher, the
-            better. It may block, or be async. By default, words are compared (BM25), which needs no model and no key.
-        weight: How much the new order counts, from 0 to 1; by default 1 with your own *score*, and 0.5 without.
-        depth: How many results to order together, if the provider returns that many for one request.
+        score: Takes the query and a list of texts, one for each result, and returns a
+            number for each: the higher, the better. It may block, or be async. By
+            default, words are compared (BM25), which needs no model and no key.
+        weight: How much the new order counts, from 0 to 1; by default 1 with your own
+            *score*, and 0.5 without.
+        depth: How many results to order together, if the provider returns that many for
+            one request.
 
     Raises:
         ConfigurationError: A value is invalid.
@@ -49,7 +56,10 @@ class Rerank(Layer):
 
     def __post_init__(self) -> None:
         if self.score is not None and not callable(self.score):
-            raise ConfigurationError("Rerank: score: must be a function from a query and texts to their scores")
+            raise ConfigurationError(
+                "Rerank: score: must be a function from a query and texts to their "
+                "scores"
+            )
         check_numbers(self, "weight", minimum=0, maximum=1, optional=True)
         check_numbers(self, "depth", minimum=1, integer=True)
 
@@ -62,21 +72,32 @@ class _RerankProvider(ProviderWrapper[Rerank]):
         ordered, weight = list(inside), self.layer.weight
         if weight is None:
             weight = _LEXICAL_WEIGHT if self.layer.score is None else 1.0
-        start, end = (query.page - 1) * query.limit // depth * depth, query.page * query.limit
+        start, end = (
+            (query.page - 1) * query.limit // depth * depth,
+            query.page * query.limit,
+        )
         try:
             for first in range(start, min(end, len(inside)), depth):
                 part = slice(first, first + depth)
                 scores = yield from self._rate(query.text, inside[part])
                 ordered[part] = _reorder(inside[part], scores, weight)
         except WebSearchError as error:
-            failed = f"reranking failed ({error.code}): the results are in their original order"
+            failed = (
+                f"reranking failed ({error.code}): the results are in their original "
+                f"order"
+            )
             response, ordered = response.with_notes(failed, partial=True), inside
-        return response.model_copy(update={"results": take_page([*ordered, *outside], query)})
+        return response.model_copy(
+            update={"results": take_page([*ordered, *outside], query)}
+        )
 
     def _rate(self, query: str, results: Iterable[SearchResult]) -> Flow[list[float]]:
-        """Return the scores; whatever the function raises becomes a `WebSearchError`, and is logged."""
+        """Return the scores; whatever the function raises becomes a `WebSearchError`,
+        and is logged.
+        """
         score: Any = self.layer.score or score_found
-        if inspect.iscoroutinefunction(type(score).__call__):  # an object that is called, and not a function
+        # an object that is called, and not a function
+        if inspect.iscoroutinefunction(type(score).__call__):
             score = score.__call__
         texts = [f"{one.title}\n{one.snippet or one.content or ''}" for one in results]
         try:
@@ -98,9 +119,19 @@ def _check_scores(rated: Any, count: int) -> list[float]:
     return scores
 
 
-def _reorder(results: Sequence[SearchResult], scores: Sequence[float], weight: float) -> list[SearchResult]:
-    """Merge the order of *results* with that of *scores*, in which equal ones share the last of their ranks."""
+def _reorder(
+    results: Sequence[SearchResult], scores: Sequence[float], weight: float
+) -> list[SearchResult]:
+    """Merge the order of *results* with that of *scores*, in which equal ones share the
+    last of their ranks.
+    """
     ranks = [sum(other >= score for other in scores) for score in scores]
-    merged = [(1 - weight) / (_K + before) + weight / (_K + after) for before, after in enumerate(ranks, 1)]
+    merged = [
+        (1 - weight) / (_K + before) + weight / (_K + after)
+        for before, after in enumerate(ranks, 1)
+    ]
     order = sorted(range(len(results)), key=lambda n: (-merged[n], n))
-    return [results[n].model_copy(update={"score": merged[n] if weight < 1 else scores[n]}) for n in order]
+    return [
+        results[n].model_copy(update={"score": merged[n] if weight < 1 else scores[n]})
+        for n in order
+    ]

@@ -21,7 +21,8 @@ from ._layer import Layer, ProviderWrapper, Rank, check_numbers, find_outage, le
 
 T = TypeVar("T")
 
-_random = random.SystemRandom()  # has no state that a fork, or a program that sets a seed, would give to others
+# has no state that a fork, or a program that sets a seed, would give to others
+_random = random.SystemRandom()
 _PER_SECOND = 0.1  # retries gained by waiting
 
 
@@ -29,27 +30,35 @@ _PER_SECOND = 0.1  # retries gained by waiting
 class Retry(Layer):
     """Try again after a temporary failure, as long as there is time.
 
-    The pause doubles, with full jitter (a random part of it), so that callers that failed together do not retry
-    together: https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter. If the service says
-    when to come back, that is the pause; if it is too long, the failure is raised.
+    The pause doubles, with full jitter (a random part of it), so that callers that
+    failed together do not retry together:
+    https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter. If
+    the service says when to come back, that is the pause; if it is too long, the
+    failure is raised.
 
-    Each provider has a bucket of extra attempts, so that they cannot multiply an outage: while everything fails, about
-    one call in five is tried again. The ``attempts`` of the error that is raised at the end list what was tried.
+    Each provider has a bucket of extra attempts, so that they cannot multiply an
+    outage: while everything fails, about one call in five is tried again. The
+    ``attempts`` of the error that is raised at the end list what was tried.
 
     Args:
         attempts: Maximum number of attempts.
-        wait_initial: Seconds of the first pause; doubled if the service said that we are too fast.
+        wait_initial: Seconds of the first pause; doubled if the service said that we
+            are too fast.
         wait_max: Maximum seconds of a pause.
-        extra_share: Extra attempts that each call adds to the bucket, which holds at most ten and starts full. Every
-            ten seconds add one, too. None means no limit, as for the built-in reader: what fails there is the site of a
-            page.
+        extra_share: Extra attempts that each call adds to the bucket, which holds at
+            most ten and starts full. Every ten seconds add one, too. None means no
+            limit, as for the built-in reader: what fails there is the site of a page.
 
     Raises:
         ConfigurationError: A value is invalid.
     """
 
     rank: ClassVar[int] = Rank.RETRY
-    renamed: ClassVar[Mapping[str, str]] = {"pause": "wait_initial", "longest": "wait_max", "budget": "extra_share"}
+    renamed: ClassVar[Mapping[str, str]] = {
+        "pause": "wait_initial",
+        "longest": "wait_max",
+        "budget": "extra_share",
+    }
 
     attempts: Annotated[int, FoundFile(at_most=5)] = 3
     wait_initial: Annotated[float, FoundFile(at_most=10)] = 0.5
@@ -66,7 +75,9 @@ class _RetryProvider(ProviderWrapper[Retry]):
     def __init__(self, layer: Retry, inner: Provider) -> None:
         super().__init__(layer, inner)
         own_sites = any(map(opens_pages, leaves(inner)))
-        self._extra = Bucket(None if own_sites else layer.extra_share, per_second=_PER_SECOND)
+        self._extra = Bucket(
+            None if own_sites else layer.extra_share, per_second=_PER_SECOND
+        )
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         return self._persist(partial(super().search, query))
@@ -75,7 +86,9 @@ class _RetryProvider(ProviderWrapper[Retry]):
         return self._persist(partial(super().read, url))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
-        """Read many pages, again if the request failed, or all of them for a reason that may pass."""
+        """Read many pages, again if the request failed, or all of them for a reason
+        that may pass.
+        """
         pages: list[Page | WebSearchError] = []
         read = super().read_many
 
@@ -100,8 +113,15 @@ class _RetryProvider(ProviderWrapper[Retry]):
             try:
                 return (yield from attempt())
             except ServiceError as failure:
-                failure.provider = failure.provider or self.name  # the sender does not know for which provider it sends
-                tried.append(Attempt(failure.code, round(began - first, 3), round(monotonic() - began, 3)))
+                # the sender does not know for which provider it sends
+                failure.provider = failure.provider or self.name
+                tried.append(
+                    Attempt(
+                        failure.code,
+                        round(began - first, 3),
+                        round(monotonic() - began, 3),
+                    )
+                )
                 failure.attempts = tuple(tried)
                 pause = self._pause(failure, len(tried))
                 if (
@@ -110,14 +130,26 @@ class _RetryProvider(ProviderWrapper[Retry]):
                     or pause > min(self.layer.wait_max, time_left())
                 ):
                     raise
-                if failure.retry_after is not None and not current_call().patience.allows(pause):
+                if (
+                    failure.retry_after is not None
+                    and not current_call().patience.allows(pause)
+                ):
                     failure.concerns_caller = True  # another one may be more patient
                     raise
                 if not self._extra.take():
-                    failure.add_note(f"Not tried again: {self.name} has failed often, and its retries are used up.")
+                    failure.add_note(
+                        f"Not tried again: {self.name} has failed often, and its "
+                        f"retries are used up."
+                    )
                     raise
                 events.emit(
-                    events.Wait(provider=self.name, seconds=pause, reason="retry", attempt=len(tried), error=failure)
+                    events.Wait(
+                        provider=self.name,
+                        seconds=pause,
+                        reason="retry",
+                        attempt=len(tried),
+                        error=failure,
+                    )
                 )
             yield Sleep(pause)
 

@@ -1,6 +1,7 @@
 """Read only what the robots.txt of a site allows (RFC 9309), parsed by protego.
 
-A file that does not exist (4xx) allows everything; one that cannot be fetched (5xx, no connection) allows nothing.
+A file that does not exist (4xx) allows everything; one that cannot be fetched (5xx, no
+connection) allows nothing.
 """
 
 from __future__ import annotations
@@ -22,10 +23,25 @@ from .._runtime.scope import Caller, current_call
 from .._text.urls import Origin, canonicalize, find_origin, is_web_url
 from ..flow import Call, Flow, Gather, Request, Response, Share, SharedAnswer
 from ..flow._flights import Flights
-from ..flow._intercept import Auxiliary, AuxiliaryCall, AuxiliaryRequest, hold, intercept
+from ..flow._intercept import (
+    Auxiliary,
+    AuxiliaryCall,
+    AuxiliaryRequest,
+    hold,
+    intercept,
+)
 from ..models import Page
 from ..provider._ports import PageReader, Provider, needs_network
-from ._layer import Layer, ProviderWrapper, Rank, check_numbers, leaves, parts, rank_of, reader
+from ._layer import (
+    Layer,
+    ProviderWrapper,
+    Rank,
+    check_numbers,
+    leaves,
+    parts,
+    rank_of,
+    reader,
+)
 
 _TOKEN = re.compile(r"[A-Za-z_-]+")  # RFC 9309, 2.2.1
 _USER_AGENT = "websearch-core"
@@ -33,19 +49,28 @@ _DAY = 86_400.0  # seconds; RFC 9309, 2.4: no longer than 24 hours
 _MAX_DELAY = 30.0  # seconds
 _MAX_BYTES = 500 * 1024  # of one file; RFC 9309, 2.5
 _MAX_REDIRECTS = 5  # RFC 9309, 2.3.1.2
-_MIN_AGE = 60.0  # seconds; also for a site that asks for its file to be fetched for each page
+# seconds; also for a site that asks for its file to be fetched for each page
+_MIN_AGE = 60.0
 _TIMEOUT = 10.0  # seconds
 _PROMPT = 16 * 1024  # characters that are parsed within a millisecond or so
-_MAX_KEPT = 2**20  # characters of all files that are kept; parsed, they take up to 40 times as many bytes
-# Only these are rules, as the parser spells them. Other lines end a group for it, against RFC 9309, 2.2.4.
-_RULE = re.compile(r"\s*(user[ -]?agent|allow|diss?all?ow|diasllow|disallaw|crawl[ -]delay)\b", re.IGNORECASE)
-_SITEMAP = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*([^\s#]+)", re.IGNORECASE | re.MULTILINE)
+# characters of all files that are kept; parsed, they take up to 40 times as many bytes
+_MAX_KEPT = 2**20
+# Only these are rules, as the parser spells them. Other lines end a group for it,
+# against RFC 9309, 2.2.4.
+_RULE = re.compile(
+    r"\s*(user[ -]?agent|allow|diss?all?ow|diasllow|disallaw|crawl[ -]delay)\b",
+    re.IGNORECASE,
+)
+_SITEMAP = re.compile(
+    r"^[ \t]*sitemap[ \t]*:[ \t]*([^\s#]+)", re.IGNORECASE | re.MULTILINE
+)
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE)
 
 
 class Rules:
-    """What a robots.txt says to a user agent, whose product token is like ``websearch-core``. An empty one allows
-    everything; the rules for ``*`` apply if there are none for the token.
+    """What a robots.txt says to a user agent, whose product token is like
+    ``websearch-core``. An empty one allows everything; the rules for ``*`` apply if
+    there are none for the token.
     """
 
     def __init__(self, text: str = "", user_agent: str = _USER_AGENT) -> None:
@@ -60,39 +85,49 @@ class Rules:
     @property
     def crawl_delay(self) -> float:
         """Seconds that the site asks for between two requests, at most 30."""
-        return min(max(self._rules.crawl_delay(self._user_agent) or 0.0, 0.0), _MAX_DELAY)
+        return min(
+            max(self._rules.crawl_delay(self._user_agent) or 0.0, 0.0), _MAX_DELAY
+        )
 
     def allows(self, url: str) -> bool:
         return bool(self._rules.can_fetch(canonicalize(url), self._user_agent))
 
 
-_Site: TypeAlias = tuple[Caller, Origin]  # a caller with another policy, or other certificates, may get another file
+# a caller with another policy, or other certificates, may get another file
+_Site: TypeAlias = tuple[Caller, Origin]
 
 
 class RobotsFiles:
-    """The robots.txt of sites, each fetched once for all who need it at the same time, and kept for a time.
+    """The robots.txt of sites, each fetched once for all who need it at the same time,
+    and kept for a time.
 
-    That is the site's ``max-age``, between a minute and *max_age*, or longer while a new one cannot be fetched.
+    That is the site's ``max-age``, between a minute and *max_age*, or longer while a
+    new one cannot be fetched.
     """
 
     def __init__(self, user_agent: str = _USER_AGENT, max_age: float = _DAY) -> None:
         self._user_agent, self._max_age = user_agent, max_age
         self._flights = Flights()
         self._lock = threading.Lock()
-        self._kept: OrderedDict[_Site, tuple[Rules, float]] = OrderedDict()  # with when each expires
+        # with when each expires
+        self._kept: OrderedDict[_Site, tuple[Rules, float]] = OrderedDict()
         self._size = 0
 
     def read(self, reader: PageReader, url: str) -> Flow[Page]:
-        """Read a page with *reader*, if robots.txt allows it and every page that it redirects to.
+        """Read a page with *reader*, if robots.txt allows it and every page that it
+        redirects to.
 
-        A redirect of the flow is checked before it is followed; where a service or a browser ended, afterwards.
+        A redirect of the flow is checked before it is followed; where a service or a
+        browser ended, afterwards.
         """
         yield from self.check(url)
         page = yield from intercept(reader.read(url), self._perform)
         return (yield from self.check_end(url, page))
 
     def check_end(self, url: str, page: Page | errors.WebSearchError) -> Flow[Page]:
-        """Return *page*, which *url* led a reader to, if it may be read, too; raise it if it is an error."""
+        """Return *page*, which *url* led a reader to, if it may be read, too; raise it
+        if it is an error.
+        """
         if isinstance(page, errors.WebSearchError):
             raise page
         if page.final_url and page.final_url != url:
@@ -100,18 +135,24 @@ class RobotsFiles:
         return page
 
     def check(self, url: str, headers: Mapping[str, str] | None = None) -> Flow[float]:
-        """Return the seconds that the site of *url* asks for between two requests. The reader refuses other URLs.
+        """Return the seconds that the site of *url* asks for between two requests. The
+        reader refuses other URLs.
 
-        The ``User-Agent`` in *headers*, those of the request for the page, asks for the robots.txt, too. Raise
-        `DisallowedByRobots` if it does not allow to read the page, and a `ServiceError` if it cannot be fetched.
+        The ``User-Agent`` in *headers*, those of the request for the page, asks for the
+        robots.txt, too. Raise `DisallowedByRobots` if it does not allow to read the
+        page, and a `ServiceError` if it cannot be fetched.
         """
         if not is_web_url(url):
             return 0.0
         rules = yield from self.find(url, headers)
         is_prompt = rules.size <= _PROMPT
-        allowed: bool = rules.allows(url) if is_prompt else (yield AuxiliaryCall(rules.allows, url))
+        allowed: bool = (
+            rules.allows(url) if is_prompt else (yield AuxiliaryCall(rules.allows, url))
+        )
         if not allowed:
-            raise errors.DisallowedByRobots("the site's robots.txt asks programs not to read this page")
+            raise errors.DisallowedByRobots(
+                "the site's robots.txt asks programs not to read this page"
+            )
         return rules.crawl_delay
 
     def find(self, url: str, headers: Mapping[str, str] | None = None) -> Flow[Rules]:
@@ -123,9 +164,15 @@ class RobotsFiles:
             rules, expires = self._kept.get(site, (None, 0.0))
         if rules is not None and time.monotonic() < expires:
             return rules
-        named = {name: value for name, value in (headers or {}).items() if name.lower() == "user-agent"}
+        named = {
+            name: value
+            for name, value in (headers or {}).items()
+            if name.lower() == "user-agent"
+        }
         try:
-            shared: SharedAnswer = yield Share(self._flights, site, lambda: self._fetch(site, url, named))
+            shared: SharedAnswer = yield Share(
+                self._flights, site, lambda: self._fetch(site, url, named)
+            )
         except errors.ServiceError:
             if rules is None:
                 raise
@@ -133,13 +180,26 @@ class RobotsFiles:
         return shared.value  # type: ignore[no-any-return]
 
     def find_sitemaps(self, url: str) -> tuple[str, ...]:
-        """Return the sitemaps that the robots.txt of the site of *url* names, if that is kept."""
+        """Return the sitemaps that the robots.txt of the site of *url* names, if that
+        is kept.
+        """
         site = find_origin(url)
         with self._lock:
-            return next((rules.sitemaps for (_, of), (rules, _) in self._kept.items() if of == site), ())
+            return next(
+                (
+                    rules.sitemaps
+                    for (_, of), (rules, _) in self._kept.items()
+                    if of == site
+                ),
+                (),
+            )
 
     def _perform(self, effect: Request | Call) -> Flow[Any]:
-        if isinstance(effect, Request) and effect.guarded and not isinstance(effect, Auxiliary):
+        if (
+            isinstance(effect, Request)
+            and effect.guarded
+            and not isinstance(effect, Auxiliary)
+        ):
             delay = yield from hold(effect, self.check(effect.url, effect.headers))
             effect = replace(effect, crawl_delay=delay)
         return (yield effect)
@@ -155,21 +215,33 @@ class RobotsFiles:
                 with suppress(ValueError):
                     location = urljoin(there, location)
                 if not is_web_url(location):
-                    raise errors.BadResponse("the site's robots.txt redirects to an invalid URL")
+                    raise errors.BadResponse(
+                        "the site's robots.txt redirects to an invalid URL"
+                    )
                 there = location
-        return (yield from self._keep(site, Response(status=404)))  # more redirects count as no file
+        # more redirects count as no file
+        return (yield from self._keep(site, Response(status=404)))
 
     def _keep(self, site: _Site, response: Response) -> Flow[Rules]:
         if response.status >= 500:
             raise errors.Unavailable(
-                f"the site answers {response.status} for its robots.txt, so the page is not read",
+                f"the site answers {response.status} for its robots.txt, so the page "
+                f"is not read",
                 status=response.status,
             )
-        text = response.content.decode("utf-8", "replace") if 200 <= response.status < 300 else ""
+        text = (
+            response.content.decode("utf-8", "replace")
+            if 200 <= response.status < 300
+            else ""
+        )
         if response.truncated:  # the line that the limit cut would mean something else
             text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
         stated = _MAX_AGE.search(response.headers.get("cache-control", ""))
-        age = min(max(float(stated[1]), _MIN_AGE), self._max_age) if stated else self._max_age
+        age = (
+            min(max(float(stated[1]), _MIN_AGE), self._max_age)
+            if stated
+            else self._max_age
+        )
         parse = partial(Rules, text, self._user_agent)
         rules: Rules = parse() if len(text) <= _PROMPT else (yield AuxiliaryCall(parse))
         with self._lock:
@@ -188,30 +260,41 @@ class RobotsFiles:
 def _ask(url: str, headers: Mapping[str, str], hop: int) -> Flow[Response]:
     """Send one request, and name the file in what goes wrong: the page may be fine."""
     try:
-        response: Response = yield AuxiliaryRequest(url=url, headers=headers, max_bytes=_MAX_BYTES, guarded=True)
+        response: Response = yield AuxiliaryRequest(
+            url=url, headers=headers, max_bytes=_MAX_BYTES, guarded=True
+        )
     except errors.UnsafeURL as error:
         if not hop:  # then the page must not be opened either
             raise
-        raise errors.BadResponse("the site's robots.txt redirects to a URL that must not be opened") from error
+        raise errors.BadResponse(
+            "the site's robots.txt redirects to a URL that must not be opened"
+        ) from error
     except (errors.Unavailable, errors.TimedOut) as error:
-        raise type(error)("the site's robots.txt cannot be fetched, so the page is not read") from error
+        raise type(error)(
+            "the site's robots.txt cannot be fetched, so the page is not read"
+        ) from error
     return response
 
 
 @dataclass(frozen=True)
 class Robots(Layer):
-    """Read only pages that the ``robots.txt`` of their site allows; others are the error `DisallowedByRobots`.
+    """Read only pages that the ``robots.txt`` of their site allows; others are the
+    error `DisallowedByRobots`.
 
-    It follows RFC 9309 (https://www.rfc-editor.org/rfc/rfc9309). Each redirect of a page is checked before it is
-    followed; where a service or a browser follows redirects itself, the last URL is checked afterwards. A file that
-    does not exist (4xx) allows everything, one that cannot be fetched allows nothing: `Unavailable` or `TimedOut`.
-    The files are fetched like pages, from public addresses only, and each is kept for all pages of its site. A
-    ``Crawl-delay``, up to 30 seconds, is kept by `Throttle`.
+    It follows RFC 9309 (https://www.rfc-editor.org/rfc/rfc9309). Each redirect of a
+    page is checked before it is followed; where a service or a browser follows
+    redirects itself, the last URL is checked afterwards. A file that does not exist
+    (4xx) allows everything, one that cannot be fetched allows nothing: `Unavailable` or
+    `TimedOut`. The files are fetched like pages, from public addresses only, and each
+    is kept for all pages of its site. A ``Crawl-delay``, up to 30 seconds, is kept by
+    `Throttle`.
 
     Args:
-        user_agent: The product token that the rules are looked up for, else those for ``*`` apply. Set it to yours if
-            you change the ``user_agent`` of `websearch_core.providers.Direct`.
-        max_age: Maximum seconds for which a file is kept; a shorter ``max-age`` of the site wins.
+        user_agent: The product token that the rules are looked up for, else those for
+            ``*`` apply. Set it to yours if you change the ``user_agent`` of
+            `websearch_core.providers.Direct`.
+        max_age: Maximum seconds for which a file is kept; a shorter ``max-age`` of the
+            site wins.
 
     Raises:
         ConfigurationError: A value is invalid.
@@ -224,9 +307,12 @@ class Robots(Layer):
 
     def __post_init__(self) -> None:
         check_numbers(self, "max_age", minimum=0)
-        if not isinstance(self.user_agent, str) or not _TOKEN.fullmatch(self.user_agent):
+        if not isinstance(self.user_agent, str) or not _TOKEN.fullmatch(
+            self.user_agent
+        ):
             raise errors.ConfigurationError(
-                "Robots: user_agent: must be a product token: letters, - and _, such as AcmeBot"
+                "Robots: user_agent: must be a product token: letters, - and _, such "
+                "as AcmeBot"
             )
 
     @classmethod
@@ -235,8 +321,12 @@ class Robots(Layer):
         return cls() if short is True else super().of(short)
 
     def start(self) -> Callable[[Provider], Provider]:
-        """Return a function that puts this around a reader; all of them have the same files."""
-        return partial(_RobotsProvider, self, RobotsFiles(self.user_agent, self.max_age))
+        """Return a function that puts this around a reader; all of them have the same
+        files.
+        """
+        return partial(
+            _RobotsProvider, self, RobotsFiles(self.user_agent, self.max_age)
+        )
 
 
 class _RobotsProvider(ProviderWrapper[Robots]):
@@ -245,7 +335,8 @@ class _RobotsProvider(ProviderWrapper[Robots]):
         self.files = files
         if any(rank_of(part) == Rank.THROTTLE for part in parts(inner)):
             raise errors.ConfigurationError(
-                "Robots: a Throttle inside sees no Crawl-delay: write Throttle()(Robots()(reader))"
+                "Robots: a Throttle inside sees no Crawl-delay: write "
+                "Throttle()(Robots()(reader))"
             )
 
     def read(self, url: str, /) -> Flow[Page]:
@@ -253,12 +344,25 @@ class _RobotsProvider(ProviderWrapper[Robots]):
             return (yield from super().read(url))
         return (yield from self.files.read(reader(self.inner), url))
 
-    def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | errors.WebSearchError]]:
-        checks = [contain_bugs(partial(self.files.check, url), self.name) for url in urls]
+    def read_many(
+        self, urls: Sequence[str], /
+    ) -> Flow[list[Page | errors.WebSearchError]]:
+        checks = [
+            contain_bugs(partial(self.files.check, url), self.name) for url in urls
+        ]
         checked: list[float | errors.WebSearchError] = yield Gather(checks)
-        answers = {url: one for url, one in zip(urls, checked, strict=True) if isinstance(one, errors.WebSearchError)}
+        answers = {
+            url: one
+            for url, one in zip(urls, checked, strict=True)
+            if isinstance(one, errors.WebSearchError)
+        }
         allowed = [url for url in urls if url not in answers]
         pages = (yield from super().read_many(allowed)) if allowed else []
-        ended = yield Gather([self.files.check_end(url, page) for url, page in zip(allowed, pages, strict=True)])
+        ended = yield Gather(
+            [
+                self.files.check_end(url, page)
+                for url, page in zip(allowed, pages, strict=True)
+            ]
+        )
         answers |= zip(allowed, ended, strict=True)
         return [answers[url] for url in urls]

@@ -23,11 +23,13 @@ _RETRY_AFTER = 10.0  # seconds for which a Redis that failed is left alone
 _POLL = 0.05  # seconds; nobody knows when a request of another process ends
 _log = logging.getLogger(__name__)
 
-# The clock is that of Redis, since those of machines differ. Times are in milliseconds. `next` is when a request is due
-# (GCRA: https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm); `leases` are the requests under way, with the time
-# at which each has ended at the latest, so that those of a process that died come back. What cannot come from this
-# script, or is further away than we ever wait, such as after the clock was set back, is removed: else one wrong key
-# would hold up everybody for ever.
+# The clock is that of Redis, since those of machines differ. Times are in milliseconds.
+# `next` is when a request is due (GCRA:
+# https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm); `leases` are the requests
+# under way, with the time at which each has ended at the latest, so that those of a
+# process that died come back. What cannot come from this script, or is further away
+# than we ever wait, such as after the clock was set back, is removed: else one wrong
+# key would hold up everybody for ever.
 _ADMIT = """
 local next_key, leases, cooldown = KEYS[1], KEYS[2], KEYS[3]
 local interval, burst, concurrent = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -65,27 +67,50 @@ if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then redis.call('SET', KEYS[1
 
 
 class SharedLimits:
-    """What is under way and when the next request is due, in Redis. Each time that it fails is logged once."""
+    """What is under way and when the next request is due, in Redis. Each time that it
+    fails is logged once.
+    """
 
     def __init__(self, url: str) -> None:
         if not isinstance(url, str) or not url.startswith(SCHEMES):
-            raise ConfigurationError("Throttle: shared: must be a URL of Redis, such as redis://localhost:6379/0")
+            raise ConfigurationError(
+                "Throttle: shared: must be a URL of Redis, such as redis://localhost:6379/0"
+            )
         self._client = connect(url, "a throttle", "Throttle: shared")
-        self._admit, self._start_cooldown = map(self._client.register_script, (_ADMIT, _START_COOLDOWN))
+        self._admit, self._start_cooldown = map(
+            self._client.register_script, (_ADMIT, _START_COOLDOWN)
+        )
         self._retry_at = 0.0
         self._is_down = False
 
-    def make_pace(self, key: Callable[[], str], *limits: Any, slow_start: bool = False) -> SharedPace:
-        """Return a queue with these limits, which is shared under the name that *key* returns."""
+    def make_pace(
+        self, key: Callable[[], str], *limits: Any, slow_start: bool = False
+    ) -> SharedPace:
+        """Return a queue with these limits, which is shared under the name that *key*
+        returns.
+        """
         return SharedPace(self, key, *limits, slow_start=slow_start)
 
-    def admit(self, key: str, ticket: str, endpoint: str, limits: _Limits, longest: float) -> float | None:
-        """Return 0 if the request *ticket* may be sent now, which is then counted, or else the seconds to wait; None if
-        Redis does not answer. The request has ended after *longest* seconds, whatever happens.
+    def admit(
+        self, key: str, ticket: str, endpoint: str, limits: _Limits, longest: float
+    ) -> float | None:
+        """Return 0 if the request *ticket* may be sent now, which is then counted, or
+        else the seconds to wait; None if Redis does not answer. The request has ended
+        after *longest* seconds, whatever happens.
         """
         interval, concurrent, burst = limits
-        keys = [_name(key, "next"), _name(key, "leases"), _name(key, "cooldown", endpoint)]
-        numbers = [f"{interval * 1000:.3f}", burst, concurrent or 0, math.ceil(longest * 1000), ticket]
+        keys = [
+            _name(key, "next"),
+            _name(key, "leases"),
+            _name(key, "cooldown", endpoint),
+        ]
+        numbers = [
+            f"{interval * 1000:.3f}",
+            burst,
+            concurrent or 0,
+            math.ceil(longest * 1000),
+            ticket,
+        ]
         wait: int | None = self._try(lambda: self._admit(keys=keys, args=numbers))
         return None if wait is None else _POLL if wait < 0 else wait / 1000
 
@@ -95,7 +120,10 @@ class SharedLimits:
 
     def start_cooldown(self, key: str, endpoint: str, seconds: float) -> None:
         """Let nobody send anything to *endpoint* for some time."""
-        keys, milliseconds = [_name(key, "cooldown", endpoint)], math.ceil(seconds * 1000)
+        keys, milliseconds = (
+            [_name(key, "cooldown", endpoint)],
+            math.ceil(seconds * 1000),
+        )
         self._try(lambda: self._start_cooldown(keys=keys, args=[milliseconds]))
 
     def _try(self, ask: Callable[[], T]) -> T | None:
@@ -108,7 +136,11 @@ class SharedLimits:
             if not self._is_down:
                 self._is_down = True
                 kind = type(error).__name__  # its text may hold a password
-                _log.warning("the shared throttle does not work (%s): this process keeps to the limits alone", kind)
+                _log.warning(
+                    "the shared throttle does not work (%s): this process keeps to the "
+                    "limits alone",
+                    kind,
+                )
             return None
         if self._is_down:
             self._is_down = False
@@ -117,15 +149,23 @@ class SharedLimits:
 
 
 class SharedPace(Pace):
-    """A `Pace` that Redis decides about as well, under the name that *key* returns, which may block.
+    """A `Pace` that Redis decides about as well, under the name that *key* returns,
+    which may block.
 
-    The requests of this process keep their order, and the first of them asks Redis. If that does not answer, this
-    process keeps to the limits alone, until it answers again.
+    The requests of this process keep their order, and the first of them asks Redis. If
+    that does not answer, this process keeps to the limits alone, until it answers
+    again.
     """
 
     is_shared = True
 
-    def __init__(self, shared: SharedLimits, key: Callable[[], str], *limits: Any, slow_start: bool = False) -> None:
+    def __init__(
+        self,
+        shared: SharedLimits,
+        key: Callable[[], str],
+        *limits: Any,
+        slow_start: bool = False,
+    ) -> None:
         super().__init__(*limits, slow_start=slow_start)
         self._shared, self._key = shared, key
         self._leases: dict[Ticket, tuple[str, str]] = {}
@@ -134,8 +174,12 @@ class SharedPace(Pace):
         """Return what `Pace.wait` does; it may block while Redis answers."""
         with self._lock:
             now = monotonic()
-            has_to_wait = self._find_cooldown(ticket.endpoint, now) or self._is_held_back(now)
-            is_first = not (ticket.has_left or has_to_wait or self._count_ahead(ticket, now))
+            has_to_wait = self._find_cooldown(
+                ticket.endpoint, now
+            ) or self._is_held_back(now)
+            is_first = not (
+                ticket.has_left or has_to_wait or self._count_ahead(ticket, now)
+            )
             limits = self._interval, self._concurrent, self._burst
         if not is_first:
             return super().wait(ticket)
@@ -162,16 +206,25 @@ class SharedPace(Pace):
 
     def _start_cooldown(self, endpoint: str, seconds: float) -> None:
         super()._start_cooldown(endpoint, seconds)
-        _in_background(lambda: self._shared.start_cooldown(self._key(), endpoint, seconds))
+        _in_background(
+            lambda: self._shared.start_cooldown(self._key(), endpoint, seconds)
+        )
 
 
 def _in_background(work: Callable[..., None], *arguments: Any) -> None:
-    """Do *work* without holding up an event loop. An interpreter that ends waits for it."""
-    with suppress(RuntimeError):  # no thread starts any more: the lease runs out by itself
+    """Do *work* without holding up an event loop. An interpreter that ends waits for
+    it.
+    """
+    # no thread starts any more: the lease runs out by itself
+    with suppress(RuntimeError):
         threading.Thread(target=work, args=arguments, name="websearch-throttle").start()
 
 
 def _name(key: str, kind: str, endpoint: str = "") -> str:
-    """Return a name that reveals neither a site nor an endpoint. Names of one *key* are on one node of a cluster."""
-    whose, where = (hashlib.sha256(text.encode()).hexdigest()[:32] for text in (key, endpoint))
+    """Return a name that reveals neither a site nor an endpoint. Names of one *key* are
+    on one node of a cluster.
+    """
+    whose, where = (
+        hashlib.sha256(text.encode()).hexdigest()[:32] for text in (key, endpoint)
+    )
     return f"{_PREFIX}{{{whose}}}:{kind}" + (f":{where}" if endpoint else "")

@@ -22,15 +22,19 @@ A = TypeVar("A", SearchResponse, Page)
 
 @dataclass(frozen=True)
 class SingleFlight(Layer):
-    """Send a request once if several callers want the same at the same time; all of them get its answer.
+    """Send a request once if several callers want the same at the same time; all of
+    them get its answer.
 
-    Calls are the same if their queries or URLs, their options and the key of the provider are. Blocking calls share
-    with each other, whatever their threads, and so do the calls of one event loop. An error is raised for everybody.
-    A caller that is cancelled, or whose time is up, does not disturb the others; when nobody waits any more, the
-    request is cancelled. Only one of the answers has a ``cost`` and a ``usage``, since only one was paid for.
+    Calls are the same if their queries or URLs, their options and the key of the
+    provider are. Blocking calls share with each other, whatever their threads, and so
+    do the calls of one event loop. An error is raised for everybody. A caller that is
+    cancelled, or whose time is up, does not disturb the others; when nobody waits any
+    more, the request is cancelled. Only one of the answers has a ``cost`` and a
+    ``usage``, since only one was paid for.
 
-    Only the same caller shares: the calls of one `WebSearch` and, where a `Budget` stands inside, of one tenant. An
-    error about the caller, such as a used-up budget, is raised for nobody else: the others ask again.
+    Only the same caller shares: the calls of one `WebSearch` and, where a `Budget`
+    stands inside, of one tenant. An error about the caller, such as a used-up budget,
+    is raised for nobody else: the others ask again.
     """
 
     rank: ClassVar[int] = Rank.SINGLE_FLIGHT
@@ -46,19 +50,34 @@ class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
         if what is None:
             return (yield from ask())
         response = yield from self._share(what, ask)
-        return response if response.query == query.text else response.model_copy(update={"query": query.text})
+        return (
+            response
+            if response.query == query.text
+            else response.model_copy(update={"query": query.text})
+        )
 
     def read(self, url: str, /) -> Flow[Page]:
-        return name_page(url, (yield from self._share(describe_page(url), partial(super().read, url))))
+        return name_page(
+            url,
+            (yield from self._share(describe_page(url), partial(super().read, url))),
+        )
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
-        key = self._make_key(["read_many", *map(identify, urls), *current_call().wanted.describe()])
-        shared: SharedAnswer = yield Share(self._flights, key, partial(super().read_many, urls))
+        key = self._make_key(
+            ["read_many", *map(identify, urls), *current_call().wanted.describe()]
+        )
+        shared: SharedAnswer = yield Share(
+            self._flights, key, partial(super().read_many, urls)
+        )
         pages = [
             name_page(url, self._give(page, shared)) if isinstance(page, Page) else page
             for url, page in zip(urls, shared.value, strict=True)
         ]
-        again = [at for at, page in enumerate(pages) if not shared.is_own and getattr(page, "concerns_caller", False)]
+        again = [
+            at
+            for at, page in enumerate(pages)
+            if not shared.is_own and getattr(page, "concerns_caller", False)
+        ]
         if again:
             read = yield from super().read_many([urls[at] for at in again])
             for at, page in zip(again, read, strict=True):
@@ -72,7 +91,12 @@ class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
 
     def _make_key(self, what: list[Any]) -> Hashable:
         call = current_call()
-        return self._identity.caller(), call.is_fresh, call.reads_on, self._identity.of(what)
+        return (
+            self._identity.caller(),
+            call.is_fresh,
+            call.reads_on,
+            self._identity.of(what),
+        )
 
     def _give(self, answer: A, shared: SharedAnswer) -> A:
         if shared.is_first:
@@ -82,7 +106,9 @@ class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
 
 
 def free(answer: A, **update: object) -> A:
-    """Return *answer* without what it cost, for a caller that it cost nothing, and with other fields to *update*."""
+    """Return *answer* without what it cost, for a caller that it cost nothing, and with
+    other fields to *update*.
+    """
     return answer.model_copy(update={"cost": 0.0, "usage": {}, **update})
 
 
@@ -92,5 +118,7 @@ def name_page(url: str, page: Page) -> Page:
 
 
 def is_free(answer: SearchResponse | Page) -> bool:
-    """Return whether *answer* was kept or shared, so that its time says nothing about the service."""
+    """Return whether *answer* was kept or shared, so that its time says nothing about
+    the service.
+    """
     return answer.cost == 0 and not answer.usage

@@ -11,17 +11,24 @@ from ._layer import Layer, Rank, Started, handles, held
 
 
 class Stack:
-    """The layers of one `WebSearch`. Each is started once, so that its providers share the state, and no other ones do.
+    """The layers of one `WebSearch`. Each is started once, so that its providers share
+    the state, and no other ones do.
 
-    A *given* layer replaces a *default* one of the same type or rank; None leaves out all defaults. Those *for_several*
-    are more defaults, for each provider of a chain of several.
+    A *given* layer replaces a *default* one of the same type or rank; None leaves out
+    all defaults. Those *for_several* are more defaults, for each provider of a chain of
+    several.
     """
 
     def __init__(
-        self, given: Sequence[Layer] | None, default: Sequence[Layer] = (), for_several: Sequence[Layer] = ()
+        self,
+        given: Sequence[Layer] | None,
+        default: Sequence[Layer] = (),
+        for_several: Sequence[Layer] = (),
     ) -> None:
         if given is not None and not isinstance(given, list | tuple):
-            raise ConfigurationError(f"layers: give a list of layers, not {type(given).__name__}")
+            raise ConfigurationError(
+                f"layers: give a list of layers, not {type(given).__name__}"
+            )
         self._given = [_check(layer) for layer in given or ()]
         self._default = self._keep(default) if given is not None else []
         self._for_several = self._keep(for_several) if given is not None else []
@@ -29,13 +36,19 @@ class Stack:
         self._started = {id(layer): Started(layer) for layer in layers}
         self._wrapped: dict[tuple[int, ...], tuple[object, Provider]] = {}
         if len([layer for layer in layers if layer.rank == Rank.COMBINE]) > 1:
-            raise ConfigurationError("layers: only one layer may combine several providers")
+            raise ConfigurationError(
+                "layers: only one layer may combine several providers"
+            )
 
-    def chain(self, providers: Sequence[Provider], role: Role, *, combine: Layer) -> Provider:
-        """Return one provider made of *providers*, in the order to ask them, and the layers around them.
+    def chain(
+        self, providers: Sequence[Provider], role: Role, *, combine: Layer
+    ) -> Provider:
+        """Return one provider made of *providers*, in the order to ask them, and the
+        layers around them.
 
-        Layers that do nothing about *role* are skipped. A provider that already has layers gets none of the defaults;
-        the given ones go around it. *combine* makes one of several if no layer of the stack does, or not for that role.
+        Layers that do nothing about *role* are skipped. A provider that already has
+        layers gets none of the defaults; the given ones go around it. *combine* makes
+        one of several if no layer of the stack does, or not for that role.
         """
         default = [*self._default, *(self._for_several if len(providers) > 1 else ())]
         links = [self._wrap_each(provider, role, default) for provider in providers]
@@ -43,19 +56,36 @@ class Stack:
         if len(links) == 1:
             chain = links[0]
         else:
-            groups = [self._wrap(layer, links) for layer in every if layer.rank == Rank.COMBINE]
-            chain = next((group for group in groups if can(group, role)), None) or combine(*links)
+            groups = [
+                self._wrap(layer, links)
+                for layer in every
+                if layer.rank == Rank.COMBINE
+            ]
+            chain = next(
+                (group for group in groups if can(group, role)), None
+            ) or combine(*links)
         for layer in every:
             if layer.rank > Rank.COMBINE:
                 chain = self._wrap_for(role, layer, chain)
         return chain
 
     def _keep(self, default: Sequence[Layer]) -> list[Layer]:
-        kinds, ranks = {type(layer) for layer in self._given}, {layer.rank for layer in self._given} - {Rank.OUTERMOST}
-        return [layer for layer in default if type(layer) not in kinds and layer.rank not in ranks]
+        kinds, ranks = (
+            {type(layer) for layer in self._given},
+            {layer.rank for layer in self._given} - {Rank.OUTERMOST},
+        )
+        return [
+            layer
+            for layer in default
+            if type(layer) not in kinds and layer.rank not in ranks
+        ]
 
-    def _wrap_each(self, provider: Provider, role: Role, default: Sequence[Layer]) -> Provider:
-        for layer in _sort_outwards([*self._given, *([] if held(provider) else default)]):
+    def _wrap_each(
+        self, provider: Provider, role: Role, default: Sequence[Layer]
+    ) -> Provider:
+        for layer in _sort_outwards(
+            [*self._given, *([] if held(provider) else default)]
+        ):
             if layer.rank < Rank.COMBINE:
                 provider = self._wrap_for(role, layer, provider)
         return provider
@@ -65,7 +95,9 @@ class Stack:
         return wrapped if handles(wrapped, role) else provider
 
     def _wrap(self, layer: Layer, inner: Sequence[Provider]) -> Provider:
-        """Wrap a provider that searches and reads only once, so that both share the state of the layer."""
+        """Wrap a provider that searches and reads only once, so that both share the
+        state of the layer.
+        """
         key = id(layer), *map(id, inner)
         if key not in self._wrapped:
             self._wrapped[key] = inner, self._started[id(layer)].put_around(*inner)
@@ -73,23 +105,40 @@ class Stack:
 
 
 def find_combination(short: str | Layer) -> Layer:
-    """Return the layer that *short* stands for: ``first``, ``until_results`` or ``fuse``, or the layer itself."""
+    """Return the layer that *short* stands for: ``first``, ``until_results`` or
+    ``fuse``, or the layer itself.
+    """
     from ._fallback import Fallback
     from ._fuse import Fuse
 
-    names: dict[str, Layer] = {"first": Fallback(), "until_results": Fallback(on_empty=True), "fuse": Fuse()}
+    names: dict[str, Layer] = {
+        "first": Fallback(),
+        "until_results": Fallback(on_empty=True),
+        "fuse": Fuse(),
+    }
     if isinstance(short, str) and short in names:
         return names[short]
     if not isinstance(short, Layer) or short.rank != Rank.COMBINE:
-        raise ConfigurationError(f"must be {', '.join(names)}, or a layer such as Fallback(...) or Fuse(...)")
+        raise ConfigurationError(
+            f"must be {', '.join(names)}, or a layer such as Fallback(...) or Fuse(...)"
+        )
     return short
 
 
 def set_options(layer: Any) -> dict[str, Any]:
     """Return the options of *layer* that differ from their defaults."""
     options = [field for field in fields(layer) if field.init]
-    usual = {one.name: one.default if one.default_factory is MISSING else one.default_factory() for one in options}
-    return {name: value for name, default in usual.items() if (value := getattr(layer, name)) != default}
+    usual = {
+        one.name: one.default
+        if one.default_factory is MISSING
+        else one.default_factory()
+        for one in options
+    }
+    return {
+        name: value
+        for name, default in usual.items()
+        if (value := getattr(layer, name)) != default
+    }
 
 
 def _sort_outwards(layers: Sequence[Layer]) -> list[Layer]:
@@ -99,11 +148,19 @@ def _sort_outwards(layers: Sequence[Layer]) -> list[Layer]:
 def _check(layer: object) -> Layer:
     kind = type(layer).__name__
     if isinstance(layer, type):
-        raise ConfigurationError(f"layers: {layer.__name__} is a class: write {layer.__name__}()")
+        raise ConfigurationError(
+            f"layers: {layer.__name__} is a class: write {layer.__name__}()"
+        )
     if held(layer):
-        raise ConfigurationError(f"layers: {kind} already holds a provider; remove it, or pass {kind} as the provider")
+        raise ConfigurationError(
+            f"layers: {kind} already holds a provider; remove it, or pass {kind} as "
+            f"the provider"
+        )
     if not isinstance(layer, Layer):
-        raise ConfigurationError(f"layers: {kind} is not a layer: its base class must be websearch_core.layers.Layer")
+        raise ConfigurationError(
+            f"layers: {kind} is not a layer: its base class must be "
+            f"websearch_core.layers.Layer"
+        )
     if not isinstance(layer.rank, int):
         raise ConfigurationError(f"layers: the rank of {kind} is not a number")
     return layer

@@ -29,13 +29,18 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_LONGEST_REQUEST = 60.0  # seconds; then one that no deadline ends is taken for ended where processes share the limits
-_LONGEST_HOST_COOLDOWN = 10.0  # seconds; a host that asks for a longer one is not waited for
+# seconds; then one that no deadline ends is taken for ended where processes share the
+# limits
+_LONGEST_REQUEST = 60.0
+# seconds; a host that asks for a longer one is not waited for
+_LONGEST_HOST_COOLDOWN = 10.0
 _TOO_MANY = 429
 _BUSY = {_TOO_MANY, 503}  # what `Retry-After` of a host is believed with
 _CONCURRENT = 4  # requests at a time
 _INTERVAL = 0.2  # seconds
-_BURST = 10  # requests: a page with its redirects and a robots.txt, or the first pages of a batch, do not wait
+# requests: a page with its redirects and a robots.txt, or the first pages of a batch,
+# do not wait
+_BURST = 10
 _MANY = 1000  # hosts; then those are forgotten that nobody has asked for a while
 
 
@@ -43,39 +48,51 @@ _MANY = 1000  # hosts; then those are forgotten that nobody has asked for a whil
 class Throttle(Layer):
     """Wait before each request, so that the service does not have to refuse it.
 
-    What it keeps to are the limits that the service documents for everybody (`websearch_core.provider.Limits`), and
-    those that its responses state: after ``X-RateLimit-Remaining: 0`` or ``Retry-After``, requests to the same endpoint
-    wait until the reset, for at most a minute. All calls of one `WebSearch` share it, in threads and on event loops,
-    searches and pages, first attempts and retries; they are served in order. With *shared*, so do processes and
-    machines. Services at your own ``base_url`` have no documented limits.
+    What it keeps to are the limits that the service documents for everybody
+    (`websearch_core.provider.Limits`), and those that its responses state: after
+    ``X-RateLimit-Remaining: 0`` or ``Retry-After``, requests to the same endpoint wait
+    until the reset, for at most a minute. All calls of one `WebSearch` share it, in
+    threads and on event loops, searches and pages, first attempts and retries; they are
+    served in order. With *shared*, so do processes and machines. Services at your own
+    ``base_url`` have no documented limits.
 
-    A service that documents none gets one request at first. Each answer while others wait allows one more at a time.
-    A refusal (429) halves the number, and what later answers add to it; if it does not say until when, the service
-    gets none for a second. Nor does it get more at a time than its responses say are left. An answer that takes longer
-    than a second holds up nobody.
+    A service that documents none gets one request at first. Each answer while others
+    wait allows one more at a time. A refusal (429) halves the number, and what later
+    answers add to it; if it does not say until when, the service gets none for a
+    second. Nor does it get more at a time than its responses say are left. An answer
+    that takes longer than a second holds up nobody.
 
-    Pages that are fetched from here have a queue for each host, with its port: four requests at a time, and after the
-    first ten one every 0.2 seconds. A ``Crawl-delay`` that `Robots` found makes it slower. After a 429 or 503 with
-    ``Retry-After``, the host gets none until then. By default, hosts that only ``internal`` can open because their
-    address is not a public one, such as 127.0.0.1, are fetched from without a limit.
+    Pages that are fetched from here have a queue for each host, with its port: four
+    requests at a time, and after the first ten one every 0.2 seconds. A ``Crawl-delay``
+    that `Robots` found makes it slower. After a 429 or 503 with ``Retry-After``, the
+    host gets none until then. By default, hosts that only ``internal`` can open because
+    their address is not a public one, such as 127.0.0.1, are fetched from without a
+    limit.
 
-    A wait that is longer than the time left is the error `RateLimited`, at once and without sending anything, and
-    so is a host that asks for more than ten seconds. The time of a single call includes its waits. In a list
-    (`WebSearch.search_many`, `WebSearch.read_many`), the time of each call begins when it is sent.
+    A wait that is longer than the time left is the error `RateLimited`, at once and
+    without sending anything, and so is a host that asks for more than ten seconds. The
+    time of a single call includes its waits. In a list (`WebSearch.search_many`,
+    `WebSearch.read_many`), the time of each call begins when it is sent.
 
     Args:
-        requests_per_second: How many requests to begin in a second, evenly spaced, such as 0.5; instead of what is
-            documented. ``inf`` means no limit.
-        concurrent: How many requests may be under way at a time; instead of what is documented.
-        host_requests_per_second: The same for each host of pages, after the first ten requests; instead of 5.
-        host_concurrent: How many requests to each host of pages may be under way at a time; instead of 4.
-        shared: A URL of Redis (``redis://localhost:6379/0``), version 5 or newer, in which all programs that name it
-            share their limits, for each service and key. While it does not answer, each process keeps to them alone.
-        rate_limiter: What each request waits for as well, such as the ``InMemoryRateLimiter`` of LangChain or the
-            ``TokenBucketRateLimiter`` of LlamaIndex; it may be shared with a chat model.
+        requests_per_second: How many requests to begin in a second, evenly spaced, such
+            as 0.5; instead of what is documented. ``inf`` means no limit.
+        concurrent: How many requests may be under way at a time; instead of what is
+            documented.
+        host_requests_per_second: The same for each host of pages, after the first ten
+            requests; instead of 5.
+        host_concurrent: How many requests to each host of pages may be under way at a
+            time; instead of 4.
+        shared: A URL of Redis (``redis://localhost:6379/0``), version 5 or newer, in
+            which all programs that name it share their limits, for each service and
+            key. While it does not answer, each process keeps to them alone.
+        rate_limiter: What each request waits for as well, such as the
+            ``InMemoryRateLimiter`` of LangChain or the ``TokenBucketRateLimiter`` of
+            LlamaIndex; it may be shared with a chat model.
 
     Raises:
-        ConfigurationError: A value is invalid, or the package ``redis`` is not installed.
+        ConfigurationError: A value is invalid, or the package ``redis`` is not
+            installed.
     """
 
     rank: ClassVar[int] = Rank.THROTTLE
@@ -88,50 +105,91 @@ class Throttle(Layer):
     rate_limiter: RateLimiter | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        check_numbers(self, "requests_per_second", "host_requests_per_second", minimum=0, optional=True)
-        check_numbers(self, "concurrent", "host_concurrent", minimum=1, integer=True, optional=True)
+        check_numbers(
+            self,
+            "requests_per_second",
+            "host_requests_per_second",
+            minimum=0,
+            optional=True,
+        )
+        check_numbers(
+            self,
+            "concurrent",
+            "host_concurrent",
+            minimum=1,
+            integer=True,
+            optional=True,
+        )
         for name in ("requests_per_second", "host_requests_per_second"):
             if getattr(self, name) == 0:
                 raise ConfigurationError(f"Throttle: {name}: must be more than 0")
         acquire = getattr(self.rate_limiter, "acquire", None)
-        if self.rate_limiter is not None and (isinstance(self.rate_limiter, type) or not callable(acquire)):
+        if self.rate_limiter is not None and (
+            isinstance(self.rate_limiter, type) or not callable(acquire)
+        ):
             raise ConfigurationError(
-                "rate_limiter: must be an object with a method acquire(), such as a BaseRateLimiter"
+                "rate_limiter: must be an object with a method acquire(), such as a "
+                "BaseRateLimiter"
             )
         if inspect.iscoroutinefunction(acquire):
             raise ConfigurationError(
-                "rate_limiter: acquire is an async def, and must block; aacquire is for async calls"
+                "rate_limiter: acquire is an async def, and must block; aacquire is "
+                "for async calls"
             )
 
     @classmethod
     def of(cls, short: Any, /) -> Self:
-        """Return the layer that *short* stands for: requests per second, a URL of Redis, or a rate limiter."""
+        """Return the layer that *short* stands for: requests per second, a URL of
+        Redis, or a rate limiter.
+        """
         if isinstance(short, str):
             return cls(shared=short)
-        return super().of(short) if isinstance(short, cls | int | float) else cls(rate_limiter=short)
+        return (
+            super().of(short)
+            if isinstance(short, cls | int | float)
+            else cls(rate_limiter=short)
+        )
 
     def start(self) -> Callable[[Provider], Provider]:
-        """Return a function that puts this around a provider; hosts of pages have the same queue under each."""
+        """Return a function that puts this around a provider; hosts of pages have the
+        same queue under each.
+        """
         limits = None
         if self.shared is not None:
             from ._shared_pace import SharedLimits
 
             limits = SharedLimits(self.shared)
-        return partial(_ThrottleProvider, self, Hosts(self.host_requests_per_second, self.host_concurrent, limits))
+        return partial(
+            _ThrottleProvider,
+            self,
+            Hosts(self.host_requests_per_second, self.host_concurrent, limits),
+        )
 
 
 class _ThrottleProvider(ProviderWrapper[Throttle]):
     def __init__(self, layer: Throttle, hosts: Hosts, inner: Provider) -> None:
         super().__init__(layer, inner)
         found = leaves(inner)
-        rate = layer.requests_per_second or _strictest(found, "requests_per_second") or math.inf
-        self.concurrent: int | None = layer.concurrent or _strictest(found, "concurrent")
+        rate = (
+            layer.requests_per_second
+            or _strictest(found, "requests_per_second")
+            or math.inf
+        )
+        self.concurrent: int | None = layer.concurrent or _strictest(
+            found, "concurrent"
+        )
         self._hosts, self._fetches = hosts, any(map(opens_pages, found))
         self.interval: float = 1 / rate
-        is_unknown = not self.concurrent and math.isinf(rate) and not layer.requests_per_second
-        slow_start = is_unknown and any(_is_public(one) and needs_network(one) for one in found)
+        is_unknown = (
+            not self.concurrent and math.isinf(rate) and not layer.requests_per_second
+        )
+        slow_start = is_unknown and any(
+            _is_public(one) and needs_network(one) for one in found
+        )
         limits = self.interval, self.concurrent
-        self._pace = _make_pace(hosts.shared, partial(_identify, found), *limits, slow_start=slow_start)
+        self._pace = _make_pace(
+            hosts.shared, partial(_identify, found), *limits, slow_start=slow_start
+        )
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         return self._pass_on(super().search(query))
@@ -143,7 +201,9 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
         return self._pass_on(super().read_many(urls))
 
     def _pass_on(self, flow: Flow[T], url: str = "") -> Flow[T]:
-        """Perform the effects of *flow*, and wait before those that send something to the service or the host."""
+        """Perform the effects of *flow*, and wait before those that send something to
+        the service or the host.
+        """
         fetches = bool(url) and self._fetches
         sends_requests = False
 
@@ -151,8 +211,13 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
             nonlocal sends_requests
             if isinstance(effect, Request):
                 sends_requests = True
-                return (yield from self._send(effect, effect.url if effect.guarded else None))
-            # A provider without requests leaves sending to a library, such as the vendor's, in a Call.
+                return (
+                    yield from self._send(
+                        effect, effect.url if effect.guarded else None
+                    )
+                )
+            # A provider without requests leaves sending to a library, such as the
+            # vendor's, in a Call.
             if sends_requests or isinstance(effect, Auxiliary):
                 return (yield effect)
             return (yield from self._send(effect, url if fetches else None))
@@ -160,58 +225,102 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
         return intercept(flow, perform)
 
     def _send(self, effect: Request | Call, page: str | None) -> Flow[Any]:
-        """Send a request, or call a library, when it is time; *page* is the URL that is fetched, None for a service."""
+        """Send a request, or call a library, when it is time; *page* is the URL that is
+        fetched, None for a service.
+        """
         pace = self._pace if page is None else self._hosts.find(page)
-        endpoint = effect.url.partition("?")[0] if isinstance(effect, Request) and page is None else ""
+        endpoint = (
+            effect.url.partition("?")[0]
+            if isinstance(effect, Request) and page is None
+            else ""
+        )
         left = time_left()
         if self.layer.rate_limiter is not None:
             with waiting_for_turn():
                 yield from hold(effect, wait_for(self.layer.rate_limiter, self.name))
-        if page is not None and isinstance(effect, Request) and not isinstance(effect, Auxiliary):
+        if (
+            page is not None
+            and isinstance(effect, Request)
+            and not isinstance(effect, Auxiliary)
+        ):
             pace.slow_down(effect.crawl_delay)
         ticket = Ticket(endpoint, min(left, _LONGEST_REQUEST))
         release = releasing(partial(pace.leave, ticket))
         try:
             pace.enter(ticket)
             with waiting_for_turn():
-                yield from hold(effect, self._wait(pace, ticket, left, of_host=page is not None))
+                yield from hold(
+                    effect, self._wait(pace, ticket, left, of_host=page is not None)
+                )
             answer = yield effect
         finally:
             release.close()
         if isinstance(answer, Response) and (page is None or answer.status in _BUSY):
             below = DAY if page is None else math.inf
-            pace.learn(endpoint, answer.rate_limits, below=below, was_refused=answer.status == _TOO_MANY)
+            pace.learn(
+                endpoint,
+                answer.rate_limits,
+                below=below,
+                was_refused=answer.status == _TOO_MANY,
+            )
         elif page is None:
             pace.learn(endpoint, ())
         return answer
 
-    def _wait(self, pace: Pace, ticket: Ticket, left: float, *, of_host: bool) -> Flow[None]:
-        """Wait until it is time; *left* is the time of the call itself, which may be one of a list."""
+    def _wait(
+        self, pace: Pace, ticket: Ticket, left: float, *, of_host: bool
+    ) -> Flow[None]:
+        """Wait until it is time; *left* is the time of the call itself, which may be
+        one of a list.
+        """
         announced = False
         while True:
-            if pace.is_shared:  # a store that processes share is asked off the event loop, and answers soon
+            # a store that processes share is asked off the event loop, and answers soon
+            if pace.is_shared:
                 with scope(deadline=Deadline()):
                     wait: float = yield AuxiliaryCall(pace.wait, ticket)
             else:
                 wait = pace.wait(ticket)
             if not wait:
                 return
-            self._check_time(wait, pace.find_cooldown(ticket.endpoint), min(left, time_left()), of_host=of_host)
+            self._check_time(
+                wait,
+                pace.find_cooldown(ticket.endpoint),
+                min(left, time_left()),
+                of_host=of_host,
+            )
             if not announced:
                 announced = True
-                events.emit(events.Wait(provider=self.name, seconds=wait, reason="throttle"))
+                events.emit(
+                    events.Wait(provider=self.name, seconds=wait, reason="throttle")
+                )
             yield Sleep(min(wait, STEP))
 
-    def _check_time(self, wait: float, cooldown: float, left: float, *, of_host: bool) -> None:
-        """Raise an error if the wait is too long; *cooldown* is how long the service or host wants no requests."""
+    def _check_time(
+        self, wait: float, cooldown: float, left: float, *, of_host: bool
+    ) -> None:
+        """Raise an error if the wait is too long; *cooldown* is how long the service or
+        host wants no requests.
+        """
         is_patient = not cooldown or current_call().patience.allows(cooldown)
-        if of_host and cooldown and (cooldown > min(_LONGEST_HOST_COOLDOWN, left) or not is_patient):
+        if (
+            of_host
+            and cooldown
+            and (cooldown > min(_LONGEST_HOST_COOLDOWN, left) or not is_patient)
+        ):
             why = f"the page's host asked to be left alone for another {cooldown:.0f} s"
         elif not is_patient:
             why = f"the service asked to be left alone for another {cooldown:.0f} s"
         elif wait > (left if cooldown or of_host else time_left()):
-            whose = "the limits for the page's host ask" if of_host else "the service's limits ask"
-            why = f"{whose} for a wait of {wait:.1f} s, which is longer than the time left"
+            whose = (
+                "the limits for the page's host ask"
+                if of_host
+                else "the service's limits ask"
+            )
+            why = (
+                f"{whose} for a wait of {wait:.1f} s, which is longer than the time "
+                f"left"
+            )
         else:
             return
         error = RateLimited(
@@ -223,19 +332,35 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
         raise error
 
 
-def _make_pace(shared: SharedLimits | None, key: Callable[[], str], *limits: Any, slow_start: bool = False) -> Pace:
-    """Return a queue for this process, or one that is *shared* with others under the name that *key* returns."""
+def _make_pace(
+    shared: SharedLimits | None,
+    key: Callable[[], str],
+    *limits: Any,
+    slow_start: bool = False,
+) -> Pace:
+    """Return a queue for this process, or one that is *shared* with others under the
+    name that *key* returns.
+    """
     make = Pace if shared is None else partial(shared.make_pace, key)
     return make(*limits, slow_start=slow_start)
 
 
 def _identify(providers: Sequence[Provider]) -> str:
-    """Return a text that is the same for all who use the same service with the same key; it does not reveal the key."""
-    return "".join(Identity(one).of(["throttle", one.name, sorted(destinations(one).values())]) for one in providers)
+    """Return a text that is the same for all who use the same service with the same
+    key; it does not reveal the key.
+    """
+    return "".join(
+        Identity(one).of(["throttle", one.name, sorted(destinations(one).values())])
+        for one in providers
+    )
 
 
-def _strictest(providers: Sequence[Provider], limit: Literal["requests_per_second", "concurrent"]) -> Any:
-    stated = [getattr(one, "limits", {}).get(limit) for one in providers if _is_public(one)]
+def _strictest(
+    providers: Sequence[Provider], limit: Literal["requests_per_second", "concurrent"]
+) -> Any:
+    stated = [
+        getattr(one, "limits", {}).get(limit) for one in providers if _is_public(one)
+    ]
     return min((value for value in stated if value), default=None)
 
 
@@ -243,7 +368,9 @@ def _is_public(provider: Provider) -> bool:
     """Return whether the limits of the service apply: not to a server of one's own."""
     if opens_pages(provider):
         return False
-    if not is_dataclass(provider) or not any(one.name == "base_url" for one in fields(provider)):
+    if not is_dataclass(provider) or not any(
+        one.name == "base_url" for one in fields(provider)
+    ):
         return True
     return is_vendor(provider)
 
@@ -251,8 +378,9 @@ def _is_public(provider: Provider) -> bool:
 class RateLimiter(Protocol):
     """Says when the next request may be sent.
 
-    The ``BaseRateLimiter`` of ``langchain_core.rate_limiters`` and that of ``llama_index.core.rate_limiter`` are ones.
-    Async calls await ``aacquire`` or ``async_acquire`` if it has one of them.
+    The ``BaseRateLimiter`` of ``langchain_core.rate_limiters`` and that of
+    ``llama_index.core.rate_limiter`` are ones. Async calls await ``aacquire`` or
+    ``async_acquire`` if it has one of them.
     """
 
     def acquire(self) -> Any:
@@ -261,22 +389,36 @@ class RateLimiter(Protocol):
 
 
 def wait_for(limiter: RateLimiter, provider: str) -> Flow[None]:
-    """Wait until *limiter* lets a request through; if it does not, that is `RateLimited`."""
-    asynchronous = getattr(limiter, "aacquire", None) or getattr(limiter, "async_acquire", None)
+    """Wait until *limiter* lets a request through; if it does not, that is
+    `RateLimited`.
+    """
+    asynchronous = getattr(limiter, "aacquire", None) or getattr(
+        limiter, "async_acquire", None
+    )
     admitted = yield AuxiliaryCall.either(limiter.acquire, asynchronous)
     if admitted is False:
-        raise RateLimited(f"{provider} request not sent: the rate limiter does not let it through", provider=provider)
+        raise RateLimited(
+            f"{provider} request not sent: the rate limiter does not let it through",
+            provider=provider,
+        )
 
 
 class Hosts:
-    """The queues of the hosts of pages, *shared* with other processes or not. None is the default: 5 requests per
-    second once some have begun together, and 4 at a time.
+    """The queues of the hosts of pages, *shared* with other processes or not. None is
+    the default: 5 requests per second once some have begun together, and 4 at a time.
     """
 
     def __init__(
-        self, requests_per_second: float | None, concurrent: int | None, shared: SharedLimits | None = None
+        self,
+        requests_per_second: float | None,
+        concurrent: int | None,
+        shared: SharedLimits | None = None,
     ) -> None:
-        self._requests_per_second, self._concurrent, self.shared = requests_per_second, concurrent, shared
+        self._requests_per_second, self._concurrent, self.shared = (
+            requests_per_second,
+            concurrent,
+            shared,
+        )
         self._paces: dict[str, Pace] = {}
         self._many = _MANY
         self._lock = threading.Lock()
@@ -287,13 +429,21 @@ class Hosts:
         with self._lock:
             if host not in self._paces:
                 if len(self._paces) >= self._many:
-                    self._paces = {name: pace for name, pace in self._paces.items() if not pace.is_idle}
+                    self._paces = {
+                        name: pace
+                        for name, pace in self._paces.items()
+                        if not pace.is_idle
+                    }
                     self._many = max(_MANY, 2 * len(self._paces))
-                self._paces[host] = _make_pace(self.shared, partial(str, host), *self._limits(host))
+                self._paces[host] = _make_pace(
+                    self.shared, partial(str, host), *self._limits(host)
+                )
             return self._paces[host]
 
     def _limits(self, host: str) -> tuple[float, int | None, int]:
-        """Return interval, number at a time and burst: none by default for a host that only ``internal`` can open."""
+        """Return interval, number at a time and burst: none by default for a host that
+        only ``internal`` can open.
+        """
         own = _is_own(host)
         rate = self._requests_per_second or (math.inf if own else 1 / _INTERVAL)
         return 1 / rate, self._concurrent or (None if own else _CONCURRENT), _BURST
@@ -302,4 +452,8 @@ class Hosts:
 def _is_own(host: str) -> bool:
     name = host if parse_address(host) else host.rpartition(":")[0] or host
     address = parse_address(name)
-    return name == "localhost" or name.endswith(".localhost") or (address is not None and not address.is_global)
+    return (
+        name == "localhost"
+        or name.endswith(".localhost")
+        or (address is not None and not address.is_global)
+    )

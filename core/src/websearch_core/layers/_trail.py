@@ -15,7 +15,9 @@ A = TypeVar("A", SearchResponse, Page)
 
 
 class NothingFound(WebSearchError):
-    """A provider found nothing, and the next may find something. It never leaves a chain."""
+    """A provider found nothing, and the next may find something. It never leaves a
+    chain.
+    """
 
     def __init__(self, answer: SearchResponse | Page) -> None:
         super().__init__("nothing was found")
@@ -23,7 +25,9 @@ class NothingFound(WebSearchError):
 
 
 class MostlyHidden(NeedsBrowser):
-    """A reader left out more of a page than it kept, and a browser may show the rest. It never leaves a chain."""
+    """A reader left out more of a page than it kept, and a browser may show the rest.
+    It never leaves a chain.
+    """
 
     def __init__(self, answer: SearchResponse | Page) -> None:
         super().__init__("more of the page is hidden than was read")
@@ -32,12 +36,15 @@ class MostlyHidden(NeedsBrowser):
 
 @dataclass(eq=False)
 class Turn(Generic[A]):
-    """The turn of one provider, which began and ends at a moment of `time.monotonic`."""
+    """The turn of one provider, which began and ends at a moment of
+    `time.monotonic`.
+    """
 
     provider: Provider
     began: float = field(default_factory=lambda: monotonic())  # noqa: PLW0108 - the clock of a test, too
     seconds: float | None = None  # how long it took; None while it is being asked
-    end: A | WebSearchError | None = None  # None if it was not waited for, because another one answered first
+    # None if it was not waited for, because another one answered first
+    end: A | WebSearchError | None = None
     late_after: float | None = None  # seconds after which another one was asked as well
 
     def stop(self) -> None:
@@ -61,13 +68,17 @@ class Trail(Generic[A]):
         self._words: list[str] = []
         self._failures: list[WebSearchError] = []
         self._empty: list[A] = []
-        self._partial: list[tuple[A, Provider]] = []  # answers that are used if no browser has a better one
+        # answers that are used if no browser has a better one
+        self._partial: list[tuple[A, Provider]] = []
         self._skipped = False
 
     def is_helped_by(self, provider: Provider) -> bool:
         """Return whether *provider* may do what those before it could not."""
         kinds = [helps_after(leaf) for leaf in leaves(provider)]
-        return bool(self._empty) or any(not kind or any(isinstance(f, kind) for f in self._failures) for kind in kinds)
+        return bool(self._empty) or any(
+            not kind or any(isinstance(f, kind) for f in self._failures)
+            for kind in kinds
+        )
 
     @property
     def has_answer(self) -> bool:
@@ -77,13 +88,21 @@ class Trail(Generic[A]):
     def skip(self, provider: Provider) -> None:
         """Add that a provider was not asked, because it cannot help."""
         self._skipped = True
-        self._outcomes.append(Outcome(provider=provider.name, status="skipped", seconds=0))
+        self._outcomes.append(
+            Outcome(provider=provider.name, status="skipped", seconds=0)
+        )
 
     def add(self, turn: Turn[A]) -> None:
         name, end, seconds = turn.provider.name, turn.end, turn.measure()
         if end is None:
-            self._outcomes.append(Outcome(provider=name, status="cancelled", seconds=round(seconds, 3)))
-            self._words.extend([f"{name} had not answered after {turn.late_after:.1f} s"] if turn.late_after else [])
+            self._outcomes.append(
+                Outcome(provider=name, status="cancelled", seconds=round(seconds, 3))
+            )
+            self._words.extend(
+                [f"{name} had not answered after {turn.late_after:.1f} s"]
+                if turn.late_after
+                else []
+            )
         elif isinstance(end, NothingFound):
             self._empty.append(end.answer)  # type: ignore[arg-type]  # of this chain
             self._outcomes.extend(find_outcomes(end.answer, name, seconds))
@@ -92,26 +111,38 @@ class Trail(Generic[A]):
             self._failures.append(end)
             self._partial.append((end.answer, turn.provider))  # type: ignore[arg-type]  # of this chain
             self._outcomes.extend(find_outcomes(end.answer, name, seconds))
-            self._words.append(f"{name} left out more of the page, as hidden, than it kept")
+            self._words.append(
+                f"{name} left out more of the page, as hidden, than it kept"
+            )
         elif isinstance(end, WebSearchError):
             self._failures.append(end)
             self._outcomes.append(Outcome.of_failure(name, seconds, end))
-            self._words.extend([] if isinstance(end, self._silent_errors) else [f"{name} failed ({end.code})"])
+            self._words.extend(
+                []
+                if isinstance(end, self._silent_errors)
+                else [f"{name} failed ({end.code})"]
+            )
         else:
             self._outcomes.extend(find_outcomes(end, name, seconds))
 
     def finish(self, answer: A, provider: Provider) -> A:
-        """Return *answer* with the outcomes, and a note about those who did not answer."""
+        """Return *answer* with the outcomes, and a note about those who did not
+        answer.
+        """
         return self._complete(answer, f"answered by {provider.name}")
 
     def end(self) -> A | WebSearchError:
-        """Return the best insufficient answer: a page of which more is hidden, an empty one, or else the error."""
+        """Return the best insufficient answer: a page of which more is hidden, an empty
+        one, or else the error.
+        """
         if self._partial:
             return self.finish(*self._partial[0])
         return self._complete(self._empty[0]) if self._empty else self.fail()
 
     def fail(self) -> WebSearchError:
-        """Make the error for a call that no provider answered: that of the only one, if it alone was asked."""
+        """Make the error for a call that no provider answered: that of the only one, if
+        it alone was asked.
+        """
         if self._skipped and len(self._failures) == 1:
             return self._failures[0]
         reasons = "; ".join(failure.summary for failure in self._failures)
@@ -119,4 +150,6 @@ class Trail(Generic[A]):
 
     def _complete(self, answer: A, *end: str) -> A:
         note = ["; ".join([*self._words, *end])] if self._words else []
-        return answer.model_copy(update={"outcomes": tuple(self._outcomes)}).with_notes(*note)
+        return answer.model_copy(update={"outcomes": tuple(self._outcomes)}).with_notes(
+            *note
+        )

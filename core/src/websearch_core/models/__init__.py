@@ -1,4 +1,6 @@
-"""Queries, results and pages. Values: frozen, comparable, and JSON when dumped with ``mode="json"``."""
+"""Queries, results and pages. Values: frozen, comparable, and JSON when dumped with
+``mode="json"``.
+"""
 
 from __future__ import annotations
 import re
@@ -24,15 +26,24 @@ from .._text.lists import NO_TEXTS
 from .._text.problems import describe_problem
 from .._text.quantity import Size, count, shorten
 from .._text.suggestion import suggest_name
-from .._text.vocabulary import OTHER_NAMES, Kind, SafeSearch, TimeRange, Topic, parse_time_range
+from .._text.vocabulary import (
+    OTHER_NAMES,
+    Kind,
+    SafeSearch,
+    TimeRange,
+    Topic,
+    parse_time_range,
+)
 from ..errors import InvalidOption
 from ._data import Item, PageData
 from ._domains import DomainNames
 from ._outcomes import Outcome
 
 __all__ = [
-    "Image", "Item", "Outcome", "Page", "PageData", "Passage", "SafeSearch", "SearchOptions", "SearchQuery",
-    "SearchResponse", "SearchResult", "TimeRange", "Topic", "Unsupported", "describe_problems",
+    "Image", "Item", "Outcome", "Page", "PageData", "Passage", "SafeSearch",
+    "SearchOptions", "SearchQuery",
+    "SearchResponse", "SearchResult", "TimeRange", "Topic", "Unsupported",
+    "describe_problems",
 ]  # fmt: skip
 
 Unsupported = Literal["raise", "note"]
@@ -41,7 +52,9 @@ _MAX_PROBLEMS = 5  # named in one message: a model may send a list of thousands
 
 
 def _drop_bool(value: Any) -> Any:
-    """Return what a service charged without values that are true or false, which Python takes for numbers."""
+    """Return what a service charged without values that are true or false, which Python
+    takes for numbers.
+    """
     if isinstance(value, Mapping):
         return {name: one for name, one in value.items() if not isinstance(one, bool)}
     return None if isinstance(value, bool) else value
@@ -54,13 +67,16 @@ _Usage = Annotated[dict[str, float], BeforeValidator(_drop_bool)]
 def _country(value: str) -> str:
     if not re.fullmatch(r"[A-Za-z]{2}", value):
         raise ValueError(f"{value!r} is not an ISO 3166 country code such as 'US'")
-    return "GB" if value.upper() == "UK" else value.upper()  # ISO 3166 reserves UK for the same country
+    # ISO 3166 reserves UK for the same country
+    return "GB" if value.upper() == "UK" else value.upper()
 
 
 def _language(value: str) -> str:
     value = value.replace("_", "-")  # as in the names of locales
     if not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", value):
-        raise ValueError(f"{value!r} is not a BCP 47 language tag such as 'en' or 'pt-BR'")
+        raise ValueError(
+            f"{value!r} is not a BCP 47 language tag such as 'en' or 'pt-BR'"
+        )
     return value
 
 
@@ -80,7 +96,9 @@ class SearchOptions(TypedDict, total=False):
     limit: int
     allowed_domains: Sequence[str]
     blocked_domains: Sequence[str]
-    time_range: Literal["day", "week", "month", "year", "d", "w", "m", "y", "all"] | None
+    time_range: (
+        Literal["day", "week", "month", "year", "d", "w", "m", "y", "all"] | None
+    )
     after: date | str | None
     before: date | str | None
     country: str | None
@@ -102,31 +120,36 @@ class _Model(BaseModel):
 
 
 class SearchQuery(_Model):
-    """What to search for. No field is dropped silently: a provider that does not support one reports it.
+    """What to search for. No field is dropped silently: a provider that does not
+    support one reports it.
 
     A field that is None has its default.
 
     Args:
         text: The words to look for.
         limit: Maximum number of results.
-        allowed_domains: Only results from these domains and their subdomains; empty means anywhere. A leading ``www.``
-            is ignored.
+        allowed_domains: Only results from these domains and their subdomains; empty
+            means anywhere. A leading ``www.`` is ignored.
         blocked_domains: No results from these domains and their subdomains.
-        time_range: Only results of the last day, week, month or year (``d w m y`` and ``all`` are understood too).
+        time_range: Only results of the last day, week, month or year (``d w m y`` and
+            ``all`` are understood too).
         after: Only results published on or after this date.
         before: Only results published on or before this date.
         country: Results for readers in this country, as an ISO 3166 code.
         language: Results in this language, as a BCP 47 tag.
         safe_search: How strictly to filter out adult content.
-        topic: What kind of pages to search: ``news``, ``finance``, ``academic`` (papers) or ``code`` searches only
-            those.
+        topic: What kind of pages to search: ``news``, ``finance``, ``academic``
+            (papers) or ``code`` searches only those.
         images: Also return images.
         page: Which page of results, from 1.
-        extra: Parameters of the service itself, sent to it verbatim, beside those of the other fields. If several
-            providers are asked, by their names: ``{"tavily": {"max_age_hours": 24}}``.
-        unsupported: What to do about options that the provider does not support: ``raise``, or ignore them and
-            ``note`` it in the response. None lets the layers decide, which raise by default.
-        max_snippet_chars: Maximum characters of each snippet; by default, only texts cut it, to 1,000.
+        extra: Parameters of the service itself, sent to it verbatim, beside those of
+            the other fields. If several providers are asked, by their names:
+            ``{"tavily": {"max_age_hours": 24}}``.
+        unsupported: What to do about options that the provider does not support:
+            ``raise``, or ignore them and ``note`` it in the response. None lets the
+            layers decide, which raise by default.
+        max_snippet_chars: Maximum characters of each snippet; by default, only texts
+            cut it, to 1,000.
     """
 
     text: str = Field(min_length=1)
@@ -144,15 +167,27 @@ class SearchQuery(_Model):
     page: Annotated[int, BeforeValidator(_number)] = Field(default=1, ge=1)
     extra: dict[str, Any] = Field(default_factory=dict)
     unsupported: Unsupported | None = None
-    max_snippet_chars: Annotated[int | None, BeforeValidator(_number)] = Field(default=None, ge=1)
+    max_snippet_chars: Annotated[int | None, BeforeValidator(_number)] = Field(
+        default=None, ge=1
+    )
 
     @classmethod
-    def of(cls, text: str, *, unsupported: Unsupported | None = None, **options: Unpack[SearchOptions]) -> SearchQuery:
+    def of(
+        cls,
+        text: str,
+        *,
+        unsupported: Unsupported | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> SearchQuery:
         """Make a query, or raise `InvalidOption` with what is wrong with it."""
         try:
-            return cls.model_validate({"text": text, "unsupported": unsupported, **options})
+            return cls.model_validate(
+                {"text": text, "unsupported": unsupported, **options}
+            )
         except ValidationError as error:
-            raise InvalidOption(describe_problems(error, SearchOptions.__annotations__, OTHER_NAMES)) from error
+            raise InvalidOption(
+                describe_problems(error, SearchOptions.__annotations__, OTHER_NAMES)
+            ) from error
 
     @model_validator(mode="before")
     @classmethod
@@ -160,7 +195,11 @@ class SearchQuery(_Model):
         if not isinstance(data, dict):
             return data
         data = {name: value for name, value in data.items() if value is not None}
-        return {**data, "text": data["text"].strip()} if isinstance(data.get("text"), str) else data
+        return (
+            {**data, "text": data["text"].strip()}
+            if isinstance(data.get("text"), str)
+            else data
+        )
 
     @model_validator(mode="after")
     def _agree(self) -> SearchQuery:
@@ -171,8 +210,16 @@ class SearchQuery(_Model):
         return self
 
     def requested(self) -> frozenset[str]:
-        """Return the names of the options that a provider has to support: fields that differ from their defaults."""
-        given = self.model_fields_set - {"text", "limit", "extra", "unsupported", "max_snippet_chars"}
+        """Return the names of the options that a provider has to support: fields that
+        differ from their defaults.
+        """
+        given = self.model_fields_set - {
+            "text",
+            "limit",
+            "extra",
+            "unsupported",
+            "max_snippet_chars",
+        }
         usual = _find_defaults(type(self))
         return frozenset(name for name in given if getattr(self, name) != usual[name])
 
@@ -185,7 +232,10 @@ class SearchQuery(_Model):
 @lru_cache(maxsize=16)
 def _find_defaults(model: type[SearchQuery]) -> dict[str, Any]:
     """Return the defaults of *model*, which may be the caller's own."""
-    return {name: field.get_default(call_default_factory=True) for name, field in model.model_fields.items()}
+    return {
+        name: field.get_default(call_default_factory=True)
+        for name, field in model.model_fields.items()
+    }
 
 
 class Image(_Model):
@@ -194,7 +244,8 @@ class Image(_Model):
     Args:
         url: Absolute http(s) URL of the image.
         description: Plain text: what it shows, if the service says so.
-        page_url: Absolute http(s) URL of the page that it is on, if the service names it.
+        page_url: Absolute http(s) URL of the page that it is on, if the service names
+            it.
     """
 
     url: str
@@ -209,18 +260,22 @@ class SearchResult(_Model):
         title: Plain text.
         url: Absolute http(s) URL (a local index may also hold ``file:`` URLs).
         snippet: Plain text: the service's extract or summary, not the page itself.
-        content: Markdown: the passages of the page that answer the query, if it was read (``read_top``) or the service
-            returned its text.
+        content: Markdown: the passages of the page that answer the query, if it was
+            read (``read_top``) or the service returned its text.
         author: One name, or several separated by commas, if the service states them.
-        score: The service's own relevance score, if it gives one; not comparable between services. Of results that were
-            fused or reranked, the score that decided their order.
-        published: The publication date, if the service gives one that can be parsed, or the day that it means by
-            ``3 days ago``; always with a time zone.
-        published_text: The date in the words of the service, if they are not a date by themselves: ``3 days ago``.
+        score: The service's own relevance score, if it gives one; not comparable
+            between services. Of results that were fused or reranked, the score that
+            decided their order.
+        published: The publication date, if the service gives one that can be parsed, or
+            the day that it means by ``3 days ago``; always with a time zone.
+        published_text: The date in the words of the service, if they are not a date by
+            themselves: ``3 days ago``.
         provider: The name of the provider that found it.
         rank: Its position in the response, from 1.
-        found_by: Who found it, and at which rank, if the results of several providers were fused: ``("brave", 3)``.
-        citation_id: The number to cite it by, as in ``[1]``: its position, or the number of its page in a conversation.
+        found_by: Who found it, and at which rank, if the results of several providers
+            were fused: ``("brave", 3)``.
+        citation_id: The number to cite it by, as in ``[1]``: its position, or the
+            number of its page in a conversation.
         raw: The service's own record of it, verbatim.
     """
 
@@ -257,15 +312,16 @@ class SearchResponse(_Model):
         images: The images found, if the query asked for them.
         suggestions: Other queries that the service proposes.
         notes: What the caller should know about how this was found, as sentences.
-        outcomes: How asking each provider ended, in order, with those that failed; of a response that did not come from
-            a `WebSearch`, empty.
+        outcomes: How asking each provider ended, in order, with those that failed; of a
+            response that did not come from a `WebSearch`, empty.
         request_id: The service's ID of this request, to quote to its support.
         cost: The cost in US dollars, as reported by the service.
-        usage: What else the service says it charged or consumed, by unit: ``{"credits": 2}``, ``{"tokens": 812}``.
-            Of a fused search, the units have the name of their provider: ``{"tavily.credits": 2}``.
+        usage: What else the service says it charged or consumed, by unit: ``{"credits":
+            2}``, ``{"tokens": 812}``. Of a fused search, the units have the name of
+            their provider: ``{"tavily.credits": 2}``.
         elapsed: Seconds from the call to the answer.
-        raw: The service's own answer, verbatim; for several requests, that of the first; of a fused search, by the
-            names of the providers.
+        raw: The service's own answer, verbatim; for several requests, that of the
+            first; of a fused search, by the names of the providers.
     """
 
     query: str
@@ -294,7 +350,9 @@ class SearchResponse(_Model):
                 yield name, count(things, name.removesuffix("s"))
 
     def __str__(self) -> str:
-        """Return the text for a model, marked as data from the web: frameworks show what a tool returns as a string."""
+        """Return the text for a model, marked as data from the web: frameworks show
+        what a tool returns as a string.
+        """
         return str(import_module("websearch_core.render").search_for_model(self))
 
     def _repr_html_(self) -> str:
@@ -307,8 +365,9 @@ class SearchResponse(_Model):
 
         Args:
             notes: The notes, as sentences.
-            partial: Whether something is missing that the next call may find, such as a page of results whose request
-                failed. A cache keeps such a response only for a moment.
+            partial: Whether something is missing that the next call may find, such as a
+                page of results whose request failed. A cache keeps such a response only
+                for a moment.
         """
         response = self.model_copy(update={"notes": (*self.notes, *notes)})
         response._is_partial = self._is_partial or partial  # noqa: SLF001 - of the same class
@@ -319,10 +378,12 @@ class Passage(_Model):
     """A part of a page, selected by its content.
 
     Args:
-        offset: Where it begins in the whole text, in characters: reading from there returns it and what follows.
+        offset: Where it begins in the whole text, in characters: reading from there
+            returns it and what follows.
         length: Its length in characters.
         headings: The headings above it, outermost first, without the title of the page.
-        link: A URL that takes a person to its most relevant sentence, by a text fragment, if that is unambiguous.
+        link: A URL that takes a person to its most relevant sentence, by a text
+            fragment, if that is unambiguous.
     """
 
     offset: int
@@ -332,46 +393,60 @@ class Passage(_Model):
 
 
 class Page(_Model):
-    """A page as text, or a part of it: a window, the passages for a query, or the places of a phrase.
+    """A page as text, or a part of it: a window, the passages for a query, or the
+    places of a phrase.
 
     Args:
         url: The requested URL.
         final_url: Its URL after redirects.
         title: Plain text.
-        content: Markdown: the window that starts at ``offset``, or the ``passages``, with marks between them that say
-            how much is left out.
-        rest: What else a person sees on a whole page, as a reader returns it, menus left out: `query` and `find` search
-            it too. Empty in what `WebSearch.read` returns.
+        content: Markdown: the window that starts at ``offset``, or the ``passages``,
+            with marks between them that say how much is left out.
+        rest: What else a person sees on a whole page, as a reader returns it, menus
+            left out: `query` and `find` search it too. Empty in what `WebSearch.read`
+            returns.
         content_length: Characters in ``content``.
         original_length: Characters in the whole text.
-        offset: Where ``content`` begins in the whole text, or where the text that passages were selected from begins.
-        truncated: True if text is missing in or after ``content``, or the page was cut before it was read.
-        next_offset: The ``offset`` to continue from, or for the next places of a phrase; None at the end, and for the
-            passages for a query, which are selected from all of the text.
+        offset: Where ``content`` begins in the whole text, or where the text that
+            passages were selected from begins.
+        truncated: True if text is missing in or after ``content``, or the page was cut
+            before it was read.
+        next_offset: The ``offset`` to continue from, or for the next places of a
+            phrase; None at the end, and for the passages for a query, which are
+            selected from all of the text.
         passages: The parts selected for a query or a phrase; empty if nothing matches.
-        outline: The main parts of the whole text, each named by the last of its ``headings``; with the option
-            ``outline``, all sections.
+        outline: The main parts of the whole text, each named by the last of its
+            ``headings``; with the option ``outline``, all sections.
         media_type: Such as ``text/html``.
-        kind: What kind of page it is, if it says so: ``article``, ``collection`` (of products), ``documentation``,
-            ``forum`` or ``product``.
+        kind: What kind of page it is, if it says so: ``article``, ``collection`` (of
+            products), ``documentation``, ``forum`` or ``product``.
         language: BCP 47 tag, if the page states one.
         author: One name, or several separated by commas, if the page states them.
-        published: The publication date, if the page states one; always with a time zone.
-        modified: The date of the last change, if the page states one; always with a time zone.
+        published: The publication date, if the page states one; always with a time
+            zone.
+        modified: The date of the last change, if the page states one; always with a
+            time zone.
         description: The page's own summary.
-        canonical_url: The canonical URL that the page declares, if it is on the same site.
+        canonical_url: The canonical URL that the page declares, if it is on the same
+            site.
         site_name: The name of the site, if the page states one.
-        data: What the page states about its thing, such as the price of a product, or shows as a grid of things.
+        data: What the page states about its thing, such as the price of a product, or
+            shows as a grid of things.
         links: Absolute http(s) URLs that the page links to.
-        fetched_at: When it was read from its site or the service, with a time zone; of a page from the cache, when that
-            was last done, or the site last said that the page has not changed.
-        status: The HTTP status that the page answered with, if the reader knows it. One of 400 or above is an error.
+        fetched_at: When it was read from its site or the service, with a time zone; of
+            a page from the cache, when that was last done, or the site last said that
+            the page has not changed.
+        status: The HTTP status that the page answered with, if the reader knows it. One
+            of 400 or above is an error.
         provider: The name of the provider that read it.
         rendered: True if our browser ran its scripts.
-        files: What was asked for besides the text, by file name, such as ``screenshot.png``; base64 in JSON.
-        citation_id: The number to cite it by, as in ``[1]``; 0 if it has none, as outside a conversation.
+        files: What was asked for besides the text, by file name, such as
+            ``screenshot.png``; base64 in JSON.
+        citation_id: The number to cite it by, as in ``[1]``; 0 if it has none, as
+            outside a conversation.
         cost: The cost in US dollars, as reported by the service.
-        usage: What else the service says it charged or consumed, by unit, as for `SearchResponse`.
+        usage: What else the service says it charged or consumed, by unit, as for
+            `SearchResponse`.
         notes: What the caller should know about how this was read, as sentences.
         outcomes: How asking each reader ended, in order, as for `SearchResponse`.
     """
@@ -414,8 +489,15 @@ class Page(_Model):
         """Show which page it is and how much of it this is, in a line."""
         yield "url", shorten(self.final_url or self.url)
         yield "title", shorten(self.title)
-        part = f"{self.offset}-{self.offset + len(self.content)} of " if self.truncated or self.offset else ""
-        yield "content", Size(f"{part}{self.original_length or len(self.content)} characters")
+        part = (
+            f"{self.offset}-{self.offset + len(self.content)} of "
+            if self.truncated or self.offset
+            else ""
+        )
+        yield (
+            "content",
+            Size(f"{part}{self.original_length or len(self.content)} characters"),
+        )
         if self.provider:
             yield "provider", self.provider
         if self.notes:
@@ -436,25 +518,33 @@ class Page(_Model):
 
 
 def describe_problems(
-    error: ValidationError, known: Iterable[str] = (), aliases: Mapping[str, str] = MappingProxyType({})
+    error: ValidationError,
+    known: Iterable[str] = (),
+    aliases: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """Describe the first few problems in one line, without the values, which may be secret.
+    """Describe the first few problems in one line, without the values, which may be
+    secret.
 
     Args:
         error: What pydantic found.
         known: The right names, to suggest one for a misspelled name.
         aliases: Other names for some of them.
     """
-    problems = error.errors(include_url=False, include_context=False, include_input=False)
+    problems = error.errors(
+        include_url=False, include_context=False, include_input=False
+    )
     described = [
-        f"{'.'.join(map(str, problem['loc']))}: {_describe_problem(problem, known, aliases)}".removeprefix(": ")
+        f"{'.'.join(map(str, problem['loc']))}: "
+        f"{_describe_problem(problem, known, aliases)}".removeprefix(": ")
         for problem in problems[:_MAX_PROBLEMS]
     ]
     more = len(problems) - len(described)
     return "; ".join([*described, *([f"and {more} more"] if more else [])])
 
 
-def _describe_problem(problem: Mapping[str, Any], known: Iterable[str], aliases: Mapping[str, str]) -> str:
+def _describe_problem(
+    problem: Mapping[str, Any], known: Iterable[str], aliases: Mapping[str, str]
+) -> str:
     if problem["type"] in {"extra_forbidden", "unexpected_keyword_argument"}:
         return f"not an option{suggest_name(str(problem['loc'][-1]), known, aliases)}"
     return describe_problem(problem)

@@ -27,19 +27,25 @@ class Item(BaseModel):
 
 
 class PageData(BaseModel):
-    """What a page states about its thing in JSON-LD, microdata or Open Graph, or shows as a grid of things with prices.
+    """What a page states about its thing in JSON-LD, microdata or Open Graph, or shows
+    as a grid of things with prices.
 
     Texts are plain, and fields that do not apply are None or empty.
 
     Args:
-        kind: ``product``, ``event``, ``list`` (of items) or ``question``; None for anything else, which is in ``raw``.
+        kind: ``product``, ``event``, ``list`` (of items) or ``question``; None for
+            anything else, which is in ``raw``.
         name: What the thing is called; of a question, its text.
-        price: The price as a number, such as ``48.99``: it is shown too, or no other amount is shown.
-        high_price: The highest price, if there are several; then ``price`` is the lowest.
+        price: The price as a number, such as ``48.99``: it is shown too, or no other
+            amount is shown.
+        high_price: The highest price, if there are several; then ``price`` is the
+            lowest.
         list_price: The price before a reduction.
         currency: An ISO 4217 code, as stated.
-        unclear_prices: The stated price and the first that are shown, if it is not among these; ``price`` is None then.
-        availability: Such as ``in stock``, as stated; of an event, ``cancelled``, ``postponed``, ``moved online``, ...
+        unclear_prices: The stated price and the first that are shown, if it is not
+            among these; ``price`` is None then.
+        availability: Such as ``in stock``, as stated; of an event, ``cancelled``,
+            ``postponed``, ``moved online``, ...
         brand: Who makes it.
         rating: What its buyers gave it on average, of ``best_rating``.
         best_rating: The best possible rating.
@@ -51,7 +57,8 @@ class PageData(BaseModel):
         count: How many things the list has on all of its pages, if it says so.
         next_url: The next page of the list.
         answers: The first answers to a question, an accepted one before others.
-        raw: The JSON-LD of what the page is about, cut to a few thousand characters, without addresses.
+        raw: The JSON-LD of what the page is about, cut to a few thousand characters,
+            without addresses.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
@@ -80,7 +87,9 @@ class PageData(BaseModel):
     @property
     def links(self) -> tuple[str, ...]:
         """The URLs of the items, and of the next page."""
-        return tuple(url for url in (*(item.url for item in self.items), self.next_url) if url)
+        return tuple(
+            url for url in (*(item.url for item in self.items), self.next_url) if url
+        )
 
     def without_links(self) -> PageData:
         """Return the same data without URLs."""

@@ -18,7 +18,9 @@ _MAX_LENGTH = 300  # characters: a name has at most 253 (RFC 1035)
 
 
 def parse_domain(value: str) -> str:
-    """``https://www.Python.org/`` -> ``python.org``. A path is an error: dropping it would widen the filter."""
+    """``https://www.Python.org/`` -> ``python.org``. A path is an error: dropping it
+    would widen the filter.
+    """
     if len(value) > _MAX_LENGTH:
         raise ValueError(f"a domain has at most {_MAX_LENGTH} characters")
     host = to_ascii(_PREFIX.sub("", value.strip()).removesuffix("/").removesuffix("."))
@@ -30,39 +32,57 @@ def parse_domain(value: str) -> str:
 if TYPE_CHECKING:
     DomainNames: TypeAlias = Texts
 else:
-    DomainNames = Annotated[tuple[Annotated[str, AfterValidator(parse_domain)], ...], BeforeValidator(split_list)]
+    DomainNames = Annotated[
+        tuple[Annotated[str, AfterValidator(parse_domain)], ...],
+        BeforeValidator(split_list),
+    ]
 
 
 @dataclass(frozen=True)
 class Domains:
     """A filter of domains; a domain includes its subdomains."""
 
-    allowed: tuple[str, ...] = ()  # only these, as `parse_domain` returns them; empty means any
+    # only these, as `parse_domain` returns them; empty means any
+    allowed: tuple[str, ...] = ()
     blocked: tuple[str, ...] = ()  # none of these
 
     def __bool__(self) -> bool:
         return bool(self.allowed or self.blocked)
 
     def permits(self, url: str) -> bool:
-        """Return whether *url* is inside. A URL without a host, such as a file, is only outside of ``allowed``."""
+        """Return whether *url* is inside. A URL without a host, such as a file, is only
+        outside of ``allowed``.
+        """
         if not self:
             return True
         origin = find_origin(url)
         if origin is None:
             return url.startswith("file:") and not self.allowed
-        return not _within_any(origin[1], self.blocked) and (not self.allowed or _within_any(origin[1], self.allowed))
+        return not _within_any(origin[1], self.blocked) and (
+            not self.allowed or _within_any(origin[1], self.allowed)
+        )
 
     def check(self, url: str) -> None:
-        """Check that *url* is inside. The `DomainNotAllowed` has no word of the URL, which a page may have chosen."""
+        """Check that *url* is inside. The `DomainNotAllowed` has no word of the URL,
+        which a page may have chosen.
+        """
         if self.permits(url):
             return
         if not self.allowed:
             raise DomainNotAllowed("pages of this domain are blocked here")
-        named = ", ".join(self.allowed[:_MAX_NAMED]) + ", ..." * (len(self.allowed) > _MAX_NAMED)
-        raise DomainNotAllowed(f"only pages of these domains may be opened here: {named}")
+        named = ", ".join(self.allowed[:_MAX_NAMED]) + ", ..." * (
+            len(self.allowed) > _MAX_NAMED
+        )
+        raise DomainNotAllowed(
+            f"only pages of these domains may be opened here: {named}"
+        )
 
-    def narrow(self, allowed: Sequence[str] = (), blocked: Sequence[str] = ()) -> Domains | None:
-        """Return what is inside both filters, or None if no domain of *allowed* is inside this one."""
+    def narrow(
+        self, allowed: Sequence[str] = (), blocked: Sequence[str] = ()
+    ) -> Domains | None:
+        """Return what is inside both filters, or None if no domain of *allowed* is
+        inside this one.
+        """
         blocked = tuple(dict.fromkeys((*self.blocked, *blocked)))
         if not allowed:
             return Domains(self.allowed, blocked)

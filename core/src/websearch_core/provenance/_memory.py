@@ -1,6 +1,8 @@
-"""Keep for a while what a conversation was given, so that it can read on in a page, or ask again, without a request.
+"""Keep for a while what a conversation was given, so that it can read on in a page, or
+ask again, without a request.
 
-It stays in this process and is given to no other conversation. So it may also hold what a site lets nobody store.
+It stays in this process and is given to no other conversation. So it may also hold what
+a site lets nobody store.
 """
 
 from __future__ import annotations
@@ -24,10 +26,12 @@ _SWEEP = 60.0  # seconds between looks for what is too old
 
 
 class Conversations(Generic[_T]):
-    """Keeps something for each conversation, up to 1,000 of them. Not safe for threads on its own.
+    """Keeps something for each conversation, up to 1,000 of them. Not safe for threads
+    on its own.
 
-    Of more, the tenant who has most of them loses the one that it used least recently: a tenant with many conversations
-    costs another none. The tenant is what comes first in a conversation that is a tuple.
+    Of more, the tenant who has most of them loses the one that it used least recently:
+    a tenant with many conversations costs another none. The tenant is what comes first
+    in a conversation that is a tuple.
     """
 
     def __init__(self) -> None:
@@ -43,7 +47,8 @@ class Conversations(Generic[_T]):
     def keep(self, conversation: Hashable, kept: _T) -> _T | None:
         """Keep something for a conversation; return what was dropped for it."""
         tenant = _find_tenant(conversation)
-        own = self._by_tenant.pop(tenant, {})  # what is added again is at the end: used last
+        # what is added again is at the end: used last
+        own = self._by_tenant.pop(tenant, {})
         self._count += conversation not in own
         own.pop(conversation, None)
         own[conversation] = kept
@@ -51,7 +56,9 @@ class Conversations(Generic[_T]):
         return self.drop() if self._count > _MAX_CONVERSATIONS else None
 
     def drop(self) -> _T:
-        """Drop the conversation that the tenant who has most used least recently, and return what was kept for it."""
+        """Drop the conversation that the tenant who has most used least recently, and
+        return what was kept for it.
+        """
         most = max(self._by_tenant, key=lambda name: len(self._by_tenant[name]))
         dropped = self._by_tenant[most].pop(next(iter(self._by_tenant[most])))
         self._count -= 1
@@ -61,7 +68,9 @@ class Conversations(Generic[_T]):
 
 
 def _find_tenant(conversation: Hashable) -> Hashable:
-    """Return the tenant of a conversation: its first part, else the user, but never the thread."""
+    """Return the tenant of a conversation: its first part, else the user, but never the
+    thread.
+    """
     parts = conversation[:-1] if isinstance(conversation, tuple) else ()
     return next((part for part in parts if part is not None), None)
 
@@ -80,7 +89,9 @@ class Kept(NamedTuple):
 
 
 class Memory:
-    """What all conversations were given. A copy starts empty: it may hold what only one user may read."""
+    """What all conversations were given. A copy starts empty: it may hold what only one
+    user may read.
+    """
 
     def __init__(self) -> None:
         self.flights = Flights()
@@ -98,8 +109,15 @@ class Memory:
             kept = (self._kept.get(conversation) or {}).get(key)
         return kept if kept and kept.age < _MAX_SECONDS else None
 
-    def keep(self, conversation: Hashable, key: Hashable, answer: Page | SearchResponse | None) -> None:
-        """Keep *answer* under *key*; it must not be larger than all that a conversation may keep."""
+    def keep(
+        self,
+        conversation: Hashable,
+        key: Hashable,
+        answer: Page | SearchResponse | None,
+    ) -> None:
+        """Keep *answer* under *key*; it must not be larger than all that a conversation
+        may keep.
+        """
         new = Kept(answer, time.monotonic(), _measure(answer))
         if new.size > _MAX_BYTES:
             return
@@ -110,7 +128,9 @@ class Memory:
             self._forget(own, key)
             own[key] = new
             self._size += new.size
-            alike = [name for name, one in own.items() if type(one.answer) is type(answer)]
+            alike = [
+                name for name, one in own.items() if type(one.answer) is type(answer)
+            ]
             for name in alike[:-_MAX_KEPT]:
                 self._forget(own, name)
             while sum(one.size for one in own.values()) > _MAX_BYTES:
@@ -132,7 +152,9 @@ class Memory:
 
 
 class Recall(NamedTuple):
-    """What is kept for one conversation: what `websearch_core.client` looks into before it sends anything."""
+    """What is kept for one conversation: what `websearch_core.client` looks into before
+    it sends anything.
+    """
 
     memory: Memory
     conversation: Hashable
@@ -146,10 +168,24 @@ class Recall(NamedTuple):
 
 
 def _measure(answer: Page | SearchResponse | None) -> int:
-    """Return about how many bytes an answer takes: those of its long texts, and some for each part."""
+    """Return about how many bytes an answer takes: those of its long texts, and some
+    for each part.
+    """
     if answer is None:
         return 0
     if isinstance(answer, SearchResponse):
-        texts = [text for one in answer.results for text in (one.url, one.title, one.snippet, one.content or "")]
+        texts = [
+            text
+            for one in answer.results
+            for text in (one.url, one.title, one.snippet, one.content or "")
+        ]
         return sum(map(sys.getsizeof, texts)) + 1_000 * (1 + len(answer.results))
-    return sum(map(sys.getsizeof, (answer.content, answer.rest, *answer.links, *answer.files.values()))) + 1_000
+    return (
+        sum(
+            map(
+                sys.getsizeof,
+                (answer.content, answer.rest, *answer.links, *answer.files.values()),
+            )
+        )
+        + 1_000
+    )

@@ -1,4 +1,6 @@
-"""Tables of codes that several services know: all of ISO 3166-1 and ISO 639-1, and those of Google."""
+"""Tables of codes that several services know: all of ISO 3166-1 and ISO 639-1, and
+those of Google.
+"""
 
 import json
 from collections.abc import Mapping
@@ -43,7 +45,13 @@ GOOGLE_RESULT_LANGUAGES = codes("""
 
 
 def read_country_names() -> Mapping[str, str]:
-    """Return the names of countries in English and lower case, by code, for services that take these instead."""
+    """Return the names of countries in English and lower case, by code, for services
+    that take these instead.
+    """
     from importlib.resources import files
 
-    return MappingProxyType(json.loads(files(__package__ or "").joinpath("countries.json").read_text("utf-8")))
+    return MappingProxyType(
+        json.loads(
+            files(__package__ or "").joinpath("countries.json").read_text("utf-8")
+        )
+    )

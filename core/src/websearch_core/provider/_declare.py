@@ -1,7 +1,8 @@
-"""Declare a provider: a frozen value that inherits nothing, whose fields are options and say where they come from.
+"""Declare a provider: a frozen value that inherits nothing, whose fields are options
+and say where they come from.
 
-`Key` and `BaseUrl` are open to a settings file that was merely found, as `FoundFile` says. They are checked together:
-a key is never sent where such a file says.
+`Key` and `BaseUrl` are open to a settings file that was merely found, as `FoundFile`
+says. They are checked together: a key is never sent where such a file says.
 """
 
 from __future__ import annotations
@@ -11,10 +12,24 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, TypeVar, cast, dataclass_transform, get_args, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    TypeVar,
+    cast,
+    dataclass_transform,
+    get_args,
+    get_type_hints,
+)
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, ConfigDict, PlainValidator, SecretStr, ValidationError
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    PlainValidator,
+    SecretStr,
+    ValidationError,
+)
 from pydantic.dataclasses import dataclass
 
 from ..errors import ConfigurationError, MissingKey
@@ -35,7 +50,9 @@ def _once(function: Callable[[type[Any]], T]) -> Callable[[type[Any]], T]:
 
 
 class Env:
-    """The environment variables that a field may come from; the first one that is set wins."""
+    """The environment variables that a field may come from; the first one that is set
+    wins.
+    """
 
     def __init__(self, *names: str) -> None:
         self.names = names
@@ -43,16 +60,20 @@ class Env:
 
 @dc.dataclass(frozen=True)
 class FoundFile:
-    """Lets a settings file that was merely found set a field; fields without this annotation are closed to it.
+    """Lets a settings file that was merely found set a field; fields without this
+    annotation are closed to it.
 
-    The author of the folder that a program runs in wrote that file. So annotate only a field whose every value is
-    harmless: none can send anything elsewhere, open the guard, name a file or a module, or cost more.
+    The author of the folder that a program runs in wrote that file. So annotate only a
+    field whose every value is harmless: none can send anything elsewhere, open the
+    guard, name a file or a module, or cost more.
 
     Args:
-        at_most: The highest value that such a file may set, unless a trusted source sets its own limit.
-        replaces: The field that this one replaces: if a trusted source sets that field, the file may not set this one.
-        narrows: True for a filter: what such a file sets is combined with the value of a trusted source, and does not
-            replace it.
+        at_most: The highest value that such a file may set, unless a trusted source
+            sets its own limit.
+        replaces: The field that this one replaces: if a trusted source sets that field,
+            the file may not set this one.
+        narrows: True for a filter: what such a file sets is combined with the value of
+            a trusted source, and does not replace it.
     """
 
     at_most: float | None = None
@@ -61,23 +82,42 @@ class FoundFile:
 
 
 def find_found_file(notes: Iterable[Any]) -> FoundFile | None:
-    """Return what *notes* say about found settings files; None if such a file may not set the field."""
+    """Return what *notes* say about found settings files; None if such a file may not
+    set the field.
+    """
     return next((note for note in notes if isinstance(note, FoundFile)), None)
 
 
 def check_base_url(value: str) -> str:
-    """Return the absolute URL of a server without a slash at its end, or say what was probably meant."""
+    """Return the absolute URL of a server without a slash at its end, or say what was
+    probably meant.
+    """
     parts = urlsplit(value := value.strip())
-    is_whole = parts.scheme in {"http", "https"} and parts.hostname and not re.search(r"\s", value)
+    is_whole = (
+        parts.scheme in {"http", "https"}
+        and parts.hostname
+        and not re.search(r"\s", value)
+    )
     if not is_whole or parts.username or parts.query or parts.fragment:
-        hint = f"; did you mean {meant}?" if "?" not in value and (meant := complete_url(value)) else ""
-        raise ValueError(f"must be an absolute http(s) URL, without white space, credentials, query or fragment{hint}")
+        hint = (
+            f"; did you mean {meant}?"
+            if "?" not in value and (meant := complete_url(value))
+            else ""
+        )
+        raise ValueError(
+            f"must be an absolute http(s) URL, without white space, credentials, query "
+            f"or fragment{hint}"
+        )
     return value.rstrip("/")
 
 
 def complete_url(value: str) -> str:
-    """Return *value* with the scheme that it lacks, as in ``localhost:8888``; empty if it is not only that."""
-    if not re.fullmatch(r"(localhost|[\w-]+(\.[\w-]+)+|[\w-]+(?=:\d))(:\d+)?([/?][^\s@]*)?", value):
+    """Return *value* with the scheme that it lacks, as in ``localhost:8888``; empty if
+    it is not only that.
+    """
+    if not re.fullmatch(
+        r"(localhost|[\w-]+(\.[\w-]+)+|[\w-]+(?=:\d))(:\d+)?([/?][^\s@]*)?", value
+    ):
         return ""
     is_name = re.match(r"[\w-]+\.[\w.-]*[A-Za-z]([/?]|$)", value)
     return f"{'https' if is_name else 'http'}://{value}"
@@ -85,9 +125,14 @@ def complete_url(value: str) -> str:
 
 def check_key_header(value: str) -> str:
     """Return the name of a header for a key, if it says that it is one."""
-    if not re.fullmatch(r"authorization|[a-z0-9-]*(key|token|secret)[a-z0-9-]*", value, re.ASCII | re.IGNORECASE):
+    if not re.fullmatch(
+        r"authorization|[a-z0-9-]*(key|token|secret)[a-z0-9-]*",
+        value,
+        re.ASCII | re.IGNORECASE,
+    ):
         raise ValueError(
-            "must be Authorization, or have key, token or secret in its name: others are not kept out of logs"
+            "must be Authorization, or have key, token or secret in its name: others "
+            "are not kept out of logs"
         )
     return value
 
@@ -105,27 +150,34 @@ BaseUrl = Annotated[str, AfterValidator(check_base_url), FoundFile(), Destinatio
 def provider(cls: type[T]) -> type[T]:
     """Make *cls* a frozen, keyword-only dataclass whose values are validated.
 
-    Its constructor raises `ConfigurationError` for invalid values, and `MissingKey`, which names the variable to set,
-    for a missing one.
+    Its constructor raises `ConfigurationError` for invalid values, and `MissingKey`,
+    which names the variable to set, for a missing one.
     """
-    config = ConfigDict(extra="forbid", hide_input_in_errors=True, arbitrary_types_allowed=True)
+    config = ConfigDict(
+        extra="forbid", hide_input_in_errors=True, arbitrary_types_allowed=True
+    )
     made = dataclass(frozen=True, kw_only=True, config=config)(cls)
     checked = made.__init__
 
     @functools.wraps(checked)
     def init(self: Any, **values: Any) -> None:
-        for name, names in _key_variables(made):  # as for a provider that is chosen by its name
+        # as for a provider that is chosen by its name
+        for name, names in _key_variables(made):
             key = next(filter(None, map(read_variable, names)), None)
             if key and name not in values and not values.get("keyless"):
                 values[name] = KeyFromEnvironment(key)
         try:
             checked(self, **values)
         except ValidationError as error:
-            raise _configuration_error(made, error) from None  # pydantic's own message may show the value
+            # pydantic's own message may show the value
+            raise _configuration_error(made, error) from None
         for name, names in _key_variables(made):
             key = getattr(self, name)
-            if isinstance(key, SecretStr):  # a plain SecretStr would be pickled with its value
-                object.__setattr__(self, name, ApiKey.hiding(key).owned(self.name, name, names))
+            # a plain SecretStr would be pickled with its value
+            if isinstance(key, SecretStr):
+                object.__setattr__(
+                    self, name, ApiKey.hiding(key).owned(self.name, name, names)
+                )
 
     made.__init__ = init  # type: ignore[method-assign]
     return cast("type[T]", made)
@@ -135,14 +187,20 @@ def provider(cls: type[T]) -> type[T]:
 def environment(cls: type[Any]) -> Mapping[str, tuple[str, ...]]:
     """Return the environment variables of each provider field that has any.
 
-    These are the ones that its `Env` lists. A `BaseUrl` also gets one made of the provider's and the field's name, such
-    as ``TAVILY_BASE_URL``, so that every service can be reached through a gateway.
+    These are the ones that its `Env` lists. A `BaseUrl` also gets one made of the
+    provider's and the field's name, such as ``TAVILY_BASE_URL``, so that every service
+    can be reached through a gateway.
     """
     if not hasattr(cls, "__dataclass_fields__"):
         return MappingProxyType(_environment_of_plain(cls))
     found = {}
     for name, notes in field_notes(cls).items():
-        names = [variable for note in notes if isinstance(note, Env) for variable in note.names]
+        names = [
+            variable
+            for note in notes
+            if isinstance(note, Env)
+            for variable in note.names
+        ]
         if any(isinstance(note, Destination) for note in notes):
             names.append(re.sub("[^A-Z0-9]", "_", f"{cls.name}_{name}".upper()))
         if names:
@@ -151,39 +209,58 @@ def environment(cls: type[Any]) -> Mapping[str, tuple[str, ...]]:
 
 
 def is_vendor(provider: Any) -> bool:
-    """Return whether *provider* talks to its vendor's own server: the default of ``base_url``.
+    """Return whether *provider* talks to its vendor's own server: the default of
+    ``base_url``.
 
-    A reader checks this before it sends the URL of a page. Any other server may run inside a private network, so the
-    guard has to check the page's address too: ``Request(target=url, judge_target=not is_vendor(self))``.
+    A reader checks this before it sends the URL of a page. Any other server may run
+    inside a private network, so the guard has to check the page's address too:
+    ``Request(target=url, judge_target=not is_vendor(self))``.
     """
-    (default,) = (field.default for field in dc.fields(provider) if field.name == "base_url")
+    (default,) = (
+        field.default for field in dc.fields(provider) if field.name == "base_url"
+    )
     return _server(provider.base_url) == _server(default)
 
 
 def destinations(provider: Any) -> dict[str, str]:
-    """Return the URLs that *provider* sends its key to, by field: those declared as `BaseUrl`, or its ``base_url``."""
+    """Return the URLs that *provider* sends its key to, by field: those declared as
+    `BaseUrl`, or its ``base_url``.
+    """
     try:
         fields = field_notes(type(provider))
-    except (NameError, TypeError):  # a plain dataclass, whose annotations may be importable only by type checkers
+    except (NameError, TypeError):
+        # a plain dataclass, whose annotations may be importable only by type checkers
         fields = {}
-    declared = [name for name, notes in fields.items() if any(isinstance(n, Destination) for n in notes)]
+    declared = [
+        name
+        for name, notes in fields.items()
+        if any(isinstance(n, Destination) for n in notes)
+    ]
     urls = {name: getattr(provider, name, None) for name in declared or ["base_url"]}
     return {name: url for name, url in urls.items() if isinstance(url, str)}
 
 
 def _server(url: Any) -> tuple[str, str] | None:
-    """Return scheme, host and port; None for a provider without a vendor, whose ``base_url`` has no default."""
+    """Return scheme, host and port; None for a provider without a vendor, whose
+    ``base_url`` has no default.
+    """
     parts = urlsplit(url) if isinstance(url, str) else None
     return (parts.scheme, parts.netloc.lower()) if parts else None
 
 
 @_once  # evaluating its hints takes longer than all else that makes a provider
 def field_notes(cls: type[Any]) -> Mapping[str, tuple[Any, ...]]:
-    """Return the fields of a provider, each with its types and annotations; empty for a class without fields."""
+    """Return the fields of a provider, each with its types and annotations; empty for a
+    class without fields.
+    """
     if not dc.is_dataclass(cls):
         return MappingProxyType({})
     hints = get_type_hints(cls, include_extras=True)
-    notes = {field.name: tuple(_parts(hints[field.name])) for field in dc.fields(cls) if field.init}
+    notes = {
+        field.name: tuple(_parts(hints[field.name]))
+        for field in dc.fields(cls)
+        if field.init
+    }
     return MappingProxyType(notes)
 
 
@@ -195,23 +272,30 @@ def is_secret(notes: tuple[Any, ...]) -> bool:
 def _environment_of_plain(cls: type[Any]) -> dict[str, tuple[str, ...]]:
     try:
         hints = get_type_hints(cls, include_extras=True)
-    except (NameError, TypeError):  # its annotations may be importable only by type checkers; or it is not a class
+    except (NameError, TypeError):
+        # its annotations may be importable only by type checkers; or it is not a class
         return {}
     notes = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
-    found = {name: [note.names for note in some if isinstance(note, Env)] for name, some in notes.items()}
+    found = {
+        name: [note.names for note in some if isinstance(note, Env)]
+        for name, some in notes.items()
+    }
     return {name: sum(names, ()) for name, names in found.items() if names}
 
 
 def construct(cls: type[Any], name: str, options: Mapping[str, Any]) -> Any:
-    """Make an instance of any provider class, which is registered under *name*, of its *options*.
+    """Make an instance of any provider class, which is registered under *name*, of its
+    *options*.
 
-    A required one that is missing is a `MissingKey`, and an invalid one another `ConfigurationError`.
+    A required one that is missing is a `MissingKey`, and an invalid one another
+    `ConfigurationError`.
     """
     try:
         return cls(**options)
     except ConfigurationError:
         raise
-    except Exception as error:  # a class without the decorator `provider` may raise anything
+    except Exception as error:
+        # a class without the decorator `provider` may raise anything
         missing = required_names(cls) - set(options)
         if isinstance(error, TypeError) and missing:
             raise missing_field_error(cls, min(missing), name) from error
@@ -223,19 +307,30 @@ def construct(cls: type[Any], name: str, options: Mapping[str, Any]) -> Any:
 
 
 def missing_field_error(cls: Any, field: str, name: str | None = None) -> MissingKey:
-    """Make the error for a missing *field* of provider *cls*: it names variable, argument and file entry."""
+    """Make the error for a missing *field* of provider *cls*: it names variable,
+    argument and file entry.
+    """
     name = name or cls.name
     names = environment(cls).get(field, ())
     ways = [f"set {' or '.join(names)}"] if names else []
-    ways += [f"pass {field}=...", f'put {field} under [providers.{name}] in websearch.toml, for "{name}" by name']
-    return MissingKey(f"{name} has no {field}: {', or '.join(ways)}", variables=names, provider=name)
+    ways += [
+        f"pass {field}=...",
+        f'put {field} under [providers.{name}] in websearch.toml, for "{name}" by name',
+    ]
+    return MissingKey(
+        f"{name} has no {field}: {', or '.join(ways)}", variables=names, provider=name
+    )
 
 
 def required_names(cls: type[Any]) -> set[str]:
     """Return the names of the arguments that have no default."""
     kinds = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
     parameters = inspect.signature(cls).parameters.values()
-    return {one.name for one in parameters if one.default is inspect.Parameter.empty and one.kind in kinds}
+    return {
+        one.name
+        for one in parameters
+        if one.default is inspect.Parameter.empty and one.kind in kinds
+    }
 
 
 def _configuration_error(cls: Any, error: ValidationError) -> ConfigurationError:
@@ -244,13 +339,20 @@ def _configuration_error(cls: Any, error: ValidationError) -> ConfigurationError
         own = problem.get("ctx", {}).get("error")
         if isinstance(own, ConfigurationError):
             return own
-    if all(problem["type"].startswith("missing") or "is empty" in problem["msg"] for problem in problems):
+    if all(
+        problem["type"].startswith("missing") or "is empty" in problem["msg"]
+        for problem in problems
+    ):
         return missing_field_error(cls, str(problems[0]["loc"][0]))
-    return ConfigurationError(f"{cls.name}: {describe_problems(error, field_notes(cls), OF_HTTP)}")
+    return ConfigurationError(
+        f"{cls.name}: {describe_problems(error, field_notes(cls), OF_HTTP)}"
+    )
 
 
 def _parts(hint: Any) -> Iterator[Any]:
-    """Yield a type and its parts: ``Annotated[X | None, note]`` has X, None and the note."""
+    """Yield a type and its parts: ``Annotated[X | None, note]`` has X, None and the
+    note.
+    """
     yield hint
     yield from getattr(hint, "__metadata__", ())
     for part in get_args(hint):
@@ -261,4 +363,8 @@ def _parts(hint: Any) -> Iterator[Any]:
 @functools.cache
 def _key_variables(cls: type[Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     variables = environment(cls)
-    return tuple((name, variables.get(name, ())) for name, notes in field_notes(cls).items() if is_secret(notes))
+    return tuple(
+        (name, variables.get(name, ()))
+        for name, notes in field_notes(cls).items()
+        if is_secret(notes)
+    )

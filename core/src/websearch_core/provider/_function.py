@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from .._text.suggestion import check_names
-from ..errors import ConfigurationError, ServiceError, TimedOut, Unavailable, WebSearchError
+from ..errors import (
+    ConfigurationError,
+    ServiceError,
+    TimedOut,
+    Unavailable,
+    WebSearchError,
+)
 from ..flow import Call, Flow
 from ..models import Page, SearchQuery, SearchResponse, SearchResult
 from ._declare import T
@@ -33,18 +39,26 @@ class _Function:
     def __repr__(self) -> str:
         return f"from_function({self.name!r})"
 
-    def _ask(self, verb: str, function: Callable[[Any], Any], argument: Any) -> Flow[Any]:
+    def _ask(
+        self, verb: str, function: Callable[[Any], Any], argument: Any
+    ) -> Flow[Any]:
         try:
             answer = yield Call(function, argument)
-            if inspect.isawaitable(answer):  # lambdas, partials and callable objects may hide that they are async
+            # lambdas, partials and callable objects may hide that they are async
+            if inspect.isawaitable(answer):
                 answer = yield Call(_await, answer)
         except WebSearchError:
             raise
         except Exception as error:
             kinds = {TimeoutError: TimedOut, ConnectionError: Unavailable}
-            kind = next((ours for theirs, ours in kinds.items() if isinstance(error, theirs)), ServiceError)
+            kind = next(
+                (ours for theirs, ours in kinds.items() if isinstance(error, theirs)),
+                ServiceError,
+            )
             # Its message is left out: it may contain a key.
-            raise kind(f"{self.name} {verb} failed: {type(error).__name__}", provider=self.name) from error
+            raise kind(
+                f"{self.name} {verb} failed: {type(error).__name__}", provider=self.name
+            ) from error
         return answer
 
 
@@ -57,12 +71,22 @@ class _Searches(_Function):
         assert self._search is not None
         answer = yield from self._ask("search", self._search, query)
         if isinstance(answer, SearchResponse):
-            return answer.model_copy(update={"query": query.text, "provider": self.name})
+            return answer.model_copy(
+                update={"query": query.text, "provider": self.name}
+            )
         results: list[SearchResult] = []
         for item in _items(answer, self.name):
-            results += [item] if isinstance(item, SearchResult) else parse_results([dict(item)], self.name)
-        numbered = [result.model_copy(update={"provider": self.name}) for result in results]
-        return SearchResponse(query=query.text, results=tuple(numbered), provider=self.name)
+            results += (
+                [item]
+                if isinstance(item, SearchResult)
+                else parse_results([dict(item)], self.name)
+            )
+        numbered = [
+            result.model_copy(update={"provider": self.name}) for result in results
+        ]
+        return SearchResponse(
+            query=query.text, results=tuple(numbered), provider=self.name
+        )
 
 
 class _Reads(_Function):
@@ -71,7 +95,9 @@ class _Reads(_Function):
         self._guard.check(url)
         answer = yield from self._ask("read", self._read, url)
         if isinstance(answer, str):
-            answer = Page(url=url, final_url=url, content=answer, media_type="text/markdown")
+            answer = Page(
+                url=url, final_url=url, content=answer, media_type="text/markdown"
+            )
         if not isinstance(answer, Page):
             raise _wrong_type(self.name, "read", "a Page or a text", answer)
         return answer.model_copy(update={"url": url, "provider": self.name})
@@ -82,11 +108,15 @@ class FunctionProvider(_Searches, _Reads):
 
 
 @overload
-def from_function(name: str, *, search: SearchFunction, options: AbstractSet[str] = ...) -> SearchProvider: ...
+def from_function(
+    name: str, *, search: SearchFunction, options: AbstractSet[str] = ...
+) -> SearchProvider: ...
 
 
 @overload
-def from_function(name: str, *, read: ReadFunction, internal: Sequence[str] = ...) -> PageReader: ...
+def from_function(
+    name: str, *, read: ReadFunction, internal: Sequence[str] = ...
+) -> PageReader: ...
 
 
 @overload
@@ -109,7 +139,8 @@ def from_function(
     internal: Sequence[str] = (),
     **other: object,
 ) -> Provider:
-    """Make a provider from plain functions, such as calls to a vendor's SDK. Each may block or be async.
+    """Make a provider from plain functions, such as calls to a vendor's SDK. Each may
+    block or be async.
 
     ::
 
@@ -118,33 +149,48 @@ def from_function(
 
         web = WebSearch(from_function("harbour", search=search))
 
-    A blocking function runs in a thread, so it does not block the event loop. After the timeout its result is no
-    longer awaited, but it keeps running. It opens its own connections, which the guard cannot see: the guard checks the
-    URL before *read* is called, and nothing after that. Give *read* only functions that let a service open the page.
+    A blocking function runs in a thread, so it does not block the event loop. After the
+    timeout its result is no longer awaited, but it keeps running. It opens its own
+    connections, which the guard cannot see: the guard checks the URL before *read* is
+    called, and nothing after that. Give *read* only functions that let a service open
+    the page.
 
     Args:
         name: The name of the provider.
-        search: Takes a `SearchQuery` and returns a `SearchResponse`, or results: each a `SearchResult`, or a mapping
-            with ``url``, ``title``, ``snippet``, ``score`` and ``published``; only ``url`` is required.
+        search: Takes a `SearchQuery` and returns a `SearchResponse`, or results: each a
+            `SearchResult`, or a mapping with ``url``, ``title``, ``snippet``, ``score``
+            and ``published``; only ``url`` is required.
         read: Takes a URL and returns a `Page`, or its text as Markdown.
-        options: The fields of `SearchQuery` that *search* supports; a query with others is refused.
-        internal: Non-public networks and origins whose URLs *read* may get, as for `WebSearch`.
+        options: The fields of `SearchQuery` that *search* supports; a query with others
+            is refused.
+        internal: Non-public networks and origins whose URLs *read* may get, as for
+            `WebSearch`.
         other: Nothing; the former name of an argument is answered with its name.
 
     Raises:
-        ConfigurationError: No function was given, an option is not a field of a query, or *internal* is invalid.
+        ConfigurationError: No function was given, an option is not a field of a query,
+            or *internal* is invalid.
     """
     from .._net.guard import Guard
 
-    check_names(other, ("search", "read", "options", "internal"), ConfigurationError, {"allow": "internal"})
+    check_names(
+        other,
+        ("search", "read", "options", "internal"),
+        ConfigurationError,
+        {"allow": "internal"},
+    )
     if not name or not isinstance(name, str):
         raise ConfigurationError("from_function: give the provider a name")
     if not all(function is None or callable(function) for function in (search, read)):
-        raise ConfigurationError(f"from_function({name!r}): search and read have to be functions")
+        raise ConfigurationError(
+            f"from_function({name!r}): search and read have to be functions"
+        )
     if search is None and read is None:
         raise ConfigurationError(f"from_function({name!r}): give search, read, or both")
     if unknown := sorted(set(options) - set(SearchQuery.model_fields)):
-        raise ConfigurationError(f"from_function({name!r}): not a field of SearchQuery: {', '.join(unknown)}")
+        raise ConfigurationError(
+            f"from_function({name!r}): not a field of SearchQuery: {', '.join(unknown)}"
+        )
     kind = FunctionProvider if search and read else _Searches if search else _Reads
     return kind(name, frozenset(options), Guard.allowing(internal), search, read)
 
@@ -155,7 +201,9 @@ async def _await(answer: Awaitable[T]) -> T:
 
 def _items(answer: Any, name: str) -> list[Any]:
     if isinstance(answer, str | bytes | Mapping) or not isinstance(answer, Iterable):
-        raise _wrong_type(name, "search", "a SearchResponse or a list of results", answer)
+        raise _wrong_type(
+            name, "search", "a SearchResponse or a list of results", answer
+        )
     items = list(answer)
     for item in items:
         if not isinstance(item, SearchResult | Mapping):
@@ -165,4 +213,7 @@ def _items(answer: Any, name: str) -> list[Any]:
 
 def _wrong_type(name: str, verb: str, wanted: str, answer: Any) -> ServiceError:
     got = type(answer).__name__
-    return ServiceError(f"{name} {verb} failed: the function must return {wanted}, not {got}", provider=name)
+    return ServiceError(
+        f"{name} {verb} failed: the function must return {wanted}, not {got}",
+        provider=name,
+    )

@@ -1,7 +1,9 @@
-"""Countries and languages: from standard codes to the service's own, and refused here if the service has none.
+"""Countries and languages: from standard codes to the service's own, and refused here
+if the service has none.
 
-A provider lists what its service knows in class attributes, ``countries`` and ``languages``, which `codes` writes down
-compactly: ``languages = codes("de en pt=pt-pt pt-br ja=jp zh-hans zh-hant")``.
+A provider lists what its service knows in class attributes, ``countries`` and
+``languages``, which `codes` writes down compactly: ``languages = codes("de en pt=pt-pt
+pt-br ja=jp zh-hans zh-hant")``.
 """
 
 from __future__ import annotations
@@ -13,42 +15,62 @@ from ..errors import UnsupportedOption
 from ..models import SearchQuery
 from ._ports import Provider
 
-_OLD = {"in": "id", "iw": "he", "ji": "yi", "mo": "ro", "cmn": "zh", "fil": "tl", "nb": "no"}
+_OLD = {
+    "in": "id",
+    "iw": "he",
+    "ji": "yi",
+    "mo": "ro",
+    "cmn": "zh",
+    "fil": "tl",
+    "nb": "no",
+}
 _ALIASES = {"UK": "GB", "EL": "GR"}
-# The scripts that languages are usually written in; what is not listed is written in Latin letters.
+# The scripts that languages are usually written in; what is not listed is written in
+# Latin letters.
 _SCRIPTS = {
     language: script
     for script, languages in {
-        "arab": "ar fa ps sd ug ur ckb", "armn": "hy", "beng": "as bn", "cyrl": "be bg kk ky mk mn ru sr tg tt uk",
-        "deva": "hi mr ne sa", "ethi": "am ti", "geor": "ka", "grek": "el", "gujr": "gu", "guru": "pa",
-        "hans": "zh", "hebr": "he yi", "jpan": "ja", "khmr": "km", "knda": "kn", "kore": "ko", "laoo": "lo",
-        "mlym": "ml", "mymr": "my", "orya": "or", "sinh": "si", "taml": "ta", "telu": "te", "thaa": "dv", "thai": "th",
+        "arab": "ar fa ps sd ug ur ckb", "armn": "hy", "beng": "as bn",
+        "cyrl": "be bg kk ky mk mn ru sr tg tt uk",
+        "deva": "hi mr ne sa", "ethi": "am ti", "geor": "ka", "grek": "el",
+        "gujr": "gu", "guru": "pa",
+        "hans": "zh", "hebr": "he yi", "jpan": "ja", "khmr": "km", "knda": "kn",
+        "kore": "ko", "laoo": "lo",
+        "mlym": "ml", "mymr": "my", "orya": "or", "sinh": "si", "taml": "ta",
+        "telu": "te", "thaa": "dv", "thai": "th",
         "tibt": "bo",
     }.items()
     for language in languages.split()
 }  # fmt: skip
 _REGIONAL_SCRIPTS = {
-    ("zh", "tw"): "hant", ("zh", "hk"): "hant", ("zh", "mo"): "hant", ("yue", "cn"): "hans", ("pa", "pk"): "arab",
-    ("az", "ir"): "arab", ("uz", "af"): "arab", ("mn", "cn"): "mong", ("kk", "cn"): "arab",
+    ("zh", "tw"): "hant", ("zh", "hk"): "hant", ("zh", "mo"): "hant",
+    ("yue", "cn"): "hans", ("pa", "pk"): "arab",
+    ("az", "ir"): "arab", ("uz", "af"): "arab", ("mn", "cn"): "mong",
+    ("kk", "cn"): "arab",
 }  # fmt: skip
 
 
 def codes(text: str) -> Mapping[str, str]:
-    """Return a table of codes that a service knows: ``codes("de en ja=jp")`` is ``{"de": "de", "en": "en", "ja":
-    "jp"}``.
+    """Return a table of codes that a service knows: ``codes("de en ja=jp")`` is
+    ``{"de": "de", "en": "en", "ja": "jp"}``.
 
-    Left of an equals sign is the standard code, right of it the service's; ``+`` in the latter is a space.
+    Left of an equals sign is the standard code, right of it the service's; ``+`` in the
+    latter is a space.
     """
     pairs = (item.partition("=") for item in text.split())
-    return MappingProxyType({code: (own or code).replace("+", " ") for code, _, own in pairs})
+    return MappingProxyType(
+        {code: (own or code).replace("+", " ") for code, _, own in pairs}
+    )
 
 
 def find_country(query: SearchQuery, provider: Provider) -> str | None:
-    """Return the service's code for the country of *query*; None if the query names none.
+    """Return the service's code for the country of *query*; None if the query names
+    none.
 
     Args:
         query: The query.
-        provider: Its ``countries`` are what the service knows: ISO 3166 codes in upper case, and the service's own.
+        provider: Its ``countries`` are what the service knows: ISO 3166 codes in upper
+            case, and the service's own.
 
     Raises:
         UnsupportedOption: The service does not know the country.
@@ -64,31 +86,40 @@ def find_country(query: SearchQuery, provider: Provider) -> str | None:
 
 
 def find_language(query: SearchQuery, provider: Provider) -> str | None:
-    """Return the service's code for the language of *query*; None if the query names none.
+    """Return the service's code for the language of *query*; None if the query names
+    none.
 
-    The query's country serves as the region of a tag without one: ``pt`` in ``BR`` is ``pt-BR``.
+    The query's country serves as the region of a tag without one: ``pt`` in ``BR`` is
+    ``pt-BR``.
 
     Args:
         query: The query.
-        provider: Its ``languages`` are what the service knows: BCP 47 tags, and the service's own codes.
+        provider: Its ``languages`` are what the service knows: BCP 47 tags, and the
+            service's own codes.
 
     Raises:
         UnsupportedOption: The service does not know the language.
     """
     if query.language is None:
         return None
-    found = match_language(query.language, getattr(provider, "languages", {}), country=query.country)
+    found = match_language(
+        query.language, getattr(provider, "languages", {}), country=query.country
+    )
     if found is None:
         message = f"{provider.name} does not know the language {query.language[:35]}"
         raise UnsupportedOption(message, options=["language"], provider=provider.name)
     return found
 
 
-def match_language(tag: str, known: Mapping[str, str], *, country: str | None = None) -> str | None:
-    """Return the service's code for the tag in *known* that fits *tag* best, as the lookup of RFC 4647 does, or None.
+def match_language(
+    tag: str, known: Mapping[str, str], *, country: str | None = None
+) -> str | None:
+    """Return the service's code for the tag in *known* that fits *tag* best, as the
+    lookup of RFC 4647 does, or None.
 
-    The language and its script always match: ``zh-TW`` and ``zh-Hant-HK`` are ``zh-hant`` and never ``zh-hans``, and
-    ``sr-Latn`` is not ``sr``. The region, or *country*, matches if it can; else the first entry of the language.
+    The language and its script always match: ``zh-TW`` and ``zh-Hant-HK`` are
+    ``zh-hant`` and never ``zh-hans``, and ``sr-Latn`` is not ``sr``. The region, or
+    *country*, matches if it can; else the first entry of the language.
     """
     language, script, region = _parse(tag, (country or "").lower())
     best: tuple[int, str] | None = None
@@ -103,7 +134,9 @@ def match_language(tag: str, known: Mapping[str, str], *, country: str | None = 
 
 
 def _parse(tag: str, country: str = "") -> tuple[str, str, str]:
-    """Return language, script and region in lower case; the script is the usual one if the tag has none."""
+    """Return language, script and region in lower case; the script is the usual one if
+    the tag has none.
+    """
     language, *others = tag.lower().replace("_", "-").split("-")
     language = _OLD.get(language, language)
     script = region = ""
@@ -115,4 +148,10 @@ def _parse(tag: str, country: str = "") -> tuple[str, str, str]:
         elif re.fullmatch(r"[a-z]{2}|\d{3}", part) and not region:
             region = part
     region = region or country
-    return language, script or _REGIONAL_SCRIPTS.get((language, region)) or _SCRIPTS.get(language, "latn"), region
+    return (
+        language,
+        script
+        or _REGIONAL_SCRIPTS.get((language, region))
+        or _SCRIPTS.get(language, "latn"),
+        region,
+    )

@@ -1,7 +1,9 @@
-"""What stands in the way of a page: challenges against robots, and pages that say nothing without scripts.
+"""What stands in the way of a page: challenges against robots, and pages that say
+nothing without scripts.
 
-The marks are those of the pages that vendors of bot protection serve instead, not of scripts in every page. A site can
-also offer Markdown that does not say what its page says: a wall, an error or nothing, under a 200.
+The marks are those of the pages that vendors of bot protection serve instead, not of
+scripts in every page. A site can also offer Markdown that does not say what its page
+says: a wall, an error or nothing, under a 200.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from .._text.urls import find_origin
 from ..flow import Response
 
 _MOST_SOURCE = 100_000  # bytes; no challenge is longer
-_CHALLENGE_LENGTH = 1_000  # characters: a page with more text than that has content besides a challenge
+# characters: a page with more text than that has content besides a challenge
+_CHALLENGE_LENGTH = 1_000
 _PLEA_LENGTH = 300  # characters of a request to switch scripts on, in any language
 
 _HEADERS = (
@@ -25,98 +28,148 @@ _HEADERS = (
 )
 _SOURCE = (
     ("Cloudflare", rb"_cf_chl_opt|cf-browser-verification|id=\"challenge-error-text\"|cf-error-details"),
-    ("DataDome", rb"captcha-delivery\.com/|Please enable JS and disable any ad blocker"),
+    ("DataDome", (rb"captcha-delivery\.com/|Please enable JS and disable any ad "
+                 rb"blocker")),
     ("HUMAN", rb"px-captcha|captcha\.px-cdn\.net|captcha\.px-cloud\.net|\"blockScript\"\s*:"),
     ("Akamai", rb"errors\.edgesuite\.net|sec-if-cpt-container|sec-cpt-if|bm-verify="),
     ("AWS WAF", rb"awsWafCookieDomainList|\.awswaf\.com/[^\"']{1,200}challenge|AwsWafIntegration\.checkForceRefresh"),
-    ("Imperva", rb"Incapsula incident ID|_Incapsula_Resource\?[^\"']{0,40}(?:CWUDNSAI|SWCNGEEC|incident_id)"),
+    ("Imperva", (rb"Incapsula incident "
+                rb"ID|_Incapsula_Resource\?[^\"']{0,40}(?:CWUDNSAI|SWCNGEEC|incident_id)")),
     ("Imperva", rb"Pardon Our Interruption"),
     ("Kasada", rb"window\.KPSDK=|/149e9513-01fa-4fb0-aad4-566afd725d1b/[0-9a-f-]{36}/ips\.js"),
-    ("F5", rb"The requested URL was rejected\. Please consult with your administrator|TSPD_101"),
+    ("F5", (rb"The requested URL was rejected\. Please consult with your "
+           rb"administrator|TSPD_101")),
     ("Sucuri", rb"sucuri_cloudproxy_js|Sucuri WebSite Firewall - Access Denied"),
     ("DDoS-Guard", rb"/\.well-known/ddos-guard/(?:js-challenge|check)|<title>DDoS-Guard</title>"),
     ("Anubis", rb"anubis_challenge|/\.within\.website/x/cmd/anubis/"),
     ("Vercel", rb"Vercel Security Checkpoint"),
-    ("Google", rb"Our systems have detected unusual traffic from your computer network|id=\"captcha-form\""),
+    ("Google", (rb"Our systems have detected unusual traffic from your computer "
+               rb"network|id=\"captcha-form\"")),
     ("Amazon", rb"/errors/validateCaptcha"),
 )  # fmt: skip
-_WIDGETS = re.compile(rb"g-recaptcha|h-captcha|cf-turnstile|geetest_|arkoselabs\.com|friendlycaptcha", re.IGNORECASE)
+_WIDGETS = re.compile(
+    rb"g-recaptcha|h-captcha|cf-turnstile|geetest_|arkoselabs\.com|friendlycaptcha",
+    re.IGNORECASE,
+)
 _TEXTS = (
-    ("Cloudflare", r"Just a moment\.\.\.|Attention Required! \| Cloudflare|security by Cloudflare"),
-    ("Cloudflare", r"needs to review the security of your connection before proceeding|Checking your browser before"),
+    ("Cloudflare", (r"Just a moment\.\.\.|Attention Required! \| Cloudflare|security by "
+                   r"Cloudflare")),
+    ("Cloudflare", (r"needs to review the security of your connection before "
+                   r"proceeding|Checking your browser before")),
     ("HUMAN", r"Press (?:&|and) Hold to confirm|Access to this page has been denied"),
-    ("Akamai", r"You don't have permission to access .{1,300} on this server\.\s+Reference\W{1,3}#?[0-9a-f]"),
+    ("Akamai", (r"You don't have permission to access .{1,300} on this "
+               r"server\.\s+Reference\W{1,3}#?[0-9a-f]")),
     ("AWS WAF", r"Let's confirm you are human"),
     ("Imperva", r"Incapsula incident ID|Pardon Our Interruption"),
     ("Anubis", r"Making sure you(?:'|\u2019)re not a bot"),
     ("Vercel", r"Vercel Security Checkpoint"),
     ("Google", r"detected unusual traffic from your computer network"),
     ("Amazon", r"make sure you(?:'|\u2019)re not a robot"),
-    ("a CAPTCHA", r"(?:Verify|Confirm|Checking|Verifying) (?:that )?you(?: are|'re) (?:a )?(?:not a )?(?:human|robot)"),
+    ("a CAPTCHA", (r"(?:Verify|Confirm|Checking|Verifying) (?:that )?you(?: are|'re) "
+                  r"(?:a )?(?:not a )?(?:human|robot)")),
 )  # fmt: skip
-_BY_SOURCE = tuple((name, re.compile(marks.lower())) for name, marks in _SOURCE)  # `re` is slow if it ignores case
-_BY_TEXT = tuple((name, re.compile(marks, re.IGNORECASE | re.DOTALL)) for name, marks in _TEXTS)
+# `re` is slow if it ignores case
+_BY_SOURCE = tuple((name, re.compile(marks.lower())) for name, marks in _SOURCE)
+_BY_TEXT = tuple(
+    (name, re.compile(marks, re.IGNORECASE | re.DOTALL)) for name, marks in _TEXTS
+)
 _NAMED = re.compile(r"java\s?script", re.IGNORECASE)
 _PLEA = re.compile(
-    r"\b(?:enable|requires?|needs?|turn on|activate|support|without|allow)\b.{0,40}javascript"
-    r"|javascript\b.{0,40}\b(?:enabled|disabled|required|needed|turned off|not available|to (?:run|use|view))\b",
+    r"\b(?:enable|requires?|needs?|turn "
+    r"on|activate|support|without|allow)\b.{0,40}javascript"
+    r"|javascript\b.{0,40}\b(?:enabled|disabled|required|needed|turned off|not "
+    r"available|to (?:run|use|view))\b",
     re.IGNORECASE | re.DOTALL,
 )
 _SCRIPT = re.compile(rb"<script\b", re.IGNORECASE)
-_NOSCRIPT = re.compile(rb"<noscript\b[^>]{0,200}>[^<]{0,200}(?:<[^/][^<]{0,200}){0,5}java\s?script", re.IGNORECASE)
+_NOSCRIPT = re.compile(
+    rb"<noscript\b[^>]{0,200}>[^<]{0,200}(?:<[^/][^<]{0,200}){0,5}java\s?script",
+    re.IGNORECASE,
+)
 _WAITING = re.compile(
-    r"(?:(?:loading|please wait|just a moment|one moment|initiali[sz]ing|redirecting|computing)\W{0,5}"
+    r"(?:(?:loading|please wait|just a moment|one "
+    r"moment|initiali[sz]ing|redirecting|computing)\W{0,5}"
     r"|(?:loading|fetching|connecting|preparing|starting)(?: [\w']{1,20}){0,4}"
-    r" ?(?:\.{3}|\u2026|[,.:;\u2013-] ?(?:please|one moment|just a moment)[^.!?]{0,40}\W{0,5})"
+    r" ?(?:\.{3}|\u2026|[,.:;\u2013-] ?(?:please|one moment|just a "
+    r"moment)[^.!?]{0,40}\W{0,5})"
     r"|(?:please wait|one moment|just a moment),? (?:please|while)[^.!?]{0,60}\W{0,5}"
-    r"|(?:l\xe4dt|wird geladen|bitte warten|chargement(?: en cours)?|cargando|carregando"
-    r"|caricamento(?: in corso)?|laden|\u0142adowanie|\u0437\u0430\u0433\u0440\u0443\u0437\u043a\u0430|y\xfckleniyor"
+    r"|(?:l\xe4dt|wird geladen|bitte warten|chargement(?: en "
+    r"cours)?|cargando|carregando"
+    r"|caricamento(?: in "
+    r"corso)?|laden|\u0142adowanie|\u0437\u0430\u0433\u0440\u0443\u0437\u043a\u0430|y\xfckleniyor"
     r"|\u8aad\u307f\u8fbc\u307f\u4e2d|\u52a0\u8f7d\u4e2d|\u6b63\u5728\u52a0\u8f7d)\W{0,5})",
     re.IGNORECASE,
 )
 # How a consent wall begins, and what stands on its buttons.
-_CONSENT = re.compile(r".{0,60}\b(?:cookies?|privacy|consent|datenschutz|privatsphäre)\b", re.IGNORECASE | re.DOTALL)
-_CHOICE = re.compile(r"acc?ept|accett|akzept|allow|agree|reject|declin|ablehn|refus|rechaz|rifiut", re.IGNORECASE)
+_CONSENT = re.compile(
+    r".{0,60}\b(?:cookies?|privacy|consent|datenschutz|privatsphäre)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_CHOICE = re.compile(
+    r"acc?ept|accett|akzept|allow|agree|reject|declin|ablehn|refus|rechaz|rifiut",
+    re.IGNORECASE,
+)
 _CHOICES = 60  # characters of the buttons, which are the last line
-# Where scripts put the page, if nothing is there yet: the main part, the root of an application, a custom element.
-_EMPTY_MAIN = re.compile(rb"<main\b[^>]{0,500}>(?:\s|<!--[^>]{0,200}-->){0,50}</main>", re.IGNORECASE)
+# Where scripts put the page, if nothing is there yet: the main part, the root of an
+# application, a custom element.
+_EMPTY_MAIN = re.compile(
+    rb"<main\b[^>]{0,500}>(?:\s|<!--[^>]{0,200}-->){0,50}</main>", re.IGNORECASE
+)
 _EMPTY_ROOT = re.compile(
     rb"<div\b[^>]{0,200}\bid\s{0,5}=\s{0,5}[\"']?(?:root|app|content|main|__next|__nuxt|app-root|react-root|svelte)[\"'\s>]"
     rb"[^<]{0,200}(?<=>)\s{0,50}</div>"
     rb"|<([a-z][a-z0-9]{0,30}-[a-z0-9-]{1,50})\b[^>]{0,300}>\s{0,50}</\1>",
     re.IGNORECASE,
 )
-_EMPTY_LIST = re.compile(rb"<(ul|ol|dl|table|tbody)\b[^<>]{0,500}>(?:\s|<!--[^>]{0,200}-->){0,50}</\1>", re.IGNORECASE)
+_EMPTY_LIST = re.compile(
+    rb"<(ul|ol|dl|table|tbody)\b[^<>]{0,500}>(?:\s|<!--[^>]{0,200}-->){0,50}</\1>",
+    re.IGNORECASE,
+)
 _UNSHOWN = frozenset({b"script", b"style", b"noscript", b"title", b"template"})
 # Headings, controls and menus: a page that has nothing else has yet to get its text.
-_FRAME = frozenset(b"h1 h2 h3 h4 h5 h6 button label legend summary select nav header footer".split())
+_FRAME = frozenset(
+    b"h1 h2 h3 h4 h5 h6 button label legend summary select nav header footer".split()
+)
 _WORD = re.compile(r"\b[^\W_]{4,}\b")
 _FIRST = 5  # words of a text that are looked for in the page
-_MOST_TEXT = 100_000  # characters of Markdown, targets of links included: a longer page says something
+# characters of Markdown, targets of links included: a longer page says something
+_MOST_TEXT = 100_000
 _MAX_AROUND = 600  # characters around an empty main part: navigation, a banner
 _BEGINNING = 3_000  # characters in which most pages say more than that
-_MAX_MENU = 100  # characters of links or names of pictures, or beside an empty list, which are all that a page says
+# characters of links or names of pictures, or beside an empty list, which are all that
+# a page says
+_MAX_MENU = 100
 _MAX_LABELS = 40  # characters of words that do not make a sentence
-_STATES = re.compile(r"\d|[.!?\u2026\u3002\uff01\uff1f\u061f\u0964]\W{0,9}\Z")  # a figure, or the end of a sentence
+# a figure, or the end of a sentence
+_STATES = re.compile(r"\d|[.!?\u2026\u3002\uff01\uff1f\u061f\u0964]\W{0,9}\Z")
 _PICTURE_NAME = re.compile(
-    rb"<img\b[^<>]{0,500}?\salt\s{0,5}=\s{0,5}(?:\"([^\"]{1,300})\"|'([^']{1,300})'|([^\s\"'>]{1,300}))", re.IGNORECASE
+    rb"<img\b[^<>]{0,500}?\salt\s{0,5}=\s{0,5}(?:\"([^\"]{1,300})\"|'([^']{1,300})'|([^\s\"'>]{1,300}))",
+    re.IGNORECASE,
 )
-_PASSWORD = re.compile(rb"<input\b[^<>]{0,500}?\stype\s{0,5}=\s{0,5}[\"']?password\b", re.IGNORECASE)
+_PASSWORD = re.compile(
+    rb"<input\b[^<>]{0,500}?\stype\s{0,5}=\s{0,5}[\"']?password\b", re.IGNORECASE
+)
 _LOGIN = re.compile(
     r"https?://(?:accounts?|auth|cas|idp?|login|signin|sso)\."
     r"|https?://[^/?#]+/(?:[^/?#]*/){0,8}"
     r"(?:auth|authorize|cas|log-?in|oauth2?|openid|openid-connect|saml2?|sign-?in|sso|wp-login\.php)(?:[/?#.]|$)",
     re.IGNORECASE,
 )
-_LINK = re.compile(r"\[([^\[\]]*+)\]\([^()\s]*+\)")  # linear: nothing that it runs over can begin another link
+# linear: nothing that it runs over can begin another link
+_LINK = re.compile(r"\[([^\[\]]*+)\]\([^()\s]*+\)")
 _MAX_LENGTH = 600  # characters: longer Markdown says more than that it is not here
-_MIN_SIZE = 60  # bytes of words outside headings: a page with fewer says next to nothing
+# bytes of words outside headings: a page with fewer says next to nothing
+_MIN_SIZE = 60
 _SIGN_IN = re.compile(
-    r"\b(?:sign|log)(?:ged)?[ -]?in (?:to|with|for|is required|required|or (?:sign|register|create))\b"
-    r"|\bplease (?:sign|log)[ -]?in\b|\byou (?:must|need to) (?:be (?:signed|logged)|sign|log)[ -]?in\b"
-    r"|\b(?:login|sign-?in|authentication|subscription) (?:is )?required\b|\b(?:members|subscribers)[ -]only\b"
+    r"\b(?:sign|log)(?:ged)?[ -]?in (?:to|with|for|is required|required|or "
+    r"(?:sign|register|create))\b"
+    r"|\bplease (?:sign|log)[ -]?in\b|\byou (?:must|need to) (?:be "
+    r"(?:signed|logged)|sign|log)[ -]?in\b"
+    r"|\b(?:login|sign-?in|authentication|subscription) (?:is "
+    r")?required\b|\b(?:members|subscribers)[ -]only\b"
     r"|\bsubscribe to (?:read|continue)\b|\bcreate (?:an?|your) (?:free )?account to\b"
-    r"|\b(?:melden|loggen) sie sich (?:bitte )?(?:an|ein)\b|\banmelden, um\b|\bconnectez-vous\b|\bidentifiez-vous\b"
+    r"|\b(?:melden|loggen) sie sich (?:bitte )?(?:an|ein)\b|\banmelden, "
+    r"um\b|\bconnectez-vous\b|\bidentifiez-vous\b"
     r"|\binici[ae]r? sesi[oó]n\b|\bfaça (?:o )?login\b|\baccedi per\b|\bвойдите\b"  # noqa: RUF001 - Russian
     r"|ログインして|请(?:先)?登录|請(?:先)?登入|로그인",
     re.IGNORECASE,
@@ -124,9 +177,12 @@ _SIGN_IN = re.compile(
 _FAILED = re.compile(
     r"(?:(?:http |error |status )*[45]\d\d\b(?:\W|\Z)"
     r"|(?:the |this )?(?:page|document|resource|url)? ?(?:was |could |is )?"
-    r"(?:not (?:be )?found|does ?n[o']t exist|unavailable)\b|something went wrong|internal server error|bad gateway"
-    r"|service unavailable|access denied|forbidden|an? (?:unexpected )?error (?:has )?occurred"
-    r"|seite nicht gefunden|page (?:introuvable|non trouvée)|página no encontrada|страница не найдена"
+    r"(?:not (?:be )?found|does ?n[o']t exist|unavailable)\b|something went "
+    r"wrong|internal server error|bad gateway"
+    r"|service unavailable|access denied|forbidden|an? (?:unexpected )?error (?:has "
+    r")?occurred"
+    r"|seite nicht gefunden|page (?:introuvable|non trouvée)|página no "
+    r"encontrada|страница не найдена"
     r"|ページが見つかりません|页面不存在|找不到页面)",
     re.IGNORECASE,
 )
@@ -135,10 +191,11 @@ _LINK_TARGET = re.compile(r"\]\([^()\s]*\)|https?://\S+")
 
 
 def find_challenge(response: Response, text: str | None = None) -> str | None:
-    """Return who answers with a challenge against robots instead of the page, such as ``Cloudflare``, or None.
+    """Return who answers with a challenge against robots instead of the page, such as
+    ``Cloudflare``, or None.
 
-    A banner or a script of such a vendor in a page with content is not one; *text* is that of the page, if it was
-    parsed. A header may say that it is one nevertheless.
+    A banner or a script of such a vendor in a page with content is not one; *text* is
+    that of the page, if it was parsed. A header may say that it is one nevertheless.
     """
     for header, value, name in _HEADERS:
         if value in (found := response.headers.get(header, "").lower()) and found:
@@ -149,14 +206,22 @@ def find_challenge(response: Response, text: str | None = None) -> str | None:
     for name, marks in _BY_SOURCE:
         if marks.search(source):
             return name
-    return "a CAPTCHA" if text is not None and not text.strip() and _WIDGETS.search(source) else None
+    return (
+        "a CAPTCHA"
+        if text is not None and not text.strip() and _WIDGETS.search(source)
+        else None
+    )
 
 
 def find_challenge_text(title: str, text: str) -> str | None:
-    """Return the same from a page's title and text alone, for services that return no more."""
+    """Return the same from a page's title and text alone, for services that return no
+    more.
+    """
     if len(text) >= _CHALLENGE_LENGTH:
         return None
-    return next((name for name, marks in _BY_TEXT if marks.search(f"{title}\n{text}")), None)
+    return next(
+        (name for name, marks in _BY_TEXT if marks.search(f"{title}\n{text}")), None
+    )
 
 
 def asks_for_scripts(text: str) -> bool:
@@ -165,12 +230,14 @@ def asks_for_scripts(text: str) -> bool:
 
 
 def needs_scripts(text: str, source: bytes, route: str = "") -> bool:
-    """Return whether the page whose HTML is *source* has no content without running its scripts.
+    """Return whether the page whose HTML is *source* has no content without running its
+    scripts.
 
-    In its *text*, as Markdown, asking for scripts, or to wait, is saying nothing, and so is a menu, headings and
-    buttons, the names of a few pictures, a consent wall, a few words around a main part or a list that is empty, or
-    labels without a sentence. *route* is the fragment of its URL if its scripts are to show what that names: then it is
-    another page.
+    In its *text*, as Markdown, asking for scripts, or to wait, is saying nothing, and
+    so is a menu, headings and buttons, the names of a few pictures, a consent wall, a
+    few words around a main part or a list that is empty, or labels without a sentence.
+    *route* is the fragment of its URL if its scripts are to show what that names: then
+    it is another page.
     """
     if route and _SCRIPT.search(source[:_MOST_SOURCE]):
         return True
@@ -184,7 +251,9 @@ def needs_scripts(text: str, source: bytes, route: str = "") -> bool:
         return False
     root = _EMPTY_ROOT.search(source)
     outside = _FRAME | {b"a"} if root or len(said) <= _MAX_MENU else _FRAME
-    if not re.search(r"\w", _visible(source, outside)) and any(one in said for one in _WORD.findall(_visible(source))):
+    if not re.search(r"\w", _visible(source, outside)) and any(
+        one in said for one in _WORD.findall(_visible(source))
+    ):
         return True
     if _EMPTY_MAIN.search(source) and _is_shown(said, source):
         return True
@@ -194,8 +263,17 @@ def needs_scripts(text: str, source: bytes, route: str = "") -> bool:
     menu = len(said) <= _MAX_MENU
     last = said.splitlines()[-1]
     return bool(
-        ((root or labels or (menu and _EMPTY_LIST.search(source))) and _is_shown(said, source))
-        or (menu and (not re.search(r"\w", _LINK.sub("", text)) or _names_pictures(said, source)))
+        (
+            (root or labels or (menu and _EMPTY_LIST.search(source)))
+            and _is_shown(said, source)
+        )
+        or (
+            menu
+            and (
+                not re.search(r"\w", _LINK.sub("", text))
+                or _names_pictures(said, source)
+            )
+        )
         or (_NAMED.search(said) and (_PLEA.search(said) or _NOSCRIPT.search(source)))
         or (_CONSENT.match(said) and len(last) <= _CHOICES and _CHOICE.search(last))
         or _WAITING.fullmatch(last.lstrip("#* ").strip())
@@ -203,42 +281,64 @@ def needs_scripts(text: str, source: bytes, route: str = "") -> bool:
 
 
 def asks_for_login(text: str, source: bytes, url: str = "", asked: str = "") -> bool:
-    """Return whether a page asks for a login and says little else, or is where another site sends those without one.
-    Its *text* is Markdown, and it was *asked* for by that URL, before redirects.
+    """Return whether a page asks for a login and says little else, or is where another
+    site sends those without one. Its *text* is Markdown, and it was *asked* for by that
+    URL, before redirects.
     """
     if _says_much(text):
         return False
-    is_elsewhere = bool(url and asked) and find_origin(url) != find_origin(asked) and _LOGIN.match(url) is not None
+    is_elsewhere = (
+        bool(url and asked)
+        and find_origin(url) != find_origin(asked)
+        and _LOGIN.match(url) is not None
+    )
     if not (is_elsewhere or _PASSWORD.search(source[:_MOST_SOURCE])):
         return False
-    return len(_LINK.sub(r"\1", text)) <= (_MAX_AROUND if is_elsewhere else _PLEA_LENGTH)
+    return len(_LINK.sub(r"\1", text)) <= (
+        _MAX_AROUND if is_elsewhere else _PLEA_LENGTH
+    )
 
 
 def _says_much(text: str) -> bool:
-    """Return True only if *text* is longer than `_MOST_TEXT`, or than `_MAX_AROUND` without the targets of its links.
+    """Return True only if *text* is longer than `_MOST_TEXT`, or than `_MAX_AROUND`
+    without the targets of its links.
 
-    For most texts the beginning is enough to tell, so neither the rest nor the source of the page is searched.
+    For most texts the beginning is enough to tell, so neither the rest nor the source
+    of the page is searched.
     """
     if len(text) > _MOST_TEXT:
         return True
     beginning = text[:_BEGINNING]
-    end = max(beginning.rfind(" ["), beginning.rfind("\n["))  # in no link: neither a label nor a target has these
+    # in no link: neither a label nor a target has these
+    end = max(beginning.rfind(" ["), beginning.rfind("\n["))
     if end < 0 and "[" in beginning:
         return False
-    return len(_LINK.sub(r"\1", beginning[: end if end >= 0 else None]).strip()) > _MAX_AROUND
+    return (
+        len(_LINK.sub(r"\1", beginning[: end if end >= 0 else None]).strip())
+        > _MAX_AROUND
+    )
 
 
 def _names_pictures(said: str, source: bytes) -> bool:
-    """Return whether a text is only the names of pictures, such as the logo that a page shows while it loads."""
-    names = b" ".join(map(b"".join, _PICTURE_NAME.findall(source))).decode("utf-8", "replace")
+    """Return whether a text is only the names of pictures, such as the logo that a page
+    shows while it loads.
+    """
+    names = b" ".join(map(b"".join, _PICTURE_NAME.findall(source))).decode(
+        "utf-8", "replace"
+    )
     words = set(said.split())
-    return words <= set(unescape(names).split()) and words.isdisjoint(_visible(source).split())
+    return words <= set(unescape(names).split()) and words.isdisjoint(
+        _visible(source).split()
+    )
 
 
 def _is_shown(said: str, source: bytes) -> bool:
-    """Return whether a text stands in the page, and not only in its data or in ``<noscript>``."""
+    """Return whether a text stands in the page, and not only in its data or in
+    ``<noscript>``.
+    """
     words = _WORD.findall(said)[:_FIRST]
-    visible = "".join(_visible(source).split())  # as elements in a line follow one another
+    # as elements in a line follow one another
+    visible = "".join(_visible(source).split())
     return bool(words) and all(word in visible for word in words)
 
 
@@ -260,7 +360,9 @@ def _visible(source: bytes, outside: AbstractSet[bytes] = frozenset()) -> str:
 
 
 def find_stub(title: str, text: str) -> str | None:
-    """Return why Markdown that a site offers does not say what its page says, such as ``asks to sign in``, or None."""
+    """Return why Markdown that a site offers does not say what its page says, such as
+    ``asks to sign in``, or None.
+    """
     said = text.strip()
     if not said:
         return "is empty"
@@ -272,10 +374,18 @@ def find_stub(title: str, text: str) -> str | None:
         if _SIGN_IN.search(said):
             return "asks to sign in"
         first = said.partition("\n")[0].lstrip("#* ")
-        if _FAILED.match(first) or _FAILED.match(title) or (said[0] == "{" and said[-1] == "}"):
+        if (
+            _FAILED.match(first)
+            or _FAILED.match(title)
+            or (said[0] == "{" and said[-1] == "}")
+        ):
             return "reports an error"
     prose = _LINK_TARGET.sub("", _HEADING.sub("", said[: 10 * _MAX_LENGTH]))
-    return "says next to nothing" if len("".join(prose.split()).encode()) < _MIN_SIZE else None
+    return (
+        "says next to nothing"
+        if len("".join(prose.split()).encode()) < _MIN_SIZE
+        else None
+    )
 
 
 def says_the_same(text: str, other: str) -> bool:

@@ -1,4 +1,6 @@
-"""What readers share: the error for a page that a service could not read, the title of a text, the links of a page."""
+"""What readers share: the error for a page that a service could not read, the title of
+a text, the links of a page.
+"""
 
 from __future__ import annotations
 import re
@@ -44,40 +46,65 @@ _MAX_DESCRIPTION = 1000
 
 
 def page_error(
-    reader: PageReader, *, status: Any = None, kind: type[errors.ServiceError] | None = None, detail: Any = None
+    reader: PageReader,
+    *,
+    status: Any = None,
+    kind: type[errors.ServiceError] | None = None,
+    detail: Any = None,
 ) -> errors.ServiceError:
-    """Make the error for a page that a service could not read, even if the service's own answer is a success.
+    """Make the error for a page that a service could not read, even if the service's
+    own answer is a success.
 
     Args:
         reader: The reader.
-        status: The HTTP status that the page answered, if the service states it; anything but that is ignored.
-        kind: The class of the error, if the caller knows it better than the status does. By default `Unavailable`.
+        status: The HTTP status that the page answered, if the service states it;
+            anything but that is ignored.
+        kind: The class of the error, if the caller knows it better than the status
+            does. By default `Unavailable`.
         detail: The service's own message; ignored if it is not a string.
     """
     number = as_number(status) or 0
     status = int(number) if 400 <= number < 1000 else None
     kind = kind or (_KINDS.get(status) if status else None) or errors.Unavailable
-    cause = f"the page answered {status}" if status else _CAUSES.get(kind, "it could not read the page")
+    cause = (
+        f"the page answered {status}"
+        if status
+        else _CAUSES.get(kind, "it could not read the page")
+    )
     cause += f": {_HINTS[status]}" if status in _HINTS else ""
     words = redact(detail, reader) if isinstance(detail, str) else None
-    error = kind(f"{reader.name} read failed: {cause}", provider=reader.name, status=status, detail=words)
-    error.temporary = kind is errors.TimedOut or (kind is errors.Unavailable and (status or 0) >= 500)
+    error = kind(
+        f"{reader.name} read failed: {cause}",
+        provider=reader.name,
+        status=status,
+        detail=words,
+    )
+    error.temporary = kind is errors.TimedOut or (
+        kind is errors.Unavailable and (status or 0) >= 500
+    )
     error.concerns_page = True
     return error
 
 
 def as_links(value: Any) -> tuple[str, ...]:
     """Return the absolute http(s) URLs in *value* if it is a list, else none."""
-    return tuple(one for one in value if isinstance(one, str) and is_web_url(one)) if isinstance(value, list) else ()
+    return (
+        tuple(one for one in value if isinstance(one, str) and is_web_url(one))
+        if isinstance(value, list)
+        else ()
+    )
 
 
-def check_response(response: Response, reader: PageReader, text: str | None = None, asked: str = "") -> None:
+def check_response(
+    response: Response, reader: PageReader, text: str | None = None, asked: str = ""
+) -> None:
     """Check that a site answered with its page, for readers that open pages themselves.
 
     Args:
         response: The site's response, after redirects.
         reader: The reader.
-        text: The text of the page, once it was parsed: many challenges and requests for a login come with a success.
+        text: The text of the page, once it was parsed: many challenges and requests for
+            a login come with a success.
         asked: The URL that was asked for, before redirects.
 
     Raises:
@@ -90,14 +117,33 @@ def check_response(response: Response, reader: PageReader, text: str | None = No
     if not failed and text is None:
         return
     if who := find_challenge(response, text):
-        raise error_for(response, reader, verb="read", kind=errors.Blocked, hint=f"a challenge against robots by {who}")
+        raise error_for(
+            response,
+            reader,
+            verb="read",
+            kind=errors.Blocked,
+            hint=f"a challenge against robots by {who}",
+        )
     if failed:
         kind = _KINDS.get(response.status)
-        if response.status == 429 or kind is errors.TimedOut:  # the same as from a service
+        # the same as from a service
+        if response.status == 429 or kind is errors.TimedOut:
             kind = None
-        raise error_for(response, reader, verb="read", kind=kind, hint=_HINTS.get(response.status, ""))
+        raise error_for(
+            response,
+            reader,
+            verb="read",
+            kind=kind,
+            hint=_HINTS.get(response.status, ""),
+        )
     if text is not None and asks_for_login(text, response.content, response.url, asked):
-        raise error_for(response, reader, verb="read", kind=errors.AccessDenied, hint="the page asks for a login")
+        raise error_for(
+            response,
+            reader,
+            verb="read",
+            kind=errors.AccessDenied,
+            hint="the page asks for a login",
+        )
 
 
 def check_text(reader: PageReader, title: str, text: str) -> None:
@@ -111,13 +157,19 @@ def check_text(reader: PageReader, title: str, text: str) -> None:
         message = f"{reader.name} read failed: a challenge against robots by {who}"
         raise errors.Blocked(message, provider=reader.name)
     if not text.strip():
-        raise errors.UnsupportedContent(f"{reader.name} read failed: the page has no text", provider=reader.name)
+        raise errors.UnsupportedContent(
+            f"{reader.name} read failed: the page has no text", provider=reader.name
+        )
 
 
-def find_records(urls: Sequence[str], records: Any, *, key: str = "url") -> list[dict[str, Any] | None]:
-    """Return the record of each of *urls*, or None: services answer in any order, and spell URLs differently.
+def find_records(
+    urls: Sequence[str], records: Any, *, key: str = "url"
+) -> list[dict[str, Any] | None]:
+    """Return the record of each of *urls*, or None: services answer in any order, and
+    spell URLs differently.
 
-    *records* is the decoded list; its URLs are at *key*. If one URL was sent, the first record belongs to it.
+    *records* is the decoded list; its URLs are at *key*. If one URL was sent, the first
+    record belongs to it.
     """
     found: dict[str, dict[str, Any]] = {}
     items = as_objects(records)
@@ -154,13 +206,15 @@ def parse_page(
     site_name: Any = None,
     **facts: Any,
 ) -> Page:
-    """Make a page of what a service says about it, leniently: a fact of another type than it should have is left out.
+    """Make a page of what a service says about it, leniently: a fact of another type
+    than it should have is left out.
 
     Args:
         reader: The reader.
         url: The URL that was asked for.
         text: The text of the page, as Markdown.
-        title: Its title, plain or with markup; if there is none, the first heading of the text.
+        title: Its title, plain or with markup; if there is none, the first heading of
+            the text.
         final_url: Where redirects led to; *url* if that is not an absolute http(s) URL.
         media_type: The content type of the page.
         author: Who wrote it: a text.
@@ -202,7 +256,8 @@ def parse_pages(
     cost: float | None = None,
     usage: Mapping[str, float] = MappingProxyType({}),
 ) -> list[Page | errors.WebSearchError]:
-    """Return what *parse* makes of each page of one request, or its error; the first page has the cost of all.
+    """Return what *parse* makes of each page of one request, or its error; the first
+    page has the cost of all.
 
     Args:
         parse: Makes a page, such as with `parse_page`, of an item of each column.
@@ -222,37 +277,69 @@ def parse_pages(
 
 
 def parse_response(
-    reader: PageReader, response: Response, url: str, final_url: str, max_bytes: int, **options: Any
+    reader: PageReader,
+    response: Response,
+    url: str,
+    final_url: str,
+    max_bytes: int,
+    **options: Any,
 ) -> Page:
-    """Parse a page of any type that its site sent, for readers that open pages themselves; it takes time.
+    """Parse a page of any type that its site sent, for readers that open pages
+    themselves; it takes time.
 
-    *max_bytes* is how many bytes the response could have: one that was cut is a `TooLarge` if its format cannot be read
-    then. *options* are those of `websearch_core.reading.read_bytes`.
+    *max_bytes* is how many bytes the response could have: one that was cut is a
+    `TooLarge` if its format cannot be read then. *options* are those of
+    `websearch_core.reading.read_bytes`.
     """
     from ..reading import read_bytes  # imports the parsers, which searches do without
 
     cut, options["ocr"] = "", current_call().wanted.ocr
     if response.truncated:
         is_at_limit = len(response.content) >= max_bytes
-        cut = f"larger than {max_bytes / 2**20:.4g} MiB" if is_at_limit else "not all of it arrived"
+        cut = (
+            f"larger than {max_bytes / 2**20:.4g} MiB"
+            if is_at_limit
+            else "not all of it arrived"
+        )
     try:
-        page = read_bytes(response.content, final_url, response.headers.get("content-type"), cut=cut, **options)
+        page = read_bytes(
+            response.content,
+            final_url,
+            response.headers.get("content-type"),
+            cut=cut,
+            **options,
+        )
     except errors.TooLarge as error:
-        raise errors.TooLarge(f"{reader.name} read failed: {error}", provider=reader.name) from error
+        raise errors.TooLarge(
+            f"{reader.name} read failed: {error}", provider=reader.name
+        ) from error
     return complete_page(reader, page, response, url, final_url)
 
 
-def complete_page(reader: PageReader, page: Page, response: Response, url: str, final_url: str) -> Page:
-    """Return *page*, which was parsed from *response*, with its URLs, reader and status, and a note if it was cut."""
-    update = {"url": url, "final_url": final_url, "provider": reader.name, "status": response.status}
+def complete_page(
+    reader: PageReader, page: Page, response: Response, url: str, final_url: str
+) -> Page:
+    """Return *page*, which was parsed from *response*, with its URLs, reader and
+    status, and a note if it was cut.
+    """
+    update = {
+        "url": url,
+        "final_url": final_url,
+        "provider": reader.name,
+        "status": response.status,
+    }
     page = page.model_copy(update=update)
     if response.truncated or response.status == 206:
         page = page.model_copy(update={"truncated": True})
-        return page.with_notes(f"the page is longer than the {len(response.content)} bytes that were read")
+        return page.with_notes(
+            f"the page is longer than the {len(response.content)} bytes that were read"
+        )
     return page
 
 
 def first_heading(markdown: str) -> str:
-    """Return the text of the first heading in *markdown*, for services that return no title; empty if it has none."""
+    """Return the text of the first heading in *markdown*, for services that return no
+    title; empty if it has none.
+    """
     heading = re.search(r"^#{1,6} ++(.+)$", markdown, re.MULTILINE)
     return plain_text(heading[1].rstrip(" #"))[:_MAX_TITLE] if heading else ""

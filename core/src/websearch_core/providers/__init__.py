@@ -7,8 +7,9 @@
     web = WebSearch(Brave(api_key="..."))
     [info.label for info in get_configured()]
 
-Each service is one file, imported when its provider is first used. Other packages register providers through the
-entry-point group ``websearch_core.providers`` (name = "module:Class"); `register` does so for the running process.
+Each service is one file, imported when its provider is first used. Other packages
+register providers through the entry-point group ``websearch_core.providers`` (name =
+"module:Class"); `register` does so for the running process.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ __all__ = [
     "known", "provider_class", "register",
 ]  # fmt: skip
 
-if not TYPE_CHECKING:  # hidden from type checkers: with a __getattr__, they would accept any name
+# hidden from type checkers: with a __getattr__, they would accept any name
+if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> type:
         from .._registry import built_in

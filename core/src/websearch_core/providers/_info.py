@@ -23,20 +23,27 @@ class ProviderInfo:
 
     Args:
         name: The name by which users choose it.
-        label: Its display name: ``Brave Search``. The name of the class if that has no ``label``.
+        label: Its display name: ``Brave Search``. The name of the class if that has no
+            ``label``.
         search: Whether it can search.
         read: Whether it can read pages.
         configured: Whether it can be used with the current settings.
-        missing: The environment variables that would make it usable; one of them is enough.
+        missing: The environment variables that would make it usable; one of them is
+            enough.
         problem: Why it cannot be used.
         variables: All environment variables that it reads.
-        options: The fields of a query that it supports, besides ``text``, ``limit`` and ``extra``.
-        emulated: Those among them for which the service has no parameter, such as ``site:`` in the query for domains;
-            with ``limit``, more results take more requests.
+        options: The fields of a query that it supports, besides ``text``, ``limit`` and
+            ``extra``.
+        emulated: Those among them for which the service has no parameter, such as
+            ``site:`` in the query for domains; with ``limit``, more results take more
+            requests.
         topics: The values of ``topic`` that it supports, besides ``general``.
-        secrets: Its settings that hold a key: all of them for a class without declared fields, which cannot say.
-        limits: The limits that the service documents: see `websearch_core.provider.Limits`.
-        about: Where to get a key, what it costs, and what its terms say: see `websearch_core.provider.Service`.
+        secrets: Its settings that hold a key: all of them for a class without declared
+            fields, which cannot say.
+        limits: The limits that the service documents: see
+            `websearch_core.provider.Limits`.
+        about: Where to get a key, what it costs, and what its terms say: see
+            `websearch_core.provider.Service`.
     """
 
     name: str
@@ -71,7 +78,8 @@ def get_all(settings: Settings | None = None) -> list[ProviderInfo]:
     """Return all providers, sorted by name.
 
     Args:
-        settings: Determine which are configured. None reads the environment and the settings files.
+        settings: Determine which are configured. None reads the environment and the
+            settings files.
 
     Raises:
         ConfigurationError: The settings are invalid.
@@ -81,18 +89,23 @@ def get_all(settings: Settings | None = None) -> list[ProviderInfo]:
 
 
 def get_configured(settings: Settings | None = None) -> list[ProviderInfo]:
-    """Return the providers that are ready to use, sorted by name. Takes and raises what `get_all` does.
+    """Return the providers that are ready to use, sorted by name. Takes and raises what
+    `get_all` does.
 
-    ``configured`` means that nothing is missing locally; only the service knows whether a key is valid.
+    ``configured`` means that nothing is missing locally; only the service knows whether
+    a key is valid.
     """
     return [info for info in get_all(settings) if info.configured]
 
 
-def get_default(settings: Settings | None = None, *, role: Role = "search") -> ProviderInfo:
+def get_default(
+    settings: Settings | None = None, *, role: Role = "search"
+) -> ProviderInfo:
     """Return the provider that `WebSearch` uses first if none is named.
 
     Args:
-        settings: Determine the choice. None reads the environment and the settings files.
+        settings: Determine the choice. None reads the environment and the settings
+            files.
         role: ``search``, or ``read`` for the page reader.
 
     Raises:
@@ -122,7 +135,8 @@ def _info(name: str, settings: Settings) -> ProviderInfo:
         cls = provider_class(name)
     except (ImportError, AttributeError) as error:  # a plug-in whose package is broken
         return ProviderInfo(name=name, label=name, problem=f"cannot be loaded: {error}")
-    provider: Any = cls  # until there is an instance; on the class, some attributes are properties
+    # until there is an instance; on the class, some attributes are properties
+    provider: Any = cls
     problem: str | None = None
     missing: tuple[str, ...] = ()
     try:
@@ -134,7 +148,9 @@ def _info(name: str, settings: Settings) -> ProviderInfo:
         problem, missing = str(error), error.variables
     except ConfigurationError as error:
         problem = str(error)
-    label, limits, about = (getattr(provider, name, None) for name in ("label", "limits", "about"))
+    label, limits, about = (
+        getattr(provider, name, None) for name in ("label", "limits", "about")
+    )
     options = _names(provider, "options")
     return ProviderInfo(
         name=name,
@@ -149,7 +165,9 @@ def _info(name: str, settings: Settings) -> ProviderInfo:
         emulated=_names(provider, "emulated"),
         topics=_names(provider, "topics") or (("news",) if "topic" in options else ()),
         secrets=_secrets(cls),
-        limits=cast("Limits", dict(limits)) if isinstance(limits, Mapping) else Limits(),
+        limits=cast("Limits", dict(limits))
+        if isinstance(limits, Mapping)
+        else Limits(),
         about=about if isinstance(about, Service) else Service(),
     )
 
@@ -161,9 +179,15 @@ def _names(provider: object, attribute: str) -> tuple[str, ...]:
 
 def _secrets(cls: type) -> tuple[str, ...]:
     if is_dataclass(cls):
-        return tuple(name for name, notes in field_notes(cls).items() if is_secret(notes))
+        return tuple(
+            name for name, notes in field_notes(cls).items() if is_secret(notes)
+        )
     try:
         parameters = inspect.signature(cls).parameters.values()
     except ValueError:  # it is written in C
         return ()
-    return tuple(one.name for one in parameters if one.kind in {one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY})
+    return tuple(
+        one.name
+        for one in parameters
+        if one.kind in {one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY}
+    )

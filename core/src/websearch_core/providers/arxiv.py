@@ -1,8 +1,9 @@
 """arXiv: preprints in physics, mathematics, computer science and neighbouring fields.
 
-Works without a key. Finds papers that contain every word of the query. A query with a field in it, such as ``ti:"tidal
-bores" AND au:Ellersund``, is sent unchanged. arXiv asks for three seconds between requests, so pages are requested that
-far apart. It answers in Atom, also to report an error. Dates are those of a paper's first version.
+Works without a key. Finds papers that contain every word of the query. A query with a
+field in it, such as ``ti:"tidal bores" AND au:Ellersund``, is sent unchanged. arXiv
+asks for three seconds between requests, so pages are requested that far apart. It
+answers in Atom, also to report an error. Dates are those of a paper's first version.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ class ArXiv:
 
     name = "arxiv"
     label = "arXiv"
-    options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "page"})
+    options: ClassVar[frozenset[str]] = frozenset(
+        {"topic", "time_range", "after", "before", "page"}
+    )
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
     topics: ClassVar[frozenset[str]] = frozenset({"academic"})
     limits: ClassVar[kit.Limits] = kit.Limits(
@@ -46,7 +49,8 @@ class ArXiv:
         prices=kit.FREE,
         as_of="2026-11",
         compared="the pages of its API, 2026-11",
-        terms="Metadata may be kept and shown (CC0); papers have licences of their own.",
+        terms="Metadata may be kept and shown (CC0); papers have licences of their "
+        "own.",
     )
 
     base_url: kit.BaseUrl = "https://export.arxiv.org/api"
@@ -62,38 +66,74 @@ class ArXiv:
                 yield Sleep(self.pause)
             requested.append(number)
             start = number * size
-            params = {"search_query": _words(query), "start": start or None, "max_results": size}
+            params = {
+                "search_query": _words(query),
+                "start": start or None,
+                "max_results": size,
+            }
             response = yield kit.get_json(self, "query", params, query)
             entries, total = yield from self._parse(response)
             if not entries and total > start:
-                raise Unavailable("arxiv search failed: it reported results but returned none", provider=self.name)
+                raise Unavailable(
+                    "arxiv search failed: it reported results but returned none",
+                    provider=self.name,
+                )
             text = response.content.decode("utf-8", "replace")
-            page = kit.parse_search(self, query, text, entries, url="link", snippet="summary", author="authors")
+            page = kit.parse_search(
+                self,
+                query,
+                text,
+                entries,
+                url="link",
+                snippet="summary",
+                author="authors",
+            )
             return page, start + size < total
 
         return (yield from kit.collect_pages(query, self, fetch))
 
-    def _parse(self, response: kit.Response) -> kit.Flow[tuple[list[dict[str, Any]], int]]:
-        """Return the entries of the feed and how many there are in all, or raise the error that it reports."""
+    def _parse(
+        self, response: kit.Response
+    ) -> kit.Flow[tuple[list[dict[str, Any]], int]]:
+        """Return the entries of the feed and how many there are in all, or raise the
+        error that it reports.
+        """
         if response.truncated:
-            raise TooLarge("arxiv search failed: the answer is too large", provider=self.name)
-        feed: tuple[list[dict[str, Any]], int] | None = yield Call(_parse_feed, response.content)
+            raise TooLarge(
+                "arxiv search failed: the answer is too large", provider=self.name
+            )
+        feed: tuple[list[dict[str, Any]], int] | None = yield Call(
+            _parse_feed, response.content
+        )
         entries = feed[0] if feed else []
-        problem = next((entry["summary"] for entry in entries if _is_error(entry)), None)
+        problem = next(
+            (entry["summary"] for entry in entries if _is_error(entry)), None
+        )
         if response.status != 200:
             raise kit.error_for(response, self, detail=problem)
         if problem is not None:
-            raise kit.error_for(response, self, detail=problem, hint="it rejects the query", kind=BadRequest)
+            raise kit.error_for(
+                response,
+                self,
+                detail=problem,
+                hint="it rejects the query",
+                kind=BadRequest,
+            )
         if feed is None:
             raise unexpected_format(self.name)
         return feed
 
 
 def _words(query: kit.SearchQuery) -> str:
-    """Return the query in arXiv's language: every word somewhere in the paper, submitted in the time asked for."""
+    """Return the query in arXiv's language: every word somewhere in the paper,
+    submitted in the time asked for.
+    """
     words = query.text
     if not _FIELDED.search(words):
-        words = " AND ".join(f"all:{word}" for word in _WORD.findall(words)) or f'all:"{words}"'
+        words = (
+            " AND ".join(f"all:{word}" for word in _WORD.findall(words))
+            or f'all:"{words}"'
+        )
     first, last = kit.date_range(query)
     if not (first or last):
         return words
@@ -102,37 +142,70 @@ def _words(query: kit.SearchQuery) -> str:
 
 
 def _parse_feed(content: bytes) -> tuple[list[dict[str, Any]], int] | None:
-    """Parse Atom; None if it is something else. The parser is imported here: it is slow to load."""
+    """Parse Atom; None if it is something else. The parser is imported here: it is slow
+    to load.
+    """
     import feedparser
 
     if b"<!ENTITY" in content:  # could grow without end, and is not part of a feed
         return None
     headers = {"content-type": "application/atom+xml"}
     try:
-        parsed = feedparser.parse(BytesIO(content), response_headers=headers, sanitize_html=False)
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):  # raised for some broken feeds
+        parsed = feedparser.parse(
+            BytesIO(content), response_headers=headers, sanitize_html=False
+        )
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        # raised for some broken feeds
         return None
     if not parsed.get("version", "").startswith("atom"):
         return None
     # Named after the namespace of OpenSearch, whose prefix is up to the service.
-    total = next((str(value) for name, value in parsed.feed.items() if name.endswith("totalresults")), "")
-    return [_entry(entry) for entry in parsed.entries], int(total) if total.isdecimal() else 0
+    total = next(
+        (
+            str(value)
+            for name, value in parsed.feed.items()
+            if name.endswith("totalresults")
+        ),
+        "",
+    )
+    return [_entry(entry) for entry in parsed.entries], int(
+        total
+    ) if total.isdecimal() else 0
 
 
 def _entry(entry: Any) -> dict[str, Any]:
-    texts = {name: " ".join(str(entry.get(name) or "").split()) for name in ("id", "title", "summary")}
-    facts = {name: entry.get(f"arxiv_{name}") for name in ("doi", "journal_ref", "comment")}
+    texts = {
+        name: " ".join(str(entry.get(name) or "").split())
+        for name in ("id", "title", "summary")
+    }
+    facts = {
+        name: entry.get(f"arxiv_{name}") for name in ("doi", "journal_ref", "comment")
+    }
     return {
         **texts,
         "link": entry.get("link") or texts["id"],
-        "authors": [author.get("name") for author in entry.get("authors", ()) if author.get("name")],
-        "published": dict.get(entry, "published"),  # its own `get` takes `updated` instead
+        "authors": [
+            author.get("name")
+            for author in entry.get("authors", ())
+            if author.get("name")
+        ],
+        # its own `get` takes `updated` instead
+        "published": dict.get(entry, "published"),
         "updated": dict.get(entry, "updated"),
         "categories": [tag.get("term") for tag in entry.get("tags", ())],
-        "pdf": next((link.get("href") for link in entry.get("links", ()) if link.get("title") == "pdf"), None),
+        "pdf": next(
+            (
+                link.get("href")
+                for link in entry.get("links", ())
+                if link.get("title") == "pdf"
+            ),
+            None,
+        ),
         **kit.drop_none(facts),
     }
 
 
 def _is_error(entry: Mapping[str, Any]) -> bool:
-    return "/api/errors" in entry["id"] or (entry["title"] == "Error" and not entry["authors"])
+    return "/api/errors" in entry["id"] or (
+        entry["title"] == "Error" and not entry["authors"]
+    )

@@ -1,10 +1,12 @@
-"""Built-in reader: renders a page with a browser that is installed here, from public addresses only.
+"""Built-in reader: renders a page with a browser that is installed here, from public
+addresses only.
 
-For pages that say nothing without running their scripts. It needs Chromium, Chrome or Edge, and no package. Everything
-that the browser sends, the page's scripts, frames, workers and sockets included, goes through our proxy, which
-judges each address as ``direct`` does. Each page gets a fresh context, and nothing of it is kept: no cookies, storage
-or cache. Dialogs, popups, downloads and permissions are refused. What is not HTML, such as a PDF, is read as ``direct``
-would read it.
+For pages that say nothing without running their scripts. It needs Chromium, Chrome or
+Edge, and no package. Everything that the browser sends, the page's scripts, frames,
+workers and sockets included, goes through our proxy, which judges each address as
+``direct`` does. Each page gets a fresh context, and nothing of it is kept: no cookies,
+storage or cache. Dialogs, popups, downloads and permissions are refused. What is not
+HTML, such as a PDF, is read as ``direct`` would read it.
 
 https://chromedevtools.github.io/devtools-protocol/
 """
@@ -35,28 +37,42 @@ class Browser:
     """Reads pages with a browser.
 
     Args:
-        browser_path: The program of a Chromium, Chrome or Edge. Unset: the first that is found.
-        sandbox: Run pages in the browser's sandbox. Without it, a page that exploits the browser has the rights of this
-            program: switch it off only where nothing else runs. As root, the browser is started as the user ``nobody``.
-        max_bytes: How many bytes of the page to read, after decompression. A longer page is cut, with a note.
-        max_traffic: How many bytes the page and everything that it loads may have, as they come over the wire.
+        browser_path: The program of a Chromium, Chrome or Edge. Unset: the first that
+            is found.
+        sandbox: Run pages in the browser's sandbox. Without it, a page that exploits
+            the browser has the rights of this program: switch it off only where nothing
+            else runs. As root, the browser is started as the user ``nobody``.
+        max_bytes: How many bytes of the page to read, after decompression. A longer
+            page is cut, with a note.
+        max_traffic: How many bytes the page and everything that it loads may have, as
+            they come over the wire.
         max_requests: How many requests the page may make.
-        memory: How many MiB of memory the process of one page may use, before it is ended (on Linux).
-        pages_at_once: How many pages to open at a time, in all of this Python process; others wait.
+        memory: How many MiB of memory the process of one page may use, before it is
+            ended (on Linux).
+        pages_at_once: How many pages to open at a time, in all of this Python process;
+            others wait.
         images: Let pages load images and fonts, too.
-        screenshot: Add ``screenshot.png`` to `Page.files`: the whole page, up to 16,000 pixels.
+        screenshot: Add ``screenshot.png`` to `Page.files`: the whole page, up to 16,000
+            pixels.
         pdf: Add ``page.pdf``: the page as it would be printed.
-        dom: Add ``dom.html``: the elements of the page after its scripts ran, without what it links to.
+        dom: Add ``dom.html``: the elements of the page after its scripts ran, without
+            what it links to.
     """
 
     name = "browser"
     opens_pages = True
     helps_after = (NeedsBrowser, Blocked)
 
-    browser_path: Annotated[Path | None, kit.Env("WEB_SEARCH_BROWSER_PATH", "WEBSEARCH_BROWSER_PATH")] = None
+    browser_path: Annotated[
+        Path | None, kit.Env("WEB_SEARCH_BROWSER_PATH", "WEBSEARCH_BROWSER_PATH")
+    ] = None
     sandbox: bool = True
-    max_bytes: Annotated[int, Field(ge=1), kit.FoundFile(at_most=10 * 2**20)] = 10 * 2**20
-    max_traffic: Annotated[int, Field(ge=1), kit.FoundFile(at_most=20 * 2**20)] = 20 * 2**20
+    max_bytes: Annotated[int, Field(ge=1), kit.FoundFile(at_most=10 * 2**20)] = (
+        10 * 2**20
+    )
+    max_traffic: Annotated[int, Field(ge=1), kit.FoundFile(at_most=20 * 2**20)] = (
+        20 * 2**20
+    )
     max_requests: Annotated[int, Field(ge=1), kit.FoundFile(at_most=500)] = 500
     memory: Annotated[int, Field(ge=128)] = 640
     pages_at_once: Annotated[int, Field(ge=1), kit.FoundFile(at_most=4)] = 4
@@ -77,7 +93,10 @@ class Browser:
         """Read the page at *url*."""
         asked = url + current_call().wanted.route
         response: kit.Response = yield kit.Request(
-            url=asked, max_bytes=self.max_bytes, guarded=True, transport=self._make_renderer()
+            url=asked,
+            max_bytes=self.max_bytes,
+            guarded=True,
+            transport=self._make_renderer(),
         )
         here = response.url or url
         kit.check_response(response, self)
@@ -88,22 +107,34 @@ class Browser:
         page = yield from add_transcripts(self, page, response, self._fetch_transcript)
         if not isinstance(response, Rendered):
             return page
-        return page.model_copy(update={"rendered": True, "files": dict(response.files)}).with_notes(*response.notes)
+        return page.model_copy(
+            update={"rendered": True, "files": dict(response.files)}
+        ).with_notes(*response.notes)
 
     def _fetch_transcript(self, url: str) -> kit.Flow[tuple[kit.Response, str]]:
         """Request a transcript where the page says that it is, without the browser."""
-        response: kit.Response = yield kit.Request(url=url, max_bytes=min(self.max_bytes, MAX_BYTES), guarded=True)
+        response: kit.Response = yield kit.Request(
+            url=url, max_bytes=min(self.max_bytes, MAX_BYTES), guarded=True
+        )
         return response, url
 
     def _read_file(self, url: str, here: str) -> kit.Flow[kit.Page]:
         """Read what a browser would download or show in a viewer of its own."""
-        response: kit.Response = yield kit.Request(url=here, max_bytes=self.max_bytes, guarded=True)
+        response: kit.Response = yield kit.Request(
+            url=here, max_bytes=self.max_bytes, guarded=True
+        )
         kit.check_response(response, self)
-        page: kit.Page = yield Call(parse_response, self, response, url, here, self.max_bytes, isolate=None)
+        page: kit.Page = yield Call(
+            parse_response, self, response, url, here, self.max_bytes, isolate=None
+        )
         return page
 
     def _make_renderer(self) -> Renderer:
-        wanted: dict[Capture, bool] = {"dom.html": self.dom, "screenshot.png": self.screenshot, "page.pdf": self.pdf}
+        wanted: dict[Capture, bool] = {
+            "dom.html": self.dom,
+            "screenshot.png": self.screenshot,
+            "page.pdf": self.pdf,
+        }
         return Renderer(
             launch=self._make_launch(),
             max_requests=self.max_requests,
@@ -120,8 +151,12 @@ class Browser:
             pages_at_once=self.pages_at_once,
         )
 
-    def _parse(self, response: kit.Response, wanted: WantedContent, asked: str) -> kit.Page:
-        """Parse the page. The parser is imported here, so that searches do without it and event loops do not wait."""
+    def _parse(
+        self, response: kit.Response, wanted: WantedContent, asked: str
+    ) -> kit.Page:
+        """Parse the page. The parser is imported here, so that searches do without it
+        and event loops do not wait.
+        """
         from ..reading import read_html
 
         page = read_html(
@@ -134,8 +169,14 @@ class Browser:
         )
         kit.check_response(response, self, page.content, asked)
         if not page.content.strip():
-            raise UnsupportedContent("browser read failed: the page has no text", provider=self.name)
-        if needs_scripts(page.content, b"<script>"):  # it had the scripts that it asks for
-            message = "browser read failed: the page shows only a request to wait or to switch scripts on"
+            raise UnsupportedContent(
+                "browser read failed: the page has no text", provider=self.name
+            )
+        # it had the scripts that it asks for
+        if needs_scripts(page.content, b"<script>"):
+            message = (
+                "browser read failed: the page shows only a request to wait or to "
+                "switch scripts on"
+            )
             raise UnsupportedContent(message, provider=self.name)
         return page

@@ -1,13 +1,15 @@
 """Crawl4AI: renders pages with its own browser, in this process or on your own server.
 
-With ``base_url``, it asks a Crawl4AI server, which needs its token from version 0.9 on: ``CRAWL4AI_API_TOKEN``. Such a
-server may run inside your network, so the address of a page is checked here first; where the page's scripts then go is
-up to the server.
+With ``base_url``, it asks a Crawl4AI server, which needs its token from version 0.9 on:
+``CRAWL4AI_API_TOKEN``. Such a server may run inside your network, so the address of a
+page is checked here first; where the page's scripts then go is up to the server.
 
-Without ``base_url``, it uses the library (``pip install "websearch-core[crawl4ai]"``, about 900 MB) with the browser of
-Playwright (``playwright install chromium``). That browser goes through the same guarded proxy as the reader
-``browser``, checks certificates and keeps its sandbox, which are not the library's defaults. Each page starts a browser
-of its own. For most pages ``browser`` does the same with less; choose this for Crawl4AI's own Markdown.
+Without ``base_url``, it uses the library (``pip install "websearch-core[crawl4ai]"``,
+about 900 MB) with the browser of Playwright (``playwright install chromium``). That
+browser goes through the same guarded proxy as the reader ``browser``, checks
+certificates and keeps its sandbox, which are not the library's defaults. Each page
+starts a browser of its own. For most pages ``browser`` does the same with less; choose
+this for Crawl4AI's own Markdown.
 """
 
 from __future__ import annotations
@@ -35,17 +37,23 @@ class Crawl4ai:
     """Reads pages with Crawl4AI.
 
     Args:
-        base_url: A Crawl4AI server, such as ``http://localhost:11235``. Unset: the library.
+        base_url: A Crawl4AI server, such as ``http://localhost:11235``. Unset: the
+            library.
         api_key: The token of the server.
-        content: Crawl4AI's ``fit`` Markdown, of the main part of the page, or all of it, ``raw``.
-        max_length: Maximum characters of the Markdown that the library may return; the rest is cut.
+        content: Crawl4AI's ``fit`` Markdown, of the main part of the page, or all of
+            it, ``raw``.
+        max_length: Maximum characters of the Markdown that the library may return; the
+            rest is cut.
     """
 
     name = "crawl4ai"
     label = "Crawl4AI"
     helps_after = (NeedsBrowser, Blocked)
     about: ClassVar[kit.Service] = kit.Service(
-        api_urls=("https://docs.crawl4ai.com/core/docker-deployment/", "https://docs.crawl4ai.com/api/crawl-result/"),
+        api_urls=(
+            "https://docs.crawl4ai.com/core/docker-deployment/",
+            "https://docs.crawl4ai.com/api/crawl-result/",
+        ),
         free_allowance="free software: you run it",
         price="free",
         prices=kit.FREE,
@@ -64,14 +72,18 @@ class Crawl4ai:
         return self.base_url is None
 
     def problem(self) -> str | None:
-        """Return why it cannot be used yet: there is neither a server nor the library."""
+        """Return why it cannot be used yet: there is neither a server nor the
+        library.
+        """
         return None if self.base_url or find_spec("crawl4ai") else MISSING
 
     def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*."""
         if problem := self.problem():
             raise ConfigurationError(problem)
-        response: kit.Response = yield self._ask_server(url) if self.base_url else self._ask_library(url)
+        response: kit.Response = (
+            yield self._ask_server(url) if self.base_url else self._ask_library(url)
+        )
         body = kit.decode(response, self, verb="read", kind={"anti-bot": Blocked})
         result = next(iter(kit.as_objects(body.get("results"))), None)
         if result is None:
@@ -82,24 +94,42 @@ class Crawl4ai:
         run = {"cache_mode": "bypass", "page_timeout": self._milliseconds()}
         if self.content == "fit":
             run["markdown_generator"] = _FIT
-        payload = {"urls": [serialize(url)], "crawler_config": {"type": "CrawlerRunConfig", "params": run}}
+        payload = {
+            "urls": [serialize(url)],
+            "crawler_config": {"type": "CrawlerRunConfig", "params": run},
+        }
         return kit.post_json(self, "crawl", payload, target=url)
 
     def _ask_library(self, url: str) -> kit.Request:
-        crawler = Crawler(fit=self.content == "fit", milliseconds=self._milliseconds(), max_length=self.max_length)
+        crawler = Crawler(
+            fit=self.content == "fit",
+            milliseconds=self._milliseconds(),
+            max_length=self.max_length,
+        )
         return kit.Request(url=url, guarded=True, transport=crawler)
 
     def _milliseconds(self) -> int:
-        """Return how long the browser may take, in whole seconds, which is less than we wait."""
+        """Return how long the browser may take, in whole seconds, which is less than we
+        wait.
+        """
         left = kit.time_left()
         return max(1, int(left * 0.8) if isfinite(left) else _MAX_SECONDS) * 1000
 
     def _page(self, result: dict[str, Any], url: str) -> kit.Page:
         status, words = result.get("status_code"), result.get("error_message")
-        if result.get("success") is not True or (isinstance(status, int) and status >= 400):
+        if result.get("success") is not True or (
+            isinstance(status, int) and status >= 400
+        ):
             raise kit.page_error(self, status=status, detail=words)
-        about, versions = kit.as_object(result.get("metadata")), kit.as_object(result.get("markdown"))
-        text = versions.get("fit_markdown") if self.content == "fit" else versions.get("raw_markdown")
+        about, versions = (
+            kit.as_object(result.get("metadata")),
+            kit.as_object(result.get("markdown")),
+        )
+        text = (
+            versions.get("fit_markdown")
+            if self.content == "fit"
+            else versions.get("raw_markdown")
+        )
         cut = result.get("truncated") is True
         return kit.parse_page(
             self,
@@ -116,10 +146,18 @@ class Crawl4ai:
             rendered=True,
             status=status if isinstance(status, int) else None,
             truncated=cut,
-            notes=(f"crawl4ai: the page is longer than {self.max_length} characters",) if cut else (),
+            notes=(f"crawl4ai: the page is longer than {self.max_length} characters",)
+            if cut
+            else (),
         )
 
 
 def _links(value: Any) -> tuple[str, ...]:
     groups = kit.as_object(value)
-    return as_links([one.get("href") for name in ("internal", "external") for one in kit.as_objects(groups.get(name))])
+    return as_links(
+        [
+            one.get("href")
+            for name in ("internal", "external")
+            for one in kit.as_objects(groups.get(name))
+        ]
+    )

@@ -1,11 +1,13 @@
-"""DDGS: the results of several search engines that have no API, gathered by the library ``ddgs``.
+"""DDGS: the results of several search engines that have no API, gathered by the library
+``ddgs``.
 
-Needs ``pip install "websearch-core[ddgs]"``, and no key. The library reads the pages that DuckDuckGo, Brave, Yahoo,
-Startpage, Mojeek and others have for people, with its own HTTP client that resembles a browser. It uses neither the
-client nor the certificates of `WebSearch`, so set ``proxy`` and ``ca_file`` here. The engines change their pages and
-refuse programs without notice, which the library reports as "nothing found", so an empty answer has a note. A query
-with options uses only the engines that support all of them. For more than a few searches, use a service made for
-programs.
+Needs ``pip install "websearch-core[ddgs]"``, and no key. The library reads the pages
+that DuckDuckGo, Brave, Yahoo, Startpage, Mojeek and others have for people, with its
+own HTTP client that resembles a browser. It uses neither the client nor the
+certificates of `WebSearch`, so set ``proxy`` and ``ca_file`` here. The engines change
+their pages and refuse programs without notice, which the library reports as "nothing
+found", so an empty answer has a note. A query with options uses only the engines that
+support all of them. For more than a few searches, use a service made for programs.
 """
 
 from __future__ import annotations
@@ -48,19 +50,25 @@ class Ddgs:
     """Searches with the library ddgs.
 
     Args:
-        backend: The engines to use, such as ``duckduckgo,brave``; ``auto`` leaves the choice to the library.
-        proxy: A proxy: ``http://...``, ``socks5h://...``; unset, the one in ``DDGS_PROXY``.
-        ca_file: A PEM file of certificates to trust instead of the usual ones, such as those of the proxy.
+        backend: The engines to use, such as ``duckduckgo,brave``; ``auto`` leaves the
+            choice to the library.
+        proxy: A proxy: ``http://...``, ``socks5h://...``; unset, the one in
+            ``DDGS_PROXY``.
+        ca_file: A PEM file of certificates to trust instead of the usual ones, such as
+            those of the proxy.
         timeout: Seconds to wait for an engine.
     """
 
     name = "ddgs"
     label = "DDGS"
     options: ClassVar[frozenset[str]] = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "country", "language", "safe_search", "topic", "images",
+        "allowed_domains", "blocked_domains", "time_range", "country", "language",
+        "safe_search", "topic", "images",
         "page",
     })  # fmt: skip
-    emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
+    emulated: ClassVar[frozenset[str]] = frozenset(
+        {"limit", "allowed_domains", "blocked_domains"}
+    )
     limits: ClassVar[kit.Limits] = kit.Limits(requests_per_second=1)
     about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://github.com/deedy5/ddgs",),
@@ -74,7 +82,10 @@ class Ddgs:
 
     backend: str = "auto"
     proxy: Annotated[SecretStr | None, kit.Env("DDGS_PROXY")] = None
-    ca_file: Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())] | None = None
+    ca_file: (
+        Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
+        | None
+    ) = None
     timeout: Annotated[int, Field(ge=1)] = 10
 
     def problem(self) -> str | None:
@@ -94,28 +105,42 @@ class Ddgs:
         options = kit.with_extra(fields, query)
         images = kit.parse_images(())
         if query.images:
-            more = {"backend": self._engines(query, "images", "auto"), "max_results": query.limit}
+            more = {
+                "backend": self._engines(query, "images", "auto"),
+                "max_results": query.limit,
+            }
             found = yield from self._ask("images", query, {**options, **more})
-            images = kit.parse_images(found, url="image", description="title", page_url="url")[: query.limit]
+            images = kit.parse_images(
+                found, url="image", description="title", page_url="url"
+            )[: query.limit]
 
         skip = (query.page - 1) * query.limit
 
         def fetch(number: int) -> kit.Flow[tuple[kit.SearchResponse, int | None]]:
-            items = yield from self._ask(kind, query, {**options, "page": number, "max_results": skip + query.limit})
+            items = yield from self._ask(
+                kind,
+                query,
+                {**options, "page": number, "max_results": skip + query.limit},
+            )
             page = kit.parse_search(
-                self, query, items, items, url="url" if kind == "news" else "href", snippet="body", published="date",
+                self, query, items, items, url="url" if kind == "news" else "href",
+                snippet="body", published="date",
                 author="source" if kind == "news" else lambda _: None, images=images,
             )  # fmt: skip
             return page, number + 1 if page.results else None
 
-        answer = yield from kit.follow_pages(query, self, fetch, 1, max_pages=_MAX_PAGES, skip=skip)
+        answer = yield from kit.follow_pages(
+            query, self, fetch, 1, max_pages=_MAX_PAGES, skip=skip
+        )
         if not answer.results:
             unsure = "ddgs cannot tell nothing found from engines that refuse to answer"
             return answer.with_notes(unsure, partial=True)
         return answer
 
     def _engines(self, query: kit.SearchQuery, kind: str, backend: str) -> str:
-        """Return the engines for *query*: those of *backend* that know all of its options."""
+        """Return the engines for *query*: those of *backend* that know all of its
+        options.
+        """
         asked = {
             "time_range": query.time_range,
             "safe_search": query.safe_search,
@@ -134,14 +159,22 @@ class Ddgs:
             raise errors.UnsupportedOption(message, options=options, provider=self.name)
         return ",".join(sorted(left))
 
-    def _ask(self, kind: str, query: kit.SearchQuery, options: dict[str, Any]) -> kit.Flow[list[dict[str, Any]]]:
-        found: list[dict[str, Any]] = yield Call(self._search, kind, kit.with_sites(query), options)
+    def _ask(
+        self, kind: str, query: kit.SearchQuery, options: dict[str, Any]
+    ) -> kit.Flow[list[dict[str, Any]]]:
+        found: list[dict[str, Any]] = yield Call(
+            self._search, kind, kit.with_sites(query), options
+        )
         return found
 
-    def _search(self, kind: str, words: str, options: dict[str, Any]) -> list[dict[str, Any]]:
-        """Call the library, off the event loop. It raises an exception for nothing found, too.
+    def _search(
+        self, kind: str, words: str, options: dict[str, Any]
+    ) -> list[dict[str, Any]]:
+        """Call the library, off the event loop. It raises an exception for nothing
+        found, too.
 
-        Our errors do not keep those of the library: its messages may contain the password of the proxy.
+        Our errors do not keep those of the library: its messages may contain the
+        password of the proxy.
         """
         try:
             from ddgs import DDGS  # pyright: ignore[reportAttributeAccessIssue, reportMissingImports] - not installed
@@ -155,17 +188,21 @@ class Ddgs:
         except ImportError as error:
             raise errors.ConfigurationError(_MISSING) from error
         known = ENGINES.get(kind, {})
-        named = {name.strip() for name in str(options.get("backend", "auto")).split(",")}
-        if unknown := sorted(named - {"auto", "all", *known}):  # the library would use all engines instead
+        named = {
+            name.strip() for name in str(options.get("backend", "auto")).split(",")
+        }
+        # the library would use all engines instead
+        if unknown := sorted(named - {"auto", "all", *known}):
             raise errors.ConfigurationError(
-                f"ddgs has no engine {', '.join(unknown)} for this; it has {', '.join(sorted(known))}"
+                f"ddgs has no engine {', '.join(unknown)} for this; it has "
+                f"{', '.join(sorted(known))}"
             )
         proxy = self.proxy.get_secret_value() if self.proxy else None
         verify = str(self.ca_file) if self.ca_file else True
         try:
-            found: list[dict[str, Any]] = getattr(DDGS(proxy=proxy, timeout=self.timeout, verify=verify), kind)(
-                words, **options
-            )
+            found: list[dict[str, Any]] = getattr(
+                DDGS(proxy=proxy, timeout=self.timeout, verify=verify), kind
+            )(words, **options)
         except TimeoutException as error:
             raise self._error(errors.TimedOut, error) from None
         except RatelimitException as error:
@@ -175,24 +212,35 @@ class Ddgs:
                 return []
             raise self._error(errors.Unavailable, error) from None
         except BuilderError:
-            raise errors.ConfigurationError("ddgs: proxy or ca_file cannot be used") from None
+            raise errors.ConfigurationError(
+                "ddgs: proxy or ca_file cannot be used"
+            ) from None
         except Exception as error:  # noqa: BLE001 - the engines parse pages that change
             raise self._error(errors.Unavailable, type(error).__name__) from None
         return found
 
-    def _error(self, kind: type[errors.ServiceError], words: object) -> errors.ServiceError:
+    def _error(
+        self, kind: type[errors.ServiceError], words: object
+    ) -> errors.ServiceError:
         message = f"ddgs search failed: {kind.code.replace('_', ' ')}"
         error = kind(message, provider=self.name, detail=redact(str(words), self))
-        error.temporary = kind is errors.TimedOut  # engines that refuse should not be asked again at once
+        # engines that refuse should not be asked again at once
+        error.temporary = kind is errors.TimedOut
         return error
 
 
 def _region(query: kit.SearchQuery) -> str | None:
-    """Return the region as the library writes it: ``uk-en``; it has no language or country alone."""
+    """Return the region as the library writes it: ``uk-en``; it has no language or
+    country alone.
+    """
     if query.country is None and query.language is None:
         return None
     if query.country is None or query.language is None:
         option = "country" if query.country else "language"
-        raise errors.UnsupportedOption("ddgs needs country and language together", options=[option], provider=Ddgs.name)
+        raise errors.UnsupportedOption(
+            "ddgs needs country and language together",
+            options=[option],
+            provider=Ddgs.name,
+        )
     country = {"GB": "uk"}.get(query.country, query.country.lower())
     return f"{country}-{query.language.partition('-')[0].lower()}"

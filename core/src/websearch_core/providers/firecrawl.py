@@ -1,11 +1,13 @@
 """Firecrawl: web search and scraping, as a service or on your own server.
 
-``keyless=True`` uses the small free allowance per address for callers without a key. Your own server needs no key: set
-``base_url`` (``FIRECRAWL_API_URL``). It may run inside your network, so the address of a page is then checked here
-first. At most 100 results; no paging. If a query has both allowed and blocked domains, the blocked ones are filtered
-out here. Firecrawl answers with a copy of a page that is up to two days old unless `max_age` says otherwise, and
-reports a missing page as a success; here it is an error. A crawl reads what ``/map`` lists of a site (written from
-firecrawl-py 4.55.0), and costs a credit more than Firecrawl's own.
+``keyless=True`` uses the small free allowance per address for callers without a key.
+Your own server needs no key: set ``base_url`` (``FIRECRAWL_API_URL``). It may run
+inside your network, so the address of a page is then checked here first. At most 100
+results; no paging. If a query has both allowed and blocked domains, the blocked ones
+are filtered out here. Firecrawl answers with a copy of a page that is up to two days
+old unless `max_age` says otherwise, and reports a missing page as a success; here it is
+an error. A crawl reads what ``/map`` lists of a site (written from firecrawl-py
+4.55.0), and costs a credit more than Firecrawl's own.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ from websearch_core.provider._results import take_first
 from websearch_core.provider.google import google_period
 
 _CATEGORIES = {"academic": "research", "code": "developer"}
-_KINDS: dict[str, type[errors.ServiceError]] = {  # by the words of the error, or its code
+# by the words of the error, or its code
+_KINDS: dict[str, type[errors.ServiceError]] = {
     "keyless": errors.QuotaExhausted,
     "scrape_timeout": errors.TimedOut,
     "scrape_unsupported_file_error": errors.UnsupportedContent,
@@ -46,21 +49,31 @@ class Firecrawl:
         api_key: Starts with ``fc-``.
         keyless: Use the free allowance without a key, even if a key is set.
         base_url: Where the server is.
-        category: Search only these pages: of an index for ``developer`` (issues, documentation) or ``gov``, files of
-            type ``pdf``, or about fourteen sites for ``research``. A query's ``topic`` takes precedence.
-        location: Search as from this place, such as ``San Francisco,California,United States``.
+        category: Search only these pages: of an index for ``developer`` (issues,
+            documentation) or ``gov``, files of type ``pdf``, or about fourteen sites
+            for ``research``. A query's ``topic`` takes precedence.
+        location: Search as from this place, such as ``San Francisco,California,United
+            States``.
         scrape: Also scrape every result, for its text; costs a credit a page.
         only_main_content: Leave out navigation, headers and footers of a page.
-        max_age: Fetch a page again if the copy is older than this, in milliseconds; 0 always. None is two days.
+        max_age: Fetch a page again if the copy is older than this, in milliseconds; 0
+            always. None is two days.
         headers: Headers to send to the sites of pages that are read.
         wait_for: Wait before reading a page, in milliseconds.
     """
 
     name = "firecrawl"
-    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "safe_search", "topic", "images"}
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {
+        "country",
+        "safe_search",
+        "topic",
+        "images",
+    }
     topics: ClassVar[frozenset[str]] = frozenset({"news", *_CATEGORIES})
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
-    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=100, results=100, query_length=500)
+    limits: ClassVar[kit.Limits] = kit.Limits(
+        results_per_request=100, results=100, query_length=500
+    )
     about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://docs.firecrawl.dev/api-reference/endpoint/search",
@@ -69,7 +82,8 @@ class Firecrawl:
         ),
         signup_url="https://www.firecrawl.dev/app/api-keys",
         free_allowance="1,000 credits a month; keyless: a daily allowance per address",
-        price="2 credits for 10 results, 1 credit a page; 3,000 credits for USD 16 a month",
+        price="2 credits for 10 results, 1 credit a page; 3,000 credits for USD 16 a "
+        "month",
         prices=(
             kit.Price(usd=0, credits=0, when={"keyless": True}),
             kit.Price(verb="search", credits=12, size=10, when={"scrape": True}),
@@ -82,8 +96,12 @@ class Firecrawl:
 
     api_key: Annotated[kit.Key | None, kit.Env("FIRECRAWL_API_KEY")] = None
     keyless: bool = False
-    base_url: Annotated[kit.BaseUrl, kit.Env("FIRECRAWL_API_URL")] = "https://api.firecrawl.dev"
-    category: Annotated[Literal["developer", "gov", "pdf", "research"] | None, kit.FoundFile()] = None
+    base_url: Annotated[kit.BaseUrl, kit.Env("FIRECRAWL_API_URL")] = (
+        "https://api.firecrawl.dev"
+    )
+    category: Annotated[
+        Literal["developer", "gov", "pdf", "research"] | None, kit.FoundFile()
+    ] = None
     location: Annotated[str | None, kit.FoundFile()] = None
     scrape: bool = False
     only_main_content: Annotated[bool, kit.FoundFile()] = True
@@ -97,16 +115,24 @@ class Firecrawl:
             raise missing_field_error(type(self), "api_key")
 
     @kit.page_by_page
-    def search(self, query: kit.SearchQuery, _: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
+    def search(
+        self, query: kit.SearchQuery, _: int, size: int
+    ) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search."""
         category = _CATEGORIES.get(query.topic, self.category)
         params = {
             "query": query.text,
             "limit": size,
-            "sources": ["news" if query.topic == "news" else "web", *(["images"] if query.images else [])],
+            "sources": [
+                "news" if query.topic == "news" else "web",
+                *(["images"] if query.images else []),
+            ],
             "categories": [category] if category else None,
             "includeDomains": list(query.allowed_domains) or None,
-            "excludeDomains": list(() if query.allowed_domains else query.blocked_domains) or None,
+            "excludeDomains": list(
+                () if query.allowed_domains else query.blocked_domains
+            )
+            or None,
             "tbs": google_period(query),
             "country": kit.find_country(query, self),
             "location": self.location,
@@ -119,15 +145,21 @@ class Firecrawl:
         body = self._body((yield self._request("search", payload)), "search")
         data = body.get("data")
         section = "news" if query.topic == "news" else "web"
-        items = (data.get(section) or []) if isinstance(data, dict) else data  # version 1 of the API returns a list
+        # version 1 of the API returns a list
+        items = (data.get(section) or []) if isinstance(data, dict) else data
         pictures = kit.as_object(data).get("images")
-        images = kit.parse_images(pictures, url="imageUrl", description="title", page_url="url")
+        images = kit.parse_images(
+            pictures, url="imageUrl", description="title", page_url="url"
+        )
         found = kit.parse_search(
             self, query, body, items, title=("title", "metadata.title"),
             url=("url", "metadata.url", "metadata.sourceURL"),
-            snippet=("description", "snippet", "metadata.description"), content="markdown",
-            published=("date", "metadata.publishedTime"), images=images, notes=_warning(body),
-            request_id=kit.as_text(body.get("id")), usage=kit.parse_usage(body, credits="creditsUsed"),
+            snippet=("description", "snippet", "metadata.description"),
+            content="markdown",
+            published=("date", "metadata.publishedTime"), images=images,
+            notes=_warning(body),
+            request_id=kit.as_text(body.get("id")),
+            usage=kit.parse_usage(body, credits="creditsUsed"),
         )  # fmt: skip
         return found, False
 
@@ -143,7 +175,10 @@ class Firecrawl:
         }
         body = self._body((yield self._request("scrape", payload, target=url)), "read")
         data = kit.as_object(body.get("data"))
-        about = {name: take_first(value) for name, value in kit.as_object(data.get("metadata")).items()}
+        about = {
+            name: take_first(value)
+            for name, value in kit.as_object(data.get("metadata")).items()
+        }
         status = kit.as_number(about.get("statusCode"))
         if status and status >= 400:
             raise kit.page_error(self, status=status, detail=about.get("error"))
@@ -168,22 +203,47 @@ class Firecrawl:
 
     def map(self, site: kit.Site, /) -> kit.Flow[kit.Page]:
         """List the pages of a site."""
-        payload = {"url": serialize(site.url), "limit": site.limit, "includeSubdomains": site.scope == "domain"}
+        payload = {
+            "url": serialize(site.url),
+            "limit": site.limit,
+            "includeSubdomains": site.scope == "domain",
+        }
         payload["sitemap"] = "include" if site.sitemaps else "skip"
-        body = self._body((yield self._request("map", payload, target=site.url)), "read")
-        links = as_links([link.get("url") for link in kit.as_objects(body.get("links"))])
-        return kit.Page(url=site.url, links=links, usage=kit.parse_usage(body, credits="creditsUsed"))
+        body = self._body(
+            (yield self._request("map", payload, target=site.url)), "read"
+        )
+        links = as_links(
+            [link.get("url") for link in kit.as_objects(body.get("links"))]
+        )
+        return kit.Page(
+            url=site.url,
+            links=links,
+            usage=kit.parse_usage(body, credits="creditsUsed"),
+        )
 
-    def _request(self, endpoint: str, payload: dict[str, Any], target: str | None = None) -> kit.Request:
+    def _request(
+        self, endpoint: str, payload: dict[str, Any], target: str | None = None
+    ) -> kit.Request:
         path = endpoint if self.base_url.endswith("/v2") else f"v2/{endpoint}"
         return kit.post_json(self, path, payload, target=target)
 
     def _body(self, response: kit.Response, verb: str) -> dict[str, Any]:
-        problem = kit.as_object(as_json(response)) if verb == "read" and response.status >= 500 else {}
-        if str(problem.get("code")).startswith("SCRAPE_"):  # the failure is the page's, not the service's
+        problem = (
+            kit.as_object(as_json(response))
+            if verb == "read" and response.status >= 500
+            else {}
+        )
+        # the failure is the page's, not the service's
+        if str(problem.get("code")).startswith("SCRAPE_"):
             raise kit.page_error(self, kind=_kind(problem), detail=problem.get("error"))
         try:
-            body = kit.decode(response, self, verb=verb, kind=_kind, meanings={200: errors.Unavailable})
+            body = kit.decode(
+                response,
+                self,
+                verb=verb,
+                kind=_kind,
+                meanings={200: errors.Unavailable},
+            )
         except errors.RateLimited as error:
             wait = re.search(r"retry after (\d{1,6}) ?s", error.detail or "")
             if wait and error.retry_after is None:
@@ -201,4 +261,8 @@ def _kind(body: Any) -> type[errors.ServiceError] | None:
 
 def _warning(record: dict[str, Any]) -> tuple[str, ...]:
     """Return our own note for a warning: its text may come from the page."""
-    return ("firecrawl: there is a warning about this answer",) if kit.as_text(record.get("warning")) else ()
+    return (
+        ("firecrawl: there is a warning about this answer",)
+        if kit.as_text(record.get("warning"))
+        else ()
+    )

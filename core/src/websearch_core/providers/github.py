@@ -1,9 +1,11 @@
 """GitHub: repositories, code and issues.
 
-Works without a token for repositories and issues, ten times a minute; with one, from ``GITHUB_TOKEN`` or ``GH_TOKEN``,
-thirty times. Code needs a token. ``topic="code"`` searches code if there is a token, and repositories otherwise;
-``kind`` decides for all queries. The query may have GitHub's qualifiers, such as ``language:python`` or
-``repo:owner/name``. At most 1000 results. A date is when a repository was last pushed to, or an issue opened.
+Works without a token for repositories and issues, ten times a minute; with one, from
+``GITHUB_TOKEN`` or ``GH_TOKEN``, thirty times. Code needs a token. ``topic="code"``
+searches code if there is a token, and repositories otherwise; ``kind`` decides for all
+queries. The query may have GitHub's qualifiers, such as ``language:python`` or
+``repo:owner/name``. At most 1000 results. A date is when a repository was last pushed
+to, or an issue opened.
 """
 
 from __future__ import annotations
@@ -25,13 +27,17 @@ class GitHub:
     """Searches GitHub.
 
     Args:
-        api_key: A token; optional, except for code. It needs no permissions for what is public.
-        base_url: Where the API is; for GitHub Enterprise Server, ``https://HOST/api/v3``.
+        api_key: A token; optional, except for code. It needs no permissions for what is
+            public.
+        base_url: Where the API is; for GitHub Enterprise Server,
+            ``https://HOST/api/v3``.
         kind: What to search; unset, the topic of the query decides.
     """
 
     name = "github"
-    options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "page"})
+    options: ClassVar[frozenset[str]] = frozenset(
+        {"topic", "time_range", "after", "before", "page"}
+    )
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
     topics: ClassVar[frozenset[str]] = frozenset({"code"})
     limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=100, results=1000)
@@ -50,34 +56,58 @@ class GitHub:
     kind: Annotated[_Kind | None, kit.FoundFile()] = None
 
     @kit.page_by_page
-    def search(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
+    def search(
+        self, query: kit.SearchQuery, number: int, size: int
+    ) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
-        kind: _Kind = self.kind or ("code" if query.topic == "code" and self.api_key else "repositories")
+        kind: _Kind = self.kind or (
+            "code" if query.topic == "code" and self.api_key else "repositories"
+        )
         words = _words(query, kind)
         params = {"q": words, "per_page": size, "page": number + 1 if number else None}
-        headers = {"Accept": "application/vnd.github.text-match+json", "X-GitHub-Api-Version": "2022-11-28"}
-        body = self._body((yield kit.get_json(self, f"search/{kind}", params, query, headers=headers)))
+        headers = {
+            "Accept": "application/vnd.github.text-match+json",
+            "X-GitHub-Api-Version": "2022-11-28",
+        }
+        body = self._body(
+            (yield kit.get_json(self, f"search/{kind}", params, query, headers=headers))
+        )
         page = kit.parse_search(
-            self, query, body, body.get("items"), title=_title, url="html_url", snippet=_snippet,
-            published=("pushed_at", "created_at"), author=("user.login", "owner.login", "repository.owner.login"),
+            self, query, body, body.get("items"), title=_title, url="html_url",
+            snippet=_snippet,
+            published=("pushed_at", "created_at"),
+            author=("user.login", "owner.login", "repository.owner.login"),
             snippet_length=600,
         )  # fmt: skip
         is_partial = body.get("incomplete_results") is True
         if is_partial and not page.results:
-            raise Unavailable("github search failed: it ran out of time", provider=self.name)
+            raise Unavailable(
+                "github search failed: it ran out of time", provider=self.name
+            )
         total = body.get("total_count")
         if is_partial:
-            page = page.with_notes("github ran out of time: results may be missing", partial=True)
+            page = page.with_notes(
+                "github ran out of time: results may be missing", partial=True
+            )
         return page, isinstance(total, int) and (number + 1) * size < total
 
     def _body(self, response: kit.Response) -> dict[str, Any]:
-        """Return the answer, or raise the error in it: that the rate limit is reached, GitHub says with 403, too."""
+        """Return the answer, or raise the error in it: that the rate limit is reached,
+        GitHub says with 403, too.
+        """
         is_used_up = (
-            any(limit.is_exhausted for limit in response.rate_limits) and "x-ratelimit-remaining" in response.headers
+            any(limit.is_exhausted for limit in response.rate_limits)
+            and "x-ratelimit-remaining" in response.headers
         )
-        if response.status == 403 and (is_used_up or b"rate limit" in response.content[:2000]):
-            error = kit.error_for(response, self, detail=find_message(as_json(response)), kind=RateLimited)
-            resets = [limit.reset for limit in response.rate_limits if limit.reset is not None]
+        if response.status == 403 and (
+            is_used_up or b"rate limit" in response.content[:2000]
+        ):
+            error = kit.error_for(
+                response, self, detail=find_message(as_json(response)), kind=RateLimited
+            )
+            resets = [
+                limit.reset for limit in response.rate_limits if limit.reset is not None
+            ]
             error.retry_after = error.retry_after or next(iter(resets), _SECONDARY_WAIT)
             raise error
         return kit.decode(response, self, detail=_detail)
@@ -89,8 +119,16 @@ def _words(query: kit.SearchQuery, kind: _Kind) -> str:
     words = query.text
     if first or last:
         if kind not in _DATES:
-            given_options = [name for name in ("time_range", "after", "before") if getattr(query, name)]
-            raise UnsupportedOption("github has no dates of code", options=given_options, provider=GitHub.name)
+            given_options = [
+                name
+                for name in ("time_range", "after", "before")
+                if getattr(query, name)
+            ]
+            raise UnsupportedOption(
+                "github has no dates of code",
+                options=given_options,
+                provider=GitHub.name,
+            )
         words += f" {_DATES[kind]}:{first or '*'}..{last or '*'}"
     if kind == "issues" and "is:" not in words and "type:" not in words:
         words += " is:issue"  # GitHub searches either issues or pull requests
@@ -98,20 +136,38 @@ def _words(query: kit.SearchQuery, kind: _Kind) -> str:
 
 
 def _title(item: Mapping[str, Any]) -> Any:
-    """Return the name of a repository, the repository and path of a file, or the title of an issue."""
+    """Return the name of a repository, the repository and path of a file, or the title
+    of an issue.
+    """
     if path := kit.as_text(item.get("path")):
-        return f"{kit.as_object(item.get('repository')).get('full_name') or ''}: {path}".removeprefix(": ")
+        return f"{kit.as_object(item.get('repository')).get('full_name') or ''}: {path}".removeprefix(
+            ": "
+        )
     return item.get("full_name") or item.get("title") or item.get("name")
 
 
 def _snippet(item: Mapping[str, Any]) -> str:
-    """Return the description of a repository, the matching lines of a file, or the beginning of an issue."""
-    fragments = [kit.as_text(match.get("fragment")) for match in kit.as_objects(item.get("text_matches"))]
-    return kit.as_text(item.get("description")) or kit.as_text(item.get("body")) or " … ".join(filter(None, fragments))
+    """Return the description of a repository, the matching lines of a file, or the
+    beginning of an issue.
+    """
+    fragments = [
+        kit.as_text(match.get("fragment"))
+        for match in kit.as_objects(item.get("text_matches"))
+    ]
+    return (
+        kit.as_text(item.get("description"))
+        or kit.as_text(item.get("body"))
+        or " … ".join(filter(None, fragments))
+    )
 
 
 def _detail(body: Any) -> Any:
-    """Return the message with the reasons in it: ``Validation Failed: The search is longer than 256 characters.``"""
+    """Return the message with the reasons in it: ``Validation Failed: The search is
+    longer than 256 characters.``
+    """
     message = kit.as_text(kit.as_object(body).get("message")) or ""
-    reasons = [kit.as_text(one.get("message")) for one in kit.as_objects(kit.as_object(body).get("errors"))]
+    reasons = [
+        kit.as_text(one.get("message"))
+        for one in kit.as_objects(kit.as_object(body).get("errors"))
+    ]
     return ": ".join(filter(None, [message, *reasons]))

@@ -1,14 +1,16 @@
 """Jina: turns a URL into Markdown, rendering JavaScript, and searches the web.
 
-Reading works without a key for about twenty pages a minute; ``JINA_API_KEY`` raises that. Jina reports a missing page
-as a success with a warning; here it is an error, as are a CAPTCHA instead of the page and a page without text. Jina
-caches what it reads for all its users unless ``private`` is set. A self-hosted server has the same API: set
-``base_url``. It may run inside your network, so the address of a page is then checked here first: internal addresses
-are refused, as with the built-in reader.
+Reading works without a key for about twenty pages a minute; ``JINA_API_KEY`` raises
+that. Jina reports a missing page as a success with a warning; here it is an error, as
+are a CAPTCHA instead of the page and a page without text. Jina caches what it reads for
+all its users unless ``private`` is set. A self-hosted server has the same API: set
+``base_url``. It may run inside your network, so the address of a page is then checked
+here first: internal addresses are refused, as with the built-in reader.
 
-Searching needs the key. A page has up to 20 results, from Google; domain filters become ``site:`` in the query. Jina
-reports that nothing was found as an error, which is an empty answer here. ``read_results=True`` also reads every result
-for its text, which costs more tokens and time.
+Searching needs the key. A page has up to 20 results, from Google; domain filters become
+``site:`` in the query. Jina reports that nothing was found as an error, which is an
+empty answer here. ``read_results=True`` also reads every result for its text, which
+costs more tokens and time.
 """
 
 from __future__ import annotations
@@ -28,10 +30,17 @@ from websearch_core.provider._http import as_json, place_key
 from websearch_core.provider._reading import as_links
 from websearch_core.provider.google import GOOGLE_LANGUAGES
 
-_MEANINGS: dict[int, type[ServiceError]] = {403: Blocked, 409: TooLarge, 413: TooLarge, 451: Blocked}
+_MEANINGS: dict[int, type[ServiceError]] = {
+    403: Blocked,
+    409: TooLarge,
+    413: TooLarge,
+    451: Blocked,
+}
 _NO_CONTENT = {"X-Respond-With": "no-content"}
-_UNREADABLE = 42206  # AssertionFailureError: a 422 about the page, which cannot be opened or has no content
-_CHALLENGE_LENGTH = 1_000  # characters: a page with more text than that has content besides a CAPTCHA
+# AssertionFailureError: a 422 about the page, which cannot be opened or has no content
+_UNREADABLE = 42206
+# characters: a page with more text than that has content besides a CAPTCHA
+_CHALLENGE_LENGTH = 1_000
 
 _WARNINGS = {
     "cached snapshot": "This is a cached snapshot",
@@ -52,7 +61,8 @@ class Jina:
         search_url: Where the search is.
         private: Ask Jina not to keep a copy of the page.
         no_cache: Fetch the page again even if Jina has a copy.
-        engine: How Jina opens pages: with a ``browser``, or ``direct``, without scripts. By default, it chooses.
+        engine: How Jina opens pages: with a ``browser``, or ``direct``, without
+            scripts. By default, it chooses.
         target_selector: Only the parts of pages that this CSS selector matches.
         remove_selector: Leave out the parts of pages that this CSS selector matches.
         wait_for: Wait until a page has something that this CSS selector matches.
@@ -63,7 +73,9 @@ class Jina:
     options: ClassVar[frozenset[str]] = frozenset(
         {"allowed_domains", "blocked_domains", "country", "language", "topic", "page"}
     )
-    emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
+    emulated: ClassVar[frozenset[str]] = frozenset(
+        {"limit", "allowed_domains", "blocked_domains"}
+    )
     countries: ClassVar[Mapping[str, str]] = LOWER_COUNTRIES
     languages: ClassVar[Mapping[str, str]] = GOOGLE_LANGUAGES
     limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=20)
@@ -74,7 +86,8 @@ class Jina:
         price="by tokens; a search costs at least 10,000",
         as_of="2026-09",
         compared="the pages of its API, 2026-09",
-        terms="it keeps a copy of what it reads for other callers, unless private is set",
+        terms="it keeps a copy of what it reads for other callers, unless private is "
+        "set",
     )
 
     api_key: Annotated[kit.Key | None, kit.Env("JINA_API_KEY")] = None
@@ -93,9 +106,15 @@ class Jina:
         if self.api_key is None:
             raise missing_field_error(type(self), "api_key")
         kit.check_options(query, self)
-        return (yield from kit.collect_pages(query, self, partial(self._results, query), is_short=True))
+        return (
+            yield from kit.collect_pages(
+                query, self, partial(self._results, query), is_short=True
+            )
+        )
 
-    def _results(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
+    def _results(
+        self, query: kit.SearchQuery, number: int, size: int
+    ) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         payload = {
             "q": kit.with_sites(query),
             "num": size,
@@ -108,22 +127,31 @@ class Jina:
             method="POST",
             url=f"{self.search_url}/",
             json=kit.with_extra(payload, query),
-            headers=self._headers() | place_key(self)[0] | ({} if self.read_results else _NO_CONTENT),
+            headers=self._headers()
+            | place_key(self)[0]
+            | ({} if self.read_results else _NO_CONTENT),
         )
         response = _with_own_status(answer)
-        if response.status == 422 and "No search results" in response.content.decode("utf-8", "replace"):
+        if response.status == 422 and "No search results" in response.content.decode(
+            "utf-8", "replace"
+        ):
             return kit.SearchResponse(query=query.text, provider=self.name), False
         body = kit.decode(response, self, detail=_detail)
         page = kit.parse_search(
-            self, query, body, body.get("data"), snippet="description", content="content",
+            self, query, body, body.get("data"), snippet="description",
+            content="content",
             published=("date", "publishedTime"), usage=_usage(body),
         )  # fmt: skip
-        return page, len(page.results) >= min(size, 10)  # Google's page of ten may have come
+        # Google's page of ten may have come
+        return page, len(page.results) >= min(size, 10)
 
     def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*."""
-        payload = {"url": serialize(url)}  # in a path, Jina would take the query of the page's URL for its own
-        response = yield kit.post_json(self, "", payload, headers=self._headers() | self._reading(), target=url)
+        # in a path, Jina would take the query of the page's URL for its own
+        payload = {"url": serialize(url)}
+        response = yield kit.post_json(
+            self, "", payload, headers=self._headers() | self._reading(), target=url
+        )
         return self._page(_with_own_status(response), url)
 
     def _reading(self) -> dict[str, str]:
@@ -132,7 +160,9 @@ class Jina:
         headers = {
             "X-Retain-Images": "alt",
             "X-With-Links-Summary": "all",
-            "X-Timeout": str(max(1, min(180, int(left * 0.8)))) if isfinite(left) else None,
+            "X-Timeout": str(max(1, min(180, int(left * 0.8))))
+            if isfinite(left)
+            else None,
             "X-No-Cache": "true" if self.no_cache else None,
             "X-Engine": self.engine,
             "X-Target-Selector": self.target_selector,
@@ -148,17 +178,25 @@ class Jina:
         problem = as_json(response) if response.status == 422 else {}
         if kit.as_object(problem).get("status") == _UNREADABLE:
             raise kit.page_error(self, detail=_detail(problem))
-        body = kit.decode(response, self, verb="read", meanings=_MEANINGS, detail=_detail)
+        body = kit.decode(
+            response, self, verb="read", meanings=_MEANINGS, detail=_detail
+        )
         data = kit.as_object(body.get("data"))
         warning = kit.as_text(data.get("warning")) or ""
         if status := re.search(r"returned error (\d{3})", warning):
             raise kit.page_error(self, status=int(status[1]), detail=warning)
         text = data.get("content")
-        if "captcha" in warning.casefold() and isinstance(text, str) and len(text) < _CHALLENGE_LENGTH:
+        if (
+            "captcha" in warning.casefold()
+            and isinstance(text, str)
+            and len(text) < _CHALLENGE_LENGTH
+        ):
             raise kit.page_error(self, kind=Blocked, detail=warning)
-        folded = warning.casefold()  # which may have words of the page, so that the note has our own
+        # which may have words of the page, so that the note has our own
+        folded = warning.casefold()
         note = next(
-            (ours for words, ours in _WARNINGS.items() if words in folded), "there is a warning about this page"
+            (ours for words, ours in _WARNINGS.items() if words in folded),
+            "there is a warning about this page",
         )
         return kit.parse_page(
             self,
@@ -170,33 +208,66 @@ class Jina:
             published=data.get("publishedTime"),
             language=kit.as_text(kit.as_object(data.get("metadata")).get("lang")),
             links=_links(data.get("links")),
-            usage=kit.parse_usage(data.get("usage") or kit.as_object(body.get("meta")).get("usage"), tokens="tokens"),
+            usage=kit.parse_usage(
+                data.get("usage") or kit.as_object(body.get("meta")).get("usage"),
+                tokens="tokens",
+            ),
             notes=(f"jina: {note}",) if warning else (),
         )
 
 
 def _with_own_status(response: kit.Response) -> kit.Response:
-    """Return *response* with the status in its body: a failure may be sent as a success, with 200."""
+    """Return *response* with the status in its body: a failure may be sent as a
+    success, with 200.
+    """
     body = kit.as_object(as_json(response))
     code = body.get("code")
-    if response.status == 200 and body.get("data") is None and isinstance(code, int) and 400 <= code < 600:
+    if (
+        response.status == 200
+        and body.get("data") is None
+        and isinstance(code, int)
+        and 400 <= code < 600
+    ):
         return replace(response, status=code)
     return response
 
 
 def _usage(body: dict[str, Any]) -> dict[str, float]:
-    """Return the tokens of a search: what it says about all of it, or else about each result."""
-    if total := kit.parse_usage(kit.as_object(body.get("meta")).get("usage"), tokens="tokens"):
+    """Return the tokens of a search: what it says about all of it, or else about each
+    result.
+    """
+    if total := kit.parse_usage(
+        kit.as_object(body.get("meta")).get("usage"), tokens="tokens"
+    ):
         return total
-    parts = [kit.parse_usage(item.get("usage"), tokens="tokens") for item in kit.as_objects(body.get("data"))]
-    return {"tokens": sum(part["tokens"] for part in parts if part)} if any(parts) else {}
+    parts = [
+        kit.parse_usage(item.get("usage"), tokens="tokens")
+        for item in kit.as_objects(body.get("data"))
+    ]
+    return (
+        {"tokens": sum(part["tokens"] for part in parts if part)} if any(parts) else {}
+    )
 
 
 def _detail(body: Any) -> Any:
-    return kit.as_object(body).get("readableMessage") or kit.as_object(body).get("message")
+    return kit.as_object(body).get("readableMessage") or kit.as_object(body).get(
+        "message"
+    )
 
 
 def _links(links: Any) -> tuple[str, ...]:
     """Return the URLs: *links* is an object of text to URL, or a list of such pairs."""
-    pairs = list(links.items()) if isinstance(links, dict) else links if isinstance(links, list) else []
-    return tuple(dict.fromkeys(as_links([pair[-1] for pair in pairs if isinstance(pair, list | tuple) and pair])))
+    pairs = (
+        list(links.items())
+        if isinstance(links, dict)
+        else links
+        if isinstance(links, list)
+        else []
+    )
+    return tuple(
+        dict.fromkeys(
+            as_links(
+                [pair[-1] for pair in pairs if isinstance(pair, list | tuple) and pair]
+            )
+        )
+    )

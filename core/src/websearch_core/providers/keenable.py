@@ -1,8 +1,8 @@
 """Keenable: a search engine for agents, and pages as Markdown.
 
-Works without a key, with a limit by the hour for each address; a used-up one is `QuotaExhausted`. The number of results
-cannot be set, and there are no further pages. Only one domain can be allowed. Results have the text of the page that
-fits the query.
+Works without a key, with a limit by the hour for each address; a used-up one is
+`QuotaExhausted`. The number of results cannot be set, and there are no further pages.
+Only one domain can be allowed. Results have the text of the page that fits the query.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
 from websearch_core.errors import QuotaExhausted, ServiceError
 
-_HEADERS = {"X-Keenable-Title": "websearch-core"}  # without it, requests without a key are refused
+# without it, requests without a key are refused
+_HEADERS = {"X-Keenable-Title": "websearch-core"}
 
 
 @kit.provider
@@ -26,7 +27,9 @@ class Keenable:
 
     name = "keenable"
     key_header = "X-Api-Key"
-    options: ClassVar[frozenset[str]] = frozenset({"allowed_domains", "time_range", "after", "before"})
+    options: ClassVar[frozenset[str]] = frozenset(
+        {"allowed_domains", "time_range", "after", "before"}
+    )
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
     limits: ClassVar[kit.Limits] = kit.Limits(allowed_domains=1)
     about: ClassVar[kit.Service] = kit.Service(
@@ -38,7 +41,9 @@ class Keenable:
     )
 
     api_key: Annotated[kit.Key | None, kit.Env("KEENABLE_API_KEY")] = None
-    base_url: Annotated[kit.BaseUrl, kit.Env("KEENABLE_API_URL")] = "https://api.keenable.ai"
+    base_url: Annotated[kit.BaseUrl, kit.Env("KEENABLE_API_URL")] = (
+        "https://api.keenable.ai"
+    )
 
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search."""
@@ -51,18 +56,33 @@ class Keenable:
             "published_after": after and after.isoformat(),
             "published_before": before and before.isoformat(),
         }
-        response = yield kit.post_json(self, self._path("search"), payload, query, headers=_HEADERS)
+        response = yield kit.post_json(
+            self, self._path("search"), payload, query, headers=_HEADERS
+        )
         body = kit.decode(response, self, meanings=self._meanings())
-        return kit.parse_search(self, query, body, snippet=("snippet", "description"), published="published_at")
+        return kit.parse_search(
+            self,
+            query,
+            body,
+            snippet=("snippet", "description"),
+            published="published_at",
+        )
 
     def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*, as Markdown."""
         params = {"url": serialize(url)}
-        response = yield kit.get_json(self, self._path("fetch"), params, headers=_HEADERS, target=url)
+        response = yield kit.get_json(
+            self, self._path("fetch"), params, headers=_HEADERS, target=url
+        )
         body = kit.decode(response, self, verb="read", meanings=self._meanings())
         facts = {name: body.get(name) for name in ("title", "description", "author")}
         return kit.parse_page(
-            self, url, body.get("content"), final_url=body.get("url"), published=body.get("published_at"), **facts
+            self,
+            url,
+            body.get("content"),
+            final_url=body.get("url"),
+            published=body.get("published_at"),
+            **facts,
         )
 
     def _path(self, endpoint: str) -> str:

@@ -1,7 +1,8 @@
 """Linkup: web search for agents, and pages as Markdown.
 
-No paging; results have neither a date nor a score. Linkup reports that nothing was found as an error, which is an empty
-answer here, and an empty account with the status for "too fast".
+No paging; results have neither a date nor a score. Linkup reports that nothing was
+found as an error, which is an empty answer here, and an empty account with the status
+for "too fast".
 """
 
 from __future__ import annotations
@@ -9,12 +10,20 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
-from websearch_core.errors import QuotaExhausted, ServiceError, TooLarge, Unavailable, UnsupportedContent
+from websearch_core.errors import (
+    QuotaExhausted,
+    ServiceError,
+    TooLarge,
+    Unavailable,
+    UnsupportedContent,
+)
 from websearch_core.provider._http import Kinds, as_json, find_message, follow
 from websearch_core.provider._results import as_answer, take_results
 
 _NOTHING = "SEARCH_QUERY_NO_RESULT"
-_KINDS: Kinds = dict.fromkeys(("insufficient_funds_credits", "exceed_budget_limit"), QuotaExhausted)
+_KINDS: Kinds = dict.fromkeys(
+    ("insufficient_funds_credits", "exceed_budget_limit"), QuotaExhausted
+)
 _FAILURES: dict[str, type[ServiceError]] = {
     "FETCH_ERROR": Unavailable,
     "FETCH_TARGET_UNREACHABLE": Unavailable,
@@ -31,15 +40,20 @@ class Linkup:
     Args:
         api_key: From https://app.linkup.so.
         base_url: Where the API is.
-        depth: ``fast`` takes keywords, ``standard`` any text; ``deep`` takes several steps, and costs ten times more.
-        include_answer: Return an answer with its sources, instead of search results; costs slightly more.
-        render_js: Run the scripts of a page before reading it; costs five times as much.
+        depth: ``fast`` takes keywords, ``standard`` any text; ``deep`` takes several
+            steps, and costs ten times more.
+        include_answer: Return an answer with its sources, instead of search results;
+            costs slightly more.
+        render_js: Run the scripts of a page before reading it; costs five times as
+            much.
     """
 
     name = "linkup"
     options: ClassVar[frozenset[str]] = kit.FILTERS | {"images"}
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
-    limits: ClassVar[kit.Limits] = kit.Limits(allowed_domains=100, requests_per_second=10)
+    limits: ClassVar[kit.Limits] = kit.Limits(
+        allowed_domains=100, requests_per_second=10
+    )
     about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://docs.linkup.so/pages/documentation/api-reference/endpoint/post-search",
@@ -83,16 +97,23 @@ class Linkup:
         response = yield kit.post_json(self, "search", payload)
         if response.status == 400 and _code(problem := as_json(response)) == _NOTHING:
             return kit.SearchResponse(query=query.text, provider=self.name, raw=problem)
-        is_structured = payload["outputType"] == "structured"  # an object of the caller's schema, with any words
+        # an object of the caller's schema, with any words
+        is_structured = payload["outputType"] == "structured"
         answer = body = self._body(response, nothing=[""] if is_structured else ())
         if is_structured:
             has_sources = payload.get("includeSources") is True
-            body = {"answer": answer.get("data") if has_sources else answer, "sources": answer.get("sources") or []}
-        items, notes = take_results(body, self.name, "sources" if "sources" in body else "results")
+            body = {
+                "answer": answer.get("data") if has_sources else answer,
+                "sources": answer.get("sources") or [],
+            }
+        items, notes = take_results(
+            body, self.name, "sources" if "sources" in body else "results"
+        )
         images = [item for item in kit.as_objects(items) if item.get("type") == "image"]
         texts = [item for item in items if item not in images]
         return kit.parse_search(
-            self, query, answer, texts, title="name", snippet=("content", "snippet"), published="date",
+            self, query, answer, texts, title="name", snippet=("content", "snippet"),
+            published="date",
             markup="entities", answer=as_answer(body.get("answer")),
             images=kit.parse_images(images, description="name"), notes=notes,
         )  # fmt: skip
@@ -105,10 +126,14 @@ class Linkup:
         if kind := _FAILURES.get(_code(problem)):
             raise kit.page_error(self, kind=kind, detail=_detail(problem))
         body = self._body(response, verb="read")
-        return kit.parse_page(self, url, body.get("markdown"), media_type=body.get("contentType"))
+        return kit.parse_page(
+            self, url, body.get("markdown"), media_type=body.get("contentType")
+        )
 
     def _body(self, response: kit.Response, **options: Any) -> dict[str, Any]:
-        return kit.decode(response, self, detail=_detail, kind=_KINDS, code="error.code", **options)
+        return kit.decode(
+            response, self, detail=_detail, kind=_KINDS, code="error.code", **options
+        )
 
 
 def _code(body: Any) -> str:
@@ -116,6 +141,13 @@ def _code(body: Any) -> str:
 
 
 def _detail(body: Any) -> Any:
-    """Return the message with the reasons in it: ``Validation failed: q must not be empty``."""
+    """Return the message with the reasons in it: ``Validation failed: q must not be
+    empty``.
+    """
     reasons = kit.as_objects(follow(("error", "details"), body))
-    return ": ".join(filter(None, [find_message(body), *(kit.as_text(one.get("message")) for one in reasons)]))
+    return ": ".join(
+        filter(
+            None,
+            [find_message(body), *(kit.as_text(one.get("message")) for one in reasons)],
+        )
+    )

@@ -1,12 +1,13 @@
 """Local: an index of your own pages and folders, made with ``websearch index``.
 
-The index is one SQLite file (FTS5), made with ``websearch index PATH_OR_URL ...`` or with `websearch_core.index`. Its
-path is ``WEB_SEARCH_INDEX``, or by default a file in the user's data folder. Words match their inflected forms, also in
-scripts without spaces; pages with all words of a query come before those with some. Dates and languages are those that
-the pages state. Indexed pages can also be read.
+The index is one SQLite file (FTS5), made with ``websearch index PATH_OR_URL ...`` or
+with `websearch_core.index`. Its path is ``WEB_SEARCH_INDEX``, or by default a file in
+the user's data folder. Words match their inflected forms, also in scripts without
+spaces; pages with all words of a query come before those with some. Dates and languages
+are those that the pages state. Indexed pages can also be read.
 
-A new index is readable for its owner only. One that exists keeps its permissions: ``chmod`` it, and its folder, for
-others to search it.
+A new index is readable for its owner only. One that exists keeps its permissions:
+``chmod`` it, and its folder, for others to search it.
 """
 
 from __future__ import annotations
@@ -25,11 +26,17 @@ from ..index import Index
 
 
 def _default_path() -> Path:
-    """Return the file in the user's data folder; ``XDG_DATA_HOME`` names one on every platform."""
+    """Return the file in the user's data folder; ``XDG_DATA_HOME`` names one on every
+    platform.
+    """
     import platformdirs
 
     named = os.environ.get("XDG_DATA_HOME")
-    data = Path(named, "websearch") if named else platformdirs.user_data_path("websearch", appauthor=False)
+    data = (
+        Path(named, "websearch")
+        if named
+        else platformdirs.user_data_path("websearch", appauthor=False)
+    )
     return data / "index.db"
 
 
@@ -47,7 +54,9 @@ class Local:
     needs_network = False
 
     path: Annotated[
-        Path, kit.Env("WEB_SEARCH_INDEX", "WEBSEARCH_INDEX"), AfterValidator(lambda path: path.expanduser().absolute())
+        Path,
+        kit.Env("WEB_SEARCH_INDEX", "WEBSEARCH_INDEX"),
+        AfterValidator(lambda path: path.expanduser().absolute()),
     ] = field(default_factory=_default_path)
 
     @property
@@ -65,7 +74,9 @@ class Local:
         """Search."""
         kit.check_options(query, self)
         if query.extra:
-            raise UnsupportedOption("local has no parameters of its own", options=["extra"])
+            raise UnsupportedOption(
+                "local has no parameters of its own", options=["extra"]
+            )
         response: kit.SearchResponse = yield Call(self._search_index, query)
         return response
 
@@ -87,4 +98,9 @@ class Local:
             )
             for hit in found.hits
         ]
-        return kit.SearchResponse(query=query.text, results=tuple(results), provider=self.name, notes=found.notes)
+        return kit.SearchResponse(
+            query=query.text,
+            results=tuple(results),
+            provider=self.name,
+            notes=found.notes,
+        )

@@ -1,8 +1,10 @@
-"""Marginalia: a search engine for the small, text-heavy and non-commercial part of the web.
+"""Marginalia: a search engine for the small, text-heavy and non-commercial part of the
+web.
 
-Without a key it uses the shared key ``public``, which is often over its limit. Your own key comes by email, free
-for non-commercial use; it is read from ``MARGINALIA_API_KEY``. Results are under CC BY-NC-SA 4.0, unless you buy a
-commercial key. Words are matched, not meanings: short queries find more.
+Without a key it uses the shared key ``public``, which is often over its limit. Your own
+key comes by email, free for non-commercial use; it is read from ``MARGINALIA_API_KEY``.
+Results are under CC BY-NC-SA 4.0, unless you buy a commercial key. Words are matched,
+not meanings: short queries find more.
 """
 
 from __future__ import annotations
@@ -16,19 +18,25 @@ class Marginalia:
     """Searches with Marginalia.
 
     Args:
-        api_key: Optional; the key that all callers without one share is often over its limit.
+        api_key: Optional; the key that all callers without one share is often over its
+            limit.
         base_url: Where the API is.
     """
 
     name = "marginalia"
     key_header = "API-Key"
-    options: ClassVar[frozenset[str]] = frozenset({"allowed_domains", "safe_search", "page"})
+    options: ClassVar[frozenset[str]] = frozenset(
+        {"allowed_domains", "safe_search", "page"}
+    )
     emulated: ClassVar[frozenset[str]] = frozenset({"allowed_domains"})
-    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=100, allowed_domains=1)
+    limits: ClassVar[kit.Limits] = kit.Limits(
+        results_per_request=100, allowed_domains=1
+    )
     about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://about.marginalia-search.com/article/api/",),
         signup_url="https://about.marginalia-search.com/article/api/",
-        free_allowance="keyless, with a limit that all callers share; your own key for non-commercial use",
+        free_allowance="keyless, with a limit that all callers share; your own key for "
+        "non-commercial use",
         price="a commercial key is metered",
         as_of="2025-12",
         compared="the pages of its API, 2025-12",
@@ -39,15 +47,34 @@ class Marginalia:
     base_url: kit.BaseUrl = "https://api2.marginalia-search.com"
 
     @kit.page_by_page
-    def search(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
+    def search(
+        self, query: kit.SearchQuery, number: int, size: int
+    ) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
         params = {
             "query": kit.with_sites(query),
             "count": size,
             "page": number + 1 if number else None,
-            "nsfw": None if query.safe_search is None else int(query.safe_search != "off"),
+            "nsfw": None
+            if query.safe_search is None
+            else int(query.safe_search != "off"),
         }
-        body = kit.decode((yield kit.get_json(self, "search", params, query, headers={"API-Key": "public"})), self)
+        body = kit.decode(
+            (
+                yield kit.get_json(
+                    self, "search", params, query, headers={"API-Key": "public"}
+                )
+            ),
+            self,
+        )
         items, pages = body.get("results"), kit.as_number(body.get("pages"))
-        page = kit.parse_search(self, query, body, items, snippet="description", score="quality", markup="entities")
+        page = kit.parse_search(
+            self,
+            query,
+            body,
+            items,
+            snippet="description",
+            score="quality",
+            markup="entities",
+        )
         return page, len(page.results) >= size if pages is None else number + 1 < pages

@@ -1,7 +1,7 @@
 """Ollama: the web search that its cloud offers to accounts, and the texts of pages.
 
-It runs at ollama.com whichever server runs the models, and needs a key of an account, which may be a free one. A search
-has no filters and at most ten results, without dates.
+It runs at ollama.com whichever server runs the models, and needs a key of an account,
+which may be a free one. A search has no filters and at most ten results, without dates.
 """
 
 from __future__ import annotations
@@ -39,14 +39,26 @@ class Ollama:
     def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*."""
         payload = {"url": serialize(url)}
-        body = kit.decode((yield kit.post_json(self, "web_fetch", payload, target=url)), self, verb="read")
+        body = kit.decode(
+            (yield kit.post_json(self, "web_fetch", payload, target=url)),
+            self,
+            verb="read",
+        )
         return kit.parse_page(
-            self, url, body.get("content"), title=body.get("title"), links=as_links(body.get("links"))
+            self,
+            url,
+            body.get("content"),
+            title=body.get("title"),
+            links=as_links(body.get("links")),
         )
 
     @kit.page_by_page
-    def search(self, query: kit.SearchQuery, _: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
+    def search(
+        self, query: kit.SearchQuery, _: int, size: int
+    ) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search."""
         payload = {"query": query.text, "max_results": size}
-        body = kit.decode((yield kit.post_json(self, "web_search", payload, query)), self)
+        body = kit.decode(
+            (yield kit.post_json(self, "web_search", payload, query)), self
+        )
         return kit.parse_search(self, query, body, snippet="content"), False

@@ -1,8 +1,10 @@
-"""Perplexity Search: the ranked results behind Perplexity's answers, with long extracts and without a written answer.
+"""Perplexity Search: the ranked results behind Perplexity's answers, with long extracts
+and without a written answer.
 
-At most 20 results; no paging. Perplexity takes either allowed or blocked domains, at most 20 of them; other blocked
-ones are filtered out here. ``topic`` ``academic`` searches papers, ``finance`` filings with the SEC.
-`max_tokens_per_page` sets how long the extracts are.
+At most 20 results; no paging. Perplexity takes either allowed or blocked domains, at
+most 20 of them; other blocked ones are filtered out here. ``topic`` ``academic``
+searches papers, ``finance`` filings with the SEC. `max_tokens_per_page` sets how long
+the extracts are.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from websearch_core.provider._codes import COUNTRIES, LANGUAGES
 
 _MAX_DOMAINS = 20
 _MODES = {"academic": "academic", "finance": "sec"}
-_MEANINGS: dict[int, type[ServiceError]] = {451: AuthenticationError}  # a key from before there was this API
+# a key from before there was this API
+_MEANINGS: dict[int, type[ServiceError]] = {451: AuthenticationError}
 
 
 @kit.provider
@@ -37,7 +40,9 @@ class Perplexity:
     topics: ClassVar[frozenset[str]] = frozenset(_MODES)
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
     languages: ClassVar[Mapping[str, str]] = LANGUAGES
-    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=20, results=20, allowed_domains=_MAX_DOMAINS)
+    limits: ClassVar[kit.Limits] = kit.Limits(
+        results_per_request=20, results=20, allowed_domains=_MAX_DOMAINS
+    )
     about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://docs.perplexity.ai/api-reference/search-post",
@@ -56,10 +61,13 @@ class Perplexity:
     max_tokens_per_page: Annotated[PositiveInt | None, kit.FoundFile()] = None
 
     @kit.page_by_page
-    def search(self, query: kit.SearchQuery, _: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
+    def search(
+        self, query: kit.SearchQuery, _: int, size: int
+    ) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search."""
         language = kit.find_language(query, self)
-        blocked = [f"-{domain}" for domain in query.blocked_domains[:_MAX_DOMAINS]]  # the others are filtered out here
+        # the others are filtered out here
+        blocked = [f"-{domain}" for domain in query.blocked_domains[:_MAX_DOMAINS]]
         payload = {
             "query": query.text,
             "max_results": size,
@@ -69,16 +77,24 @@ class Perplexity:
             "search_language_filter": [language] if language else None,
             "search_domain_filter": list(query.allowed_domains) or blocked or None,
             "search_recency_filter": query.time_range,
-            "search_after_date_filter": f"{query.after:%m/%d/%Y}" if query.after else None,
-            "search_before_date_filter": f"{query.before:%m/%d/%Y}" if query.before else None,
+            "search_after_date_filter": f"{query.after:%m/%d/%Y}"
+            if query.after
+            else None,
+            "search_before_date_filter": f"{query.before:%m/%d/%Y}"
+            if query.before
+            else None,
             "search_mode": _MODES.get(query.topic),
         }
         response = yield kit.post_json(self, "search", payload, query)
         kinds = {"insufficient_quota": QuotaExhausted}
-        body = kit.decode(response, self, meanings=_MEANINGS, kind=kinds, code="error.type")
+        body = kit.decode(
+            response, self, meanings=_MEANINGS, kind=kinds, code="error.type"
+        )
         items = _flatten(body.get("results")) or ...  # without a list, there is a note
         request_id = kit.as_text(body.get("id"))
-        return kit.parse_search(self, query, body, items, published="date", request_id=request_id), False
+        return kit.parse_search(
+            self, query, body, items, published="date", request_id=request_id
+        ), False
 
 
 def _flatten(results: Any) -> Any:

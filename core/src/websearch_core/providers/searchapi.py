@@ -1,8 +1,9 @@
 """SearchApi: the results of Google, as JSON.
 
-A page has ten results and is one search of the plan; ``topic`` ``news`` searches Google News, ``academic`` Google
-Scholar. Images are a separate search, and count as one. Domain filters become ``site:`` in the query. An answer without
-results has an ``error`` text, which is not a failure.
+A page has ten results and is one search of the plan; ``topic`` ``news`` searches Google
+News, ``academic`` Google Scholar. Images are a separate search, and count as one.
+Domain filters become ``site:`` in the query. An answer without results has an ``error``
+text, which is not a failure.
 """
 
 from __future__ import annotations
@@ -10,14 +11,27 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 from websearch_core import provider as kit
-from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError, Unavailable
+from websearch_core.errors import (
+    AuthenticationError,
+    QuotaExhausted,
+    ServiceError,
+    Unavailable,
+)
 from websearch_core.provider import google
 from websearch_core.provider._codes import COUNTRIES
 
-_ENGINES = {"general": "google", "news": "google_news", "academic": "google_scholar", "images": "google_images"}
+_ENGINES = {
+    "general": "google",
+    "news": "google_news",
+    "academic": "google_scholar",
+    "images": "google_images",
+}
 _EMPTY = ("return any results", "returned any results", "no results")
 _USED_UP = ("run out", "used all", "upgrade", "exceeded your", "monthly", "credits")
-_KINDS: dict[str, type[ServiceError]] = {**dict.fromkeys(_USED_UP, QuotaExhausted), "api key": AuthenticationError}
+_KINDS: dict[str, type[ServiceError]] = {
+    **dict.fromkeys(_USED_UP, QuotaExhausted),
+    "api key": AuthenticationError,
+}
 
 
 @kit.provider
@@ -30,9 +44,18 @@ class SearchApi:
     """
 
     name = "searchapi"
-    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "safe_search", "topic", "images", "page"}
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {
+        "country",
+        "language",
+        "safe_search",
+        "topic",
+        "images",
+        "page",
+    }
     topics: ClassVar[frozenset[str]] = frozenset({"news", "academic"})
-    emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
+    emulated: ClassVar[frozenset[str]] = frozenset(
+        {"limit", "allowed_domains", "blocked_domains"}
+    )
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
     languages: ClassVar[Mapping[str, str]] = google.GOOGLE_RESULT_LANGUAGES
     limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=10)
@@ -50,20 +73,30 @@ class SearchApi:
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
         images = "images", "original.link", "source.link"
-        return (yield from google.search_google(query, self, self._ask, _find_items, images))
+        return (
+            yield from google.search_google(query, self, self._ask, _find_items, images)
+        )
 
     find_engines = google.find_google
 
-    def _ask(self, query: kit.SearchQuery, topic: str, number: int) -> kit.Flow[dict[str, Any]]:
+    def _ask(
+        self, query: kit.SearchQuery, topic: str, number: int
+    ) -> kit.Flow[dict[str, Any]]:
         params = {
             "q": kit.with_sites(query),
-            **(google.google_years(query, self) if query.topic == "academic" else _period(query)),
+            **(
+                google.google_years(query, self)
+                if query.topic == "academic"
+                else _period(query)
+            ),
             **google.google_filters(query, self),
             "engine": _ENGINES[topic],
             "page": number + 1 if number else None,
         }
         response = yield kit.get_json(self, "search", params, query)
-        return kit.decode(response, self, kind=_KINDS, meanings={200: Unavailable}, nothing=_EMPTY)
+        return kit.decode(
+            response, self, kind=_KINDS, meanings={200: Unavailable}, nothing=_EMPTY
+        )
 
 
 def _period(query: kit.SearchQuery) -> dict[str, Any]:
@@ -77,7 +110,8 @@ def _period(query: kit.SearchQuery) -> dict[str, Any]:
 
 def _find_items(body: dict[str, Any], _: str) -> tuple[Any, bool | None]:
     items = body.get("organic_results")
-    if items is None and ("error" in body or "search_metadata" in body):  # Google found nothing
+    # Google found nothing
+    if items is None and ("error" in body or "search_metadata" in body):
         items = []
     following = kit.as_text(kit.as_object(body.get("pagination")).get("next"))
     return items, True if following else None

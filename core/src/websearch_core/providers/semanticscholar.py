@@ -1,8 +1,10 @@
-"""Semantic Scholar: a search engine for scholarly papers, with abstracts and summaries of one sentence.
+"""Semantic Scholar: a search engine for scholarly papers, with abstracts and summaries
+of one sentence.
 
-Works without a key, but all callers without one share a small rate and are often refused. A free key comes from
-``SEMANTIC_SCHOLAR_API_KEY`` or ``S2_API_KEY``, and allows one request a second. At most 1000 results. Words with a
-hyphen match nothing, so hyphens between letters are sent as blanks.
+Works without a key, but all callers without one share a small rate and are often
+refused. A free key comes from ``SEMANTIC_SCHOLAR_API_KEY`` or ``S2_API_KEY``, and
+allows one request a second. At most 1000 results. Words with a hyphen match nothing, so
+hyphens between letters are sent as blanks.
 """
 
 from __future__ import annotations
@@ -27,25 +29,34 @@ class SemanticScholar:
     name = "semanticscholar"
     label = "Semantic Scholar"
     key_header = "x-api-key"
-    options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "page"})
+    options: ClassVar[frozenset[str]] = frozenset(
+        {"topic", "time_range", "after", "before", "page"}
+    )
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
     topics: ClassVar[frozenset[str]] = frozenset({"academic"})
-    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=100, results=1000, requests_per_second=1)
+    limits: ClassVar[kit.Limits] = kit.Limits(
+        results_per_request=100, results=1000, requests_per_second=1
+    )
     about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://api.semanticscholar.org/api-docs/graph",),
         signup_url="https://www.semanticscholar.org/product/api#api-key-form",
-        free_allowance="keyless, at a rate that all callers share; a request a second with a free key",
+        free_allowance="keyless, at a rate that all callers share; a request a second "
+        "with a free key",
         price="free",
         prices=kit.FREE,
         as_of="2026-11",
         compared="the pages of version 1 of its API, 2026-11",
     )
 
-    api_key: Annotated[kit.Key | None, kit.Env("SEMANTIC_SCHOLAR_API_KEY", "S2_API_KEY")] = None
+    api_key: Annotated[
+        kit.Key | None, kit.Env("SEMANTIC_SCHOLAR_API_KEY", "S2_API_KEY")
+    ] = None
     base_url: kit.BaseUrl = "https://api.semanticscholar.org/graph/v1"
 
     @kit.page_by_page
-    def search(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
+    def search(
+        self, query: kit.SearchQuery, number: int, size: int
+    ) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
         first, last = kit.date_range(query)
         params = {
@@ -53,23 +64,40 @@ class SemanticScholar:
             "limit": size,
             "offset": number * size or None,
             "fields": _FIELDS,
-            "publicationDateOrYear": f"{first or ''}:{last or ''}" if first or last else None,
+            "publicationDateOrYear": f"{first or ''}:{last or ''}"
+            if first or last
+            else None,
         }
         response = yield kit.get_json(self, "paper/search", params, query)
-        if number and response.status == 400 and b"offset is not available" in response.content:  # beyond the end
+        # beyond the end
+        if (
+            number
+            and response.status == 400
+            and b"offset is not available" in response.content
+        ):
             return kit.SearchResponse(query=query.text, provider=self.name), False
         body = kit.decode(response, self)
-        items = [] if body.get("total") == 0 else body.get("data")  # without results, `data` is missing
+        # without results, `data` is missing
+        items = [] if body.get("total") == 0 else body.get("data")
         texts = "abstract", "tldr.text"
         page = kit.parse_search(
-            self, query, body, items, url=_url, snippet=texts, published=_published, author="authors"
+            self,
+            query,
+            body,
+            items,
+            url=_url,
+            snippet=texts,
+            published=_published,
+            author="authors",
         )
         return page, isinstance(body.get("next"), int)
 
 
 def _url(paper: Mapping[str, Any]) -> Any:
     number = kit.as_text(paper.get("paperId"))
-    return kit.as_text(paper.get("url")) or (f"https://www.semanticscholar.org/paper/{number}" if number else None)
+    return kit.as_text(paper.get("url")) or (
+        f"https://www.semanticscholar.org/paper/{number}" if number else None
+    )
 
 
 def _published(paper: Mapping[str, Any]) -> Any:

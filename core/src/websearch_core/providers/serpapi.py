@@ -1,10 +1,11 @@
 """SerpApi: the results of Google, as JSON.
 
-SerpApi takes the key only in the URL. A page has ten results and is one search of the plan; ``topic`` ``news`` searches
-Google News, ``academic`` Google Scholar. Images are a separate search, and count as one. Domain filters become
-``site:`` in the query. An answer without results has an ``error`` text, which is not a failure; 429 means a used-up
-plan or too many requests an hour, depending on its text. ``engine`` searches Bing or DuckDuckGo instead, one page, with
-no other options than domains.
+SerpApi takes the key only in the URL. A page has ten results and is one search of the
+plan; ``topic`` ``news`` searches Google News, ``academic`` Google Scholar. Images are a
+separate search, and count as one. Domain filters become ``site:`` in the query. An
+answer without results has an ``error`` text, which is not a failure; 429 means a
+used-up plan or too many requests an hour, depending on its text. ``engine`` searches
+Bing or DuckDuckGo instead, one page, with no other options than domains.
 """
 
 from __future__ import annotations
@@ -12,7 +13,13 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core import provider as kit
-from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError, Unavailable, UnsupportedOption
+from websearch_core.errors import (
+    AuthenticationError,
+    QuotaExhausted,
+    ServiceError,
+    Unavailable,
+    UnsupportedOption,
+)
 from websearch_core.provider import google
 from websearch_core.provider._codes import COUNTRIES
 
@@ -24,7 +31,8 @@ _ENGINES = {
 _OTHERS = {"bing", "duckduckgo"}  # engines that are not Google's
 _EMPTY = "returned any results"
 _KINDS: dict[str, type[ServiceError]] = {
-    "run out": QuotaExhausted, "upgrade": QuotaExhausted, "api key": AuthenticationError,
+    "run out": QuotaExhausted, "upgrade": QuotaExhausted,
+    "api key": AuthenticationError,
 }  # fmt: skip
 
 
@@ -35,20 +43,34 @@ class SerpApi:
     Args:
         api_key: From https://serpapi.com/manage-api-key.
         base_url: Where the API is.
-        engine: What to search with; ``google_light`` is faster, and has less besides the results.
-        location: Search Google as from this place, such as ``Austin, Texas, United States``.
+        engine: What to search with; ``google_light`` is faster, and has less besides
+            the results.
+        location: Search Google as from this place, such as ``Austin, Texas, United
+            States``.
     """
 
     name = "serpapi"
     key_parameter = "api_key"
-    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "safe_search", "topic", "images", "page"}
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {
+        "country",
+        "language",
+        "safe_search",
+        "topic",
+        "images",
+        "page",
+    }
     topics: ClassVar[frozenset[str]] = frozenset({"news", "academic"})
-    emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
+    emulated: ClassVar[frozenset[str]] = frozenset(
+        {"limit", "allowed_domains", "blocked_domains"}
+    )
     countries: ClassVar[Mapping[str, str]] = COUNTRIES
     languages: ClassVar[Mapping[str, str]] = google.GOOGLE_RESULT_LANGUAGES
     limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=10)
     about: ClassVar[kit.Service] = kit.Service(
-        api_urls=("https://serpapi.com/search-api", "https://serpapi.com/api-status-and-error-codes"),
+        api_urls=(
+            "https://serpapi.com/search-api",
+            "https://serpapi.com/api-status-and-error-codes",
+        ),
         signup_url="https://serpapi.com/users/sign_up",
         free_allowance="250 searches a month",
         price="USD 75 per 5,000 searches a month",
@@ -56,42 +78,77 @@ class SerpApi:
         compared="the pages of its API, 2026-09",
     )
 
-    api_key: Annotated[kit.Key, kit.Env("SERPAPI_API_KEY", "SERPAPI_KEY", "SERP_API_KEY")]
+    api_key: Annotated[
+        kit.Key, kit.Env("SERPAPI_API_KEY", "SERPAPI_KEY", "SERP_API_KEY")
+    ]
     base_url: kit.BaseUrl = "https://serpapi.com"
-    engine: Annotated[Literal["google", "google_light", "bing", "duckduckgo"], kit.FoundFile()] = "google"
+    engine: Annotated[
+        Literal["google", "google_light", "bing", "duckduckgo"], kit.FoundFile()
+    ] = "google"
     location: Annotated[str | None, kit.FoundFile()] = None
 
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
-        refused = query.requested() - {"allowed_domains", "blocked_domains"} if self.engine in _OTHERS else set()
+        refused = (
+            query.requested() - {"allowed_domains", "blocked_domains"}
+            if self.engine in _OTHERS
+            else set()
+        )
         if refused:
-            message = f"serpapi does not support {', '.join(sorted(refused))} with {self.engine}"
-            raise UnsupportedOption(message, options=sorted(refused), provider=self.name)
+            message = (
+                f"serpapi does not support {', '.join(sorted(refused))} with "
+                f"{self.engine}"
+            )
+            raise UnsupportedOption(
+                message, options=sorted(refused), provider=self.name
+            )
         images = "images_results", "original", "link"
-        return (yield from google.search_google(query, self, self._ask, self._find_items, images))
+        return (
+            yield from google.search_google(
+                query, self, self._ask, self._find_items, images
+            )
+        )
 
     def find_engines(self, _: kit.SearchResult, /) -> tuple[str, ...]:
         """Return the search engine behind a result."""
         return (self.engine.removesuffix("_light"),)
 
-    def _ask(self, query: kit.SearchQuery, topic: str, number: int) -> kit.Flow[dict[str, Any]]:
+    def _ask(
+        self, query: kit.SearchQuery, topic: str, number: int
+    ) -> kit.Flow[dict[str, Any]]:
         params = {
             "q": kit.with_sites(query),
-            **(google.google_years(query, self) if query.topic == "academic" else {"tbs": google.google_period(query)}),
+            **(
+                google.google_years(query, self)
+                if query.topic == "academic"
+                else {"tbs": google.google_period(query)}
+            ),
             **google.google_filters(query, self),
             **_ENGINES.get(topic, {"engine": self.engine}),
-            "location": None if self.engine in _OTHERS or topic == "academic" else self.location,
+            "location": None
+            if self.engine in _OTHERS or topic == "academic"
+            else self.location,
             "start": number * 10 or None,  # a page has ten
         }
         response = yield kit.get_json(self, "search.json", params, query, join=",")
-        body = kit.decode(response, self, kind=_KINDS, meanings={200: Unavailable}, nothing=[_EMPTY])
+        body = kit.decode(
+            response, self, kind=_KINDS, meanings={200: Unavailable}, nothing=[_EMPTY]
+        )
         if kit.as_object(body.get("search_metadata")).get("status") == "Error":
-            raise kit.error_for(response, self, detail=body.get("error"), kind=Unavailable)
+            raise kit.error_for(
+                response, self, detail=body.get("error"), kind=Unavailable
+            )
         return body
 
     def _find_items(self, body: dict[str, Any], topic: str) -> tuple[Any, bool]:
         items = body.get("news_results" if topic == "news" else "organic_results")
-        if items is None and (kit.as_text(body.get("error")) or "search_information" in body):  # nothing was found
+        # nothing was found
+        if items is None and (
+            kit.as_text(body.get("error")) or "search_information" in body
+        ):
             items = []
-        has_next = kit.as_text(kit.as_object(body.get("serpapi_pagination")).get("next")) is not None
+        has_next = (
+            kit.as_text(kit.as_object(body.get("serpapi_pagination")).get("next"))
+            is not None
+        )
         return items, has_next and self.engine not in _OTHERS

@@ -1,9 +1,10 @@
 """Serper: the results of Google, as JSON.
 
-``topic`` ``news`` searches Google News, ``academic`` Google Scholar, which has no time filter. A page has ten results
-and costs a credit; images are a separate search, and cost another. Several queries in one request cost no less, so each
-is sent by itself. Domain filters become ``site:`` in the query. A wrong key is answered with 403, an empty account with
-400.
+``topic`` ``news`` searches Google News, ``academic`` Google Scholar, which has no time
+filter. A page has ten results and costs a credit; images are a separate search, and
+cost another. Several queries in one request cost no less, so each is sent by itself.
+Domain filters become ``site:`` in the query. A wrong key is answered with 403, an empty
+account with 400.
 """
 
 from __future__ import annotations
@@ -13,9 +14,19 @@ from typing import Annotated, Any, ClassVar
 from websearch_core import provider as kit
 from websearch_core.errors import QuotaExhausted, UnsupportedOption
 from websearch_core.provider._codes import LOWER_COUNTRIES
-from websearch_core.provider.google import GOOGLE_LANGUAGES, find_google, google_period, search_google
+from websearch_core.provider.google import (
+    GOOGLE_LANGUAGES,
+    find_google,
+    google_period,
+    search_google,
+)
 
-_ENDPOINTS = {"general": "search", "news": "news", "academic": "scholar", "images": "images"}
+_ENDPOINTS = {
+    "general": "search",
+    "news": "news",
+    "academic": "scholar",
+    "images": "images",
+}
 
 
 @kit.provider
@@ -29,9 +40,17 @@ class Serper:
 
     name = "serper"
     key_header = "X-API-KEY"
-    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "topic", "images", "page"}
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {
+        "country",
+        "language",
+        "topic",
+        "images",
+        "page",
+    }
     topics: ClassVar[frozenset[str]] = frozenset({"news", "academic"})
-    emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
+    emulated: ClassVar[frozenset[str]] = frozenset(
+        {"limit", "allowed_domains", "blocked_domains"}
+    )
     countries: ClassVar[Mapping[str, str]] = LOWER_COUNTRIES
     languages: ClassVar[Mapping[str, str]] = GOOGLE_LANGUAGES
     limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=10)
@@ -49,14 +68,26 @@ class Serper:
 
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
-        dates = [name for name in ("time_range", "after", "before") if getattr(query, name)]
+        dates = [
+            name for name in ("time_range", "after", "before") if getattr(query, name)
+        ]
         if query.topic == "academic" and dates:
-            raise UnsupportedOption("serper has no time filter for papers", options=dates, provider=self.name)
-        return (yield from search_google(query, self, self._ask, _find_items, ("images", "imageUrl", "link")))
+            raise UnsupportedOption(
+                "serper has no time filter for papers",
+                options=dates,
+                provider=self.name,
+            )
+        return (
+            yield from search_google(
+                query, self, self._ask, _find_items, ("images", "imageUrl", "link")
+            )
+        )
 
     find_engines = find_google
 
-    def _ask(self, query: kit.SearchQuery, topic: str, number: int) -> kit.Flow[dict[str, Any]]:
+    def _ask(
+        self, query: kit.SearchQuery, topic: str, number: int
+    ) -> kit.Flow[dict[str, Any]]:
         payload = {
             "q": kit.with_sites(query),
             "gl": kit.find_country(query, self),
@@ -64,7 +95,9 @@ class Serper:
             "tbs": google_period(query),
             "page": number + 1 if number else None,
         }
-        response = yield kit.post_json(self, _ENDPOINTS[topic], payload, query, join=",")
+        response = yield kit.post_json(
+            self, _ENDPOINTS[topic], payload, query, join=","
+        )
         return kit.decode(response, self, kind={"credits": QuotaExhausted})
 
 

@@ -1,8 +1,10 @@
-"""Stack Exchange: questions of Stack Overflow and its 180 sister sites, with the text of the question.
+"""Stack Exchange: questions of Stack Overflow and its 180 sister sites, with the text
+of the question.
 
-Works without a key for 300 requests a day from one address; a free key, from ``STACKEXCHANGE_API_KEY``, allows 10,000.
-The service takes it only in the URL. ``site`` chooses the site. If the service asks for a pause before the next page,
-there is one. Every answer says how many requests are left for the day: see ``usage``.
+Works without a key for 300 requests a day from one address; a free key, from
+``STACKEXCHANGE_API_KEY``, allows 10,000. The service takes it only in the URL. ``site``
+chooses the site. If the service asks for a pause before the next page, there is one.
+Every answer says how many requests are left for the day: see ``usage``.
 """
 
 from __future__ import annotations
@@ -11,13 +13,20 @@ from datetime import timedelta
 from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core import provider as kit
-from websearch_core.errors import AuthenticationError, QuotaExhausted, RateLimited, ServiceError, Unavailable
+from websearch_core.errors import (
+    AuthenticationError,
+    QuotaExhausted,
+    RateLimited,
+    ServiceError,
+    Unavailable,
+)
 from websearch_core.flow import Sleep
 from websearch_core.provider._dates import midnight
 from websearch_core.provider._http import as_json
 
 _KINDS: dict[str, type[ServiceError]] = {
-    "throttle_violation": RateLimited, "temporarily_unavailable": Unavailable, "internal_error": Unavailable,
+    "throttle_violation": RateLimited, "temporarily_unavailable": Unavailable,
+    "internal_error": Unavailable,
     "key_required": AuthenticationError, "access_token_required": AuthenticationError,
     "invalid_access_token": AuthenticationError, "access_denied": AuthenticationError,
 }  # fmt: skip
@@ -32,32 +41,43 @@ class StackExchange:
     Args:
         api_key: Optional; raises the daily number of requests.
         base_url: Where the API is.
-        site: The site: ``stackoverflow``, ``superuser``, ``math``, or a domain such as ``askubuntu.com``.
+        site: The site: ``stackoverflow``, ``superuser``, ``math``, or a domain such as
+            ``askubuntu.com``.
         sort: The order of the results.
     """
 
     name = "stackexchange"
     label = "Stack Exchange"
     key_parameter = "key"
-    options: ClassVar[frozenset[str]] = frozenset({"topic", "time_range", "after", "before", "page"})
+    options: ClassVar[frozenset[str]] = frozenset(
+        {"topic", "time_range", "after", "before", "page"}
+    )
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
     topics: ClassVar[frozenset[str]] = frozenset({"code"})
-    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=100, requests_per_second=30)
+    limits: ClassVar[kit.Limits] = kit.Limits(
+        results_per_request=100, requests_per_second=30
+    )
     about: ClassVar[kit.Service] = kit.Service(
-        api_urls=("https://api.stackexchange.com/docs/advanced-search", "https://api.stackexchange.com/docs/throttle"),
+        api_urls=(
+            "https://api.stackexchange.com/docs/advanced-search",
+            "https://api.stackexchange.com/docs/throttle",
+        ),
         signup_url="https://stackapps.com/apps/oauth/register",
         free_allowance="300 requests a day without a key, 10,000 with one",
         price="free",
         prices=kit.FREE,
         as_of="2026-11",
         compared="the pages of version 2.3 of its API, 2026-11",
-        terms="Posts are under CC BY-SA: name the author and link the post where you show them.",
+        terms="Posts are under CC BY-SA: name the author and link the post where you "
+        "show them.",
     )
 
     api_key: Annotated[kit.Key | None, kit.Env("STACKEXCHANGE_API_KEY")] = None
     base_url: kit.BaseUrl = "https://api.stackexchange.com/2.3"
     site: Annotated[str, kit.FoundFile()] = "stackoverflow"
-    sort: Annotated[Literal["relevance", "activity", "votes", "creation"], kit.FoundFile()] = "relevance"
+    sort: Annotated[
+        Literal["relevance", "activity", "votes", "creation"], kit.FoundFile()
+    ] = "relevance"
 
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
@@ -78,11 +98,14 @@ class StackExchange:
             if pause:
                 yield Sleep(pause.pop())
             sent = {**params, "pagesize": size, "page": number + 1 if number else None}
-            body = self._body((yield kit.get_json(self, "search/advanced", sent, query)))
+            body = self._body(
+                (yield kit.get_json(self, "search/advanced", sent, query))
+            )
             if backoff := kit.as_number(body.get("backoff")):
                 pause.append(min(backoff, _MAX_BACKOFF))
             page = kit.parse_search(
-                self, query, body, body.get("items"), url="link", snippet="body", snippet_length=600,
+                self, query, body, body.get("items"), url="link", snippet="body",
+                snippet_length=600,
                 published="creation_date", author="owner.display_name", markup="html",
                 usage=kit.drop_none({"requests_remaining": kit.as_number(body.get("quota_remaining"))}),
             )  # fmt: skip
@@ -91,16 +114,22 @@ class StackExchange:
         return (yield from kit.collect_pages(query, self, fetch))
 
     def _body(self, response: kit.Response) -> dict[str, Any]:
-        """Return the answer, or raise the error in it: nearly all have status 400, and a name."""
+        """Return the answer, or raise the error in it: nearly all have status 400, and
+        a name.
+        """
         body = kit.as_object(as_json(response))
-        name, words = kit.as_text(body.get("error_name")), kit.as_text(body.get("error_message")) or ""
+        name, words = (
+            kit.as_text(body.get("error_name")),
+            kit.as_text(body.get("error_message")) or "",
+        )
         if name is None and response.status == 200:
             return kit.decode(response, self)
         kind = _KINDS.get(name or "")
         if "`key`" in words:
             kind = AuthenticationError
         wait = re.search(r"available in (\d{1,8}) seconds", words)
-        if kind is RateLimited and wait and int(wait[1]) > _HOUR:  # the requests of this day are used up
+        # the requests of this day are used up
+        if kind is RateLimited and wait and int(wait[1]) > _HOUR:
             kind = QuotaExhausted
         error = kit.error_for(response, self, detail=words, kind=kind)
         if wait and error.retry_after is None:

@@ -1,10 +1,13 @@
-"""Tavily: search and page extraction for agents; ``keyless=True`` uses a small free allowance.
+"""Tavily: search and page extraction for agents; ``keyless=True`` uses a small free
+allowance.
 
 ``keyless=True`` uses the small free allowance per address for callers without a key
-(https://docs.tavily.com/documentation/keyless). At most 20 results; no paging; a country boosts its pages but does not
-filter. ``search_depth="advanced"`` gives much better results and costs two credits instead of one. Twenty pages are
-read in one request. A site is mapped in one request, too, at most five links deep (written from tavily-python 0.8.5);
-a crawl then reads what that lists, which costs what Tavily's own crawl does.
+(https://docs.tavily.com/documentation/keyless). At most 20 results; no paging; a
+country boosts its pages but does not filter. ``search_depth="advanced"`` gives much
+better results and costs two credits instead of one. Twenty pages are read in one
+request. A site is mapped in one request, too, at most five links deep (written from
+tavily-python 0.8.5); a crawl then reads what that lists, which costs what Tavily's own
+crawl does.
 """
 
 from __future__ import annotations
@@ -16,13 +19,19 @@ from pydantic import Field
 
 from websearch_core import provider as kit
 from websearch_core._text.urls import serialize
-from websearch_core.errors import QuotaExhausted, ServiceError, UnsupportedOption, WebSearchError
+from websearch_core.errors import (
+    QuotaExhausted,
+    ServiceError,
+    UnsupportedOption,
+    WebSearchError,
+)
 from websearch_core.provider._codes import LANGUAGES, read_country_names
 from websearch_core.provider._declare import missing_field_error
 from websearch_core.provider._http import as_json, as_texts
 from websearch_core.provider._reading import as_links, find_records, read_alone
 
-_MEANINGS: dict[int, type[ServiceError]] = {432: QuotaExhausted, 433: QuotaExhausted}  # plan limit, pay-as-you-go cap
+# plan limit, pay-as-you-go cap
+_MEANINGS: dict[int, type[ServiceError]] = {432: QuotaExhausted, 433: QuotaExhausted}
 _MAX_RESULTS = 20
 _LONG_WINDOWS = {"hour", "day", "week", "month"}
 
@@ -37,19 +46,29 @@ class Tavily:
         base_url: Where the API is.
         search_depth: How thoroughly to search; ``advanced`` costs double.
         extract_depth: How thoroughly to extract; ``advanced`` costs double.
-        include_answer: Also request a direct answer, short (``True`` or ``basic``) or long; takes longer.
-        include_raw_content: Also request the text of each page, as ``content`` of the result.
-        chunks_per_source: How many passages of each page the snippet has, with ``search_depth="advanced"``.
-        auto_parameters: Let Tavily choose the depth and more by the query; may cost double.
+        include_answer: Also request a direct answer, short (``True`` or ``basic``) or
+            long; takes longer.
+        include_raw_content: Also request the text of each page, as ``content`` of the
+            result.
+        chunks_per_source: How many passages of each page the snippet has, with
+            ``search_depth="advanced"``.
+        auto_parameters: Let Tavily choose the depth and more by the query; may cost
+            double.
         exact_match: Only pages with the quoted phrases of the query.
         include_favicon: Also request the icon of each site, which is in ``raw``.
     """
 
     name = "tavily"
-    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "topic", "images"}
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {
+        "country",
+        "language",
+        "topic",
+        "images",
+    }
     topics: ClassVar[frozenset[str]] = frozenset({"finance", "news"})
     limits: ClassVar[kit.Limits] = kit.Limits(
-        results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=400, pages_per_request=20,
+        results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=400,
+        pages_per_request=20,
         allowed_domains=300, blocked_domains=150,
     )  # fmt: skip
     countries: ClassVar[Mapping[str, str]] = read_country_names()
@@ -65,10 +84,20 @@ class Tavily:
         price="about USD 0.008 a credit; a search costs 1 or 2, five pages cost 1 or 2",
         prices=(
             kit.Price(usd=0, credits=0, when={"keyless": True}),
-            kit.Price(verb="search", usd=0.016, credits=2, when={"search_depth": "advanced"}),
-            kit.Price(verb="search", usd=0.016, credits=2, when={"auto_parameters": True}),
+            kit.Price(
+                verb="search", usd=0.016, credits=2, when={"search_depth": "advanced"}
+            ),
+            kit.Price(
+                verb="search", usd=0.016, credits=2, when={"auto_parameters": True}
+            ),
             kit.Price(verb="search", usd=0.008, credits=1),
-            kit.Price(verb="read", usd=0.016, credits=2, size=5, when={"extract_depth": "advanced"}),
+            kit.Price(
+                verb="read",
+                usd=0.016,
+                credits=2,
+                size=5,
+                when={"extract_depth": "advanced"},
+            ),
             kit.Price(verb="read", usd=0.008, credits=1, size=5),
         ),
         as_of="2026-06",
@@ -80,7 +109,9 @@ class Tavily:
     base_url: kit.BaseUrl = "https://api.tavily.com"
     search_depth: Literal["basic", "advanced", "fast", "ultra-fast"] = "basic"
     extract_depth: Literal["basic", "advanced"] = "basic"
-    include_answer: Annotated[bool | Literal["basic", "advanced"], kit.FoundFile()] = False
+    include_answer: Annotated[bool | Literal["basic", "advanced"], kit.FoundFile()] = (
+        False
+    )
     include_raw_content: bool = False
     chunks_per_source: Annotated[int, Field(ge=1, le=3)] | None = None
     auto_parameters: bool = False
@@ -96,15 +127,20 @@ class Tavily:
         """Search."""
         kit.check_options(query, self)
         if query.country and query.topic != "general":
-            message = f"tavily knows countries in general search only, not for {query.topic}"
+            message = (
+                f"tavily knows countries in general search only, not for {query.topic}"
+            )
             raise UnsupportedOption(message, options=["country"], provider=self.name)
         if bare := [domain for domain in query.allowed_domains if "." not in domain]:
             message = f"tavily takes no top-level domains: {', '.join(bare)}"
-            raise UnsupportedOption(message, options=["allowed_domains"], provider=self.name)
+            raise UnsupportedOption(
+                message, options=["allowed_domains"], provider=self.name
+            )
         payload: dict[str, Any] = {
             "query": query.text,
             "max_results": min(query.limit, _MAX_RESULTS),
-            "search_depth": None if self.auto_parameters else self.search_depth,  # what is sent is not chosen
+            # what is sent is not chosen
+            "search_depth": None if self.auto_parameters else self.search_depth,
             "topic": query.topic,
             "time_range": query.time_range,
             "start_date": query.after and query.after.isoformat(),
@@ -124,65 +160,123 @@ class Tavily:
             "exact_match": self.exact_match,
             "include_favicon": self.include_favicon,
         }
-        sent = {name: value for name, value in payload.items() if value not in ([], False)}
+        sent = {
+            name: value for name, value in payload.items() if value not in ([], False)
+        }
         body = self._body((yield self._request("search", sent, query)), "search")
         return kit.parse_search(
-            self, query, body, snippet="content", published="published_date", content="raw_content",
-            answer=kit.as_text(body.get("answer")), images=kit.parse_images(body.get("images")),
+            self, query, body, snippet="content", published="published_date",
+            content="raw_content",
+            answer=kit.as_text(body.get("answer")),
+            images=kit.parse_images(body.get("images")),
             suggestions=tuple(as_texts(body.get("follow_up_questions"))),
-            notes=(f"tavily returns at most {_MAX_RESULTS} results",) if query.limit > _MAX_RESULTS else (),
-            request_id=kit.as_text(body.get("request_id")), usage=kit.parse_usage(body.get("usage")),
+            notes=((f"tavily returns at most {_MAX_RESULTS} "
+                   f"results"),) if query.limit > _MAX_RESULTS else (),
+            request_id=kit.as_text(body.get("request_id")),
+            usage=kit.parse_usage(body.get("usage")),
         )  # fmt: skip
 
     read = read_alone
 
-    def read_many(self, urls: Sequence[str], /) -> kit.Flow[list[kit.Page | WebSearchError]]:
+    def read_many(
+        self, urls: Sequence[str], /
+    ) -> kit.Flow[list[kit.Page | WebSearchError]]:
         """Read up to 20 pages in one request."""
         sent = list(map(serialize, urls))
-        payload = {"urls": sent, "format": "markdown", "extract_depth": self.extract_depth, "include_usage": True}
-        body = self._body((yield self._request("extract", payload, target=tuple(urls))), "read")
-        results, failures = find_records(urls, body.get("results")), find_records(urls, body.get("failed_results"))
-        return kit.parse_pages(self._read, urls, results, failures, usage=kit.parse_usage(body.get("usage")))
+        payload = {
+            "urls": sent,
+            "format": "markdown",
+            "extract_depth": self.extract_depth,
+            "include_usage": True,
+        }
+        body = self._body(
+            (yield self._request("extract", payload, target=tuple(urls))), "read"
+        )
+        results, failures = (
+            find_records(urls, body.get("results")),
+            find_records(urls, body.get("failed_results")),
+        )
+        return kit.parse_pages(
+            self._read,
+            urls,
+            results,
+            failures,
+            usage=kit.parse_usage(body.get("usage")),
+        )
 
     def map(self, site: kit.Site, /) -> kit.Flow[kit.Page]:
         """List the pages of a site."""
         payload = {
-            "url": serialize(site.url), "limit": site.limit, "max_depth": min(max(site.depth, 1), 5),
-            "max_breadth": min(site.limit, 500), "allow_external": False, "include_usage": True,
+            "url": serialize(site.url), "limit": site.limit,
+            "max_depth": min(max(site.depth, 1), 5),
+            "max_breadth": min(site.limit, 500), "allow_external": False,
+            "include_usage": True,
         }  # fmt: skip
-        body = self._body((yield self._request("map", payload, target=site.url)), "read")
+        body = self._body(
+            (yield self._request("map", payload, target=site.url)), "read"
+        )
         usage = kit.parse_usage(body.get("usage"))
         return kit.Page(url=site.url, links=as_links(body.get("results")), usage=usage)
 
-    def _read(self, url: str, found: dict[str, Any] | None, failed: dict[str, Any] | None) -> kit.Page:
+    def _read(
+        self, url: str, found: dict[str, Any] | None, failed: dict[str, Any] | None
+    ) -> kit.Page:
         if found:
-            return kit.parse_page(self, url, kit.as_text(found.get("raw_content")) or "")
-        reason = kit.as_text(kit.as_object(failed).get("error")) or "the page is missing from the answer"
+            return kit.parse_page(
+                self, url, kit.as_text(found.get("raw_content")) or ""
+            )
+        reason = (
+            kit.as_text(kit.as_object(failed).get("error"))
+            or "the page is missing from the answer"
+        )
         status = re.search(r"\b[45]\d\d\b", reason)
         error = kit.page_error(self, status=status and status[0], detail=reason)
         error.temporary = False  # Tavily has tried again itself
         raise error
 
-    def _request(self, endpoint: str, payload: dict[str, Any], *query: kit.SearchQuery, **options: Any) -> kit.Request:
+    def _request(
+        self,
+        endpoint: str,
+        payload: dict[str, Any],
+        *query: kit.SearchQuery,
+        **options: Any,
+    ) -> kit.Request:
         headers = {"X-Tavily-Access-Mode": "keyless"} if self.keyless else {}
-        return kit.post_json(self, endpoint, payload, *query, headers=headers, **options)
+        return kit.post_json(
+            self, endpoint, payload, *query, headers=headers, **options
+        )
 
     def _body(self, response: kit.Response, verb: str) -> dict[str, Any]:
-        # The tier without a key has errors of its own, at any status. The name may be escaped, or in UTF-16.
+        # The tier without a key has errors of its own, at any status. The name may be
+        # escaped, or in UTF-16.
         if any(sign in response.content for sign in (b'"error"', b"\\u00", b"\0")):
             problem = kit.as_object(kit.as_object(as_json(response)).get("error"))
             if isinstance(problem.get("code"), str):
                 raise self._keyless_error(response, problem, verb)
         return kit.decode(response, self, verb=verb, meanings=_MEANINGS)
 
-    def _keyless_error(self, response: kit.Response, problem: dict[str, Any], verb: str) -> ServiceError:
-        """Make the error of the tier without a key, whose codes say more than its statuses."""
-        code, wait = str(problem.get("code")), kit.as_number(problem.get("retry_after_seconds"))
+    def _keyless_error(
+        self, response: kit.Response, problem: dict[str, Any], verb: str
+    ) -> ServiceError:
+        """Make the error of the tier without a key, whose codes say more than its
+        statuses.
+        """
+        code, wait = (
+            str(problem.get("code")),
+            kit.as_number(problem.get("retry_after_seconds")),
+        )
         is_long = response.status == 429 and str(problem.get("window")) in _LONG_WINDOWS
         is_cap = "cap" in code.split("_") or "quota" in code or is_long
         kind = QuotaExhausted if is_cap else _MEANINGS.get(response.status)
         hint = "a key lifts this limit: TAVILY_API_KEY" if self.keyless else ""
-        error = kit.error_for(response, self, verb=verb, detail=problem.get("message"), hint=hint, kind=kind)
+        error = kit.error_for(
+            response,
+            self,
+            verb=verb,
+            detail=problem.get("message"),
+            hint=hint,
+            kind=kind,
+        )
         if wait is not None and wait >= 0:
             error.retry_after = wait
         return error

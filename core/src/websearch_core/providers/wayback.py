@@ -1,9 +1,12 @@
-"""Wayback Machine: the last archived copy of a page that is gone, or that refuses to be read.
+"""Wayback Machine: the last archived copy of a page that is gone, or that refuses to be
+read.
 
-Works without a key. Use it as the last of several readers: ``reader="direct,wayback"``. It asks the Internet Archive
-for the last copy that was not an error, fetches that as it was archived, and reads it with the built-in reader. A note
-says that the text is an archived copy, and of which day. ``until`` reads the page as it was on a day. The archive
-leaves out some sites at their owners' request, which is `Blocked`; a page that it never saw is `PageNotFound`.
+Works without a key. Use it as the last of several readers: ``reader="direct,wayback"``.
+It asks the Internet Archive for the last copy that was not an error, fetches that as it
+was archived, and reads it with the built-in reader. A note says that the text is an
+archived copy, and of which day. ``until`` reads the page as it was on a day. The
+archive leaves out some sites at their owners' request, which is `Blocked`; a page that
+it never saw is `PageNotFound`.
 """
 
 from __future__ import annotations
@@ -19,7 +22,9 @@ from websearch_core.flow import Call
 from websearch_core.provider._http import as_json, unexpected_format
 from websearch_core.provider._reading import parse_response
 
-_BLOCKED = re.compile(rb"AccessControlException|Blocked Site|excluded from the Wayback", re.IGNORECASE)
+_BLOCKED = re.compile(
+    rb"AccessControlException|Blocked Site|excluded from the Wayback", re.IGNORECASE
+)
 _MAX_REDIRECTS = 3
 _MEANINGS: dict[int, type[ServiceError]] = {404: PageNotFound, 410: PageNotFound}
 
@@ -65,46 +70,80 @@ class Wayback:
         response = yield kit.get_json(self, "cdx/search/cdx", params, target=url)
         stamp, original = self._capture(response)
         response, stamp, original = yield from self._fetch(stamp, original)
-        page: kit.Page = yield Call(parse_response, self, response, url, original, self.max_bytes, isolate=None)
+        page: kit.Page = yield Call(
+            parse_response, self, response, url, original, self.max_bytes, isolate=None
+        )
         day = datetime.strptime(stamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC).date()
-        page = page.model_copy(update={"final_url": f"{self.base_url}/web/{stamp}/{original}"})
+        page = page.model_copy(
+            update={"final_url": f"{self.base_url}/web/{stamp}/{original}"}
+        )
         return page.with_notes(
-            f"this is the copy that the Wayback Machine archived on {day}, not the page as it is today"
+            f"this is the copy that the Wayback Machine archived on {day}, not the "
+            f"page as it is today"
         )
 
     def _capture(self, response: kit.Response) -> tuple[str, str]:
-        """Return time and URL of the capture in the answer: a table, whose first row has the names of the columns."""
+        """Return time and URL of the capture in the answer: a table, whose first row
+        has the names of the columns.
+        """
         if _BLOCKED.search(response.content):
-            raise kit.error_for(response, self, verb="read", hint="the archive leaves out this site", kind=Blocked)
+            raise kit.error_for(
+                response,
+                self,
+                verb="read",
+                hint="the archive leaves out this site",
+                kind=Blocked,
+            )
         if response.status != 200:
             raise kit.error_for(response, self, verb="read")
         rows = as_json(response) if response.content.strip() else []
-        if not isinstance(rows, list) or not all(isinstance(row, list) and len(row) > 1 for row in rows):
+        if not isinstance(rows, list) or not all(
+            isinstance(row, list) and len(row) > 1 for row in rows
+        ):
             raise unexpected_format(self.name, "read")
         if len(rows) < 2:
-            raise PageNotFound("wayback read failed: the archive has no copy of this page", provider=self.name)
+            raise PageNotFound(
+                "wayback read failed: the archive has no copy of this page",
+                provider=self.name,
+            )
         stamp, original = map(str, rows[-1][:2])
         if not re.fullmatch(r"[12]\d{13}", stamp, re.ASCII) or not is_web_url(original):
             raise unexpected_format(self.name, "read")
         return stamp, original
 
-    def _fetch(self, stamp: str, original: str) -> kit.Flow[tuple[kit.Response, str, str]]:
+    def _fetch(
+        self, stamp: str, original: str
+    ) -> kit.Flow[tuple[kit.Response, str, str]]:
         """Fetch a copy, and return also its time and the URL of its page.
 
-        The archive redirects to the copy that is nearest in time, and to that of the page that the site redirected to.
+        The archive redirects to the copy that is nearest in time, and to that of the
+        page that the site redirected to.
         """
         for _ in range(_MAX_REDIRECTS + 1):
             copy = f"{self.base_url}/web/{stamp}id_/{original}"
-            response: kit.Response = yield kit.Request(url=copy, max_bytes=self.max_bytes, guarded=True)
+            response: kit.Response = yield kit.Request(
+                url=copy, max_bytes=self.max_bytes, guarded=True
+            )
             if response.status == 200:
-                if "memento-datetime" not in response.headers:  # RFC 7089: a page about the archive has none
-                    raise PageNotFound("wayback read failed: the archive has no copy of this page", provider=self.name)
+                # RFC 7089: a page about the archive has none
+                if "memento-datetime" not in response.headers:
+                    raise PageNotFound(
+                        "wayback read failed: the archive has no copy of this page",
+                        provider=self.name,
+                    )
                 return response, stamp, original
             location = response.headers.get("location", "")
-            following = urljoin(copy, location) if location and 300 <= response.status < 400 else ""
+            following = (
+                urljoin(copy, location)
+                if location and 300 <= response.status < 400
+                else ""
+            )
             place = following.removeprefix(f"{self.base_url}/web/")
             found = re.fullmatch(r"([12]\d{13})(?:[a-z]{2}_)?/(.+)", place, re.ASCII)
             if found is None or not is_web_url(found[2]):
                 raise kit.error_for(response, self, verb="read", meanings=_MEANINGS)
             stamp, original = found[1], found[2]
-        raise BadResponse(f"wayback read failed: more than {_MAX_REDIRECTS} redirects", provider=self.name)
+        raise BadResponse(
+            f"wayback read failed: more than {_MAX_REDIRECTS} redirects",
+            provider=self.name,
+        )

@@ -1,9 +1,10 @@
 """Wikipedia: the articles of the encyclopedia, in the language of the query.
 
-Works without a key. Wikimedia refuses programs that do not say who runs them: set the ``contact`` of `Http`, or
-``WEB_SEARCH_HTTP_CONTACT``. The query's language chooses the Wikipedia. ``base_url`` may be any
-other wiki that runs MediaWiki below ``/w``, in its one language. The date of a result is that of the article's last
-change. Errors have status 200.
+Works without a key. Wikimedia refuses programs that do not say who runs them: set the
+``contact`` of `Http`, or ``WEB_SEARCH_HTTP_CONTACT``. The query's language chooses the
+Wikipedia. ``base_url`` may be any other wiki that runs MediaWiki below ``/w``, in its
+one language. The date of a result is that of the article's last change. Errors have
+status 200.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ class Wikipedia:
 
     name = "wikipedia"
     options: ClassVar[frozenset[str]] = frozenset({"language", "page"})
-    # https://meta.wikimedia.org/wiki/List_of_Wikipedias: those with more than 10,000 articles
+    # https://meta.wikimedia.org/wiki/List_of_Wikipedias: those with more than 10,000
+    # articles
     languages: ClassVar[Mapping[str, str]] = kit.codes("""
         ab ace af als am an ang anp ar ary arz as ast av avk awa az azb ba ban bar bcl be bg bh bjn bm bn bo bpy
         br bs bug ca ce ceb ckb co crh cs cv cy da de diq dv el eml en eo es et eu fa fi fo fr frr fy ga gan gd
@@ -45,7 +47,9 @@ class Wikipedia:
         sc scn sco sd se sh si sk sl smn sn so sq sr sr-latn=sr su sv sw szl ta te tg th tk tl tr tt tum tyv uk
         ur uz vec vi vo wa war wo wuu xmf yi yo yue zea zgh zh zh-hant=zh zu
     """)
-    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=50, results=10_000, query_length=300, concurrent=1)
+    limits: ClassVar[kit.Limits] = kit.Limits(
+        results_per_request=50, results=10_000, query_length=300, concurrent=1
+    )
     about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://www.mediawiki.org/wiki/API:Search",
@@ -56,13 +60,16 @@ class Wikipedia:
         prices=kit.FREE,
         as_of="2026-11",
         compared="the pages of its API, 2026-11",
-        terms="Texts are under CC BY-SA 4.0: name the article and the licence where you show them.",
+        terms="Texts are under CC BY-SA 4.0: name the article and the licence where "
+        "you show them.",
     )
 
     base_url: kit.BaseUrl = "https://en.wikipedia.org"
 
     @kit.page_by_page
-    def search(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
+    def search(
+        self, query: kit.SearchQuery, number: int, size: int
+    ) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
         wiki = self._wiki(query)
         params = {
@@ -75,17 +82,25 @@ class Wikipedia:
             "format": "json",
             "formatversion": 2,
         }
-        response = yield kit.Request(url=f"{wiki}/w/api.php", params=kit.with_extra(params, query))
+        response = yield kit.Request(
+            url=f"{wiki}/w/api.php", params=kit.with_extra(params, query)
+        )
         body = kit.decode(response, self, kind=_kind)
         found = kit.as_object(body.get("query"))
         about = kit.as_object(found.get("searchinfo"))
         items, notes = take_results(body, self.name, "query.search")
-        items = [item for item in kit.as_objects(items) if not str(item.get("snippet")).startswith("#REDIRECT")]
+        items = [
+            item
+            for item in kit.as_objects(items)
+            if not str(item.get("snippet")).startswith("#REDIRECT")
+        ]
         rewritten = kit.as_text(about.get("rewrittenquery"))
         page = kit.parse_search(
-            self, query, body, items, url=lambda item: _url(wiki, item), published="timestamp", markup="html",
+            self, query, body, items, url=lambda item: _url(wiki, item),
+            published="timestamp", markup="html",
             suggestions=tuple(filter(None, [kit.as_text(about.get("suggestion")), rewritten])),
-            notes=("wikipedia corrected the spelling of the query: see suggestions",) if rewritten else notes,
+            notes=(("wikipedia corrected the spelling of the query: see "
+                   "suggestions"),) if rewritten else notes,
         )  # fmt: skip
         return page, isinstance(body.get("continue"), dict)
 
@@ -95,7 +110,9 @@ class Wikipedia:
             return self.base_url
         if not (urlsplit(self.base_url).hostname or "").endswith(".wikipedia.org"):
             message = "wikipedia: this wiki has one language"
-            raise errors.UnsupportedOption(message, options=["language"], provider=self.name)
+            raise errors.UnsupportedOption(
+                message, options=["language"], provider=self.name
+            )
         return f"https://{language}.wikipedia.org"
 
 
@@ -107,4 +124,8 @@ def _kind(body: Any) -> type[errors.ServiceError] | None:
 def _url(wiki: str, item: Mapping[str, Any]) -> str | None:
     """Return the address of an article, which the service leaves out."""
     title = kit.as_text(item.get("title"))
-    return f"{wiki}/wiki/{quote(title.replace(' ', '_'), safe='/:@!$*(),;')}" if title else None
+    return (
+        f"{wiki}/wiki/{quote(title.replace(' ', '_'), safe='/:@!$*(),;')}"
+        if title
+        else None
+    )

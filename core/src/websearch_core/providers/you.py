@@ -1,8 +1,9 @@
 """You.com: web search with several extracts of each page, and the contents of pages.
 
-``keyless=True`` uses the free allowance of about a hundred searches a day per address; reading needs a key. A page has
-up to 100 results, and there are ten. News that You.com adds to an answer come after its web results; it cannot search
-for news only. If a query has both allowed and blocked domains, the blocked ones are filtered out here.
+``keyless=True`` uses the free allowance of about a hundred searches a day per address;
+reading needs a key. A page has up to 100 results, and there are ten. News that You.com
+adds to an answer come after its web results; it cannot search for news only. If a query
+has both allowed and blocked domains, the blocked ones are filtered out here.
 """
 
 from __future__ import annotations
@@ -32,14 +33,21 @@ class You:
         base_url: Where the API is.
         keyless_url: Where the search without a key is.
         livecrawl: Also return the text of every result; costs extra, and needs a key.
-        max_age: Fetch a page again if the copy is older than this, in seconds; 0 always. None is any age.
-        boost_domains: Rank results from these domains higher. Has no effect with ``allowed_domains``.
+        max_age: Fetch a page again if the copy is older than this, in seconds; 0
+            always. None is any age.
+        boost_domains: Rank results from these domains higher. Has no effect with
+            ``allowed_domains``.
     """
 
     name = "you"
     label = "You.com"
     key_header = "X-Api-Key"
-    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "safe_search", "page"}
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {
+        "country",
+        "language",
+        "safe_search",
+        "page",
+    }
     emulated: ClassVar[frozenset[str]] = frozenset({"limit"})
     countries: ClassVar[Mapping[str, str]] = kit.codes("""
         AR AU AT BE BR CA CL DK FI FR DE HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU SA ZA ES SE CH TW TR GB US
@@ -50,7 +58,9 @@ class You:
         nb=NB pl=PL pt-br=PT-BR pt-pt=PT-PT pa=PA ro=RO ru=RU sr=SR sk=SK sl=SL es=ES sv=SV ta=TA te=TE th=TH tr=TR
         uk=UK vi=VI
     """)
-    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=_PAGE, results=_PAGE * _PAGES, pages_per_request=10)
+    limits: ClassVar[kit.Limits] = kit.Limits(
+        results_per_request=_PAGE, results=_PAGE * _PAGES, pages_per_request=10
+    )
     about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://you.com/docs/api-reference/search/v1-search",
@@ -68,7 +78,9 @@ class You:
         compared="youdotcom 3.6.0, 2026-11-23",
     )
 
-    api_key: Annotated[kit.Key | None, kit.Env("YDC_API_KEY", "YOUDOTCOM_API_KEY", "YOUCOM_API_KEY")] = None
+    api_key: Annotated[
+        kit.Key | None, kit.Env("YDC_API_KEY", "YOUDOTCOM_API_KEY", "YOUCOM_API_KEY")
+    ] = None
     keyless: bool = False
     base_url: kit.BaseUrl = "https://ydc-index.io/v1"
     keyless_url: kit.BaseUrl = "https://api.you.com/v1/agents"
@@ -82,7 +94,9 @@ class You:
             raise missing_field_error(type(self), "api_key")
 
     @kit.page_by_page
-    def search(self, query: kit.SearchQuery, number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
+    def search(
+        self, query: kit.SearchQuery, number: int, size: int
+    ) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
         payload = {
             "query": query.text,
@@ -93,37 +107,58 @@ class You:
             "language": kit.find_language(query, self),
             "safesearch": query.safe_search,
             "include_domains": list(query.allowed_domains) or None,
-            "exclude_domains": list(() if query.allowed_domains else query.blocked_domains) or None,
-            "boost_domains": list(() if query.allowed_domains else self.boost_domains) or None,
+            "exclude_domains": list(
+                () if query.allowed_domains else query.blocked_domains
+            )
+            or None,
+            "boost_domains": list(() if query.allowed_domains else self.boost_domains)
+            or None,
             "livecrawl": "all" if self.livecrawl else None,
             "livecrawl_formats": ["markdown"] if self.livecrawl else None,
         }
         sent = kit.with_extra(payload, query)
         if self.keyless:
-            params = {name: ",".join(value) if isinstance(value, list) else value for name, value in sent.items()}
-            response = yield kit.Request(url=f"{self.keyless_url}/search", params=params)
+            params = {
+                name: ",".join(value) if isinstance(value, list) else value
+                for name, value in sent.items()
+            }
+            response = yield kit.Request(
+                url=f"{self.keyless_url}/search", params=params
+            )
         else:
             response = yield kit.post_json(self, "search", sent)
         body = kit.decode(response, self, meanings=self._meanings())
         found = body.get("results")
-        web, news = (take_results(found, self.name, section)[0] for section in ("web", "news"))
+        web, news = (
+            take_results(found, self.name, section)[0] for section in ("web", "news")
+        )
         items = None if found is None and "metadata" not in body else [*web, *news]
         about = kit.as_object(body.get("metadata"))
         page = kit.parse_search(
-            self, query, body, items, snippet=_snippet, content="contents.markdown", published="page_age",
-            author="authors", markup="entities", request_id=kit.as_text(about.get("search_uuid")),
+            self, query, body, items, snippet=_snippet, content="contents.markdown",
+            published="page_age",
+            author="authors", markup="entities",
+            request_id=kit.as_text(about.get("search_uuid")),
         )  # fmt: skip
         return page, len(web) >= size and number + 1 < _PAGES
 
     read = read_alone
 
-    def read_many(self, urls: Sequence[str], /) -> kit.Flow[list[kit.Page | WebSearchError]]:
+    def read_many(
+        self, urls: Sequence[str], /
+    ) -> kit.Flow[list[kit.Page | WebSearchError]]:
         """Read up to ten pages in one request."""
         if self.keyless:
             raise missing_field_error(type(self), "api_key")
-        payload = {"urls": list(map(serialize, urls)), "formats": ["markdown", "metadata"], "max_age": self.max_age}
+        payload = {
+            "urls": list(map(serialize, urls)),
+            "formats": ["markdown", "metadata"],
+            "max_age": self.max_age,
+        }
         response = yield kit.post_json(self, "contents", payload, target=tuple(urls))
-        return kit.parse_pages(self._read, urls, find_records(urls, self._contents(response)))
+        return kit.parse_pages(
+            self._read, urls, find_records(urls, self._contents(response))
+        )
 
     def _read(self, url: str, record: dict[str, Any] | None) -> kit.Page:
         found = kit.as_object(record)
@@ -131,12 +166,23 @@ class You:
         if text is None:
             raise kit.page_error(self)  # You.com does not say why
         site = kit.as_object(found.get("metadata")).get("site_name")
-        return kit.parse_page(self, url, text, title=found.get("title"), final_url=found.get("url"), site_name=site)
+        return kit.parse_page(
+            self,
+            url,
+            text,
+            title=found.get("title"),
+            final_url=found.get("url"),
+            site_name=site,
+        )
 
     def _contents(self, response: kit.Response) -> list[dict[str, Any]]:
         """Return the pages in the answer, which is a list."""
         pages = as_json(response)
-        if 200 <= response.status < 300 and isinstance(pages, list) and not response.truncated:
+        if (
+            200 <= response.status < 300
+            and isinstance(pages, list)
+            and not response.truncated
+        ):
             return kit.as_objects(pages)
         body = kit.decode(response, self, verb="read", meanings=self._meanings())
         if not isinstance(body.get("results"), list):
@@ -149,4 +195,8 @@ class You:
 
 
 def _snippet(result: Mapping[str, Any]) -> str:
-    return " … ".join(as_texts(result.get("snippets"))) or kit.as_text(result.get("description")) or ""
+    return (
+        " … ".join(as_texts(result.get("snippets")))
+        or kit.as_text(result.get("description"))
+        or ""
+    )

@@ -1,8 +1,8 @@
 """Convert bytes to a `Page`: its text as Markdown.
 
-`read_bytes` detects the type of the bytes and reads them. `Excerpt` takes a part of a long page: a window, the passages
-for a query, or the places of a phrase. Nothing here uses the network, and only the errors of this library are raised,
-whatever the bytes.
+`read_bytes` detects the type of the bytes and reads them. `Excerpt` takes a part of a
+long page: a window, the passages for a query, or the places of a phrase. Nothing here
+uses the network, and only the errors of this library are raised, whatever the bytes.
 """
 
 from __future__ import annotations
@@ -48,36 +48,51 @@ def read_bytes(
     Args:
         data: The bytes of the page.
         url: The URL of the page, which relative links are resolved against.
-        content_type: The value of the HTTP header, if there is one. Bytes that are clearly something else override it.
+        content_type: The value of the HTTP header, if there is one. Bytes that are
+            clearly something else override it.
         links: What to do with links, as in `read_html`.
         comments: What to do with readers' comments on an HTML page, as in `read_html`.
         reviews: What to do with reviews, as in `read_html`.
-        isolate: Where to read: ``False`` for this process, ``True`` for another one. None means another one if one is
-            free, if the page is large, a PDF, an Office file, a feed or other XML, or once reading several at a time
-            has cost as much as starting one.
-        processes: Maximum number of such processes; by default one for each core, and never more than 8.
-        cut: Why *data* is incomplete, such as ``larger than 10 MiB``; empty if it is complete.
-        ocr: Returns the text of an image from its bytes and media type, for scans and images; called in this process.
+        isolate: Where to read: ``False`` for this process, ``True`` for another one.
+            None means another one if one is free, if the page is large, a PDF, an
+            Office file, a feed or other XML, or once reading several at a time has cost
+            as much as starting one.
+        processes: Maximum number of such processes; by default one for each core, and
+            never more than 8.
+        cut: Why *data* is incomplete, such as ``larger than 10 MiB``; empty if it is
+            complete.
+        ocr: Returns the text of an image from its bytes and media type, for scans and
+            images; called in this process.
 
     Returns:
         The page with all of its text, for `Excerpt` to take a part of.
 
     Raises:
-        UnsupportedContent: The bytes are not text, such as a video, or are encrypted or damaged, or need an extra that
-            is not installed. The message names the type.
-        TooLarge: The page was *cut*, and its type cannot be read without its end: a PDF or an Office file.
-        BadResponse: The other process crashed on this page, or had too little memory for it.
+        UnsupportedContent: The bytes are not text, such as a video, or are encrypted or
+            damaged, or need an extra that is not installed. The message names the type.
+        TooLarge: The page was *cut*, and its type cannot be read without its end: a PDF
+            or an Office file.
+        BadResponse: The other process crashed on this page, or had too little memory
+            for it.
         TimedOut: The page was not read within the time allowed.
         ConfigurationError: *isolate* is ``True``, and no other process can be started.
     """
 
     def read(texts: Mapping[str, str] | None) -> Page:
-        options: ReadingOptions = {"links": links, "comments": comments, "reviews": reviews, "texts": texts}
+        options: ReadingOptions = {
+            "links": links,
+            "comments": comments,
+            "reviews": reviews,
+            "texts": texts,
+        }
         if isolate is False:
             return convert(data, url, content_type, **options)
-        from ._isolation.pool import read_isolated  # starts no process yet, but registers the cleanup
+        # starts no process yet, but registers the cleanup
+        from ._isolation.pool import read_isolated
 
-        return read_isolated(data, url, content_type, isolate=isolate, processes=processes, **options)
+        return read_isolated(
+            data, url, content_type, isolate=isolate, processes=processes, **options
+        )
 
     try:
         return read(None) if ocr is None else read_pictures(read, ocr)

@@ -1,8 +1,10 @@
 """Decode the bytes of a page as browsers do.
 
-Tried in this order: a byte order mark, the charset of the HTTP header, the charset that the page declares in its first
-4096 bytes, UTF-8 if the bytes are valid UTF-8, windows-1252. Labels are looked up in the table of the Encoding standard
-(https://encoding.spec.whatwg.org/#names-and-labels), not in Python's codecs: ``punycode`` takes minutes.
+Tried in this order: a byte order mark, the charset of the HTTP header, the charset that
+the page declares in its first 4096 bytes, UTF-8 if the bytes are valid UTF-8,
+windows-1252. Labels are looked up in the table of the Encoding standard
+(https://encoding.spec.whatwg.org/#names-and-labels), not in Python's codecs:
+``punycode`` takes minutes.
 """
 
 from __future__ import annotations
@@ -14,18 +16,32 @@ from functools import partial
 from importlib.resources import files
 from typing import NamedTuple
 
-# ``labels`` are those that select each of Python's codecs. That of the same name is often too narrow: pages labelled
-# Shift_JIS are cp932, and those labelled GB2312 may use all of GB18030. ``missing`` is what the standard's tables have
-# and Python's codecs lack: runs of characters, each after the bytes of the first one. ``swaps`` are pairs: a character
-# that a codec gives, and the one that the standard has instead.
-_TABLES: dict[str, dict[str, str]] = json.loads(files(__package__ or "").joinpath("encodings.json").read_text("utf-8"))
-CODECS: dict[str, str] = {label: codec for codec, labels in _TABLES["labels"].items() for label in labels.split()}
+# ``labels`` are those that select each of Python's codecs. That of the same name is
+# often too narrow: pages labelled Shift_JIS are cp932, and those labelled GB2312 may
+# use all of GB18030. ``missing`` is what the standard's tables have and Python's codecs
+# lack: runs of characters, each after the bytes of the first one. ``swaps`` are pairs:
+# a character that a codec gives, and the one that the standard has instead.
+_TABLES: dict[str, dict[str, str]] = json.loads(
+    files(__package__ or "").joinpath("encodings.json").read_text("utf-8")
+)
+CODECS: dict[str, str] = {
+    label: codec
+    for codec, labels in _TABLES["labels"].items()
+    for label in labels.split()
+}
 _SWAPS = _TABLES["swaps"]
 
 _PRESCAN_SIZE = 4096  # bytes: the standard asks for 1024, but many pages need more
-_BOMS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_BE: "utf-16-be", codecs.BOM_UTF16_LE: "utf-16-le"}
+_BOMS = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+}
 _SPACE = " \t\n\r\f"
-_CHARSET = re.compile(r"""charset[ \t\n\r\f]*=[ \t\n\r\f]*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""", re.IGNORECASE)
+_CHARSET = re.compile(
+    r"""charset[ \t\n\r\f]*=[ \t\n\r\f]*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""",
+    re.IGNORECASE,
+)
 _XML = re.compile(rb"""<\?xml[^>]{0,200}?\sencoding\s*=\s*["']([^"'>]*)["']""")
 _TAG = re.compile(rb"</?([a-zA-Z][^\s/>]*+)")
 _ATTRIBUTE = re.compile(
@@ -33,7 +49,9 @@ _ATTRIBUTE = re.compile(
 )
 
 
-_CHUNK_SIZE = 2**16  # bytes decoded at a time: a single emoji makes every character of a Python string four bytes wide
+# bytes decoded at a time: a single emoji makes every character of a Python string four
+# bytes wide
+_CHUNK_SIZE = 2**16
 
 
 class Decoded(NamedTuple):
@@ -44,16 +62,24 @@ class Decoded(NamedTuple):
 
 
 class Transcoded(NamedTuple):
-    """The page in UTF-8, a note if it could not be decoded, and whether its end was cut off."""
+    """The page in UTF-8, a note if it could not be decoded, and whether its end was cut
+    off.
+    """
 
     data: bytes
     note: str | None = None
     cut: bool = False
 
 
-def decode(data: bytes, content_type: str | None = None, *, markup: bool = True, most: int | None = None) -> Decoded:
-    """Decode at most *most* characters of a page, which may end in the middle of one. Never raises, and takes linear
-    time.
+def decode(
+    data: bytes,
+    content_type: str | None = None,
+    *,
+    markup: bool = True,
+    most: int | None = None,
+) -> Decoded:
+    """Decode at most *most* characters of a page, which may end in the middle of one.
+    Never raises, and takes linear time.
 
     If it is *markup*, a ``<meta charset>`` or an XML declaration counts too.
     """
@@ -70,7 +96,9 @@ def decode(data: bytes, content_type: str | None = None, *, markup: bool = True,
 
 
 def to_utf8(data: bytes, content_type: str | None = None, *, most: int) -> Transcoded:
-    """Convert a page to at most *most* bytes of UTF-8, without a copy if it is that already; else as `decode` does."""
+    """Convert a page to at most *most* bytes of UTF-8, without a copy if it is that
+    already; else as `decode` does.
+    """
     codec, begin = _detect_codec(data, content_type, markup=True)
     if codec == "utf-8" and len(data) <= most and _is_utf8(data):
         return Transcoded(trim_partial(data[begin:]))
@@ -87,18 +115,26 @@ def trim_partial(data: bytes) -> bytes:
     for length in range(1, min(4, len(data) + 1)):
         byte = data[-length]
         if byte >= 0xC0:  # the first byte of a character gives its length
-            return data[:-length] if length < (2 if byte < 0xE0 else 3 if byte < 0xF0 else 4) else data
+            return (
+                data[:-length]
+                if length < (2 if byte < 0xE0 else 3 if byte < 0xF0 else 4)
+                else data
+            )
         if byte < 0x80:
             break
     return data
 
 
-def _detect_codec(data: bytes, content_type: str | None, *, markup: bool) -> tuple[str, int]:
+def _detect_codec(
+    data: bytes, content_type: str | None, *, markup: bool
+) -> tuple[str, int]:
     """Return Python's name of the codec, and where the text begins."""
     for bom, codec in _BOMS.items():
         if data.startswith(bom):
             return codec, len(bom)
-    stated = _find_codec(_find_charset(content_type or "")) or (markup and _codec_from_page(data[:_PRESCAN_SIZE]))
+    stated = _find_codec(_find_charset(content_type or "")) or (
+        markup and _codec_from_page(data[:_PRESCAN_SIZE])
+    )
     return stated or guess_utf16(data) or ("utf-8" if _is_utf8(data) else "cp1252"), 0
 
 
@@ -126,20 +162,32 @@ def _decode_chunks(data: bytes, codec: str, begin: int) -> Iterator[str]:
         yield text
 
 
-def _find_missing(codec: str, table: dict[bytes, str], error: UnicodeError) -> tuple[str, int]:
-    """Return the character that *codec* lacks, else U+FFFD, and where to go on: the handler of errors for *codec*."""
+def _find_missing(
+    codec: str, table: dict[bytes, str], error: UnicodeError
+) -> tuple[str, int]:
+    """Return the character that *codec* lacks, else U+FFFD, and where to go on: the
+    handler of errors for *codec*.
+    """
     if not isinstance(error, UnicodeDecodeError):
         raise error
     for length in (1, 2):
         if found := table.get(error.object[error.start : error.start + length]):
             return found, error.start + length
     first, second = (*error.object[error.start : error.start + 2], 0, 0)[:2]
-    if codec.startswith(("cp125", "cp874")) and first < 0xA0:  # a control character, which Microsoft's tables leave out
+    # a control character, which Microsoft's tables leave out
+    if codec.startswith(("cp125", "cp874")) and first < 0xA0:
         return chr(first), error.start + 1
     bit = 0x80 if codec == "euc_jp" else 0
-    if codec in {"euc_jp", "iso2022_jp_ext"} and bit + 0x21 <= min(first, second) <= max(first, second) <= bit + 0x7E:
-        row, cell = first - bit - 0x21, second - bit - 0x21  # cp932 has all characters of JIS X 0208, as pairs of rows
-        lead, trail = row // 2 + (0x81 if row < 62 else 0xC1), cell + (0x9F if row % 2 else 0x40 + (cell >= 63))
+    if (
+        codec in {"euc_jp", "iso2022_jp_ext"}
+        and bit + 0x21 <= min(first, second) <= max(first, second) <= bit + 0x7E
+    ):
+        # cp932 has all characters of JIS X 0208, as pairs of rows
+        row, cell = first - bit - 0x21, second - bit - 0x21
+        lead, trail = (
+            row // 2 + (0x81 if row < 62 else 0xC1),
+            cell + (0x9F if row % 2 else 0x40 + (cell >= 63)),
+        )
         return bytes((lead, trail)).decode("cp932", "replace")[:1], error.start + 2
     return "\ufffd", error.end
 
@@ -148,24 +196,33 @@ def _read_table(source: str) -> dict[bytes, str]:
     table: dict[bytes, str] = {}
     for code, characters in re.findall(r"((?:[0-9a-f]{2})+)(\S+)", source):
         first = int(code, 16)
-        table |= {(first + n).to_bytes(len(code) // 2, "big"): character for n, character in enumerate(characters)}
+        table |= {
+            (first + n).to_bytes(len(code) // 2, "big"): character
+            for n, character in enumerate(characters)
+        }
     return table
 
 
 for _codec in set(CODECS.values()):
     codecs.register_error(
-        f"websearch-{_codec}", partial(_find_missing, _codec, _read_table(_TABLES["missing"].get(_codec, "")))
+        f"websearch-{_codec}",
+        partial(_find_missing, _codec, _read_table(_TABLES["missing"].get(_codec, ""))),
     )
 
 
 def _note(codec: str) -> str | None:
     if codec == "replacement":
-        return "The page is in an encoding that browsers refuse to read, because it can hide markup."
+        return (
+            "The page is in an encoding that browsers refuse to read, because it can "
+            "hide markup."
+        )
     return None
 
 
 def _codec_from_page(head: bytes) -> str | None:
-    """Return the codec that the page declares. A label in ASCII that says UTF-16 means UTF-8."""
+    """Return the codec that the page declares. A label in ASCII that says UTF-16 means
+    UTF-8.
+    """
     label = _find_meta_label(head)
     if label is None and (xml := _XML.match(head)):
         label = xml[1].decode("latin-1")
@@ -183,7 +240,9 @@ def _find_charset(value: str) -> str | None:
 
 
 def _find_meta_label(head: bytes) -> str | None:
-    """Find the label of the first ``<meta>`` that names a known encoding, skipping comments and other tags."""
+    """Find the label of the first ``<meta>`` that names a known encoding, skipping
+    comments and other tags.
+    """
     position = 0
     while (position := head.find(b"<", position)) >= 0:
         if head.startswith(b"<!--", position):
@@ -192,7 +251,11 @@ def _find_meta_label(head: bytes) -> str | None:
                 return None
         elif tag := _TAG.match(head, position):
             attributes, position = _parse_attributes(head, tag.end())
-            if tag[1].lower() == b"meta" and (label := _label(attributes)) and _find_codec(label):
+            if (
+                tag[1].lower() == b"meta"
+                and (label := _label(attributes))
+                and _find_codec(label)
+            ):
                 return label
         elif head[position + 1 : position + 2] in {b"!", b"/", b"?"}:
             position = max(head.find(b">", position), position + 1)
@@ -219,7 +282,9 @@ def _label(attributes: dict[str, str]) -> str | None:
 
 
 def guess_utf16(data: bytes) -> str | None:
-    """Detect UTF-16 without a byte order mark: each Latin letter has a NUL, always on the same side."""
+    """Detect UTF-16 without a byte order mark: each Latin letter has a NUL, always on
+    the same side.
+    """
     head = data[:64]
     if len(head) >= 4 and not any(head[1::2]) and all(head[0::2]):
         return "utf-16-le"

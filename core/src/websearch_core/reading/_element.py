@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 BLOCKS = HEADINGS | frozenset(
-    "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption "
-    "figure footer form header hgroup hr legend li main menu nav ol p pre search section summary table tbody td "
+    "address article aside blockquote body caption center dd details dialog dir div dl "
+    "dt fieldset figcaption "
+    "figure footer form header hgroup hr legend li main menu nav ol p pre search "
+    "section summary table tbody td "
     "tfoot th thead tr ul".split()
 )
 BLANKS = re.compile("[ \t\n\r\f\xa0]{2,}|[\t\n\r\f\xa0]")
@@ -18,7 +20,9 @@ class Element:
 
     __slots__ = ("attributes", "children", "name", "parent")
 
-    def __init__(self, name: str, attributes: Mapping[str, str | None], parent: Element | None) -> None:
+    def __init__(
+        self, name: str, attributes: Mapping[str, str | None], parent: Element | None
+    ) -> None:
         self.name = name
         self.attributes = attributes
         self.parent = parent

@@ -15,11 +15,18 @@ from ._sniff import declared, media_type, named
 from ._types import Document, find_type
 
 # Headers that are correct but vague: they fit any type that ends like this.
-_VAGUE = {"application/octet-stream": "", "application/xml": "xml", "text/xml": "xml", "application/json": "json"}
+_VAGUE = {
+    "application/octet-stream": "",
+    "application/xml": "xml",
+    "text/xml": "xml",
+    "application/json": "json",
+}
 
 
 class ReadingOptions(TypedDict, total=False):
-    """What the arguments of the same names of `websearch_core.reading.read_bytes` say."""
+    """What the arguments of the same names of `websearch_core.reading.read_bytes`
+    say.
+    """
 
     links: Links
     comments: Responses | None
@@ -27,20 +34,42 @@ class ReadingOptions(TypedDict, total=False):
     texts: Mapping[str, str] | None  # as those of a `Document`
 
 
-def convert(data: bytes, url: str, content_type: str | None = None, **options: Unpack[ReadingOptions]) -> Page:
-    """Read a whole page in this process, with the arguments and errors of `websearch_core.reading.read_bytes`."""
-    kind, links, texts = media_type(data, content_type), options.get("links", "keep"), options.get("texts")
+def convert(
+    data: bytes,
+    url: str,
+    content_type: str | None = None,
+    **options: Unpack[ReadingOptions],
+) -> Page:
+    """Read a whole page in this process, with the arguments and errors of
+    `websearch_core.reading.read_bytes`.
+    """
+    kind, links, texts = (
+        media_type(data, content_type),
+        options.get("links", "keep"),
+        options.get("texts"),
+    )
     if kind in HTML:
         comments, reviews = options.get("comments"), options.get("reviews")
-        page = read_html(data, url, content_type, links=links, comments=comments, reviews=reviews)
+        page = read_html(
+            data, url, content_type, links=links, comments=comments, reviews=reviews
+        )
     else:  # our own writer produces safe Markdown already
-        document = Document(data=data, url=url, media_type=kind, content_type=content_type, links=links, texts=texts)
+        document = Document(
+            data=data,
+            url=url,
+            media_type=kind,
+            content_type=content_type,
+            links=links,
+            texts=texts,
+        )
         page = _sanitize_page(_read(document), links)
     if links != "keep":
         page = page.model_copy(update={"links": ()})
     stated = declared(content_type)
     if stated and stated != page.media_type and not _agree(stated, page.media_type):
-        return page.with_notes(f"declared as {named(stated)}, but it is {named(page.media_type)}")
+        return page.with_notes(
+            f"declared as {named(stated)}, but it is {named(page.media_type)}"
+        )
     return page
 
 
@@ -49,22 +78,36 @@ def _sanitize_page(page: Page, links: Links) -> Page:
     text = text.strip("\n")
     found = page.links or tuple(dict.fromkeys(targets))[:MAX_LINKS]
     size = len(text)
-    return page.model_copy(update={"content": text, "content_length": size, "original_length": size, "links": found})
+    return page.model_copy(
+        update={
+            "content": text,
+            "content_length": size,
+            "original_length": size,
+            "links": found,
+        }
+    )
 
 
 def _agree(stated: str, kind: str) -> bool:
-    return {stated, kind} <= HTML or (stated in _VAGUE and kind.endswith(_VAGUE[stated]))
+    return {stated, kind} <= HTML or (
+        stated in _VAGUE and kind.endswith(_VAGUE[stated])
+    )
 
 
 def _read(document: Document) -> Page:
     kind = document.media_type
     if (found := find_type(kind, document.url)) is None:
         unnamed = kind[:200] if named(kind) != kind else None
-        raise UnsupportedContent(f"{named(kind)} has no text that can be read", detail=unnamed)
+        raise UnsupportedContent(
+            f"{named(kind)} has no text that can be read", detail=unnamed
+        )
     try:
         return found.load_reader()(document)
     except ImportError as error:
         if not (extra := found.extra):
             raise
-        message = f'{named(kind)} needs the extra "{extra}": pip install "websearch-core[{extra}]"'
+        message = (
+            f'{named(kind)} needs the extra "{extra}": pip install '
+            f'"websearch-core[{extra}]"'
+        )
         raise UnsupportedContent(message) from error

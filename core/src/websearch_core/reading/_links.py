@@ -1,4 +1,6 @@
-"""Resolve the links of a page to absolute http(s) URLs that cannot break out of Markdown."""
+"""Resolve the links of a page to absolute http(s) URLs that cannot break out of
+Markdown.
+"""
 
 from __future__ import annotations
 import re
@@ -14,35 +16,53 @@ Links = Literal["keep", "text", "drop"]
 
 MAX_LINKS = 1000  # links listed for a page
 _MAX_LENGTH = 2000  # characters: anything longer is data, not an address
-# Fast path: most addresses match one of these patterns, and then need no cleaning or quoting.
+# Fast path: most addresses match one of these patterns, and then need no cleaning or
+# quoting.
 _PLAIN = r"\w~!$&*+,=:@%\-"
 _FRAGMENT = rf"(?:#[{_PLAIN}/?.]+)?"
-_ABSOLUTE = re.compile(rf"(?P<origin>https?://[a-z0-9][a-z0-9.-]*)/[{_PLAIN}/?.]*(?<!\?){_FRAGMENT}", re.ASCII)
-_FROM_ROOT = re.compile(rf"(?=[/#])(?:/[{_PLAIN}][{_PLAIN}.]*+)*+/?(?:\?[{_PLAIN}/?.]+)?{_FRAGMENT}", re.ASCII)
+_ABSOLUTE = re.compile(
+    rf"(?P<origin>https?://[a-z0-9][a-z0-9.-]*)/[{_PLAIN}/?.]*(?<!\?){_FRAGMENT}",
+    re.ASCII,
+)
+_FROM_ROOT = re.compile(
+    rf"(?=[/#])(?:/[{_PLAIN}][{_PLAIN}.]*+)*+/?(?:\?[{_PLAIN}/?.]+)?{_FRAGMENT}",
+    re.ASCII,
+)
 _UNSAFE = re.compile(r"""[\s<>"'()\\^`{|}\x00-\x20\x7f]""")
-_UNSAFE_AFTER_HOST = re.compile(_UNSAFE.pattern.replace("[", r"[\[\]", 1))  # only an IPv6 host may have brackets
+# only an IPv6 host may have brackets
+_UNSAFE_AFTER_HOST = re.compile(_UNSAFE.pattern.replace("[", r"[\[\]", 1))
 
 
 def absolute(href: str | None, base: str) -> str | None:
-    """Resolve *href* against *base*; return None unless the result is an http(s) URL."""
+    """Resolve *href* against *base*; return None unless the result is an http(s)
+    URL.
+    """
     if href and len(href) <= _MAX_LENGTH:
         if _ABSOLUTE.fullmatch(href):
             return href
         if _FROM_ROOT.fullmatch(href) and (start := _split_base(base)[href[0]]):
             return start + href
-    address = re.sub(r"[\t\n\r]", "", href or "").strip()  # browsers ignore these, so java\nscript: is javascript:
+    # browsers ignore these, so java\nscript: is javascript:
+    address = re.sub(r"[\t\n\r]", "", href or "").strip()
     if not address or len(address) > _MAX_LENGTH or "\\" in address:
         return None
     try:
         url = urljoin(base, address)
         parts = urlsplit(url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname or "@" in parts.netloc:
+        if (
+            parts.scheme not in {"http", "https"}
+            or not parts.hostname
+            or "@" in parts.netloc
+        ):
             return None
     except ValueError:
         return None
-    begin = len(parts.scheme) + len("://") + len(parts.netloc)  # an IPv6 address keeps its brackets
+    # an IPv6 address keeps its brackets
+    begin = len(parts.scheme) + len("://") + len(parts.netloc)
     visible, _ = strip_invisible(url[begin:])
-    return _UNSAFE.sub(quote_match, url[:begin]) + _UNSAFE_AFTER_HOST.sub(quote_match, visible)
+    return _UNSAFE.sub(quote_match, url[:begin]) + _UNSAFE_AFTER_HOST.sub(
+        quote_match, visible
+    )
 
 
 def resolved(hrefs: Iterable[str], base: str) -> dict[str, str]:
@@ -52,7 +72,9 @@ def resolved(hrefs: Iterable[str], base: str) -> dict[str, str]:
 
 @lru_cache(maxsize=64)
 def _split_base(base: str) -> dict[str, str]:
-    """Return what to put before a link that begins with / or #; empty if *base* needs a full resolution."""
+    """Return what to put before a link that begins with / or #; empty if *base* needs a
+    full resolution.
+    """
     site, page = _ABSOLUTE.match(base), _ABSOLUTE.fullmatch(without_fragment(base))
     return {"/": site["origin"] if site else "", "#": page[0] if page else ""}
 

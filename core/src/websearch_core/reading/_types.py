@@ -1,6 +1,8 @@
-"""The types of documents that can be read, besides HTML: one declaration each; and what each reader gets and returns.
+"""The types of documents that can be read, besides HTML: one declaration each; and what
+each reader gets and returns.
 
-A new type is a declaration here, and a reader in ``_documents``; CONTRIBUTING.md shows both.
+A new type is a declaration here, and a reader in ``_documents``; CONTRIBUTING.md shows
+both.
 """
 
 from __future__ import annotations
@@ -23,10 +25,12 @@ PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentatio
 EPUB = "application/epub+zip"
 VTT = "text/vtt"
 SRT = "application/x-subrip"
-TRANSCRIPT_JSON = "application/x-transcript+json"  # ours: podcasts call it application/json
+# ours: podcasts call it application/json
+TRANSCRIPT_JSON = "application/x-transcript+json"
 _TEXTS = (
-    "json xml ndjson x-ndjson jsonl x-jsonlines javascript ecmascript yaml x-yaml toml sql csv x-subrip srt".split()
-)
+    "json xml ndjson x-ndjson jsonl x-jsonlines javascript ecmascript yaml x-yaml toml "
+    "sql csv x-subrip srt"
+).split()
 TITLE_LENGTH = 300  # characters
 DESCRIPTION_LENGTH = 1000
 NAME_LENGTH = 200
@@ -41,9 +45,12 @@ class Document:
     data: bytes
     url: str  # where they came from; relative links are resolved against it
     media_type: str  # their media type, as detected
-    content_type: str | None = None  # the value of the HTTP header, if any, for its charset
-    links: Links = "keep"  # what to do with links, as in `websearch_core.reading.read_html`
-    texts: Mapping[str, str] | None = None  # of its pictures, by name; {} asks for the pictures, as `Page.files`
+    # the value of the HTTP header, if any, for its charset
+    content_type: str | None = None
+    # what to do with links, as in `websearch_core.reading.read_html`
+    links: Links = "keep"
+    # of its pictures, by name; {} asks for the pictures, as `Page.files`
+    texts: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,18 +58,20 @@ class DocumentType:
     """A type of documents."""
 
     name: str  # what the table in docs/documents.md calls it
-    # Its function in ``_documents``, such as ``pdf:read_pdf``, which is imported on first use. It takes a `Document`
-    # and returns a `Page` of Markdown, which is then made safe.
+    # Its function in ``_documents``, such as ``pdf:read_pdf``, which is imported on
+    # first use. It takes a `Document` and returns a `Page` of Markdown, which is then
+    # made safe.
     reader: str
     media_types: Sequence[str]  # its media types; ``*`` stands for any part of one
     # How its bytes begin, if that reveals the media type.
     magic: Mapping[re.Pattern[bytes], str] = field(default_factory=dict)
-    # The ends of its URLs, in lower case, and the media type of a file that ends so. A page that is declared as
-    # ``text/plain`` is of this type if its URL ends in one of them.
+    # The ends of its URLs, in lower case, and the media type of a file that ends so. A
+    # page that is declared as ``text/plain`` is of this type if its URL ends in one of
+    # them.
     endings: Mapping[str, str] = field(default_factory=dict)
     extra: str = ""  # the extra that installs its parser, if that is not a dependency
-    # Whether the reader ends in time for any bytes. A reader that does not, such as one whose parser is not ours,
-    # runs in a process of its own, which can be killed.
+    # Whether the reader ends in time for any bytes. A reader that does not, such as one
+    # whose parser is not ours, runs in a process of its own, which can be killed.
     is_bounded: bool = True
     needs_end: bool = False  # whether it cannot be read without its end
 
@@ -73,7 +82,9 @@ class DocumentType:
     def load_reader(self) -> Callable[[Document], Page]:
         """Import the reader."""
         module, _, function = self.reader.partition(":")
-        found: Callable[[Document], Page] = getattr(import_module(f"{__package__}._documents.{module}"), function)
+        found: Callable[[Document], Page] = getattr(
+            import_module(f"{__package__}._documents.{module}"), function
+        )
         return found
 
 
@@ -83,7 +94,8 @@ _TEXT = DocumentType(
     media_types=("text/*", "*+xml", "*+json", *(f"*/{name}" for name in _TEXTS)),
     endings={
         ".csv": "text/csv", ".json": "application/json", ".jsonl": "application/jsonl",
-        ".ndjson": "application/x-ndjson", ".rst": "text/plain", ".tsv": "text/tab-separated-values",
+        ".ndjson": "application/x-ndjson", ".rst": "text/plain",
+        ".tsv": "text/tab-separated-values",
         ".txt": "text/plain", ".xml": "application/xml",
     },
 )  # fmt: skip
@@ -109,7 +121,12 @@ TYPES = (
     DocumentType(
         name="RSS",
         reader="feed:read_feed",
-        media_types=("application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"),
+        media_types=(
+            "application/rss+xml",
+            "application/atom+xml",
+            "application/rdf+xml",
+            "application/feed+json",
+        ),
         is_bounded=False,
     ),
     DocumentType(
@@ -128,46 +145,70 @@ TYPES = (
             re.compile(rb"GIF8[79]a"): "image/gif",
             re.compile(rb"\xff\xd8\xff"): "image/jpeg",
             re.compile(rb"RIFF....WEBP", re.DOTALL): "image/webp",
-            re.compile(rb"BM.{4}\x00{4}.{4}[\x0c\x28\x40\x6c\x7c]\x00{3}", re.DOTALL): "image/bmp",
+            re.compile(
+                rb"BM.{4}\x00{4}.{4}[\x0c\x28\x40\x6c\x7c]\x00{3}", re.DOTALL
+            ): "image/bmp",
             re.compile(rb"II\*\x00|MM\x00\*"): "image/tiff",
             re.compile(rb"\x00\x00\x01\x00"): "image/x-icon",
             re.compile(rb"\x00\x00\x00\x0cjP {2}|\xff\x4f\xff\x51"): "image/jp2",
             re.compile(rb"....ftyp(?:avif|avis)", re.DOTALL): "image/avif",
-            re.compile(rb"....ftyp(?:heic|heix|heim|heis|hevc|hevx|mif1|msf1)", re.DOTALL): "image/heic",
+            re.compile(
+                rb"....ftyp(?:heic|heix|heim|heis|hevc|hevx|mif1|msf1)", re.DOTALL
+            ): "image/heic",
         },
     ),
     DocumentType(
-        name="sitemaps", reader="feed:read_sitemap", media_types=("*xml", "application/gzip"), is_bounded=False
+        name="sitemaps",
+        reader="feed:read_sitemap",
+        media_types=("*xml", "application/gzip"),
+        is_bounded=False,
     ),
     DocumentType(
         name="Markdown",
         reader="markdown:read_markdown",
         media_types=sorted(MARKDOWN),
-        endings=dict.fromkeys((".md", ".mdx", ".markdown", ".qmd", "/llms.txt", "/llms-full.txt"), "text/markdown"),
+        endings=dict.fromkeys(
+            (".md", ".mdx", ".markdown", ".qmd", "/llms.txt", "/llms-full.txt"),
+            "text/markdown",
+        ),
     ),
     _TEXT,
 )
-_HTML_ENDINGS = {".htm": "text/html", ".html": "text/html", ".xhtml": "application/xhtml+xml"}
+_HTML_ENDINGS = {
+    ".htm": "text/html",
+    ".html": "text/html",
+    ".xhtml": "application/xhtml+xml",
+}
 
 
 def find_type(media_type: str, url: str) -> DocumentType | None:
-    """Return the type of a document that is not HTML: by its media type, or by its URL if that is ``text/plain``."""
+    """Return the type of a document that is not HTML: by its media type, or by its URL
+    if that is ``text/plain``.
+    """
     path = path_of(url) if media_type == "text/plain" else ""
     named = next((one for one in TYPES if path.endswith(tuple(one.endings))), None)
     return named or next((one for one in TYPES if one.has(media_type)), None)
 
 
 def find_media_type(path: str) -> str | None:
-    """Return the media type of a file, by the end of its *path*; None if that says nothing.
+    """Return the media type of a file, by the end of its *path*; None if that says
+    nothing.
 
     Not as `mimetypes` does, which depends on tables of the machine.
     """
-    endings = _HTML_ENDINGS | {ending: kind for one in TYPES for ending, kind in one.endings.items()}
-    return next((kind for ending, kind in endings.items() if path.lower().endswith(ending)), None)
+    endings = _HTML_ENDINGS | {
+        ending: kind for one in TYPES for ending, kind in one.endings.items()
+    }
+    return next(
+        (kind for ending, kind in endings.items() if path.lower().endswith(ending)),
+        None,
+    )
 
 
 def is_declared(media_type: str) -> bool:
-    """Return whether a declaration names *media_type*, which a site can then not have invented."""
+    """Return whether a declaration names *media_type*, which a site can then not have
+    invented.
+    """
     return any(media_type in (*one.media_types, *one.magic.values()) for one in TYPES)
 
 
@@ -177,10 +218,15 @@ def is_text(media_type: str) -> bool:
 
 
 def needs_own_process(media_type: str, url: str) -> bool:
-    """Return whether nothing but the end of its process bounds the reader of a document, by any of its types."""
+    """Return whether nothing but the end of its process bounds the reader of a
+    document, by any of its types.
+    """
     if media_type in HTML:
         return False
-    fitting = [find_type(media_type, url), *(one for one in TYPES if one.has(media_type))]
+    fitting = [
+        find_type(media_type, url),
+        *(one for one in TYPES if one.has(media_type)),
+    ]
     return any(one is not None and not one.is_bounded for one in fitting)
 
 
@@ -193,7 +239,9 @@ def path_of(url: str) -> str:
 
 
 def language_of(values: Iterable[str]) -> str | None:
-    """Return the first of *values* that is a language tag, spelled as in BCP 47, or None."""
+    """Return the first of *values* that is a language tag, spelled as in BCP 47, or
+    None.
+    """
     for value in values:
         tag = value.split(",")[0].strip().replace("_", "-")
         if _LANGUAGE.fullmatch(tag) and tag.lower() not in _NO_LANGUAGES:
@@ -204,12 +252,23 @@ def language_of(values: Iterable[str]) -> str | None:
 
 def _subtag(tag: str) -> str:
     """``br`` -> ``BR``, ``hans`` -> ``Hans``."""
-    return tag.upper() if len(tag) == 2 else tag.title() if len(tag) == 4 and tag.isalpha() else tag.lower()
+    return (
+        tag.upper()
+        if len(tag) == 2
+        else tag.title()
+        if len(tag) == 4 and tag.isalpha()
+        else tag.lower()
+    )
 
 
 def make_page(url: str, media_type: str, content: str, **facts: Any) -> Page:
     """Build a page from all of its Markdown, and *facts*: other fields of `Page`."""
     content = content.strip("\n")
     size = len(content)
-    known = {"content": content, "content_length": size, "original_length": size, "media_type": media_type}
+    known = {
+        "content": content,
+        "content_length": size,
+        "original_length": size,
+        "media_type": media_type,
+    }
     return Page(url=url, final_url=url, **known, **facts)

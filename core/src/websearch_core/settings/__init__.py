@@ -1,20 +1,31 @@
 """Load settings: from arguments, else the environment, else files, else the defaults.
 
-The first file is the one that ``WEB_SEARCH_CONFIG`` names, else the nearest ``websearch.toml`` or ``[tool.websearch]``
-table of a ``pyproject.toml``, from the working directory up to the root of the project. The second one, with lower
-priority, is the user's own ``websearch.toml``. JSON and YAML are understood too.
+The first file is the one that ``WEB_SEARCH_CONFIG`` names, else the nearest
+``websearch.toml`` or ``[tool.websearch]`` table of a ``pyproject.toml``, from the
+working directory up to the root of the project. The second one, with lower priority, is
+the user's own ``websearch.toml``. JSON and YAML are understood too.
 
-Environment variables: ``WEB_SEARCH_PROVIDER``, ``WEB_SEARCH_RETRY``, ``WEB_SEARCH_MAX_LENGTH`` and so on, with lists
-separated by commas, and for each provider the variables that its module declares, such as ``BRAVE_API_KEY``.
+Environment variables: ``WEB_SEARCH_PROVIDER``, ``WEB_SEARCH_RETRY``,
+``WEB_SEARCH_MAX_LENGTH`` and so on, with lists separated by commas, and for each
+provider the variables that its module declares, such as ``BRAVE_API_KEY``.
 
-A file found in or above the working directory may set only the fields annotated with `FoundFile`.
+A file found in or above the working directory may set only the fields annotated with
+`FoundFile`.
 """
 
 from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, PrivateAttr, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PrivateAttr,
+    ValidationError,
+)
 
 from .._registry import provider_class, registered_name
 from .._text.lists import NO_TEXTS, Texts
@@ -27,7 +38,17 @@ from ._build import conceal
 from ._merge import Options
 from ._shapes import SWITCH, flatten
 from ._sources import ARGUMENT, DEFAULT, Option, Source, Table, read_files
-from ._values import SECRET_PARTS, Http, HttpDefaults, PerRun, ReadDefaults, Seconds, Timeout, show_layer, show_options
+from ._values import (
+    SECRET_PARTS,
+    Http,
+    HttpDefaults,
+    PerRun,
+    ReadDefaults,
+    Seconds,
+    Timeout,
+    show_layer,
+    show_options,
+)
 
 if TYPE_CHECKING:
     from ..models import SearchOptions
@@ -40,11 +61,18 @@ else:
 __all__ = ["Http", "Settings", "Timeout"]
 
 
-def _conceal_keys(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+def _conceal_keys(
+    options: Mapping[str, Mapping[str, Any]],
+) -> dict[str, dict[str, Any]]:
     """Return the *options* of providers, with names instead of aliases."""
     if not all(isinstance(given, Mapping) for given in options.values()):
-        raise ConfigurationError("providers: must map names of providers to mappings of their options")
-    return {registered_name(name): conceal(provider_class(name), given) for name, given in options.items()}
+        raise ConfigurationError(
+            "providers: must map names of providers to mappings of their options"
+        )
+    return {
+        registered_name(name): conceal(provider_class(name), given)
+        for name, given in options.items()
+    }
 
 
 def _check_search_options(options: dict[str, Any]) -> dict[str, Any]:
@@ -57,7 +85,9 @@ def _check_search_options(options: dict[str, Any]) -> dict[str, Any]:
 
 def _as_mapping(options: ReadDefaults) -> dict[str, Any]:
     given = {"max_length", *options.model_fields_set}
-    return {name: value for name, value in options if name in given and value is not None}
+    return {
+        name: value for name, value in options if name in given and value is not None
+    }
 
 
 _USUAL_TIMEOUT: Any = Timeout()  # of any type, since a descriptor is none of these
@@ -67,45 +97,63 @@ _NO_OPTIONS: Any = {}
 class Settings(BaseModel):
     """The settings, including the options of providers and layers.
 
-    ``Settings(provider="brave", timeout=5)`` has these values and the defaults alone; `load` also reads the environment
-    and the files. Either can be passed on: ``WebSearch(settings=...)``.
+    ``Settings(provider="brave", timeout=5)`` has these values and the defaults alone;
+    `load` also reads the environment and the files. Either can be passed on:
+    ``WebSearch(settings=...)``.
 
-    The settings are the arguments of `WebSearch` of the same names, which explains them, and these:
+    The settings are the arguments of `WebSearch` of the same names, which explains
+    them, and these:
 
     Args:
         enabled: Whether anything may search or read at all.
         providers: The options of each provider, by its name.
-        layers: The options of each layer that is not a setting itself, by its name: ``relax``, ``breaker``, ``rerank``,
-            ``single_flight``, and those of other packages.
+        layers: The options of each layer that is not a setting itself, by its name:
+            ``relax``, ``breaker``, ``rerank``, ``single_flight``, and those of other
+            packages.
 
     Raises:
-        ConfigurationError: A value is wrong; the message names the setting, and never shows the value.
+        ConfigurationError: A value is wrong; the message names the setting, and never
+            shows the value.
     """
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", frozen=True, hide_input_in_errors=True
+    )
 
     enabled: Annotated[bool, FoundFile(at_most=True)] = True
     provider: Annotated[Texts, FoundFile(), PerRun()] = NO_TEXTS
     reader: Annotated[Texts, FoundFile(), PerRun()] = NO_TEXTS
     internal: Texts = NO_TEXTS
-    allowed_domains: Annotated[DomainNames, FoundFile(narrows=True), PerRun()] = NO_TEXTS
-    blocked_domains: Annotated[DomainNames, FoundFile(narrows=True), PerRun()] = NO_TEXTS
+    allowed_domains: Annotated[DomainNames, FoundFile(narrows=True), PerRun()] = (
+        NO_TEXTS
+    )
+    blocked_domains: Annotated[DomainNames, FoundFile(narrows=True), PerRun()] = (
+        NO_TEXTS
+    )
     timeout: Annotated[Seconds, PerRun()] = _USUAL_TIMEOUT
     combine: Combine = None
     retry: Annotated[Repeat, FoundFile()] = None
-    cache: Annotated[Keep, FoundFile(at_most=False), PlainSerializer(show_layer)] = Field(
-        default=None, repr=False
+    cache: Annotated[Keep, FoundFile(at_most=False), PlainSerializer(show_layer)] = (
+        Field(default=None, repr=False)
     )  # a URL may have a password
     budget: Annotated[Spend, FoundFile(narrows=True)] = None
-    throttle: Annotated[Pace, PlainSerializer(show_layer)] = Field(default=None, repr=False)  # the same
-    robots: Obey = None
-    search_options: Annotated[SearchOptions, AfterValidator(_check_search_options), PerRun()] = _NO_OPTIONS
-    read_options: Annotated[ReadOptions, AfterValidator(_as_mapping), PlainSerializer(show_options), PerRun()] = Field(
-        default={}, validate_default=True
+    # the same
+    throttle: Annotated[Pace, PlainSerializer(show_layer)] = Field(
+        default=None, repr=False
     )
+    robots: Obey = None
+    search_options: Annotated[
+        SearchOptions, AfterValidator(_check_search_options), PerRun()
+    ] = _NO_OPTIONS
+    read_options: Annotated[
+        ReadOptions,
+        AfterValidator(_as_mapping),
+        PlainSerializer(show_options),
+        PerRun(),
+    ] = Field(default={}, validate_default=True)
     http: HttpDefaults = Field(default={}, validate_default=True)
-    providers: Annotated[dict[str, dict[str, Any]], AfterValidator(_conceal_keys)] = Field(
-        default_factory=dict, repr=False
+    providers: Annotated[dict[str, dict[str, Any]], AfterValidator(_conceal_keys)] = (
+        Field(default_factory=dict, repr=False)
     )
     layers: dict[str, dict[str, Any]] = Field(default_factory=dict, repr=False)
 
@@ -123,40 +171,55 @@ class Settings(BaseModel):
         """Load the settings; those of *explicit* that are not None win.
 
         Raises:
-            ConfigurationError: A value is wrong, or in a file that may not set it; the message names the file, its line
-                and the setting, or the variable, and never shows the value.
+            ConfigurationError: A value is wrong, or in a file that may not set it; the
+                message names the file, its line and the setting, or the variable, and
+                never shows the value.
         """
         tables = read_files()
-        given = [_as_options(_as_table(explicit)), _merge.read_environment(cls.model_fields), *map(_as_options, tables)]
+        given = [
+            _as_options(_as_table(explicit)),
+            _merge.read_environment(cls.model_fields),
+            *map(_as_options, tables),
+        ]
         files = tuple(table.source for table in tables)
         return cls.__new__(cls)._fill(given, files)  # noqa: SLF001 - an instance of this class
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
-        """Return the settings of *mapping* and the defaults, without a look at the environment or any file.
+        """Return the settings of *mapping* and the defaults, without a look at the
+        environment or any file.
 
-        It may have any shape that a settings file may have, such as ``{"webSearch": {"tavily": {"apiKey": "..."}}}`` or
-        ``{"enabled": True, "provider": "searxng", "url": "http://localhost:8888"}``.
+        It may have any shape that a settings file may have, such as ``{"webSearch":
+        {"tavily": {"apiKey": "..."}}}`` or ``{"enabled": True, "provider": "searxng",
+        "url": "http://localhost:8888"}``.
 
         Raises:
             ConfigurationError: A name or value is wrong.
         """
         if not isinstance(mapping, Mapping):
-            raise ConfigurationError(f"settings: must be a mapping, not {type(mapping).__name__}")
+            raise ConfigurationError(
+                f"settings: must be a mapping, not {type(mapping).__name__}"
+            )
         return cls(**{str(name): value for name, value in mapping.items()})
 
     def override(self, **explicit: object) -> Settings:
-        """Return these settings with those of *explicit* that are not None; errors as in `load`."""
+        """Return these settings with those of *explicit* that are not None; errors as
+        in `load`.
+        """
         given = [_as_options(_as_table(explicit)), *self._given]
         return type(self).__new__(type(self))._fill(given, self._files)  # noqa: SLF001 - see `load`
 
     def source(self, *path: str) -> Source:
-        """Return the source of a setting, or of a part of one: ``source("timeout", "read")``."""
+        """Return the source of a setting, or of a part of one: ``source("timeout",
+        "read")``.
+        """
         option = self._chosen.get(path)
         return option.source if option else DEFAULT
 
     def find_layer(self, kind: str) -> Any:
-        """Return the layer *kind* of settings files with the options that are set, even if it is switched off."""
+        """Return the layer *kind* of settings files with the options that are set, even
+        if it is switched off.
+        """
         return _merge.build_layer(kind, _merge.options_of(kind, self._chosen), DEFAULT)
 
     def layer_options(self, kind: str) -> Mapping[str, Option]:
@@ -164,10 +227,16 @@ class Settings(BaseModel):
         return _merge.options_of(kind, self._chosen)
 
     def chosen_layer(self, name: str) -> str | bool | None:
-        """Return the *kind* of layer that the setting *name* chooses, False if none, or None if it says nothing."""
+        """Return the *kind* of layer that the setting *name* chooses, False if none, or
+        None if it says nothing.
+        """
         switch = self._chosen.get((name,))
         value = switch and switch.value
-        return value if value is None or isinstance(value, str | bool) else type(value).__name__
+        return (
+            value
+            if value is None or isinstance(value, str | bool)
+            else type(value).__name__
+        )
 
     @property
     def domains(self) -> Domains:
@@ -180,7 +249,9 @@ class Settings(BaseModel):
         return self._files
 
     def options(self, name: str) -> Mapping[str, Option]:
-        """Return the options set for the provider *name*, with their sources, except its environment variables."""
+        """Return the options set for the provider *name*, with their sources, except
+        its environment variables.
+        """
         options = _merge.options_of(name, self._chosen, "providers")
         return {option: one for option, one in options.items() if option != SWITCH}
 
@@ -192,17 +263,29 @@ class Settings(BaseModel):
         return None if on else self.source(*path)
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Settings:
-        return self  # a value, whose layers may hold what cannot be copied, such as a rate limiter
+        # a value, whose layers may hold what cannot be copied, such as a rate limiter
+        return self
 
     def __getstate__(self) -> dict[Any, Any]:
-        """Leave out the options of providers, which may be keys: the providers are pickled themselves."""
+        """Leave out the options of providers, which may be keys: the providers are
+        pickled themselves.
+        """
         state = super().__getstate__()
-        own = {"_given": [*map(_without_options, self._given)], "_chosen": _without_options(self._chosen)}
+        own = {
+            "_given": [*map(_without_options, self._given)],
+            "_chosen": _without_options(self._chosen),
+        }
         private = {**(state["__pydantic_private__"] or {}), **own}
-        return {**state, "__dict__": {**state["__dict__"], "providers": {}}, "__pydantic_private__": private}
+        return {
+            **state,
+            "__dict__": {**state["__dict__"], "providers": {}},
+            "__pydantic_private__": private,
+        }
 
     def _fill(self, given: list[Options], files: tuple[Source, ...] = ()) -> Self:
-        """Check each source, set the fields to the first value of each setting, and remember where it comes from."""
+        """Check each source, set the fields to the first value of each setting, and
+        remember where it comes from.
+        """
         cls = type(self)
         for options in given:
             _merge.check_options(options, cls.model_fields)
@@ -217,7 +300,9 @@ class Settings(BaseModel):
 
 
 def _as_table(explicit: Mapping[str, object]) -> Table:
-    return Table(ARGUMENT, {name: value for name, value in explicit.items() if value is not None})
+    return Table(
+        ARGUMENT, {name: value for name, value in explicit.items() if value is not None}
+    )
 
 
 def _as_options(table: Table) -> Options:
@@ -229,5 +314,9 @@ def _as_options(table: Table) -> Options:
 
 def _without_options(options: Options) -> Options:
     """Return *options* without what may be a key."""
-    kept = {path: option for path, option in options.items() if path[0] != "providers" or path[2:] == (SWITCH,)}
+    kept = {
+        path: option
+        for path, option in options.items()
+        if path[0] != "providers" or path[2:] == (SWITCH,)
+    }
     return {path: option for path, option in kept.items() if path not in SECRET_PARTS}

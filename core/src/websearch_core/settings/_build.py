@@ -1,7 +1,8 @@
 """Build a provider from options of several sources, and let none of them abuse another.
 
-A key is combined with a `BaseUrl` only if the source of the URL is trusted, or is also the source of the key. A found
-settings file may set only fields annotated with `FoundFile`.
+A key is combined with a `BaseUrl` only if the source of the URL is trusted, or is also
+the source of the key. A found settings file may set only fields annotated with
+`FoundFile`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,15 @@ from .._text.urls import canonicalize, is_this_machine
 from ..errors import ConfigurationError, UnsafeURL
 from ..keys._environ import describe_variable, read_variable
 from ..keys._keys import KeyFromEnvironment, is_in_keyring
-from ..provider._declare import OF_HTTP, Destination, construct, environment, field_notes, find_found_file, is_secret
+from ..provider._declare import (
+    OF_HTTP,
+    Destination,
+    construct,
+    environment,
+    field_notes,
+    find_found_file,
+    is_secret,
+)
 from ._sources import ARGUMENT, DEFAULT, Option, Source, make_refusal
 
 _KEY = "api_key"
@@ -27,37 +36,58 @@ _log = logging.getLogger(__name__)
 _THIS_MACHINE = "127.0.0.0/8", "::1/128"
 
 
-def collect_options(cls: type[Any], settings: Mapping[str, Option], explicit: Mapping[str, Any]) -> dict[str, Option]:
-    """Return the options of the provider *cls*: *explicit* ones, else the environment's, else those of the files."""
+def collect_options(
+    cls: type[Any], settings: Mapping[str, Option], explicit: Mapping[str, Any]
+) -> dict[str, Option]:
+    """Return the options of the provider *cls*: *explicit* ones, else the
+    environment's, else those of the files.
+    """
     return {
         **settings,
         **_read_environment(cls),
-        **{name: option for name, option in settings.items() if option.source == ARGUMENT},
-        **{name: Option(value, ARGUMENT) for name, value in explicit.items() if value is not None},
+        **{
+            name: option
+            for name, option in settings.items()
+            if option.source == ARGUMENT
+        },
+        **{
+            name: Option(value, ARGUMENT)
+            for name, value in explicit.items()
+            if value is not None
+        },
     }
 
 
 def build(cls: type[Any], options: Mapping[str, Option], name: str) -> Any:
-    """Construct the provider *cls*, which is registered under *name*; errors name the variable or the file."""
+    """Construct the provider *cls*, which is registered under *name*; errors name the
+    variable or the file.
+    """
     fields = field_notes(cls)
     check_entries(cls, options)
     if fields and _KEY not in fields and _KEY in options:
-        _log.warning("%s: ignored, since %s needs no key", options[_KEY].source.at(_KEY), name)
+        _log.warning(
+            "%s: ignored, since %s needs no key", options[_KEY].source.at(_KEY), name
+        )
         options = {option: one for option, one in options.items() if option != _KEY}
-    given = {field: _convert(option, fields.get(field)) for field, option in options.items()}
+    given = {
+        field: _convert(option, fields.get(field)) for field, option in options.items()
+    }
     made = construct(cls, name, given)
     _check_values(made, options)
     return made
 
 
 def check_entries(cls: type[Any], options: Mapping[str, Option]) -> None:
-    """Raise an error for options that are wrong, or that a found file may not set, in use or not.
+    """Raise an error for options that are wrong, or that a found file may not set, in
+    use or not.
 
-    A class without declared fields gets none from a found file, since its options may do anything.
+    A class without declared fields gets none from a found file, since its options may
+    do anything.
     """
     fields = field_notes(cls)
     for name, option in options.items():
-        if fields and (option.source.written or option.source != ARGUMENT):  # an argument of a call has no place
+        # an argument of a call has no place
+        if fields and (option.source.written or option.source != ARGUMENT):
             _check_option(cls, name, option)
         if option.source.trusted:
             continue
@@ -69,26 +99,39 @@ def check_entries(cls: type[Any], options: Mapping[str, Option]) -> None:
 
 def _check_option(cls: type[Any], name: str, option: Option) -> None:
     where, fields = option.source.at(option.source.key or name), field_notes(cls)
-    if name not in fields and name != _KEY:  # a key that is not needed is ignored, with a warning
-        raise ConfigurationError(f"{where}: not an option{suggest_name(name, fields, OF_HTTP)}")
-    if name not in fields or is_secret(fields[name]):  # whose text may not be looked at here
+    # a key that is not needed is ignored, with a warning
+    if name not in fields and name != _KEY:
+        raise ConfigurationError(
+            f"{where}: not an option{suggest_name(name, fields, OF_HTTP)}"
+        )
+    # whose text may not be looked at here
+    if name not in fields or is_secret(fields[name]):
         return
     try:
         _make_validator(cast("Hashable", cls), name).validate_python(option.value)
     except ValidationError as error:
-        raise ConfigurationError(f"{where}: {describe_problem(error.errors(include_input=False)[0])}") from None
+        raise ConfigurationError(
+            f"{where}: {describe_problem(error.errors(include_input=False)[0])}"
+        ) from None
 
 
 @cache
 def _make_validator(cls: Any, field: str) -> TypeAdapter[Any]:
-    return TypeAdapter(get_type_hints(cls, include_extras=True)[field], config=ConfigDict(arbitrary_types_allowed=True))
+    return TypeAdapter(
+        get_type_hints(cls, include_extras=True)[field],
+        config=ConfigDict(arbitrary_types_allowed=True),
+    )
 
 
 def conceal(cls: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *options* of the provider *cls* with all keys concealed. An undeclared option may be a key."""
+    """Return *options* of the provider *cls* with all keys concealed. An undeclared
+    option may be a key.
+    """
     fields = field_notes(cls)
     return {
-        name: value if name in fields and not is_secret(fields[name]) else _conceal(value)
+        name: value
+        if name in fields and not is_secret(fields[name])
+        else _conceal(value)
         for name, value in options.items()
     }
 
@@ -104,7 +147,12 @@ def _convert(option: Option, notes: tuple[Any, ...] | None) -> Any:
     value = option.value
     if notes is None and isinstance(value, SecretStr | Secret):
         return value.get_secret_value()
-    if notes and is_secret(notes) and option.source.kind == "environment" and isinstance(value, str):
+    if (
+        notes
+        and is_secret(notes)
+        and option.source.kind == "environment"
+        and isinstance(value, str)
+    ):
         return KeyFromEnvironment(value)
     return value
 
@@ -114,7 +162,9 @@ def _read_environment(cls: type[Any]) -> dict[str, Option]:
     for option, names in environment(cls).items():
         for name in names:
             if value := read_variable(name):
-                found[option] = Option(value, Source("environment", describe_variable(name)))
+                found[option] = Option(
+                    value, Source("environment", describe_variable(name))
+                )
                 break
     return found
 
@@ -136,7 +186,12 @@ def _check_values(made: Any, options: Mapping[str, Option]) -> None:
             if problem := _find_problem(value, option.source, keys):
                 raise _make_refusal(cls, name, option.source, problem)
         elif too_high(value, notes, option.limit):
-            raise _make_refusal(cls, name, option.source, f"may not be more than {limit_of(notes, option.limit)} here")
+            raise _make_refusal(
+                cls,
+                name,
+                option.source,
+                f"may not be more than {limit_of(notes, option.limit)} here",
+            )
 
 
 def too_high(value: Any, notes: Iterable[Any], trusted: Any) -> bool:
@@ -148,7 +203,9 @@ def too_high(value: Any, notes: Iterable[Any], trusted: Any) -> bool:
 
 
 def limit_of(notes: Iterable[Any], trusted: Any) -> float | None:
-    """Return the trusted value of a limit, else the maximum that its notes allow a found file to set."""
+    """Return the trusted value of a limit, else the maximum that its notes allow a
+    found file to set.
+    """
     note = find_found_file(notes)
     limit = note.at_most if note else None
     return trusted if limit is not None and isinstance(trusted, int | float) else limit
@@ -156,7 +213,8 @@ def limit_of(notes: Iterable[Any], trusted: Any) -> float | None:
 
 def _find_problem(url: Any, source: Source, keys: Iterable[Source]) -> str | None:
     """Return what is wrong with a destination in a found file, or None."""
-    from .._net.guard import Guard  # imported here, because few found files name a destination
+    # imported here, because few found files name a destination
+    from .._net.guard import Guard
 
     if any(key != source for key in keys):
         return "may not be set here for a key that comes from elsewhere"
@@ -173,5 +231,11 @@ def _find_problem(url: Any, source: Source, keys: Iterable[Source]) -> str | Non
 
 def _make_refusal(cls: Any, name: str, source: Source, why: str) -> ConfigurationError:
     own = getattr(cls, "name", None)
-    whose = own if isinstance(own, str) else cls.__name__  # a plain class may have a property here
-    return make_refusal(source, f"providers.{whose}.{name}", why, variables=environment(cls).get(name, ()))
+    # a plain class may have a property here
+    whose = own if isinstance(own, str) else cls.__name__
+    return make_refusal(
+        source,
+        f"providers.{whose}.{name}",
+        why,
+        variables=environment(cls).get(name, ()),
+    )

@@ -35,7 +35,8 @@ from ._names import FORMER, name_variable
 from ._sources import Option, Source, Table
 from ._values import CONCERNS, HOMES, PARTS, Http, Timeout
 
-Path: TypeAlias = tuple[str, ...]  # ("enabled",), ("timeout", "read"), ("providers", "brave", "api_key")
+# A setting of a table, such as ("timeout", "read") or ("providers", "brave", "api_key").
+Path: TypeAlias = tuple[str, ...]
 OTHER_NAMES: Mapping[str, str] = {
     "search_provider": "provider",
     "read_provider": "reader",
@@ -44,21 +45,30 @@ OTHER_NAMES: Mapping[str, str] = {
 SWITCH = "enabled"
 
 _WRAPPERS = ("web_search", "webSearch")
-_OF_MANIFEST = frozenset({"id", "name", "version", "entrypoint", "description"})  # beside `config` and `enabled`
-_OF_PROVIDER: Mapping[str, str] = {"api_key": "api_key", "url": "base_url"}  # beside `provider`, each for that one
+# beside `config` and `enabled`
+_OF_MANIFEST = frozenset({"id", "name", "version", "entrypoint", "description"})
+# beside `provider`, each for that one
+_OF_PROVIDER: Mapping[str, str] = {"api_key": "api_key", "url": "base_url"}
 _ON, _OFF = {"true", "1", "yes", "on"}, {"false", "0", "no", "off"}
-_IS_PLACE = re.compile(r"[/\\.:~]")  # a word without any of these is meant for something else than a file of this name
+# a word without any of these is meant for something else than a file of this name
+_IS_PLACE = re.compile(r"[/\\.:~]")
 _SWITCHED = {"cache", "robots"}  # what `true` adds, and 1 too
 _log = logging.getLogger(__name__)
-_Entry: TypeAlias = tuple[Path, Any, Source]  # its path in our shape, its value, and where it is written
+# its path in our shape, its value, and where it is written
+_Entry: TypeAlias = tuple[Path, Any, Source]
 
 
 def flatten(table: Table, names: Collection[str]) -> dict[Path, Option]:
-    """Return the settings of one place, flat and by their own names, of which *names* has all."""
+    """Return the settings of one place, flat and by their own names, of which *names*
+    has all.
+    """
     found: dict[Path, Option] = {}
     for path, value, source in _read_table(table, names):
         if path in found and value != {}:
-            raise ConfigurationError(f"{source.at(f'{found[path].source.key} and {source.key}')}: keep one of them")
+            raise ConfigurationError(
+                f"{source.at(f'{found[path].source.key} and {source.key}')}: keep one "
+                f"of them"
+            )
         found[path] = Option(value, source)
     return found
 
@@ -66,7 +76,14 @@ def flatten(table: Table, names: Collection[str]) -> dict[Path, Option]:
 def _read_table(table: Table, names: Collection[str]) -> Iterator[_Entry]:
     beside: dict[str, tuple[Any, Source]] = {}
     chosen: Any = None
-    known = {*names, *OTHER_NAMES, *_OF_PROVIDER, *FORMER, *PARTS["read_options"], *PARTS["search_options"]}
+    known = {
+        *names,
+        *OTHER_NAMES,
+        *_OF_PROVIDER,
+        *FORMER,
+        *PARTS["read_options"],
+        *PARTS["search_options"],
+    }
     for given, value, source in _unwrap(table):
         name = _to_own_name(given, known)
         name = OTHER_NAMES.get(name, name)
@@ -76,7 +93,11 @@ def _read_table(table: Table, names: Collection[str]) -> Iterator[_Entry]:
             yield from _read_tables(name, value, source)
         elif "." in name or name in PARTS:
             group, _, part = name.partition(".")
-            yield from [((group, part), value, source)] if part else _read_parts(name, value, source)
+            yield from (
+                [((group, part), value, source)]
+                if part
+                else _read_parts(name, value, source)
+            )
         elif name in CONCERNS:
             yield from _read_concern(name, value, source)
         elif name not in names and isinstance(value, Mapping) and is_known(name):
@@ -90,20 +111,36 @@ def _read_table(table: Table, names: Collection[str]) -> Iterator[_Entry]:
 
 
 def _unwrap(table: Table) -> Iterator[tuple[str, Any, Source]]:
-    """Yield the entries inside a table ``web_search`` or a manifest, and those around it that are not for others."""
+    """Yield the entries inside a table ``web_search`` or a manifest, and those around
+    it that are not for others.
+    """
     entries = _split_names(table.entries, replace(table.source, written=table.prefix))
     tables = [entry for entry in entries if isinstance(entry[1], Mapping)]
-    wrapped, beside = [entry for entry in tables if entry[0] in _WRAPPERS], frozenset[str]()
+    wrapped, beside = (
+        [entry for entry in tables if entry[0] in _WRAPPERS],
+        frozenset[str](),
+    )
     if not wrapped and (wrapped := [entry for entry in tables if entry[0] == "config"]):
-        entries, beside = [entry for entry in entries if entry[0] not in _OF_MANIFEST], frozenset({SWITCH})
+        entries, beside = (
+            [entry for entry in entries if entry[0] not in _OF_MANIFEST],
+            frozenset({SWITCH}),
+        )
     for _, inside, source in wrapped:
         yield from _split_names(inside, source)
     around = (entry for entry in entries if entry not in wrapped)
-    yield from (entry for entry in around if not (wrapped and table.shared) or entry[0] in beside)
+    yield from (
+        entry
+        for entry in around
+        if not (wrapped and table.shared) or entry[0] in beside
+    )
 
 
-def _split_names(entries: Mapping[Any, Any], source: Source) -> list[tuple[str, Any, Source]]:
-    """Return *entries*, with ``webSearch.tavily.apiKey`` taken for tables inside one another."""
+def _split_names(
+    entries: Mapping[Any, Any], source: Source
+) -> list[tuple[str, Any, Source]]:
+    """Return *entries*, with ``webSearch.tavily.apiKey`` taken for tables inside one
+    another.
+    """
     found = []
     for key, entry in entries.items():
         name, value = str(key), entry
@@ -120,23 +157,34 @@ def _inside(source: Source, name: Any) -> Source:
 
 
 def _read_tables(kind: str, value: Any, source: Source) -> Iterator[_Entry]:
-    if not isinstance(value, Mapping) or not all(isinstance(options, Mapping) for options in value.values()):
-        raise ConfigurationError(f"{source.at()}: not a table for each {kind.removesuffix('s')}")
+    if not isinstance(value, Mapping) or not all(
+        isinstance(options, Mapping) for options in value.values()
+    ):
+        raise ConfigurationError(
+            f"{source.at()}: not a table for each {kind.removesuffix('s')}"
+        )
     for whose, options in value.items():
         here = _inside(source, whose)
         if kind == "layers" and whose in HOMES:
             home = HOMES[whose]
-            write = name_variable((home,)) if source.kind == "environment" else f"[{home}]"
+            write = (
+                name_variable((home,)) if source.kind == "environment" else f"[{home}]"
+            )
             raise ConfigurationError(f"{here.at()}: this is a setting: write {write}")
         if kind == "layers":
             yield (kind, whose), {}, here  # an empty table adds the layer, too
-            yield from (((kind, whose, name), one, _inside(here, name)) for name, one in options.items())
+            yield from (
+                ((kind, whose, name), one, _inside(here, name))
+                for name, one in options.items()
+            )
         else:
             yield from _read_options(_find_provider(whose, here), options, here)
 
 
 def _read_parts(group: str, value: Any, source: Source) -> Iterator[_Entry]:
-    """Read a setting that is made of parts: a table, or a value of the class that has them."""
+    """Read a setting that is made of parts: a table, or a value of the class that has
+    them.
+    """
     if isinstance(value, Timeout | Http):
         value = {name: one for name, one in vars(value).items() if one is not None}
     elif group == "timeout" and isinstance(value, bool):
@@ -152,26 +200,41 @@ def _read_parts(group: str, value: Any, source: Source) -> Iterator[_Entry]:
 
 
 def _read_concern(name: str, value: Any, source: Source) -> Iterator[_Entry]:
-    """Read a setting that is a layer: its short form, a table of its options, or the layer itself."""
+    """Read a setting that is a layer: its short form, a table of its options, or the
+    layer itself.
+    """
     if isinstance(value, Layer):
         yield (name,), value, source
         return
     kind, table = CONCERNS[name], value
     if name == "combine" and isinstance(value, Mapping):
-        kind, table = next(iter(value.items()), ("", {})) if len(value) == 1 else ("", {})
-        if HOMES.get(kind, "").partition(".")[0] != name or not isinstance(table, Mapping):
-            raise ConfigurationError(f"{source.at()}: must be one table, [combine.fuse] or [combine.fallback]")
+        kind, table = (
+            next(iter(value.items()), ("", {})) if len(value) == 1 else ("", {})
+        )
+        if HOMES.get(kind, "").partition(".")[0] != name or not isinstance(
+            table, Mapping
+        ):
+            raise ConfigurationError(
+                f"{source.at()}: must be one table, [combine.fuse] or "
+                f"[combine.fallback]"
+            )
         source = _inside(source, kind)
     if isinstance(table, Mapping):
         yield (name,), kind, source
-        yield from ((("layers", kind, str(option)), one, _inside(source, option)) for option, one in table.items())
+        yield from (
+            (("layers", kind, str(option)), one, _inside(source, option))
+            for option, one in table.items()
+        )
         return
     try:
         switch, options = _read_short(name, value)
     except (ValueError, ConfigurationError) as error:
         raise ConfigurationError(f"{source.at()}: {error}") from None
     yield (name,), switch, source
-    yield from ((("layers", str(switch), option), one, source) for option, one in options.items())
+    yield from (
+        (("layers", str(switch), option), one, source)
+        for option, one in options.items()
+    )
 
 
 def _parse_text(text: str, *, switch: bool) -> Any:
@@ -188,7 +251,9 @@ def _parse_text(text: str, *, switch: bool) -> Any:
 
 
 def _read_short(name: str, value: Any) -> tuple[str | Literal[False], dict[str, Any]]:
-    """Return the name of the layer that a short form means, with the options that it sets; False if it means none."""
+    """Return the name of the layer that a short form means, with the options that it
+    sets; False if it means none.
+    """
     if isinstance(value, PathLike):
         value = fspath(value)
     if isinstance(value, str) and name != "combine":
@@ -200,12 +265,19 @@ def _read_short(name: str, value: Any) -> tuple[str | Literal[False], dict[str, 
     if name == "combine":
         layer: Any = find_combination(value)
         kind = "fuse" if value == "fuse" else CONCERNS[name]
-        return kind, set_options(layer) | ({"on_empty": False} if value == "first" else {})
+        return kind, set_options(layer) | (
+            {"on_empty": False} if value == "first" else {}
+        )
     if value is True and name not in _SWITCHED:
         raise ValueError("must say how, or be false")
     if name == "cache" and not _is_store(value):
-        raise ValueError("must be true, false, seconds above 0, a path such as ./answers.db, or a URL of Redis")
-    return CONCERNS[name], {} if value is True else set_options(layer_class(CONCERNS[name]).of(value))
+        raise ValueError(
+            "must be true, false, seconds above 0, a path such as ./answers.db, or a "
+            "URL of Redis"
+        )
+    return CONCERNS[name], {} if value is True else set_options(
+        layer_class(CONCERNS[name]).of(value)
+    )
 
 
 def _is_store(value: Any) -> bool:
@@ -215,39 +287,63 @@ def _is_store(value: Any) -> bool:
 
 
 def _find_provider(name: str, source: Source) -> str:
-    """Return the registered name of a provider; an error says where the unknown one is."""
+    """Return the registered name of a provider; an error says where the unknown one
+    is.
+    """
     try:
         return registered_name(name)
     except UnknownProvider as error:
         raise UnknownProvider(f"{source.at()}: {error}") from None
 
 
-def _read_options(whose: str, options: Mapping[Any, Any], source: Source) -> Iterator[_Entry]:
+def _read_options(
+    whose: str, options: Mapping[Any, Any], source: Source
+) -> Iterator[_Entry]:
     name = registered_name(whose)
     known = {*field_notes(provider_class(name)), SWITCH}
     yield ("providers", name), {}, source
     for given, value in options.items():
-        yield ("providers", name, _to_own_name(str(given), known)), value, _inside(source, given)
+        yield (
+            ("providers", name, _to_own_name(str(given), known)),
+            value,
+            _inside(source, given),
+        )
 
 
-def _read_beside(name: str, value: Any, source: Source, chosen: Any) -> Iterator[_Entry]:
-    """Give a key or URL that is beside ``provider`` to that provider, if it has a use for it."""
-    several = [one.strip() for one in chosen.split(",") if one] if isinstance(chosen, str) else list(chosen or ())
+def _read_beside(
+    name: str, value: Any, source: Source, chosen: Any
+) -> Iterator[_Entry]:
+    """Give a key or URL that is beside ``provider`` to that provider, if it has a use
+    for it.
+    """
+    several = (
+        [one.strip() for one in chosen.split(",") if one]
+        if isinstance(chosen, str)
+        else list(chosen or ())
+    )
     if len(several) != 1 or not isinstance(several[0], str):
-        raise ConfigurationError(f"{source.at()}: name the provider it is for, as provider beside it")
+        raise ConfigurationError(
+            f"{source.at()}: name the provider it is for, as provider beside it"
+        )
     whose = _find_provider(several[0], source)
     if name == "url" and not needs_url(whose):
-        _log.warning("%s: ignored, since %s has a server of its own", source.at(), whose)
+        _log.warning(
+            "%s: ignored, since %s has a server of its own", source.at(), whose
+        )
         return
     yield ("providers", whose, _OF_PROVIDER[name]), value, source
 
 
 def needs_url(provider: str) -> bool:
-    """Return whether users of *provider* run its server themselves, so that its URL has no default."""
+    """Return whether users of *provider* run its server themselves, so that its URL has
+    no default.
+    """
     return "base_url" in required_names(provider_class(provider))
 
 
 def _to_own_name(given: str, known: Collection[str]) -> str:
     """Return ``api_key`` for ``apiKey``, if that is a known name and *given* is not."""
     name = re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", given).lower()
-    return name if given not in known and given[:1].islower() and name in known else given
+    return (
+        name if given not in known and given[:1].islower() and name in known else given
+    )

@@ -1,9 +1,11 @@
-"""Where settings come from, and how far each source is trusted: find the settings files, and read them.
+"""Where settings come from, and how far each source is trusted: find the settings
+files, and read them.
 
 They are TOML, JSON, or YAML if PyYAML is installed.
 
-Arguments, the environment, a file that ``WEB_SEARCH_CONFIG`` names and the user's own file are trusted. A file that was
-only *found*, in the working directory or above it, is not: the author of that folder wrote it.
+Arguments, the environment, a file that ``WEB_SEARCH_CONFIG`` names and the user's own
+file are trusted. A file that was only *found*, in the working directory or above it, is
+not: the author of that folder wrote it.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ from ..keys._environ import is_loop_running, read_variable
 NAMED = "WEB_SEARCH_CONFIG"
 NAMES = tuple(f"websearch{suffix}" for suffix in (".toml", ".json", ".yaml", ".yml"))
 _MAX_SIZE = 2**20  # bytes of a settings file
-_OWN_NAME = re.compile(r"(?<![\w-])websearch(?![\w-])")  # of our table, not of our packages
+# of our table, not of our packages
+_OWN_NAME = re.compile(r"(?<![\w-])websearch(?![\w-])")
 _last_read: tuple[tuple[Path | None, str], list[Table]] | None = None
 _log = logging.getLogger(__name__)
 
@@ -36,44 +39,65 @@ _log = logging.getLogger(__name__)
 class Source:
     """The source of a value."""
 
-    # A ``file`` is one that the user chose, a ``found`` one was in the working directory or above it.
+    # A ``file`` is one that the user chose, a ``found`` one was in the working
+    # directory or above it.
     kind: Literal["argument", "environment", "file", "found", "default"]
     name: str = ""  # the environment variable, or the path of the file
-    written: tuple[str, ...] = field(default=(), compare=False)  # such as ``webSearch``, ``tavily``, ``apiKey``
+    # such as ``webSearch``, ``tavily``, ``apiKey``
+    written: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def trusted(self) -> bool:
-        """False for a value that the author of the working directory may have written."""
+        """False for a value that the author of the working directory may have
+        written.
+        """
         return self.kind != "found"
 
     @property
     def key(self) -> str:
         """The name of the setting as it is written there."""
-        names = self.written[2:] if self.written[:2] == ("tool", "websearch") else self.written
+        names = (
+            self.written[2:]
+            if self.written[:2] == ("tool", "websearch")
+            else self.written
+        )
         return ".".join(name if name.isprintable() else repr(name) for name in names)
 
     @property
     def line(self) -> int | None:
-        """The line of the file, from 1, if it can be found. The file is read again, since its text may hold keys."""
-        if self.kind not in {"file", "found"} or not self.written or is_loop_running():  # which reading would block
+        """The line of the file, from 1, if it can be found. The file is read again,
+        since its text may hold keys.
+        """
+        # which reading would block
+        if self.kind not in {"file", "found"} or not self.written or is_loop_running():
             return None
         try:
-            return _find_line(_read_text(Path(self.name)), Path(self.name), self.written)
+            return _find_line(
+                _read_text(Path(self.name)), Path(self.name), self.written
+            )
         except (ConfigurationError, ValueError):  # it has changed
             return None
 
     @property
     def place(self) -> str:
-        """Where to look for it, for messages: a variable, a file and its line, or an argument."""
+        """Where to look for it, for messages: a variable, a file and its line, or an
+        argument.
+        """
         return f"{self}, line {line}" if (line := self.line) else str(self)
 
     def at(self, *keys: str) -> str:
-        """Return where *keys* are, for messages; by default its own. An argument needs no place beside its name."""
+        """Return where *keys* are, for messages; by default its own. An argument needs
+        no place beside its name.
+        """
         key = ", ".join(keys) or self.key
         return key if self.kind == "argument" else f"{self.place}: {key}"
 
     def __str__(self) -> str:
-        return f"environment {self.name}" if self.kind == "environment" else self.name or self.kind
+        return (
+            f"environment {self.name}"
+            if self.kind == "environment"
+            else self.name or self.kind
+        )
 
 
 DEFAULT, ARGUMENT = Source("default"), Source("argument")
@@ -85,7 +109,8 @@ class Option:
 
     value: Any = field(repr=False)  # it may be a key
     source: Source
-    limit: Any = field(default=None, repr=False)  # the value of a trusted source that this one overrules, if any
+    # the value of a trusted source that this one overrules, if any
+    limit: Any = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -94,21 +119,30 @@ class Table:
 
     source: Source
     entries: dict[str, Any] = field(repr=False)  # there may be keys among them
-    prefix: tuple[str, ...] = ()  # where they are in the file: ``tool``, ``websearch`` in a ``pyproject.toml``
-    shared: bool = False  # the file may hold settings of other programs beside a table ``web_search``
-    exposed: bool = False  # other users of this machine can read the file; never so on Windows
+    # where they are in the file: ``tool``, ``websearch`` in a ``pyproject.toml``
+    prefix: tuple[str, ...] = ()
+    # the file may hold settings of other programs beside a table ``web_search``
+    shared: bool = False
+    # other users of this machine can read the file; never so on Windows
+    exposed: bool = False
 
 
 def read_files() -> list[Table]:
     """Return the settings of each file that applies, in order of precedence.
 
-    These are the file that ``WEB_SEARCH_CONFIG`` names, or else the one found from the working directory upwards, and
-    the user's own file. In a running event loop, which reading would block, they are as they were when last read: at
-    the latest when this package was imported. Raise `ConfigurationError` if one cannot be read in its format.
+    These are the file that ``WEB_SEARCH_CONFIG`` names, or else the one found from the
+    working directory upwards, and the user's own file. In a running event loop, which
+    reading would block, they are as they were when last read: at the latest when this
+    package was imported. Raise `ConfigurationError` if one cannot be read in its
+    format.
     """
     global _last_read  # noqa: PLW0603 - replaced as a whole, so threads see all of it or nothing
     folder, named = _user_folder(), read_variable(NAMED)
-    if is_loop_running() and _last_read is not None and _last_read[0] == (folder, named):
+    if (
+        is_loop_running()
+        and _last_read is not None
+        and _last_read[0] == (folder, named)
+    ):
         return _last_read[1]
     own = user_file()
     files = [_read_named(Path(named))] if named else list(_find(own))
@@ -122,7 +156,9 @@ def read_files() -> list[Table]:
 
 
 def remember_files() -> None:
-    """Read the files for a first `WebSearch` that is made in an event loop; elsewhere, they are read again."""
+    """Read the files for a first `WebSearch` that is made in an event loop; elsewhere,
+    they are read again.
+    """
     if is_loop_running():
         return
     _log.disabled = True
@@ -138,12 +174,14 @@ def _user_folder() -> Path | None:
     import platformdirs
 
     folder = platformdirs.user_config_path("websearch", appauthor=False, roaming=True)
-    # The XDG specification says to ignore relative paths; one would lead into the working directory.
+    # The XDG specification says to ignore relative paths; one would lead into the
+    # working directory.
     return folder if folder.is_absolute() else None
 
 
 def user_file() -> Path | None:
-    """Return the path of the user's own file: the one that exists, else a new one; None without a home.
+    """Return the path of the user's own file: the one that exists, else a new one; None
+    without a home.
 
     Several, in different formats, are a `ConfigurationError`.
     """
@@ -158,13 +196,18 @@ def user_file() -> Path | None:
         return folder / NAMES[0]
 
 
-def make_refusal(source: Source, key: str, why: str, *, variables: tuple[str, ...] = ()) -> ConfigurationError:
-    """Make the error for an entry that a found file may not have, with the reason and where to put it instead."""
+def make_refusal(
+    source: Source, key: str, why: str, *, variables: tuple[str, ...] = ()
+) -> ConfigurationError:
+    """Make the error for an entry that a found file may not have, with the reason and
+    where to put it instead.
+    """
     places = [f"in {own}"] if (own := user_file()) else []
     places += [f"in the environment ({' or '.join(variables)})"] if variables else []
     places += [f"in a file that {NAMED} names", "or pass it as an argument"]
     return ConfigurationError(
-        f"{source.place}: {key}: {why}, because this file was only found in the working directory or above it. "
+        f"{source.place}: {key}: {why}, because this file was only found in the "
+        f"working directory or above it. "
         f"If you want this, put it {', '.join(places)}"
     )
 
@@ -180,7 +223,9 @@ def _read_named(path: Path) -> Table:
     if path.name != "pyproject.toml":
         return _make_table("file", path, table)
     if (own_table := _get_own_table(table)) is None:
-        raise ConfigurationError(f"{path}, which {NAMED} names, has no table [tool.websearch]")
+        raise ConfigurationError(
+            f"{path}, which {NAMED} names, has no table [tool.websearch]"
+        )
     return _make_table("file", path, own_table)
 
 
@@ -197,20 +242,30 @@ def _find(own: Path | None) -> Iterator[Table]:
             return
         if path is not None:
             table = _read(path)
-            yield _make_table("found", path, _get_own_table(table) if path.name == "pyproject.toml" else table)
+            yield _make_table(
+                "found",
+                path,
+                _get_own_table(table) if path.name == "pyproject.toml" else table,
+            )
         if path is not None or is_root:
             return
 
 
 def _search_folder(folder: Path, own: Path | None) -> tuple[Path | None, bool]:
-    """Return the settings file in *folder*, and whether the search ends there without one."""
+    """Return the settings file in *folder*, and whether the search ends there without
+    one.
+    """
     settings, project = _settings_in(folder), folder / "pyproject.toml"
     if settings:
         if own in settings:
             return None, True  # it is read anyway, and trusted
         strange = [path for path in settings if not belongs_to_user(path)]
         for path in strange:
-            _log.warning("skipped %s: it belongs to another user; name it by %s if you trust it", path, NAMED)
+            _log.warning(
+                "skipped %s: it belongs to another user; name it by %s if you trust it",
+                path,
+                NAMED,
+            )
         return None if strange else _only_one(settings), True
     if project.is_file():
         return (project if _has_settings(project) else None), True
@@ -218,13 +273,18 @@ def _search_folder(folder: Path, own: Path | None) -> tuple[Path | None, bool]:
 
 
 def _has_settings(project: Path) -> bool:
-    """Return whether a pyproject.toml has our table. All tools share this file: a broken one is not our error."""
+    """Return whether a pyproject.toml has our table. All tools share this file: a
+    broken one is not our error.
+    """
     if not belongs_to_user(project):
         _log.debug("skipped %s: it belongs to another user", project)
         return False
     try:
         text = _read_text(project)  # most have no table of ours, and need no parser
-        return bool(_OWN_NAME.search(text)) and _get_own_table(_parse(text, project)) is not None
+        return (
+            bool(_OWN_NAME.search(text))
+            and _get_own_table(_parse(text, project)) is not None
+        )
     except ConfigurationError as error:
         _log.warning("skipped %s", error)
         return False
@@ -236,12 +296,16 @@ def _settings_in(folder: Path) -> list[Path]:
 
 def _only_one(files: list[Path]) -> Path:
     if len(files) > 1:
-        raise ConfigurationError(f"{files[0].parent}: keep one of {' and '.join(path.name for path in files)}")
+        raise ConfigurationError(
+            f"{files[0].parent}: keep one of "
+            f"{' and '.join(path.name for path in files)}"
+        )
     return files[0]
 
 
 def _read(path: Path) -> dict[str, Any]:
-    return _parse(_read_text(path), path)  # which is shared: `_make_table` copies what it keeps
+    # which is shared: `_make_table` copies what it keeps
+    return _parse(_read_text(path), path)
 
 
 def _get_own_table(table: dict[str, Any]) -> Any:
@@ -254,7 +318,9 @@ def _make_table(kind: Literal["file", "found"], path: Path, entries: Any) -> Tab
         raise ConfigurationError(f"{path}: tool.websearch is not a table")
     project, exposed = path.name == "pyproject.toml", False
     with suppress(OSError):  # it was deleted meanwhile
-        exposed = os.name == "posix" and bool(path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))
+        exposed = os.name == "posix" and bool(
+            path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH)
+        )
     return Table(
         Source(kind, str(path)),
         copy.deepcopy(entries),
@@ -265,12 +331,16 @@ def _make_table(kind: Literal["file", "found"], path: Path, entries: Any) -> Tab
 
 
 def _read_text(path: Path) -> str:
-    """Return the text of a file; `ConfigurationError` if it cannot be read, is larger than 1 MiB, or is not UTF-8."""
+    """Return the text of a file; `ConfigurationError` if it cannot be read, is larger
+    than 1 MiB, or is not UTF-8.
+    """
     try:
         with path.open("rb") as file:
             content = file.read(_MAX_SIZE + 1)
     except OSError as error:
-        raise ConfigurationError(f"{path}: {error.strerror or type(error).__name__}") from error
+        raise ConfigurationError(
+            f"{path}: {error.strerror or type(error).__name__}"
+        ) from error
     if len(content) > _MAX_SIZE:
         raise ConfigurationError(f"{path}: larger than {_MAX_SIZE // 2**20} MiB")
     try:
@@ -281,9 +351,11 @@ def _read_text(path: Path) -> str:
 
 @lru_cache(maxsize=4)  # a service makes many a `WebSearch` from the same text
 def _parse(text: str, path: Path) -> dict[str, Any]:
-    """Return the table that *text* is, in the format that the name of *path* says: TOML, unless JSON or YAML.
+    """Return the table that *text* is, in the format that the name of *path* says:
+    TOML, unless JSON or YAML.
 
-    Raise `ConfigurationError` if it is not that format, or not a table, or PyYAML is missing.
+    Raise `ConfigurationError` if it is not that format, or not a table, or PyYAML is
+    missing.
     """
     name, load = _LOADERS.get(path.suffix.lower(), _TOML)
     try:
@@ -291,7 +363,9 @@ def _parse(text: str, path: Path) -> dict[str, Any]:
     except ConfigurationError as error:
         raise ConfigurationError(f"{path}: {error}") from error
     except (ValueError, RecursionError) as error:
-        raise ConfigurationError(f"{path}: not {name}: {' '.join(str(error).split())}") from None
+        raise ConfigurationError(
+            f"{path}: not {name}: {' '.join(str(error).split())}"
+        ) from None
     if table is None:  # YAML that is only comments
         return {}
     if not isinstance(table, dict):
@@ -300,7 +374,9 @@ def _parse(text: str, path: Path) -> dict[str, Any]:
 
 
 def _find_line(text: str, path: Path, keys: Sequence[str]) -> int | None:
-    """Return the line of *text*, from 1, that sets the entry *keys*, or None if that is not certain."""
+    """Return the line of *text*, from 1, that sets the entry *keys*, or None if that is
+    not certain.
+    """
     match path.suffix.lower():
         case ".json":
             return _find_in_json(text, keys[-1])
@@ -311,12 +387,16 @@ def _find_line(text: str, path: Path, keys: Sequence[str]) -> int | None:
 
 
 def _find_in_toml(text: str, keys: Sequence[str]) -> int | None:
-    """Parse one statement at a time, below the header of its table, until one sets the entry."""
+    """Parse one statement at a time, below the header of its table, until one sets the
+    entry.
+    """
     header, statement, start = "", "", 1
     for number, line in enumerate(text.splitlines(keepends=True), 1):
         statement += line
         try:
-            table = _load_toml(statement if statement.lstrip().startswith("[") else header + statement)
+            table = _load_toml(
+                statement if statement.lstrip().startswith("[") else header + statement
+            )
         except ValueError:  # a text or a list of several lines goes on
             continue
         if statement.lstrip().startswith("["):
@@ -328,7 +408,9 @@ def _find_in_toml(text: str, keys: Sequence[str]) -> int | None:
 
 
 def _find_in_json(text: str, key: str) -> int | None:
-    """Return the line of the only entry called *key*, or ``web.key``; inside a text, its quotes would be escaped."""
+    """Return the line of the only entry called *key*, or ``web.key``; inside a text,
+    its quotes would be escaped.
+    """
     name = re.escape(json.dumps(key, ensure_ascii=False)[1:])
     found = list(re.finditer(rf'(?<!\\)"(?:[\w.]*\.)?{name}\s*:', text))
     return text.count("\n", 0, found[0].start()) + 1 if len(found) == 1 else None
@@ -358,13 +440,17 @@ def _load_yaml(text: str) -> Any:
     try:
         import yaml
     except ImportError as error:
-        raise ConfigurationError("YAML needs the package PyYAML: pip install 'websearch-core[yaml]'") from error
+        raise ConfigurationError(
+            "YAML needs the package PyYAML: pip install 'websearch-core[yaml]'"
+        ) from error
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" (at line {mark.line + 1}, column {mark.column + 1})" if mark else ""
-        raise ValueError(f"{getattr(error, 'problem', None) or 'cannot be read'}{where}") from error
+        raise ValueError(
+            f"{getattr(error, 'problem', None) or 'cannot be read'}{where}"
+        ) from error
 
 
 def _has(table: Any, keys: Sequence[str]) -> bool:

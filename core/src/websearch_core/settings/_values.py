@@ -5,9 +5,26 @@ import inspect
 import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, TypedDict, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    TypeAlias,
+    TypedDict,
+    get_args,
+    get_origin,
+)
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, InstanceOf, SecretStr
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    SecretStr,
+)
 
 from .._text.suggestion import check_names
 from .._text.urls import without_credentials
@@ -23,10 +40,14 @@ if TYPE_CHECKING:
     from ..provider._ports import AsyncHTTPClient, HTTPClient
 
     class Seconds:
-        """To type checkers, a field may be given as one type and is read as another only if it is a descriptor."""
+        """To type checkers, a field may be given as one type and is read as another
+        only if it is a descriptor.
+        """
 
         def __get__(self, instance: object, owner: object = None) -> Timeout: ...
-        def __set__(self, instance: object, value: float | Timeout | Mapping[str, float]) -> None: ...
+        def __set__(
+            self, instance: object, value: float | Timeout | Mapping[str, float]
+        ) -> None: ...
 
     Combine: TypeAlias = Literal["first", "until_results", "fuse"] | Layer | None
     Repeat: TypeAlias = int | Layer | None
@@ -57,8 +78,14 @@ class Timeout:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-                raise ConfigurationError(f"Timeout: {name}: must be a number of seconds above 0")
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, int | float)
+                or not value > 0
+            ):
+                raise ConfigurationError(
+                    f"Timeout: {name}: must be a number of seconds above 0"
+                )
 
 
 if not TYPE_CHECKING:
@@ -73,20 +100,25 @@ class Http:
         client: Your own ``httpx.Client`` for services. Pages never go through it.
         async_client: The same for async calls; it belongs to one event loop.
         verify: An ``ssl.SSLContext`` with the certificates to trust.
-        library: ``httpx`` or ``httpx2``; by default what the settings say, else ``httpx``.
-        credentials: What to log in with at which origin: ``{"https://wiki.corp": Credentials(bearer="env:TOKEN")}``.
-            The readers ``direct`` and ``browser`` send it to pages of exactly that origin, and nowhere else.
-        proxy: The URL of an HTTP proxy, ``http://user:password@proxy.corp:3128``, for pages and services, or
-            ``environment`` for what ``HTTP_PROXY``, ``HTTPS_PROXY`` and ``NO_PROXY`` say. This machine is reached
-            without it. By default, pages use none, and services those of the environment.
-        resolve: Who resolves the names of pages if there is a proxy: ``here``, which judges the addresses and asks the
-            proxy for these, or ``proxy``, which trusts it not to lead pages to internal addresses.
-        contact: A page about your program, or an email address. The ``User-Agent`` of all requests names it; some
-            services refuse programs without one.
+        library: ``httpx`` or ``httpx2``; by default what the settings say, else
+            ``httpx``.
+        credentials: What to log in with at which origin: ``{"https://wiki.corp":
+            Credentials(bearer="env:TOKEN")}``. The readers ``direct`` and ``browser``
+            send it to pages of exactly that origin, and nowhere else.
+        proxy: The URL of an HTTP proxy, ``http://user:password@proxy.corp:3128``, for
+            pages and services, or ``environment`` for what ``HTTP_PROXY``,
+            ``HTTPS_PROXY`` and ``NO_PROXY`` say. This machine is reached without it. By
+            default, pages use none, and services those of the environment.
+        resolve: Who resolves the names of pages if there is a proxy: ``here``, which
+            judges the addresses and asks the proxy for these, or ``proxy``, which
+            trusts it not to lead pages to internal addresses.
+        contact: A page about your program, or an email address. The ``User-Agent`` of
+            all requests names it; some services refuse programs without one.
 
     Raises:
-        ConfigurationError: *verify* is not an ``SSLContext``, or a client is not of the right kind. What is wrong with
-            the last four shows when the `WebSearch` is made. No message shows a secret.
+        ConfigurationError: *verify* is not an ``SSLContext``, or a client is not of the
+            right kind. What is wrong with the last four shows when the `WebSearch` is
+            made. No message shows a secret.
     """
 
     client: HTTPClient | None = None
@@ -104,37 +136,60 @@ class Http:
         if self.verify is not None and not isinstance(self.verify, ssl.SSLContext):
             how = "ssl.create_default_context(cafile=...) makes one"
             raise ConfigurationError(f"Http: verify: must be an ssl.SSLContext; {how}")
-        for name, is_async, kind in (("client", False, "Client"), ("async_client", True, "AsyncClient")):
+        for name, is_async, kind in (
+            ("client", False, "Client"),
+            ("async_client", True, "AsyncClient"),
+        ):
             given = getattr(self, name)
             send = getattr(given, "send", None)
-            if given is not None and (not callable(send) or inspect.iscoroutinefunction(send) is not is_async):
-                raise ConfigurationError(f"Http: {name}: must be an httpx.{kind}, not {type(given).__name__}")
+            if given is not None and (
+                not callable(send) or inspect.iscoroutinefunction(send) is not is_async
+            ):
+                raise ConfigurationError(
+                    f"Http: {name}: must be an httpx.{kind}, not {type(given).__name__}"
+                )
 
     @property
     def for_settings(self) -> dict[str, Any]:
         """What of it a settings file could say."""
-        return {name: value for name in HttpDefaults.model_fields if (value := getattr(self, name)) is not None}
+        return {
+            name: value
+            for name in HttpDefaults.model_fields
+            if (value := getattr(self, name)) is not None
+        }
 
     @property
     def own(self) -> tuple[bool, ...]:
         """What of it is the caller's own, and cannot be shown."""
-        return self.verify is not None, self.client is not None, self.async_client is not None
+        return (
+            self.verify is not None,
+            self.client is not None,
+            self.async_client is not None,
+        )
 
 
 MAX_LENGTH = 15_000  # characters of a page, unless a call or the settings say otherwise
 
 
 class PerRun:
-    """Marks a setting that a run may set, if the developer lets it: `websearch_core.tools.Tenants`."""
+    """Marks a setting that a run may set, if the developer lets it:
+    `websearch_core.tools.Tenants`.
+    """
 
 
 class ReadDefaults(BaseModel):
-    """The options of `ReadOptions` that may hold for every call, and what a found file may set of them."""
+    """The options of `ReadOptions` that may hold for every call, and what a found file
+    may set of them.
+    """
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", hide_input_in_errors=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", hide_input_in_errors=True
+    )
 
     max_length: Annotated[int, Field(ge=1), FoundFile(at_most=100_000)] = MAX_LENGTH
-    max_tokens: Annotated[int | None, Field(ge=1), FoundFile(at_most=25_000, replaces="max_length")] = None
+    max_tokens: Annotated[
+        int | None, Field(ge=1), FoundFile(at_most=25_000, replaces="max_length")
+    ] = None
     links: Literal["keep", "text", "drop"] | None = None
     comments: Annotated[Literal["drop", "keep"] | None, FoundFile()] = None
     reviews: Annotated[Literal["drop", "keep"] | None, FoundFile()] = None
@@ -144,8 +199,14 @@ class ReadDefaults(BaseModel):
 
 
 def show_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *options* with the names of functions instead of these, which JSON has no form for."""
-    shown = {name: getattr(one, "__name__", type(one).__name__) for name, one in options.items() if callable(one)}
+    """Return *options* with the names of functions instead of these, which JSON has no
+    form for.
+    """
+    shown = {
+        name: getattr(one, "__name__", type(one).__name__)
+        for name, one in options.items()
+        if callable(one)
+    }
     return {**options, **shown}
 
 
@@ -154,7 +215,10 @@ def show_layer(layer: Any) -> Any:
     if not is_dataclass(layer):
         return layer
     options = {one.name: getattr(layer, one.name) for one in fields(layer)}
-    return {name: without_credentials(one) if isinstance(one, str) else one for name, one in options.items()}
+    return {
+        name: without_credentials(one) if isinstance(one, str) else one
+        for name, one in options.items()
+    }
 
 
 def _hide(value: Any) -> Any:
@@ -173,9 +237,13 @@ def make_credentials(value: Any) -> Credentials:
 
 
 class HttpDefaults(BaseModel):
-    """The options of `Http` that settings may have; none of them is for a found file."""
+    """The options of `Http` that settings may have; none of them is for a found
+    file.
+    """
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", hide_input_in_errors=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", hide_input_in_errors=True
+    )
 
     library: Literal["httpx", "httpx2"] = "httpx"
     credentials: dict[str, Annotated[Any, BeforeValidator(make_credentials)]] = Field(
@@ -189,13 +257,24 @@ class HttpDefaults(BaseModel):
 
 
 def _list_texts(model: type[BaseModel]) -> tuple[str, ...]:
-    """Return the fields of *model* whose value a text can be: no functions, and no tables."""
-    types = {name: (field.annotation, *get_args(field.annotation)) for name, field in model.model_fields.items()}
-    return tuple(name for name, several in types.items() if {Callable, dict}.isdisjoint(map(get_origin, several)))
+    """Return the fields of *model* whose value a text can be: no functions, and no
+    tables.
+    """
+    types = {
+        name: (field.annotation, *get_args(field.annotation))
+        for name, field in model.model_fields.items()
+    }
+    return tuple(
+        name
+        for name, several in types.items()
+        if {Callable, dict}.isdisjoint(map(get_origin, several))
+    )
 
 
 class Concerns(TypedDict, total=False):
-    """The settings that are layers. They are arguments of `WebSearch`, too, and this is their part of its types."""
+    """The settings that are layers. They are arguments of `WebSearch`, too, and this is
+    their part of its types.
+    """
 
     combine: Combine
     retry: Repeat
@@ -205,12 +284,19 @@ class Concerns(TypedDict, total=False):
     robots: Obey
 
 
-SECRET_PARTS = frozenset(("http", name) for name, field in HttpDefaults.model_fields.items() if field.exclude)
+SECRET_PARTS = frozenset(
+    ("http", name) for name, field in HttpDefaults.model_fields.items() if field.exclude
+)
 _of_found = {"max_snippet_chars": (FoundFile(at_most=1_000),)}
 PARTS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "timeout": field_notes(Timeout),
-    "search_options": {name: _of_found.get(name, ()) for name in (*SearchOptions.__annotations__, "unsupported")},
-    "read_options": {name: tuple(field.metadata) for name, field in ReadDefaults.model_fields.items()},
+    "search_options": {
+        name: _of_found.get(name, ())
+        for name in (*SearchOptions.__annotations__, "unsupported")
+    },
+    "read_options": {
+        name: tuple(field.metadata) for name, field in ReadDefaults.model_fields.items()
+    },
     "http": dict.fromkeys(HttpDefaults.model_fields, ()),
 }  # the settings with parts: the names of these, and who may set them
 IN_ENVIRONMENT: Mapping[str, tuple[str, ...]] = {
@@ -219,8 +305,14 @@ IN_ENVIRONMENT: Mapping[str, tuple[str, ...]] = {
     "read_options": _list_texts(ReadDefaults),
     "http": _list_texts(HttpDefaults),
 }  # those parts that have a variable
-CONCERNS: Mapping[str, str] = {**{name: name for name in Concerns.__annotations__}, "combine": "fallback"}
+CONCERNS: Mapping[str, str] = {
+    **{name: name for name in Concerns.__annotations__},
+    "combine": "fallback",
+}
 HOMES: Mapping[str, str] = {
     "fuse": "combine.fuse",
-    **{kind: name if kind == name else f"{name}.{kind}" for name, kind in CONCERNS.items()},
+    **{
+        kind: name if kind == name else f"{name}.{kind}"
+        for name, kind in CONCERNS.items()
+    },
 }  # of the layers that are settings, by their names; `CONCERNS` has the usual one of each setting

@@ -8,7 +8,8 @@
     ...
     assert web.queries == ["kelp"]
 
-pytest has it as the fixture ``fake_web``; another fixture, ``cassette``, records and replays what a test sends.
+pytest has it as the fixture ``fake_web``; another fixture, ``cassette``, records and
+replays what a test sends.
 
 A provider is a generator, so a test needs neither a network nor patches::
 
@@ -16,9 +17,10 @@ A provider is a generator, so a test needs neither a network nor patches::
     assert outcome.requests[0].params["q"] == "kelp"
     assert outcome.result.results == ()
 
-`play` passes the next of the *answers* to the flow for each effect: a `Response` for a `Request`, an exception to raise
-there, anything for a `Call` or a `Gather`. The keys of a `Request` are removed from its `Response`, as in production.
-Pauses take no time, and are recorded.
+`play` passes the next of the *answers* to the flow for each effect: a `Response` for a
+`Request`, an exception to raise there, anything for a `Call` or a `Gather`. The keys of
+a `Request` are removed from its `Response`, as in production. Pauses take no time, and
+are recorded.
 
 A text for a model ends its first line with the date: `stop_clock` sets it.
 
@@ -34,4 +36,14 @@ from ._contract import Check, read_checks, search_checks
 from ._fake import FakeWeb
 from ._play import SECRET, Outcome, play, reply
 
-__all__ = ["SECRET", "Check", "FakeWeb", "Outcome", "play", "read_checks", "reply", "search_checks", "stop_clock"]
+__all__ = [
+    "SECRET",
+    "Check",
+    "FakeWeb",
+    "Outcome",
+    "play",
+    "read_checks",
+    "reply",
+    "search_checks",
+    "stop_clock",
+]

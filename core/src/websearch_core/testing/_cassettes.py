@@ -1,7 +1,8 @@
 """Cassettes without keys, on top of vcrpy.
 
-Headers are kept by allow-list, so nothing that identifies a client or a user is stored: no key, cookie, user agent or
-address. Keys are also removed from queries, JSON bodies and whatever a server repeats.
+Headers are kept by allow-list, so nothing that identifies a client or a user is stored:
+no key, cookie, user agent or address. Keys are also removed from queries, JSON bodies
+and whatever a server repeats.
 """
 
 from __future__ import annotations
@@ -19,21 +20,43 @@ from ..flow._redaction import keys_in, without_keys
 
 REQUEST_HEADERS = frozenset({"content-type"})
 RESPONSE_HEADERS = frozenset(
-    {"cf-mitigated", "content-encoding", "content-type", "location", "memento-datetime", "retry-after"}
-    | {f"x-ratelimit-{name}" for name in ("cost-usd", "limit", "policy", "remaining", "remaining-usd", "reset")}
+    {
+        "cf-mitigated",
+        "content-encoding",
+        "content-type",
+        "location",
+        "memento-datetime",
+        "retry-after",
+    }
+    | {
+        f"x-ratelimit-{name}"
+        for name in (
+            "cost-usd",
+            "limit",
+            "policy",
+            "remaining",
+            "remaining-usd",
+            "reset",
+        )
+    }
 )  # what providers read
-MATCH_ON = ("method", "scheme", "host", "port", "path", "query", "body")  # no headers: those of a key are not stored
+# no headers: those of a key are not stored
+MATCH_ON = ("method", "scheme", "host", "port", "path", "query", "body")
 
-_NAME_OF_KEY = re.compile("auth|credential|key|passw|secret|signature|token", re.IGNORECASE)
+_NAME_OF_KEY = re.compile(
+    "auth|credential|key|passw|secret|signature|token", re.IGNORECASE
+)
 _MARK = "REDACTED"
 
 
 @contextmanager
 def use_cassette(path: Path, record_mode: str = "none") -> Iterator[Any]:
-    """Replay the HTTP exchanges on the cassette at *path*, a YAML file, in this block, or record them.
+    """Replay the HTTP exchanges on the cassette at *path*, a YAML file, in this block,
+    or record them.
 
-    *record_mode* ``none`` replays, and refuses other requests; ``once`` records if there is no file yet;
-    ``new_episodes`` adds what is missing; ``all`` records everything again. Needs vcrpy.
+    *record_mode* ``none`` replays, and refuses other requests; ``once`` records if
+    there is no file yet; ``new_episodes`` adds what is missing; ``all`` records
+    everything again. Needs vcrpy.
     """
     try:
         import vcr  # type: ignore[import-untyped]
@@ -58,25 +81,40 @@ class Scrubber:
         self._keys: set[str] = set()
 
     def scrub_request(self, request: Any) -> Any:
-        """Return the request of vcrpy without keys; remember them, since the server may repeat them."""
+        """Return the request of vcrpy without keys; remember them, since the server may
+        repeat them.
+        """
         headers = {name: str(value) for name, value in request.headers.items()}
         self._keys |= set(keys_in(Request(url=request.uri, headers=headers)))
-        request.headers = {name: value for name, value in headers.items() if name.lower() in REQUEST_HEADERS}
+        request.headers = {
+            name: value
+            for name, value in headers.items()
+            if name.lower() in REQUEST_HEADERS
+        }
         request.uri = self._scrub_url(request.uri)
-        if request.body and "json" in headers.get("content-type", headers.get("Content-Type", "")):
+        if request.body and "json" in headers.get(
+            "content-type", headers.get("Content-Type", "")
+        ):
             request.body = self._scrub_json(request.body)
         return request
 
     def scrub_response(self, response: dict[str, Any]) -> dict[str, Any]:
-        """Return the response of vcrpy without other headers than ours, and without the keys that were sent."""
+        """Return the response of vcrpy without other headers than ours, and without the
+        keys that were sent.
+        """
         headers = {
-            name: [without_keys(str(value), self._keys) for value in ([values] if isinstance(values, str) else values)]
+            name: [
+                without_keys(str(value), self._keys)
+                for value in ([values] if isinstance(values, str) else values)
+            ]
             for name, values in response["headers"].items()
             if name.lower() in RESPONSE_HEADERS
         }
         body = response.get("body", {}).get("string", b"")
         if isinstance(body, bytes):
-            clean: Any = without_keys(body.decode("latin-1"), self._keys).encode("latin-1")
+            clean: Any = without_keys(body.decode("latin-1"), self._keys).encode(
+                "latin-1"
+            )
         else:
             clean = without_keys(body, self._keys)
         return {**response, "headers": headers, "body": {"string": clean}}
@@ -87,7 +125,9 @@ class Scrubber:
         if not any(_NAME_OF_KEY.search(name) for name, _ in query):
             return url
         self._keys |= {value for name, value in query if _NAME_OF_KEY.search(name)}
-        clean = [(name, value) for name, value in query if not _NAME_OF_KEY.search(name)]
+        clean = [
+            (name, value) for name, value in query if not _NAME_OF_KEY.search(name)
+        ]
         return urlunsplit(parts._replace(query=urlencode(clean)))
 
     def _scrub_json(self, body: Any) -> Any:

@@ -1,4 +1,6 @@
-"""The promises of a provider, which hold for built-in ones and for those of other packages."""
+"""The promises of a provider, which hold for built-in ones and for those of other
+packages.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -29,7 +31,8 @@ from ._play import SECRET, play, reply
 
 _MAX_REQUESTS = 25  # of one call: more, and it would go on forever
 _VALUES: tuple[Any, ...] = (
-    None, True, 0, -1, 1e400, 10**400, "", "x", "\x00\ud800\u202e", "javascript:alert(1)", "http://[", "https://a.example@b",
+    None, True, 0, -1, 1e400, 10**400, "", "x", "\x00\ud800\u202e",
+    "javascript:alert(1)", "http://[", "https://a.example@b",
     "//host", [], [None], [[]], ["x"], {}, {"": None}, {"url": 3, "title": []},
 )  # fmt: skip
 MISSING = object()
@@ -39,7 +42,9 @@ _CUTS = 64  # places at which a text that is not JSON is cut
 
 @dataclass(frozen=True)
 class Check:
-    """One promise of a provider; calling it checks it, with an AssertionError if it is broken."""
+    """One promise of a provider; calling it checks it, with an AssertionError if it is
+    broken.
+    """
 
     says: str
     check: Callable[[], None]
@@ -52,8 +57,10 @@ class Check:
 
 
 _OPTIONS: Mapping[str, Any] = {
-    "allowed_domains": ["a.example"], "blocked_domains": ["b.example"], "time_range": "week", "after": "2026-01-01",
-    "before": "2026-06-30", "country": "GB", "language": "de", "safe_search": "strict", "topic": "news", "images": True,
+    "allowed_domains": ["a.example"], "blocked_domains": ["b.example"],
+    "time_range": "week", "after": "2026-01-01",
+    "before": "2026-06-30", "country": "GB", "language": "de", "safe_search": "strict",
+    "topic": "news", "images": True,
     "page": 2,
 }  # fmt: skip
 _Meanings = Mapping[int, tuple[type[errors.ServiceError], ...]]
@@ -74,18 +81,28 @@ _PAGE_STATUSES: _Meanings = {  # of a page that we open ourselves
     403: (errors.AccessDenied, errors.Blocked),
     404: (errors.PageNotFound,),
 }
-_GARBAGE = [b"", b"<html><p>Log in", b"[]", b"null", b'"x"', b'{"results": [{"ti', b"[" * 100_000]
+_GARBAGE = [
+    b"",
+    b"<html><p>Log in",
+    b"[]",
+    b"null",
+    b'"x"',
+    b'{"results": [{"ti',
+    b"[" * 100_000,
+]
 
 
-def search_checks(provider: SearchProvider, *, some: Response, none: Response, markup: bool = True) -> list[Check]:
+def search_checks(
+    provider: SearchProvider, *, some: Response, none: Response, markup: bool = True
+) -> list[Check]:
     """Return the promises of a search provider that uses HTTP.
 
     Args:
         provider: The provider, made with the key `SECRET` if it takes one.
         some: A response of its service with at least one result.
         none: A response of its service without results.
-        markup: Whether the service may send HTML in titles and snippets. False for plain text, in which ``<code>`` is
-            a word.
+        markup: Whether the service may send HTML in titles and snippets. False for
+            plain text, in which ``<code>`` is a word.
     """
     search = partial(_search, provider)
 
@@ -94,24 +111,56 @@ def search_checks(provider: SearchProvider, *, some: Response, none: Response, m
 
     return [
         Check("finds results", lambda: _check_results(provider, search(some))),
-        Check("finds nothing without failing", lambda: _check_equal((), search(none).results)),
-        Check("calls only its own service", lambda: _check_address(provider, _start_search(provider))),
-        Check("never shows its key", lambda: _check_key_is_hidden(provider, _start_search(provider))),
+        Check(
+            "finds nothing without failing",
+            lambda: _check_equal((), search(none).results),
+        ),
+        Check(
+            "calls only its own service",
+            lambda: _check_address(provider, _start_search(provider)),
+        ),
+        Check(
+            "never shows its key",
+            lambda: _check_key_is_hidden(provider, _start_search(provider)),
+        ),
         *_make_echo_checks(provider, lambda: _start_search(provider), search, some),
         Check("sends extra parameters verbatim", lambda: _check_extra(provider)),
         *(
-            Check(f"understands status {status}", partial(_check_status, provider, search, status))
+            Check(
+                f"understands status {status}",
+                partial(_check_status, provider, search, status),
+            )
             for status in _STATUSES
         ),
-        *(Check(f"refuses {body[:20]!r}", partial(_check_garbage, search, body)) for body in _GARBAGE),
-        *(Check(f"never drops {option} silently", partial(_check_option, provider, option)) for option in _OPTIONS),
-        *([Check("returns text without markup", lambda: _check_markup(search, some))] if markup else []),
+        *(
+            Check(f"refuses {body[:20]!r}", partial(_check_garbage, search, body))
+            for body in _GARBAGE
+        ),
+        *(
+            Check(
+                f"never drops {option} silently",
+                partial(_check_option, provider, option),
+            )
+            for option in _OPTIONS
+        ),
+        *(
+            [Check("returns text without markup", lambda: _check_markup(search, some))]
+            if markup
+            else []
+        ),
         Check("keeps limit and filters", lambda: _check_limits(search, some)),
-        *_make_robust_checks(provider, lambda: provider.search(SearchQuery.of("kelp", limit=1)), some, check=check),
+        *_make_robust_checks(
+            provider,
+            lambda: provider.search(SearchQuery.of("kelp", limit=1)),
+            some,
+            check=check,
+        ),
     ]
 
 
-def read_checks(reader: PageReader, *, some: Response, later: Sequence[Response] = ()) -> list[Check]:
+def read_checks(
+    reader: PageReader, *, some: Response, later: Sequence[Response] = ()
+) -> list[Check]:
     """Return the promises of a page reader that uses HTTP.
 
     Args:
@@ -122,7 +171,9 @@ def read_checks(reader: PageReader, *, some: Response, later: Sequence[Response]
     url = "https://page.example/a?b=c"
 
     def read(response: Response) -> Page:
-        page: Page = play(reader.read(url), response, *(later if response is some else ())).result
+        page: Page = play(
+            reader.read(url), response, *(later if response is some else ())
+        ).result
         return page
 
     def first() -> Request:
@@ -142,15 +193,21 @@ def read_checks(reader: PageReader, *, some: Response, later: Sequence[Response]
 
     def check_guard() -> None:
         request = first()
-        assert request.guarded or request.target == url, "neither guarded nor a target for the guard to check"
+        assert request.guarded or request.target == url, (
+            "neither guarded nor a target for the guard to check"
+        )
 
     def check_judging() -> None:
         made: Any = reader  # a dataclass, as `provider` makes them
         request = next(replace(made, base_url="https://inside.example").read(url))
         assert isinstance(request, Request)
-        assert request.judge_target, "your own server may be inside this network: see `is_vendor`"
+        assert request.judge_target, (
+            "your own server may be inside this network: see `is_vendor`"
+        )
         if is_vendor(reader):
-            assert not first().judge_target, "the vendor's own server is outside: do not judge its targets"
+            assert not first().judge_target, (
+                "the vendor's own server is outside: do not judge its targets"
+            )
 
     meanings = _PAGE_STATUSES if first().guarded else _STATUSES
     statuses = [status for status in meanings if status != 302]
@@ -165,7 +222,10 @@ def read_checks(reader: PageReader, *, some: Response, later: Sequence[Response]
         Check("never shows its key", lambda: _check_key_is_hidden(reader, first())),
         *_make_echo_checks(reader, first, read, some),
         *(
-            Check(f"understands status {status}", partial(_check_status, reader, read, status, meanings))
+            Check(
+                f"understands status {status}",
+                partial(_check_status, reader, read, status, meanings),
+            )
             for status in statuses
         ),
         *_make_robust_checks(reader, lambda: reader.read(url), some, check=check),
@@ -179,7 +239,9 @@ def _start_search(provider: Any, **options: Any) -> Request:
 
 
 def _search(provider: Any, response: Response) -> SearchResponse:
-    found: SearchResponse = play(provider.search(SearchQuery.of("kelp", limit=1)), response).result
+    found: SearchResponse = play(
+        provider.search(SearchQuery.of("kelp", limit=1)), response
+    ).result
     return found
 
 
@@ -191,12 +253,15 @@ def _check_results(provider: Any, response: SearchResponse) -> None:
     assert response.results, "no result"
     _check_each(provider, response)
     assert response.raw, "`raw` is empty: keep the service's own answer"
-    assert all(result.raw for result in response.results), "`raw` is empty: keep the service's own record"
+    assert all(result.raw for result in response.results), (
+        "`raw` is empty: keep the service's own record"
+    )
 
 
 def _check_each(provider: Any, response: SearchResponse) -> None:
     assert response.provider == provider.name
-    response.model_validate(response.model_dump())  # the types of everything are right, also in copies
+    # the types of everything are right, also in copies
+    response.model_validate(response.model_dump())
     response.model_dump_json()
     for result in response.results:
         assert is_web_url(result.url), f"not a safe absolute URL: {result.url!r}"
@@ -217,33 +282,54 @@ def _change_texts(value: Any, change: Callable[[str], str]) -> Any:
 
 def _check_markup(search: Callable[[Response], SearchResponse], some: Response) -> None:
     def add_markup(text: str) -> str:
-        return f"<b>{text}</b> &amp; <span class='x'>more</span>" if " " in text else text
+        return (
+            f"<b>{text}</b> &amp; <span class='x'>more</span>" if " " in text else text
+        )
 
     try:
         content = json.dumps(_change_texts(some.json(), add_markup)).encode()
     except ValueError:
         return  # HTML or XML: its markup is the format itself
     for result in search(replace(some, content=content)).results:
-        assert not re.search(r"<b>|</?span|&amp;", result.title + result.snippet), f"markup is left in {result!r}"
+        assert not re.search(r"<b>|</?span|&amp;", result.title + result.snippet), (
+            f"markup is left in {result!r}"
+        )
 
 
 def _check_limits(search: Callable[[Response], SearchResponse], some: Response) -> None:
     """Check what `WebSearch` makes of the results, whatever the service returns."""
     response = search(some)
     first = response.results[0]
-    assert len(enforce_query(response, SearchQuery.of("kelp", limit=1)).results) == 1, "the limit is not kept"
-    blocked = SearchQuery.of("kelp", blocked_domains=[urlsplit(first.url).hostname or ""])
-    assert first.url not in [one.url for one in enforce_query(response, blocked).results], "a filter is not kept"
+    assert len(enforce_query(response, SearchQuery.of("kelp", limit=1)).results) == 1, (
+        "the limit is not kept"
+    )
+    blocked = SearchQuery.of(
+        "kelp", blocked_domains=[urlsplit(first.url).hostname or ""]
+    )
+    assert first.url not in [
+        one.url for one in enforce_query(response, blocked).results
+    ], "a filter is not kept"
 
 
 def _make_robust_checks(
-    provider: Any, start: Callable[[], Flow[Any]], some: Response, *, check: Callable[[Any], None]
+    provider: Any,
+    start: Callable[[], Flow[Any]],
+    some: Response,
+    *,
+    check: Callable[[Any], None],
 ) -> list[Check]:
     return [
-        Check("survives garbage anywhere in an answer", lambda: check_garbage(start, some, check)),
-        Check("answers blocking and async calls alike", lambda: check_modes(start, some)),
+        Check(
+            "survives garbage anywhere in an answer",
+            lambda: check_garbage(start, some, check),
+        ),
+        Check(
+            "answers blocking and async calls alike", lambda: check_modes(start, some)
+        ),
         Check("can be pickled without its key", lambda: check_copies(provider)),
-        Check("links the documentation of its API", lambda: check_documentation(provider)),
+        Check(
+            "links the documentation of its API", lambda: check_documentation(provider)
+        ),
     ]
 
 
@@ -254,38 +340,67 @@ def _check_address(provider: Any, request: Request) -> None:
 
 
 def _check_key_is_hidden(provider: Any, request: Request) -> None:
-    for shown in (repr(provider), str(provider), repr(request), request.url, str(request.params), str(request.json)):
+    for shown in (
+        repr(provider),
+        str(provider),
+        repr(request),
+        request.url,
+        str(request.params),
+        str(request.json),
+    ):
         assert SECRET not in shown, "the key shows"
 
 
 def _make_echo_checks(
-    provider: Any, first: Callable[[], Request], ask: Callable[[Response], Any], some: Response
+    provider: Any,
+    first: Callable[[], Request],
+    ask: Callable[[Response], Any],
+    some: Response,
 ) -> list[Check]:
-    """Return promises that a key repeated by the service is redacted; none for a provider without a key."""
+    """Return promises that a key repeated by the service is redacted; none for a
+    provider without a key.
+    """
 
     def check(repeated: str) -> None:
         sent = first()
-        assert SECRET in f"{sent.headers}{sent.secret_params}", "the key travels in no header or secret parameter"
+        assert SECRET in f"{sent.headers}{sent.secret_params}", (
+            "the key travels in no header or secret parameter"
+        )
         try:
             outcome = ask(_echo_key(some, repeated))
-        except errors.ServiceError as error:  # a provider may parse the service's texts, which are changed here
+        except errors.ServiceError as error:
+            # a provider may parse the service's texts, which are changed here
             outcome = error
         texts = [repr(outcome), str(outcome)]
         if isinstance(outcome, BaseModel):
-            texts += [outcome.model_dump_json(), *(repr(result.raw) for result in getattr(outcome, "results", ()))]
+            texts += [
+                outcome.model_dump_json(),
+                *(repr(result.raw) for result in getattr(outcome, "results", ())),
+            ]
         shown = [text for text in texts if repeated in text]
-        assert not shown, f"an echoed key shows: the name of its header must contain key, token or secret: {shown}"
+        assert not shown, (
+            f"an echoed key shows: the name of its header must contain key, token or "
+            f"secret: {shown}"
+        )
 
     if getattr(provider, "api_key", None) is None:
         return []
-    spellings = {"": SECRET, " in base64": b64encode(SECRET.encode()).decode().rstrip("=")}
-    return [Check(f"redacts an echoed key{how}", partial(check, spelling)) for how, spelling in spellings.items()]
+    spellings = {
+        "": SECRET,
+        " in base64": b64encode(SECRET.encode()).decode().rstrip("="),
+    }
+    return [
+        Check(f"redacts an echoed key{how}", partial(check, spelling))
+        for how, spelling in spellings.items()
+    ]
 
 
 def _echo_key(some: Response, key: str) -> Response:
     """Append *key* to every text of a response."""
     try:
-        content = json.dumps(_change_texts(some.json(), lambda text: f"{text}{key}")).encode()
+        content = json.dumps(
+            _change_texts(some.json(), lambda text: f"{text}{key}")
+        ).encode()
     except ValueError:
         content = re.sub(rb"(?<=>)([^<>]*\w)(?=<)", rb"\1" + key.encode(), some.content)
     return replace(some, content=content, headers={**some.headers, "x-echo": key})
@@ -297,20 +412,36 @@ def _check_extra(provider: Any) -> None:
     assert sent.get("x_of_its_own") == "y", "the extra parameter is missing"
 
 
-def _check_status(provider: Any, ask: Callable[[Response], Any], status: int, meanings: _Meanings = _STATUSES) -> None:
+def _check_status(
+    provider: Any,
+    ask: Callable[[Response], Any],
+    status: int,
+    meanings: _Meanings = _STATUSES,
+) -> None:
     key = "key" if getattr(provider, "api_key", None) is None else SECRET
     echo = {"error": f"no {key}", "detail": {"error": f"no {key} {'x' * 5000}"}}
-    answer = replace(reply(echo, status), headers={"content-type": "application/json", "retry-after": "7"})
+    answer = replace(
+        reply(echo, status),
+        headers={"content-type": "application/json", "retry-after": "7"},
+    )
     try:
         ask(answer)
     except errors.ServiceError as error:
-        assert isinstance(error, meanings[status]), f"{status} is {type(error).__name__}"
+        assert isinstance(error, meanings[status]), (
+            f"{status} is {type(error).__name__}"
+        )
         assert error.status == status
-        assert error.temporary is (status == 429 or status >= 500), f"{status}: temporary is {error.temporary}"
+        assert error.temporary is (status == 429 or status >= 500), (
+            f"{status}: temporary is {error.temporary}"
+        )
         assert status != 429 or error.retry_after == 7, "Retry-After is lost"
         assert SECRET not in f"{error}{error!r}{error.detail}", "the key shows"
-        assert "xxx" not in str(error), "the service's words are in the message: they belong in detail"
-        assert len(str(error)) + len(error.detail or "") < 500, "the service's words are not bounded"
+        assert "xxx" not in str(error), (
+            "the service's words are in the message: they belong in detail"
+        )
+        assert len(str(error)) + len(error.detail or "") < 500, (
+            "the service's words are not bounded"
+        )
     else:
         raise AssertionError(f"{status} is treated as success")
 
@@ -325,8 +456,14 @@ def _check_garbage(ask: Callable[[Response], Any], body: bytes) -> None:
 
 def _check_option(provider: Any, option: str) -> None:
     supported: frozenset[str] = getattr(provider, "options", frozenset())
-    others = {"language": "en"} if option == "country" and "language" in supported else {}
-    value = min(getattr(provider, "topics", {"news"})) if option == "topic" else _OPTIONS[option]
+    others = (
+        {"language": "en"} if option == "country" and "language" in supported else {}
+    )
+    value = (
+        min(getattr(provider, "topics", {"news"}))
+        if option == "topic"
+        else _OPTIONS[option]
+    )
     try:
         request = _start_search(provider, **{option: value}, **others)
     except errors.UnsupportedOption as error:
@@ -334,10 +471,13 @@ def _check_option(provider: Any, option: str) -> None:
         assert option not in supported, "the option is declared as supported"
         return
     assert option in supported, "the option is not declared as supported"
-    # A page may be reachable only through the previous ones, and images may take another request: then they are not in
-    # the first one. A service that has nothing but papers or code needs no parameter for them.
+    # A page may be reachable only through the previous ones, and images may take
+    # another request: then they are not in the first one. A service that has nothing
+    # but papers or code needs no parameter for them.
     if option not in ("page", "images") and value not in ("academic", "code"):
-        assert request != _start_search(provider, **others), "the option makes no difference"
+        assert request != _start_search(provider, **others), (
+            "the option makes no difference"
+        )
 
 
 def drive(flow: Flow[Any], response: Response) -> Any:
@@ -345,15 +485,21 @@ def drive(flow: Flow[Any], response: Response) -> Any:
     return run(flow, _answer(response))
 
 
-def check_garbage(start: Callable[[], Flow[Any]], some: Response, check: Callable[[Any], None]) -> None:
-    """Check that only a valid answer or one of our errors comes out, whatever is wrong with the response."""
+def check_garbage(
+    start: Callable[[], Flow[Any]], some: Response, check: Callable[[Any], None]
+) -> None:
+    """Check that only a valid answer or one of our errors comes out, whatever is wrong
+    with the response.
+    """
     for wrong, response in corrupt(some):
         try:
             outcome = drive(start(), response)
         except WebSearchError:
             continue
         except Exception as bug:
-            raise AssertionError(f"if {wrong}, it fails with {type(bug).__name__}: {bug}") from bug
+            raise AssertionError(
+                f"if {wrong}, it fails with {type(bug).__name__}: {bug}"
+            ) from bug
         try:
             check(outcome)
         except AssertionError as broken:
@@ -370,17 +516,24 @@ def check_modes(start: Callable[[], Flow[Any]], some: Response) -> None:
     def end(call: Callable[[], Any]) -> Any:
         try:
             return call()
-        except WebSearchError as error:  # the one response is not the answer to every request
+        except WebSearchError as error:
+            # the one response is not the answer to every request
             return repr(error)
 
     blocking = end(lambda: run(start(), _answer(some)))
-    assert blocking == end(lambda: asyncio.run(arun(start(), send))), "a blocking call and an async one differ"
+    assert blocking == end(lambda: asyncio.run(arun(start(), send))), (
+        "a blocking call and an async one differ"
+    )
 
 
 def check_copies(provider: Any) -> None:
-    """Check that a provider can be pickled, and that its key is not part of the pickle."""
+    """Check that a provider can be pickled, and that its key is not part of the
+    pickle.
+    """
     pickled = pickle.dumps(provider)
-    assert SECRET.encode() not in pickled, "the key is in the pickle: declare it as a `Key`"
+    assert SECRET.encode() not in pickled, (
+        "the key is in the pickle: declare it as a `Key`"
+    )
     loaded = pickle.loads(pickled)  # noqa: S301 - made two lines above
     assert loaded.name == provider.name
     assert copy.deepcopy(provider).name == provider.name
@@ -394,7 +547,9 @@ def check_documentation(provider: Any) -> None:
     texts = (sys.modules[cls.__module__].__doc__, cls.__doc__)
     is_linked = any(re.search(r"https?://\S+", text or "") for text in texts)
     about = getattr(provider, "about", None)
-    assert is_linked or (about and about.api_urls), "neither `about` nor a docstring links the API's documentation"
+    assert is_linked or (about and about.api_urls), (
+        "neither `about` nor a docstring links the API's documentation"
+    )
 
 
 def _answer(response: Response) -> Callable[[Request], Response]:
@@ -409,7 +564,8 @@ def _answer(response: Response) -> Callable[[Request], Response]:
 
 
 def corrupt(response: Response) -> Iterator[tuple[str, Response]]:
-    """Yield copies of *response*, each with one value that is missing or wrong, and in front of it what is wrong.
+    """Yield copies of *response*, each with one value that is missing or wrong, and in
+    front of it what is wrong.
 
     A body that is not JSON is cut at many places, and has each of its parts left out.
     """
@@ -420,20 +576,34 @@ def corrupt(response: Response) -> Iterator[tuple[str, Response]]:
         return
     for path in list(_find_paths(body))[:_MAX_PATHS]:
         where = "/".join(map(str, path)) or "the whole body"
-        yield f"{where} is missing", replace(response, content=_dump(with_value(body, path, MISSING)))
+        yield (
+            f"{where} is missing",
+            replace(response, content=_dump(with_value(body, path, MISSING))),
+        )
         for value in _VALUES:
-            yield f"{where} is {str(value)[:20]!r}", replace(response, content=_dump(with_value(body, path, value)))
+            yield (
+                f"{where} is {str(value)[:20]!r}",
+                replace(response, content=_dump(with_value(body, path, value))),
+            )
 
 
 def _cut(response: Response) -> Iterator[tuple[str, Response]]:
     body, step = response.content, max(len(response.content) // _CUTS, 1)
     for at in range(0, len(body), step):
         yield f"it is cut after {at} bytes", replace(response, content=body[:at])
-        yield f"bytes {at} to {at + step} are missing", replace(response, content=body[:at] + body[at + step :])
-        yield f"byte {at} is wrong", replace(response, content=body[:at] + b"\xff" + body[at + 1 :])
+        yield (
+            f"bytes {at} to {at + step} are missing",
+            replace(response, content=body[:at] + body[at + step :]),
+        )
+        yield (
+            f"byte {at} is wrong",
+            replace(response, content=body[:at] + b"\xff" + body[at + 1 :]),
+        )
 
 
-def _find_paths(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+def _find_paths(
+    value: Any, path: tuple[str | int, ...] = ()
+) -> Iterator[tuple[str | int, ...]]:
     yield path
     if isinstance(value, dict):
         for name, inner in value.items():
@@ -444,7 +614,9 @@ def _find_paths(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[
 
 
 def with_value(body: Any, path: tuple[str | int, ...], value: Any) -> Any:
-    """Return a copy of *body* with *value* at *path*, or without what is there if it is `MISSING`."""
+    """Return a copy of *body* with *value* at *path*, or without what is there if it is
+    `MISSING`.
+    """
     if not path:
         return {} if value is MISSING else value
     changed = copy.deepcopy(body)

@@ -15,7 +15,14 @@ from pydantic import ValidationError
 from .._text.urls import serialize
 from ..errors import ConfigurationError, NeedsBrowser, PageNotFound, WebSearchError
 from ..flow import Call, Flow, Sleep
-from ..models import Page, SearchQuery, SearchResponse, SearchResult, Topic, describe_problems
+from ..models import (
+    Page,
+    SearchQuery,
+    SearchResponse,
+    SearchResult,
+    Topic,
+    describe_problems,
+)
 from ..provider._ports import Price, Service
 
 Results: TypeAlias = "SearchResponse | Sequence[SearchResult | Mapping[str, Any]]"
@@ -28,7 +35,8 @@ _HEADING = re.compile(r"^# +(.+)$", re.MULTILINE)
 
 @dataclass(eq=False)
 class FakeWeb:
-    """A web for tests: a provider that searches and reads what you give it, and remembers what it was asked.
+    """A web for tests: a provider that searches and reads what you give it, and
+    remembers what it was asked.
 
     ::
 
@@ -39,18 +47,22 @@ class FakeWeb:
         )
         WebSearch(web).search("kelp")
 
-    Everything else is real: domain filters, limits, retries, the time limit, passages, the texts of the tools. It
-    accepts every option of a query; those that only a service can honour, such as ``time_range``, change nothing.
+    Everything else is real: domain filters, limits, retries, the time limit, passages,
+    the texts of the tools. It accepts every option of a query; those that only a
+    service can honour, such as ``time_range``, change nothing.
 
     Args:
-        results: What a search finds: results, or mappings with ``url`` and other fields of `SearchResult`, or a whole
-            `SearchResponse`. Or one of these for each query: a mapping whose keys are queries, or patterns such as
-            ``"tide *"``; other queries find nothing.
-        pages: The text of each page, by its URL: Markdown, HTML, bytes (HTML, PDF, ...) or a `Page`. HTML and bytes go
-            through the real reader, and one that is empty without its scripts raises `NeedsBrowser`. Any other URL
-            raises `PageNotFound`.
-        errors: What a query, a URL, or those that match a pattern raise. A list is used up, one item a request, where
-            None is a success: ``[RateLimited("too fast"), None]`` fails once.
+        results: What a search finds: results, or mappings with ``url`` and other fields
+            of `SearchResult`, or a whole `SearchResponse`. Or one of these for each
+            query: a mapping whose keys are queries, or patterns such as ``"tide *"``;
+            other queries find nothing.
+        pages: The text of each page, by its URL: Markdown, HTML, bytes (HTML, PDF, ...)
+            or a `Page`. HTML and bytes go through the real reader, and one that is
+            empty without its scripts raises `NeedsBrowser`. Any other URL raises
+            `PageNotFound`.
+        errors: What a query, a URL, or those that match a pattern raise. A list is used
+            up, one item a request, where None is a success: ``[RateLimited("too fast"),
+            None]`` fails once.
         delay: Seconds that every answer takes.
         name: Its name as a provider.
 
@@ -61,7 +73,12 @@ class FakeWeb:
     """
 
     about: ClassVar[Service] = Service(prices=(Price(usd=0, credits=0),))
-    options: ClassVar[frozenset[str]] = frozenset(SearchQuery.model_fields) - {"text", "limit", "extra", "unsupported"}
+    options: ClassVar[frozenset[str]] = frozenset(SearchQuery.model_fields) - {
+        "text",
+        "limit",
+        "extra",
+        "unsupported",
+    }
     topics: ClassVar[frozenset[str]] = frozenset(get_args(Topic))
 
     results: Results | Mapping[str, Results] = ()
@@ -74,17 +91,27 @@ class FakeWeb:
     urls: list[str] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
-        every = self.results.values() if isinstance(self.results, Mapping) else [self.results]
+        every = (
+            self.results.values()
+            if isinstance(self.results, Mapping)
+            else [self.results]
+        )
         for results in every:
-            self._respond(SearchQuery(text="any"), results)  # reject wrong results now rather than in a search
+            # reject wrong results now rather than in a search
+            self._respond(SearchQuery(text="any"), results)
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Find the results."""
         self.queries.append(query.text)
         self.searches.append(query)
         yield Sleep(self.delay)
-        yield Call(self._fail, query.text)  # what stands for sending, so that layers treat it as such
-        results = _look_up(query.text, self.results) if isinstance(self.results, Mapping) else self.results
+        # what stands for sending, so that layers treat it as such
+        yield Call(self._fail, query.text)
+        results = (
+            _look_up(query.text, self.results)
+            if isinstance(self.results, Mapping)
+            else self.results
+        )
         return self._respond(query, results or ())
 
     def read(self, url: str, /) -> Flow[Page]:
@@ -94,18 +121,31 @@ class FakeWeb:
         yield Sleep(self.delay)
         self._fail(url)
         if url not in self.pages:
-            raise PageNotFound(f"{self.name} read failed: 404 Not Found", provider=self.name, status=404)
+            raise PageNotFound(
+                f"{self.name} read failed: 404 Not Found",
+                provider=self.name,
+                status=404,
+            )
         page: Page = yield Call(_read_page, self.name, url, self.pages[url])
-        return page.model_copy(update={"url": url, "final_url": page.final_url or url, "provider": self.name})
+        return page.model_copy(
+            update={
+                "url": url,
+                "final_url": page.final_url or url,
+                "provider": self.name,
+            }
+        )
 
     @contextmanager
     def replace_providers(self) -> Iterator[FakeWeb]:
         """Be every provider that is chosen by name, or by default, in this block.
 
-        So code that makes its own ``WebSearch("tavily")`` can be tested as it is, if it does so inside the block.
-        Objects that are passed as providers stay what they are.
+        So code that makes its own ``WebSearch("tavily")`` can be tested as it is, if it
+        does so inside the block. Objects that are passed as providers stay what they
+        are.
         """
-        with patch("websearch_core.client._selection.build_provider", lambda *_, **__: self):
+        with patch(
+            "websearch_core.client._selection.build_provider", lambda *_, **__: self
+        ):
             yield self
 
     def _fail(self, asked: str) -> None:
@@ -113,15 +153,23 @@ class FakeWeb:
         if isinstance(failure, list):
             failure = failure.pop(0) if failure else None
         if failure is not None and not isinstance(failure, Exception):
-            raise ConfigurationError(f"FakeWeb: errors: must be exceptions, or lists of them, not {failure!r}")
+            raise ConfigurationError(
+                f"FakeWeb: errors: must be exceptions, or lists of them, not "
+                f"{failure!r}"
+            )
         if failure is not None:
-            raise copy.copy(failure)  # raising an exception twice would add to its traceback
+            # raising an exception twice would add to its traceback
+            raise copy.copy(failure)
 
     def _respond(self, query: SearchQuery, results: Results) -> SearchResponse:
         if isinstance(results, SearchResponse):
-            return results.model_copy(update={"query": query.text, "provider": results.provider or self.name})
+            return results.model_copy(
+                update={"query": query.text, "provider": results.provider or self.name}
+            )
         if isinstance(results, Exception):
-            raise ConfigurationError(f'FakeWeb: results: write errors={{"*": {type(results).__name__}(...)}}')
+            raise ConfigurationError(
+                f'FakeWeb: results: write errors={{"*": {type(results).__name__}(...)}}'
+            )
         made = tuple(self._make_result(result) for result in results)
         return SearchResponse(query=query.text, results=made, provider=self.name)
 
@@ -129,12 +177,18 @@ class FakeWeb:
         if isinstance(result, SearchResult):
             return result.model_copy(update={"provider": result.provider or self.name})
         if not isinstance(result, Mapping):
-            raise ConfigurationError(f"FakeWeb: results: must be mappings or SearchResult, not {type(result).__name__}")
+            raise ConfigurationError(
+                f"FakeWeb: results: must be mappings or SearchResult, not "
+                f"{type(result).__name__}"
+            )
         try:
-            return SearchResult(**{"title": result.get("url"), "provider": self.name, **result})
+            return SearchResult(
+                **{"title": result.get("url"), "provider": self.name, **result}
+            )
         except ValidationError as error:
             raise ConfigurationError(
-                f"FakeWeb: results: {describe_problems(error, SearchResult.model_fields)}"
+                f"FakeWeb: results: "
+                f"{describe_problems(error, SearchResult.model_fields)}"
             ) from error
 
 
@@ -142,7 +196,9 @@ def _look_up(asked: str, table: Mapping[str, T]) -> T | None:
     """Return the value of *asked*, or of the first pattern that matches it."""
     if asked in table:
         return table[asked]
-    return next((value for pattern, value in table.items() if fnmatchcase(asked, pattern)), None)
+    return next(
+        (value for pattern, value in table.items() if fnmatchcase(asked, pattern)), None
+    )
 
 
 def _read_page(name: str, url: str, page: str | bytes | Page) -> Page:
@@ -152,12 +208,19 @@ def _read_page(name: str, url: str, page: str | bytes | Page) -> Page:
     if isinstance(page, Page):
         return page
     if not isinstance(page, str | bytes):
-        raise ConfigurationError(f"FakeWeb: pages: must be text, bytes or Page, not {type(page).__name__}")
+        raise ConfigurationError(
+            f"FakeWeb: pages: must be text, bytes or Page, not {type(page).__name__}"
+        )
     if isinstance(page, bytes) or _HTML.match(page):
         source = page if isinstance(page, bytes) else page.encode()
-        made = read_bytes(source, url, None if page is source else "text/html; charset=utf-8")
+        made = read_bytes(
+            source, url, None if page is source else "text/html; charset=utf-8"
+        )
         if made.media_type == "text/html" and needs_scripts(made.content, source):
-            message = f"{name} read failed: the page has no content without running its scripts"
+            message = (
+                f"{name} read failed: the page has no content without running its "
+                f"scripts"
+            )
             raise NeedsBrowser(message, provider=name, status=200)
         return made
     heading = _HEADING.search(page)

@@ -6,7 +6,17 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from ..errors import WebSearchError
-from ..flow import Call, Effect, Flow, Hedge, Request, Response, Share, SharedAnswer, Sleep
+from ..flow import (
+    Call,
+    Effect,
+    Flow,
+    Hedge,
+    Request,
+    Response,
+    Share,
+    SharedAnswer,
+    Sleep,
+)
 from ..flow._redaction import redact_response
 
 _T = TypeVar("_T")
@@ -33,7 +43,8 @@ class Outcome(Generic[_T]):
 
 
 def play(flow: Flow[_T], *answers: object) -> Outcome[_T]:
-    """Run *flow* to its end with prepared *answers*. A `Call` is executed if no answers are left.
+    """Run *flow* to its end with prepared *answers*. A `Call` is executed if no answers
+    are left.
 
     Raises:
         AssertionError: The flow needs more answers, or ended before all were used.
@@ -45,24 +56,36 @@ def play(flow: Flow[_T], *answers: object) -> Outcome[_T]:
 
 
 def _run(flow: Flow[_T], waiting: list[object], effects: list[Effect]) -> _T:
-    """Run *flow*, and what it shares or hedges as a part of it: nobody else is there, and nothing is late."""
+    """Run *flow*, and what it shares or hedges as a part of it: nobody else is there,
+    and nothing is late.
+    """
     try:
         effect = next(flow)
         while True:
             answer = _find_answer(effect, waiting, effects)
-            effect = flow.throw(answer) if isinstance(answer, BaseException) else flow.send(answer)
+            effect = (
+                flow.throw(answer)
+                if isinstance(answer, BaseException)
+                else flow.send(answer)
+            )
     except StopIteration as stop:
         return stop.value  # type: ignore[no-any-return]
     finally:
         flow.close()
 
 
-def _find_answer(effect: Effect, waiting: list[object], effects: list[Effect]) -> object:
+def _find_answer(
+    effect: Effect, waiting: list[object], effects: list[Effect]
+) -> object:
     """Return the answer to *effect*, or the exception to raise in the flow."""
     if isinstance(effect, Share | Hedge):
         is_shared = isinstance(effect, Share)
         try:
-            inner: object = _run(effect.make() if isinstance(effect, Share) else effect.first, waiting, effects)
+            inner: object = _run(
+                effect.make() if isinstance(effect, Share) else effect.first,
+                waiting,
+                effects,
+            )
         except WebSearchError as failure:
             return failure if is_shared else (failure, None)
         return SharedAnswer(inner, is_first=True) if is_shared else (inner, None)
@@ -79,10 +102,14 @@ def _find_answer(effect: Effect, waiting: list[object], effects: list[Effect]) -
 
 
 def reply(body: object = b"", status: int = 200, **headers: str) -> Response:
-    """Make a `Response` with *body* as text, bytes, or else JSON. The header ``retry_after`` becomes Retry-After."""
+    """Make a `Response` with *body* as text, bytes, or else JSON. The header
+    ``retry_after`` becomes Retry-After.
+    """
     if isinstance(body, str):
         body = body.encode()
     kind = "text/html" if isinstance(body, bytes) else "application/json"
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     names = {name.replace("_", "-").lower(): value for name, value in headers.items()}
-    return Response(status=status, headers={"content-type": kind, **names}, content=content)
+    return Response(
+        status=status, headers={"content-type": kind, **names}, content=content
+    )

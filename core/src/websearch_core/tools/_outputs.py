@@ -1,7 +1,9 @@
-"""What a tool call leaves behind: the content for the model, and an artifact for the program.
+"""What a tool call leaves behind: the content for the model, and an artifact for the
+program.
 
-The artifact has the facts beside the content, and never the texts again: it is stored in every checkpoint of a
-conversation. As plain JSON it has at most twice the characters of the content, plus 2,000.
+The artifact has the facts beside the content, and never the texts again: it is stored
+in every checkpoint of a conversation. As plain JSON it has at most twice the characters
+of the content, plus 2,000.
 
 Functions import `websearch_core.render` themselves: making a tool does not need it.
 """
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
 
 OutputFormat: TypeAlias = Format | Literal["search_result"]
 
-_MAX_FACT_LENGTH = 300  # characters of a fact; a longer one is left out, and of a title the rest
+# characters of a fact; a longer one is left out, and of a title the rest
+_MAX_FACT_LENGTH = 300
 _GRID = 3  # a grid may take a third of the room for a page
 _TEXTS = ("snippet", "content")
 _NUMBER = re.compile(r"\A(?:### )?\d+\. ")  # in front of a result
@@ -47,22 +50,35 @@ class Output(NamedTuple):
 
     @classmethod
     def of_error(cls, error: WebSearchError, form: OutputFormat = "text") -> Output:
-        """Return what a call that failed leaves behind; `as_error` makes an *error* of any exception.
+        """Return what a call that failed leaves behind; `as_error` makes an *error* of
+        any exception.
 
-        The artifact has ``status``, ``code``, ``retry_after`` and ``url``, which are None if they are not known, and no
-        ``sources``. The URL is for the program: that of a service may be one of your network.
+        The artifact has ``status``, ``code``, ``retry_after`` and ``url``, which are
+        None if they are not known, and no ``sources``. The URL is for the program: that
+        of a service may be one of your network.
         """
         from .. import render
 
-        facts = {"status": "error", "code": error.code, "retry_after": getattr(error, "retry_after", None)}
-        return cls(render.render_error(error, form), {**facts, "url": error.url, "sources": []})
+        facts = {
+            "status": "error",
+            "code": error.code,
+            "retry_after": getattr(error, "retry_after", None),
+        }
+        return cls(
+            render.render_error(error, form), {**facts, "url": error.url, "sources": []}
+        )
 
     @property
     def documents(self) -> list[PlainDocument]:
-        """What is shown as documents; ``read`` in their metadata is False for a snippet."""
+        """What is shown as documents; ``read`` in their metadata is False for a
+        snippet.
+        """
         if isinstance(self.shown, Page):
             return [make_document(page=self.shown).with_metadata(read=True)]
-        return [make_document(result).with_metadata(read=result.content is not None) for result in self.shown]
+        return [
+            make_document(result).with_metadata(read=result.content is not None)
+            for result in self.shown
+        ]
 
 
 def search_output(
@@ -76,53 +92,99 @@ def search_output(
 ) -> Output:
     """Return the output for a search.
 
-    *full* keeps all data in the artifact. *max_tokens*, as *count* counts them, are the most that the content has, and
-    *max_snippet_chars* the most characters of each snippet.
+    *full* keeps all data in the artifact. *max_tokens*, as *count* counts them, are the
+    most that the content has, and *max_snippet_chars* the most characters of each
+    snippet.
     """
     from .. import render
 
     text_form: Format = "text" if form == "search_result" else form
     shown = render.cut_results(
-        response, text_form, max_tokens=max_tokens, count=count, max_snippet_chars=max_snippet_chars
+        response,
+        text_form,
+        max_tokens=max_tokens,
+        count=count,
+        max_snippet_chars=max_snippet_chars,
     )
     content: str | list[dict[str, Any]]
     if form == "search_result" and shown.results:
         content = [*(_result_block(result) for result in shown.results), *_rest(shown)]
         spans: list[list[int] | None] = [[n, n + 1] for n in range(len(shown.results))]
     else:
-        content = render.search_for_model(shown, text_form, max_snippet_chars=max_snippet_chars)
+        content = render.search_for_model(
+            shown, text_form, max_snippet_chars=max_snippet_chars
+        )
         spans = list(_find_results(shown, content, text_form, max_snippet_chars))
-    sources = [_describe_result(result, span) for result, span in zip(shown.results, spans, strict=True)]
+    sources = [
+        _describe_result(result, span)
+        for result, span in zip(shown.results, spans, strict=True)
+    ]
     artifact = render.search_as_json(response) if full else _search_facts(shown)
-    as_shown = tuple(_shorten(one, max_snippet_chars) for one in shown.results) if form == "text" else shown.results
-    return Output(content, {**artifact, "status": "success", "sources": sources}, as_shown)
+    as_shown = (
+        tuple(_shorten(one, max_snippet_chars) for one in shown.results)
+        if form == "text"
+        else shown.results
+    )
+    return Output(
+        content, {**artifact, "status": "success", "sources": sources}, as_shown
+    )
 
 
-def join_outputs(queries: Sequence[str], outputs: Sequence[Output], form: OutputFormat) -> Output:
-    """Return one output for several searches, each of which may be an error: what is shown, and the facts of each."""
+def join_outputs(
+    queries: Sequence[str], outputs: Sequence[Output], form: OutputFormat
+) -> Output:
+    """Return one output for several searches, each of which may be an error: what is
+    shown, and the facts of each.
+    """
     texts: list[str] = []
     blocks: list[dict[str, Any]] = []
     searches: list[dict[str, Any]] = []
     sources: list[dict[str, Any]] = []
     position = 0
     for query, output in zip(queries, outputs, strict=True):
-        heading = "" if form == "json" else f"Query: {' '.join(query.split())[:_MAX_FACT_LENGTH]}\n"
-        own = output.content if isinstance(output.content, list) else [{"type": "text", "text": output.content}]
+        heading = (
+            ""
+            if form == "json"
+            else f"Query: {' '.join(query.split())[:_MAX_FACT_LENGTH]}\n"
+        )
+        own = (
+            output.content
+            if isinstance(output.content, list)
+            else [{"type": "text", "text": output.content}]
+        )
         start = len(blocks) + 1 if form == "search_result" else position + len(heading)
         for source in output.artifact["sources"]:
-            span = {"shown": [start + end for end in source["shown"]]} if "shown" in source else {}
+            span = (
+                {"shown": [start + end for end in source["shown"]]}
+                if "shown" in source
+                else {}
+            )
             sources.append({**source, **span})
         searches.append({"query": query[:_MAX_FACT_LENGTH], **output.artifact})
         del searches[-1]["sources"]
         blocks += [{"type": "text", "text": heading.rstrip()}, *own]
         texts.append(f"{heading}{output.content}")
         position += len(texts[-1]) + len(_BETWEEN)
-    content: str | list[dict[str, Any]] = blocks if form == "search_result" else _BETWEEN.join(texts)
+    content: str | list[dict[str, Any]] = (
+        blocks if form == "search_result" else _BETWEEN.join(texts)
+    )
     if form == "json":
-        parts = [{"query": query, **json.loads(text)} for query, text in zip(queries, texts, strict=True)]
-        content = json.dumps({"status": "success", "searches": parts}, ensure_ascii=False)
-    shown = tuple(result for output in outputs if isinstance(output.shown, tuple) for result in output.shown)
-    return Output(content, {"searches": searches, "status": "success", "sources": sources}, shown)
+        parts = [
+            {"query": query, **json.loads(text)}
+            for query, text in zip(queries, texts, strict=True)
+        ]
+        content = json.dumps(
+            {"status": "success", "searches": parts}, ensure_ascii=False
+        )
+    shown = tuple(
+        result
+        for output in outputs
+        if isinstance(output.shown, tuple)
+        for result in output.shown
+    )
+    return Output(
+        content, {"searches": searches, "status": "success", "sources": sources}, shown
+    )
 
 
 def page_output(
@@ -136,8 +198,8 @@ def page_output(
 ) -> Output:
     """Return the output for a page.
 
-    A *full* artifact keeps all data, its links and its text included. The lengths are those of its text and grid
-    together.
+    A *full* artifact keeps all data, its links and its text included. The lengths are
+    those of its text and grid together.
     """
     from .. import render
 
@@ -157,8 +219,12 @@ def page_output(
     return Output(content, {**artifact, "status": "success", "sources": [source]}, page)
 
 
-def _leave_room(page: Page, max_length: int | None, max_tokens: int | None, count: TokenCounter) -> Page:
-    """Return *page* with its content cut, if its grid needs the room: at most a third of a limit."""
+def _leave_room(
+    page: Page, max_length: int | None, max_tokens: int | None, count: TokenCounter
+) -> Page:
+    """Return *page* with its content cut, if its grid needs the room: at most a third
+    of a limit.
+    """
     from .. import render
 
     if page.data is None or not page.data.items or page.offset or page.passages:
@@ -168,24 +234,33 @@ def _leave_room(page: Page, max_length: int | None, max_tokens: int | None, coun
     body, content = render.page_body(page), page.content
     limits: dict[str, Any] = {}
     if max_length and len(body) > max_length:
-        limits["max_length"] = max(1, max_length - min(len(body) - len(content), max_length // _GRID))
+        limits["max_length"] = max(
+            1, max_length - min(len(body) - len(content), max_length // _GRID)
+        )
     if max_tokens and count(body) > max_tokens:
-        limits["max_tokens"] = max(1, max_tokens - min(count(body) - count(content), max_tokens // _GRID))
+        limits["max_tokens"] = max(
+            1, max_tokens - min(count(body) - count(content), max_tokens // _GRID)
+        )
     if not limits:
         return page
     cut = Excerpt(**limits, count=count).of(page)
     known = {"original_length": page.original_length, "outline": page.outline}
-    return cut.model_copy(update={**known, "next_offset": cut.next_offset or page.next_offset})
+    return cut.model_copy(
+        update={**known, "next_offset": cut.next_offset or page.next_offset}
+    )
 
 
 def collect_texts(content: object, artifact: object) -> Iterator[Mapping[str, Any]]:
-    """Yield the sources of a tool call, each with the text that the model was shown of it.
+    """Yield the sources of a tool call, each with the text that the model was shown of
+    it.
 
     Args:
         content: The content of the tool's message.
         artifact: Its artifact. If it is not one of ours, nothing is yielded.
     """
-    if not isinstance(artifact, Mapping) or not isinstance(artifact.get("sources"), list):
+    if not isinstance(artifact, Mapping) or not isinstance(
+        artifact.get("sources"), list
+    ):
         return
     by_number = _texts_in_json(content)
     for source in artifact["sources"]:
@@ -216,7 +291,10 @@ def _page_facts(page: Page) -> dict[str, Any]:
         **facts,
         "fetched_at": page.fetched_at and page.fetched_at.isoformat(),
         "http_status": page.status,
-        **{name: getattr(page, name) for name in ("offset", "content_length", "original_length")},
+        **{
+            name: getattr(page, name)
+            for name in ("offset", "content_length", "original_length")
+        },
         "passages": list(_fit_passages(page)),
         "notes": list(page.notes),
         **_charges(page),
@@ -224,7 +302,9 @@ def _page_facts(page: Page) -> dict[str, Any]:
 
 
 def _fit_passages(page: Page) -> Iterator[dict[str, Any]]:
-    """Yield the passages, with the links to them as long as these take no more room than the text."""
+    """Yield the passages, with the links to them as long as these take no more room
+    than the text.
+    """
     room = len(page.content)
     for passage in page.passages:
         fields = passage.model_dump(mode="json", exclude={"link"})
@@ -233,8 +313,13 @@ def _fit_passages(page: Page) -> Iterator[dict[str, Any]]:
 
 
 def _charges(of: SearchResponse | Page) -> dict[str, Any]:
-    """Return what the service says about the request itself, as far as it says anything."""
-    facts = {name: getattr(of, name, None) for name in ("cost", "usage", "request_id", "elapsed")}
+    """Return what the service says about the request itself, as far as it says
+    anything.
+    """
+    facts = {
+        name: getattr(of, name, None)
+        for name in ("cost", "usage", "request_id", "elapsed")
+    }
     return {name: value for name, value in facts.items() if value}
 
 
@@ -242,11 +327,20 @@ def _shorten(result: SearchResult, most: int | None) -> SearchResult:
     from .. import render
 
     snippet = render.shorten_snippet(result.snippet, most)
-    return result if snippet == result.snippet else result.model_copy(update={"snippet": snippet})
+    return (
+        result
+        if snippet == result.snippet
+        else result.model_copy(update={"snippet": snippet})
+    )
 
 
 def _describe_source(of: SearchResult | Page, url: str, *, read: bool) -> Source:
-    source: Source = {"id": of.citation_id, "title": of.title[:_MAX_FACT_LENGTH], "url": url, "read": read}
+    source: Source = {
+        "id": of.citation_id,
+        "title": of.title[:_MAX_FACT_LENGTH],
+        "url": url,
+        "read": read,
+    }
     if of.published:
         source["published"] = of.published.isoformat()
     return source
@@ -264,7 +358,9 @@ def _describe_result(result: SearchResult, span: list[int] | None) -> Source:
 def _find_results(
     response: SearchResponse, content: str, form: Format, max_snippet_chars: int | None
 ) -> Iterator[list[int] | None]:
-    """Yield where each result is in the content; nowhere in JSON, which says so itself."""
+    """Yield where each result is in the content; nowhere in JSON, which says so
+    itself.
+    """
     from .. import render
 
     position = 0
@@ -280,20 +376,32 @@ def _find_results(
 
 def _result_block(result: SearchResult) -> dict[str, Any]:
     text = result.content if result.content is not None else result.snippet
-    return _block(result.url, result.title, [_REMINDER.format(result.citation_id, say_today()), *_paragraphs(text)])
+    return _block(
+        result.url,
+        result.title,
+        [_REMINDER.format(result.citation_id, say_today()), *_paragraphs(text)],
+    )
 
 
 def _page_block(page: Page, body: str) -> dict[str, Any]:
     from .. import render
 
-    bare = page.model_copy(update={"content": "", "title": "", "citation_id": 0, "data": None})
+    bare = page.model_copy(
+        update={"content": "", "title": "", "citation_id": 0, "data": None}
+    )
     around = render.render_page(bare, "markdown")  # notes, and where to read on
-    texts = [_REMINDER.format(page.citation_id, say_today()), *_paragraphs(body), *_paragraphs(around)]
+    texts = [
+        _REMINDER.format(page.citation_id, say_today()),
+        *_paragraphs(body),
+        *_paragraphs(around),
+    ]
     return _block(page.final_url or page.url, page.title, texts)
 
 
 def _block(url: str, title: str, texts: Iterable[str]) -> dict[str, Any]:
-    """Return a block that models with citations of their own can cite, paragraph by paragraph."""
+    """Return a block that models with citations of their own can cite, paragraph by
+    paragraph.
+    """
     return {
         "type": "search_result",
         "source": url,
@@ -314,27 +422,55 @@ def _rest(response: SearchResponse) -> Iterator[dict[str, Any]]:
     answer = [f"Answer: {response.answer}"] if response.answer else []
     images = [f"Images:\n{listed}"] if (listed := render.list_images(response)) else []
     if lines := [*answer, *images, *(f"Note: {note}" for note in response.notes)]:
-        yield {"type": "text", "text": render.fenced("\n\n".join(lines), "More about the search")}
+        yield {
+            "type": "text",
+            "text": render.fenced("\n\n".join(lines), "More about the search"),
+        }
 
 
 def _cut(content: object, span: object) -> str:
-    """Return the part of a content that an artifact points to, without our number and reminder."""
-    if not isinstance(span, list | tuple) or len(span) != 2 or not all(isinstance(end, int) for end in span):
+    """Return the part of a content that an artifact points to, without our number and
+    reminder.
+    """
+    if (
+        not isinstance(span, list | tuple)
+        or len(span) != 2
+        or not all(isinstance(end, int) for end in span)
+    ):
         return ""
     if isinstance(content, str):
         return _NUMBER.sub("", content[slice(*span)])
-    blocks = [block for block in content[slice(*span)] if isinstance(block, dict)] if isinstance(content, list) else []
-    texts = [part.get("text") for block in blocks for part in block.get("content") or () if isinstance(part, dict)]
-    return "\n\n".join(str(text) for text in [*(block.get("title") for block in blocks), *texts[1:]] if text)
+    blocks = (
+        [block for block in content[slice(*span)] if isinstance(block, dict)]
+        if isinstance(content, list)
+        else []
+    )
+    texts = [
+        part.get("text")
+        for block in blocks
+        for part in block.get("content") or ()
+        if isinstance(part, dict)
+    ]
+    return "\n\n".join(
+        str(text)
+        for text in [*(block.get("title") for block in blocks), *texts[1:]]
+        if text
+    )
 
 
 def _texts_in_json(content: object) -> dict[int, str]:
     try:
-        data = json.loads(content) if isinstance(content, str) and content.startswith("{") else {}
+        data = (
+            json.loads(content)
+            if isinstance(content, str) and content.startswith("{")
+            else {}
+        )
     except ValueError:
         return {}
     return {
-        record["citation_id"]: "\n\n".join(filter(None, [*map(record.get, ("title", *_TEXTS)), _data_of(record)]))
+        record["citation_id"]: "\n\n".join(
+            filter(None, [*map(record.get, ("title", *_TEXTS)), _data_of(record)])
+        )
         for search in data.get("searches") or [data]
         for record in search.get("results") or [search]
         if isinstance(record, dict) and isinstance(record.get("citation_id"), int)

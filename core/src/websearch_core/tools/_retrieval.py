@@ -1,4 +1,6 @@
-"""What retrievers and loaders share: search, read the pages, and make documents from them."""
+"""What retrievers and loaders share: search, read the pages, and make documents from
+them.
+"""
 
 from __future__ import annotations
 import logging
@@ -8,7 +10,17 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import starmap, zip_longest
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, cast, get_args, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    TypeVar,
+    cast,
+    get_args,
+    overload,
+)
 
 from .. import errors
 from .._text.urls import identify, is_web_url
@@ -24,7 +36,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 # Other pages would fail, too.
-_FOR_ALL = (errors.AuthenticationError, errors.BudgetExceeded, errors.ConfigurationError, errors.QuotaExhausted)
+_FOR_ALL = (
+    errors.AuthenticationError,
+    errors.BudgetExceeded,
+    errors.ConfigurationError,
+    errors.QuotaExhausted,
+)
 _NO_WORD = "the page contains no word of the query: this is its beginning"
 ContentMode: TypeAlias = Literal["snippet", "passages", "page"]
 OnError: TypeAlias = Literal["raise", "skip"]
@@ -50,28 +67,36 @@ class PlainDocument(NamedTuple):
 
 
 @overload
-def make_document(result: SearchResult, page: Page | WebSearchError | None = None) -> PlainDocument: ...
+def make_document(
+    result: SearchResult, page: Page | WebSearchError | None = None
+) -> PlainDocument: ...
 
 
 @overload
 def make_document(result: None = None, *, page: Page) -> PlainDocument: ...
 
 
-def make_document(result: SearchResult | None = None, page: Page | WebSearchError | None = None) -> PlainDocument:
+def make_document(
+    result: SearchResult | None = None, page: Page | WebSearchError | None = None
+) -> PlainDocument:
     """Make a document from a result, its page, or both.
 
-    It depends on the result and the page alone, not on when they were found, so what is indexed twice stays the same.
+    It depends on the result and the page alone, not on when they were found, so what is
+    indexed twice stays the same.
 
     Args:
         result: The result that led to the page, if there was a search.
         page: The page, or why it could not be read; None if it was not requested.
 
     Returns:
-        The document. Its metadata has the facts of `page_metadata`, overridden by those of `result_metadata`;
-        ``source``, the same as ``url``; ``requested_url`` if a page that nobody searched for was redirected;
+        The document. Its metadata has the facts of `page_metadata`, overridden by those
+            of `result_metadata`;
+        ``source``, the same as ``url``; ``requested_url`` if a page that nobody
+            searched for was redirected;
         ``read_error``, the code of an error.
     """
-    from ..render import page_metadata, result_metadata  # imported here: making a tool does not need it
+    # imported here: making a tool does not need it
+    from ..render import page_metadata, result_metadata
 
     facts = page_metadata(page) if isinstance(page, Page) else {}
     facts |= result_metadata(result) if result else {}
@@ -86,18 +111,32 @@ def make_document(result: SearchResult | None = None, page: Page | WebSearchErro
 
 
 def find_source(metadata: Mapping[str, Any]) -> str | None:
-    """Return the URL of the page that a document with this *metadata* is from, without its fragment; or None."""
+    """Return the URL of the page that a document with this *metadata* is from, without
+    its fragment; or None.
+    """
     urls = (metadata.get(name) for name in ("source", "url"))
-    return next((url.partition("#")[0] for url in urls if isinstance(url, str) and is_web_url(url)), None)
+    return next(
+        (
+            url.partition("#")[0]
+            for url in urls
+            if isinstance(url, str) and is_web_url(url)
+        ),
+        None,
+    )
 
 
 def put_pages(
-    documents: Sequence[T], urls: Sequence[str | None], pages: Sequence[Page | WebSearchError], put: Put[T]
+    documents: Sequence[T],
+    urls: Sequence[str | None],
+    pages: Sequence[Page | WebSearchError],
+    put: Put[T],
 ) -> list[T]:
-    """Put what was read of pages into documents. Of several from one page, which would say the same, the first stays.
+    """Put what was read of pages into documents. Of several from one page, which would
+    say the same, the first stays.
 
-    The *documents* are sorted, best first; the *urls* are what `find_source` returned for each. *pages* are those of
-    the documents that have a URL, or their errors, and *put* returns a document with its page, or with its error.
+    The *documents* are sorted, best first; the *urls* are what `find_source` returned
+    for each. *pages* are those of the documents that have a URL, or their errors, and
+    *put* returns a document with its page, or with its error.
     """
     waiting, seen, kept = iter(pages), set[str](), list[T]()
     for document, url in zip(documents, urls, strict=True):
@@ -118,13 +157,15 @@ class Retrieval:
     Args:
         web: The `WebSearch` to search and read with.
         k: Maximum number of documents.
-        content: The text of a document: the ``snippet`` of the search; the ``passages`` of the page that answer the
-            query, or all of a page that is short enough; or the whole ``page``. Pages are read concurrently. One that
-            cannot be read keeps its snippet, and its metadata has the code of the error as ``read_error``; of one
-            without a word of the query, passages are its beginning, and ``read_note`` says so.
+        content: The text of a document: the ``snippet`` of the search; the ``passages``
+            of the page that answer the query, or all of a page that is short enough; or
+            the whole ``page``. Pages are read concurrently. One that cannot be read
+            keeps its snippet, and its metadata has the code of the error as
+            ``read_error``; of one without a word of the query, passages are its
+            beginning, and ``read_note`` says so.
         search_options: More options of each search.
-        read_options: The options of each page. Without a limit, passages have that of the `WebSearch`, and a page has
-            none.
+        read_options: The options of each page. Without a limit, passages have that of
+            the `WebSearch`, and a page has none.
 
     Raises:
         InvalidOption: An argument is wrong.
@@ -140,8 +181,13 @@ class Retrieval:
         """Refuse wrong options now rather than in the first search."""
         check_number("k", self.k, 1, InvalidOption)
         if self.content not in get_args(ContentMode):
-            raise InvalidOption(f"content: {self.content!r} is not one of {', '.join(get_args(ContentMode))}")
-        FixedOptions(check_search_options(self.search_options, limit="k")).check_support(self.web)
+            raise InvalidOption(
+                f"content: {self.content!r} is not one of "
+                f"{', '.join(get_args(ContentMode))}"
+            )
+        FixedOptions(
+            check_search_options(self.search_options, limit="k")
+        ).check_support(self.web)
         check_read_options(self.read_options, refused=OF_CALL)
 
     def retrieve(self, query: str, k: int | None = None) -> list[PlainDocument]:
@@ -166,10 +212,18 @@ class Retrieval:
     def _urls(self, results: Sequence[SearchResult]) -> list[str]:
         return [] if self.content == "snippet" else [result.url for result in results]
 
-    def _make_document(self, result: SearchResult, page: Page | WebSearchError | None) -> PlainDocument:
+    def _make_document(
+        self, result: SearchResult, page: Page | WebSearchError | None
+    ) -> PlainDocument:
         made = make_document(result, page)
-        made.metadata.pop("citation_id", None)  # of one search: with it, equal pages would be different documents
-        has_none = self.content == "passages" and isinstance(page, Page) and page.content and not page.passages
+        # of one search: with it, equal pages would be different documents
+        made.metadata.pop("citation_id", None)
+        has_none = (
+            self.content == "passages"
+            and isinstance(page, Page)
+            and page.content
+            and not page.passages
+        )
         return made.with_metadata(read_note=_NO_WORD) if has_none else made
 
     def _part(self, query: str) -> ReadOptions:
@@ -180,11 +234,13 @@ class Retrieval:
 
 @dataclass(frozen=True)
 class Passages:
-    """Replaces the texts of documents by the passages of their pages that answer a query.
+    """Replaces the texts of documents by the passages of their pages that answer a
+    query.
 
     Args:
         web: The `WebSearch` to read with.
-        read_options: The options of each page; without a limit, a text has at most 1,500 characters.
+        read_options: The options of each page; without a limit, a text has at most
+            1,500 characters.
 
     Raises:
         InvalidOption: One of the options is unknown or wrong.
@@ -198,21 +254,37 @@ class Passages:
         check_read_options(self.read_options, refused=OF_CALL)
 
     def replace(
-        self, documents: Sequence[T], metadata: Sequence[Mapping[str, Any]], query: str, put: Put[T]
+        self,
+        documents: Sequence[T],
+        metadata: Sequence[Mapping[str, Any]],
+        query: str,
+        put: Put[T],
     ) -> list[T]:
-        """Replace the texts; pages are read concurrently, and of several documents from one page, the first stays.
+        """Replace the texts; pages are read concurrently, and of several documents from
+        one page, the first stays.
 
         Args:
             documents: The documents, best first.
-            metadata: That of each: its ``source`` or ``url`` is the page. Without one, a document stays as it is.
+            metadata: That of each: its ``source`` or ``url`` is the page. Without one,
+                a document stays as it is.
             query: What the passages should answer.
-            put: Returns a document with the text of its page, or with the error that it could not be read.
+            put: Returns a document with the text of its page, or with the error that it
+                could not be read.
         """
         urls = [find_source(one) for one in metadata]
-        return put_pages(documents, urls, self.web.read_many(filter(None, urls), **self._part(query)), put)
+        return put_pages(
+            documents,
+            urls,
+            self.web.read_many(filter(None, urls), **self._part(query)),
+            put,
+        )
 
     async def areplace(
-        self, documents: Sequence[T], metadata: Sequence[Mapping[str, Any]], query: str, put: Put[T]
+        self,
+        documents: Sequence[T],
+        metadata: Sequence[Mapping[str, Any]],
+        query: str,
+        put: Put[T],
     ) -> list[T]:
         """Do the same as `replace` on the running event loop."""
         urls = [find_source(one) for one in metadata]
@@ -230,10 +302,12 @@ class Loading:
     Args:
         web: The `WebSearch` to read with.
         read_options: The options of each page. Without a limit, pages are whole.
-        on_error: What to do about a page that cannot be read: ``raise`` its error, after the pages before it; or
-            ``skip`` it, and log a warning with its URL. A wrong key, a used-up budget and the like are raised in either
-            case: no other page could be read.
-        crawl: Load the pages of the sites that begin at the URLs: True, or options of `WebSearch.crawl`.
+        on_error: What to do about a page that cannot be read: ``raise`` its error,
+            after the pages before it; or ``skip`` it, and log a warning with its URL. A
+            wrong key, a used-up budget and the like are raised in either case: no other
+            page could be read.
+        crawl: Load the pages of the sites that begin at the URLs: True, or options of
+            `WebSearch.crawl`.
 
     Raises:
         InvalidOption: An argument is wrong.
@@ -247,7 +321,10 @@ class Loading:
     def __post_init__(self) -> None:
         """Refuse wrong options now rather than with the first page."""
         if self.on_error not in get_args(OnError):
-            raise InvalidOption(f"on_error: {self.on_error!r} is not one of {', '.join(get_args(OnError))}")
+            raise InvalidOption(
+                f"on_error: {self.on_error!r} is not one of "
+                f"{', '.join(get_args(OnError))}"
+            )
         _with_limit(self.read_options)
 
     def load(self, urls: str | Sequence[str]) -> Iterator[PlainDocument]:
@@ -260,20 +337,30 @@ class Loading:
             InvalidOption: It is neither.
             WebSearchError: As *on_error* says.
         """
-        for _, page in self._choose(self.web.crawl, self.web.iter_read)(list_urls(urls)):
+        for _, page in self._choose(self.web.crawl, self.web.iter_read)(
+            list_urls(urls)
+        ):
             yield from self._make(page)
 
     async def aload(self, urls: str | Sequence[str]) -> AsyncIterator[PlainDocument]:
         """Do the same as `load` on the running event loop."""
-        async with aclosing(self._choose(self.web.acrawl, self.web.aiter_read)(list_urls(urls))) as pages:
+        async with aclosing(
+            self._choose(self.web.acrawl, self.web.aiter_read)(list_urls(urls))
+        ) as pages:
             async for _, page in pages:
                 for document in self._make(page):
                     yield document
 
-    def _choose(self, crawl: Callable[..., T], read: Callable[..., T]) -> Callable[..., T]:
+    def _choose(
+        self, crawl: Callable[..., T], read: Callable[..., T]
+    ) -> Callable[..., T]:
         part = _with_limit(self.read_options)
         far = self.crawl if isinstance(self.crawl, Mapping) else {}
-        return partial(read, in_order=True, **part) if self.crawl is False else partial(crawl, **part, **far)
+        return (
+            partial(read, in_order=True, **part)
+            if self.crawl is False
+            else partial(crawl, **part, **far)
+        )
 
     def _make(self, page: Page | WebSearchError) -> Iterator[PlainDocument]:
         if not isinstance(page, WebSearchError):
@@ -284,8 +371,12 @@ class Loading:
             _log.warning("left out a page: %s", page)
 
 
-def _with_limit(options: ReadOptions | Mapping[str, Any] | None, max_length: int = sys.maxsize) -> ReadOptions:
-    """Return checked ``read_options``, with a limit in characters, unless they have one; whole pages by default."""
+def _with_limit(
+    options: ReadOptions | Mapping[str, Any] | None, max_length: int = sys.maxsize
+) -> ReadOptions:
+    """Return checked ``read_options``, with a limit in characters, unless they have
+    one; whole pages by default.
+    """
     given = {"max_length": max_length, **check_read_options(options)}
     return cast("ReadOptions", given)
 

@@ -1,4 +1,6 @@
-"""Another key, provider or policy for each run: one `WebSearch` for each tenant, and never one for two keys."""
+"""Another key, provider or policy for each run: one `WebSearch` for each tenant, and
+never one for two keys.
+"""
 
 from __future__ import annotations
 import logging
@@ -27,11 +29,21 @@ from ..settings._values import Http, PerRun, make_credentials
 from ._fixed import find_home
 
 _OF_TOOLS = ("search_options", "read_options")
-_MARKED = [name for name, field in Settings.model_fields.items() if PerRun in map(type, field.metadata)]
-_OF_WEB = ("api_key", "credentials", *(name for name in _MARKED if name not in _OF_TOOLS))
+_MARKED = [
+    name
+    for name, field in Settings.model_fields.items()
+    if PerRun in map(type, field.metadata)
+]
+_OF_WEB = (
+    "api_key",
+    "credentials",
+    *(name for name in _MARKED if name not in _OF_TOOLS),
+)
 CONFIGURABLE = ("api_key", "credentials", *_MARKED)
 _ROLES = ("provider", "reader")
-_MAX_TENANTS = 1_024  # each takes some 40 KiB, and may hold connections; the one used least recently is forgotten
+# each takes some 40 KiB, and may hold connections; the one used least recently is
+# forgotten
+_MAX_TENANTS = 1_024
 _HOW = ", as in configurable={'provider': ('tavily', 'brave')}"
 _log = logging.getLogger(__name__)
 
@@ -41,24 +53,36 @@ Configurable: TypeAlias = Sequence[str] | Mapping[str, str | Collection[str]]
 class Tenants:
     """Makes the `WebSearch` of each run from what the developer lets a run configure.
 
-    *configurable* are the options that a run may set: their names, or a mapping from each to the key under which it is
-    found, or of ``provider`` and ``reader`` to those that it may choose among; by default, the ones that *arguments*,
-    those of the developer's `WebSearch`, name. None can redirect a key or open the guard: ``base_url`` and ``internal``
-    are not among them.
+    *configurable* are the options that a run may set: their names, or a mapping from
+    each to the key under which it is found, or of ``provider`` and ``reader`` to those
+    that it may choose among; by default, the ones that *arguments*, those of the
+    developer's `WebSearch`, name. None can redirect a key or open the guard:
+    ``base_url`` and ``internal`` are not among them.
     """
 
-    def __init__(self, web: WebSearch | None, arguments: CommonArguments, configurable: Configurable = ()) -> None:
+    def __init__(
+        self,
+        web: WebSearch | None,
+        arguments: CommonArguments,
+        configurable: Configurable = (),
+    ) -> None:
         self.keys = _check_keys(configurable)
         of_web = sorted(set(self.keys) & set(_OF_WEB))
         if web is not None and of_web:
             raise ConfigurationError(
-                f"configurable: {', '.join(of_web)}: give the arguments of WebSearch instead of web=WebSearch(...)"
+                f"configurable: {', '.join(of_web)}: give the arguments of WebSearch "
+                f"instead of web=WebSearch(...)"
             )
-        self._choices = {role: _list_choices(role, configurable, arguments) for role in _ROLES if role in self.keys}
+        self._choices = {
+            role: _list_choices(role, configurable, arguments)
+            for role in _ROLES
+            if role in self.keys
+        }
         self.web = self._make_default(web, arguments)
         self._arguments: dict[str, Any] = {**arguments} if of_web else {}
         if (key := self._arguments.get("api_key")) is not None:
-            self._arguments["api_key"] = ApiKey.of(key)  # so that a pickle has none in the clear
+            # so that a pickle has none in the clear
+            self._arguments["api_key"] = ApiKey.of(key)
         self._start()
 
     def _start(self) -> None:
@@ -68,7 +92,10 @@ class Tenants:
         self._has_warned = False
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("keys", "_choices", "web", "_arguments")}
+        return {
+            name: getattr(self, name)
+            for name in ("keys", "_choices", "web", "_arguments")
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -86,7 +113,8 @@ class Tenants:
     def read(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options that a run sets, by their names.
 
-        Each is looked up under its key with two underscores before it, then under the key itself.
+        Each is looked up under its key with two underscores before it, then under the
+        key itself.
         """
         found: dict[str, Any] = {}
         for option, key in self.keys.items():
@@ -100,10 +128,12 @@ class Tenants:
         return found
 
     def find(self, options: Mapping[str, Any]) -> WebSearch:
-        """Return the `WebSearch` for the *options* of a run: the same one for the same options, while it is used.
+        """Return the `WebSearch` for the *options* of a run: the same one for the same
+        options, while it is used.
 
-        Raise `MissingKey` if the run chose a provider without a key for it, and yours was not lent to it, and
-        `ConfigurationError` if an option is wrong; neither message shows a key.
+        Raise `MissingKey` if the run chose a provider without a key for it, and yours
+        was not lent to it, and `ConfigurationError` if an option is wrong; neither
+        message shows a key.
         """
         own = {name: value for name, value in options.items() if name in _OF_WEB}
         if not own:
@@ -112,33 +142,44 @@ class Tenants:
         key = tuple(sorted((name, _freeze(value)) for name, value in own.items()))
         with self._lock:
             web = self._made.get(key)
-        web = web or self._make(own)  # without the lock, for which an event loop might wait
+        # without the lock, for which an event loop might wait
+        web = web or self._make(own)
         with self._lock:
             web = self._made.pop(key, web)
             self._made[key] = web
-            while len(self._made) > _MAX_TENANTS:  # its connections close when the last call that uses it ends
+            # its connections close when the last call that uses it ends
+            while len(self._made) > _MAX_TENANTS:
                 del self._made[next(iter(self._made))]
         return web
 
     def _check_values(self, own: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options in forms that can be compared; a key must be one, not the name of a keyring."""
+        """Return the options in forms that can be compared; a key must be one, not the
+        name of a keyring.
+        """
         values = dict(own)
         for role in _ROLES:
             if role not in values:
                 continue
             chosen = values[role]
-            if not isinstance(chosen, str | list | tuple) or not all(isinstance(name, str) for name in chosen):
+            if not isinstance(chosen, str | list | tuple) or not all(
+                isinstance(name, str) for name in chosen
+            ):
                 raise ConfigurationError(f"{role}: a run may only name providers")
             names = _names(chosen)
             listed = self._choices[role]
             if not names or not {*names} <= {*listed}:
                 raise ConfigurationError(
-                    f"{role}: a run may choose among {', '.join(listed)}; the developer lists them{_HOW}"
+                    f"{role}: a run may choose among {', '.join(listed)}; the "
+                    f"developer lists them{_HOW}"
                 )
             values[role] = names[0] if len(names) == 1 else names
         if "api_key" in values:
             key = values["api_key"]
-            text = key.get_secret_value() if isinstance(key, SecretStr) and not isinstance(key, ApiKey) else key
+            text = (
+                key.get_secret_value()
+                if isinstance(key, SecretStr) and not isinstance(key, ApiKey)
+                else key
+            )
             if is_in_keyring(text):
                 raise ConfigurationError("api_key: a run may not name a keyring")
             try:
@@ -150,60 +191,94 @@ class Tenants:
         return values
 
     def _refuse_own_keys(self, own: Mapping[str, Any]) -> None:
-        """Refuse a provider that a run chose if its key would be one that merely lies in the environment or a file."""
+        """Refuse a provider that a run chose if its key would be one that merely lies
+        in the environment or a file.
+        """
         named = {name for role in _ROLES for name in _names(self._arguments.get(role))}
         brought = {own.get("provider")} if "api_key" in own else set()
-        for name in {name for role in _ROLES for name in _names(own.get(role))} - named - brought - {AUTO}:
+        for name in (
+            {name for role in _ROLES for name in _names(own.get(role))}
+            - named
+            - brought
+            - {AUTO}
+        ):
             cls = provider_class(name)
             fields = field_notes(cls)
-            for option, found in collect_options(cls, self.web.settings.options(name), {}).items():
-                is_key = is_secret(fields[option]) if option in fields else option.endswith("key")
+            for option, found in collect_options(
+                cls, self.web.settings.options(name), {}
+            ).items():
+                is_key = (
+                    is_secret(fields[option])
+                    if option in fields
+                    else option.endswith("key")
+                )
                 if is_key and found.source != ARGUMENT:
                     raise MissingKey(
-                        f"{name}: a run that chooses it must bring its own {option}; to lend it yours, write "
-                        f"settings=Settings.load(providers={{{name!r}: {{{option!r}: ...}}}})"
+                        f"{name}: a run that chooses it must bring its own {option}; "
+                        f"to lend it yours, write "
+                        f"settings=Settings.load(providers={{{name!r}: {{{option!r}: "
+                        f"...}}}})"
                     )
 
     def _make(self, own: dict[str, Any]) -> WebSearch:
         arguments = {**self._arguments, **own}
         self._refuse_own_keys(own)
-        if "provider" in own and _names(own["provider"]) != _names(self._arguments.get("provider")):
-            for name in {"api_key", "base_url"} - set(own):  # they belong to another service
+        if "provider" in own and _names(own["provider"]) != _names(
+            self._arguments.get("provider")
+        ):
+            # they belong to another service
+            for name in {"api_key", "base_url"} - set(own):
                 arguments.pop(name, None)
         policy = self.web.settings.domains
         inside = policy.narrow(*_domains_of(own))
         if inside is None:
-            raise ConfigurationError("allowed_domains: none of these is inside the domain policy")
-        arguments |= {"allowed_domains": inside.allowed, "blocked_domains": inside.blocked}
+            raise ConfigurationError(
+                "allowed_domains: none of these is inside the domain policy"
+            )
+        arguments |= {
+            "allowed_domains": inside.allowed,
+            "blocked_domains": inside.blocked,
+        }
         if login := arguments.pop("credentials", None):
             http = arguments.get("http") or Http()
-            arguments["http"] = replace(http, credentials={**self.web.settings.http.credentials, **login})
+            arguments["http"] = replace(
+                http, credentials={**self.web.settings.http.credentials, **login}
+            )
         web = WebSearch.resolve(None, cast("CommonArguments", arguments))
         web._page_reader = web.reader  # noqa: SLF001 - our own; what a tenant asks for starts no browser
         self._share_services(web, own)
         return web
 
     def _share_services(self, web: WebSearch, own: Mapping[str, Any]) -> None:
-        """Let tenants who ask the same service with the same key use the same connections to it."""
+        """Let tenants who ask the same service with the same key use the same
+        connections to it.
+        """
         owner = own.get("provider"), own.get("api_key")
         with self._lock:
-            first = self._owners.setdefault(owner, self.web if owner == (None, None) else web)
+            first = self._owners.setdefault(
+                owner, self.web if owner == (None, None) else web
+            )
         if first is not web:
             web._services_of = first  # noqa: SLF001 - our own
 
-    def _make_default(self, web: WebSearch | None, arguments: CommonArguments) -> WebSearch:
+    def _make_default(
+        self, web: WebSearch | None, arguments: CommonArguments
+    ) -> WebSearch:
         try:
             return WebSearch.resolve(web, arguments)
         except MissingKey:
             if "api_key" not in self.keys:
                 raise
-            return WebSearch.resolve(None, cast("CommonArguments", {**arguments, "api_key": _no_key}))
+            return WebSearch.resolve(
+                None, cast("CommonArguments", {**arguments, "api_key": _no_key})
+            )
 
     def _warn(self, key: str) -> None:
         if not self._has_warned:
             self._has_warned = True
             _log.warning(
-                "the api_key of a run is plain text: LangGraph copies it into every checkpoint. Give a "
+                "the api_key of a run is plain text: LangGraph copies it into every "
+                "checkpoint. Give a "
                 "pydantic.SecretStr, or call the key %r, which it leaves out",
                 f"__{key}",
             )
@@ -213,55 +288,99 @@ def _check_keys(configurable: Configurable) -> dict[str, str]:
     if isinstance(configurable, str):
         configurable = [configurable]
     if not isinstance(configurable, Iterable):
-        raise ConfigurationError("configurable: must be the names of options, or a mapping from these to keys")
-    named = configurable if isinstance(configurable, Mapping) else {name: name for name in configurable}
+        raise ConfigurationError(
+            "configurable: must be the names of options, or a mapping from these to "
+            "keys"
+        )
+    named = (
+        configurable
+        if isinstance(configurable, Mapping)
+        else {name: name for name in configurable}
+    )
     for name in named:
         if name not in CONFIGURABLE:
             home = find_home(str(name))
-            hint = f"; list {home}, which has it" if home else suggest_name(str(name), CONFIGURABLE)
-            raise ConfigurationError(f"configurable: {name}: not an option that a run may set{hint}")
+            hint = (
+                f"; list {home}, which has it"
+                if home
+                else suggest_name(str(name), CONFIGURABLE)
+            )
+            raise ConfigurationError(
+                f"configurable: {name}: not an option that a run may set{hint}"
+            )
     return {
-        name: name if name in _ROLES and not isinstance(key, str) else str(key).removeprefix("__")
+        name: name
+        if name in _ROLES and not isinstance(key, str)
+        else str(key).removeprefix("__")
         for name, key in named.items()
     }
 
 
-def _list_choices(role: str, configurable: Configurable, arguments: CommonArguments) -> tuple[str, ...]:
+def _list_choices(
+    role: str, configurable: Configurable, arguments: CommonArguments
+) -> tuple[str, ...]:
     """Return the names of the providers that a run may choose among."""
     listed = configurable[role] if isinstance(configurable, Mapping) else role
     own = _names(arguments.get(role))
     names = own if isinstance(listed, str) else _names(listed)
     if not names:
-        raise ConfigurationError(f"configurable: {role}: list those that a run may choose among{_HOW}")
+        raise ConfigurationError(
+            f"configurable: {role}: list those that a run may choose among{_HOW}"
+        )
     for name in {*names} - {*own, AUTO}:
         if not needs_network(provider_class(name)):
             raise ConfigurationError(
-                f"configurable: {role}: {name} reads the files of this machine: a run may choose it only if the "
+                f"configurable: {role}: {name} reads the files of this machine: a run "
+                f"may choose it only if the "
                 f"argument {role} names it, too"
             )
     return names
 
 
 def _names(choice: object) -> tuple[str, ...]:
-    """Return the names in a choice, as they are registered. Objects have none that a run could choose."""
-    items = choice.split(",") if isinstance(choice, str) else choice if isinstance(choice, Collection) else ()
+    """Return the names in a choice, as they are registered. Objects have none that a
+    run could choose.
+    """
+    items = (
+        choice.split(",")
+        if isinstance(choice, str)
+        else choice
+        if isinstance(choice, Collection)
+        else ()
+    )
     names = [item.strip() for item in items if isinstance(item, str)]
-    return tuple(name if name == AUTO else registered_name(name) for name in names if name)
+    return tuple(
+        name if name == AUTO else registered_name(name) for name in names if name
+    )
 
 
 def _domains_of(own: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    given = {name: own[name] for name in ("allowed_domains", "blocked_domains") if name in own}
+    given = {
+        name: own[name]
+        for name in ("allowed_domains", "blocked_domains")
+        if name in own
+    }
     query = SearchQuery.of("any", **given)  # pyright: ignore[reportArgumentType] - whatever was given is checked
     return query.allowed_domains, query.blocked_domains
 
 
 def _check_credentials(given: Any) -> dict[str, Credentials]:
-    """Return the credentials of a run, which names no secret of this machine: it could have it sent anywhere."""
-    if not isinstance(given, Mapping) or not all(isinstance(one, Mapping | Credentials) for one in given.values()):
-        raise ConfigurationError('credentials: a run gives {"https://wiki.corp": {"bearer": ...}}')
+    """Return the credentials of a run, which names no secret of this machine: it could
+    have it sent anywhere.
+    """
+    if not isinstance(given, Mapping) or not all(
+        isinstance(one, Mapping | Credentials) for one in given.values()
+    ):
+        raise ConfigurationError(
+            'credentials: a run gives {"https://wiki.corp": {"bearer": ...}}'
+        )
     made = {str(origin): make_credentials(one) for origin, one in given.items()}
-    if any(key.is_kept_here for one in made.values() for _, _, key in one.list_secrets()):
-        raise ConfigurationError("credentials: a run may not name an environment variable or a keyring")
+    if any(
+        key.is_kept_here for one in made.values() for _, _, key in one.list_secrets()
+    ):
+        raise ConfigurationError(
+            "credentials: a run may not name an environment variable or a keyring"
+        )
     return made
 
 
@@ -275,4 +394,6 @@ def _freeze(value: Any) -> Hashable:
 
 
 def _no_key() -> str:
-    raise MissingKey("no api_key: the run must bring one, as configured by `configurable`")
+    raise MissingKey(
+        "no api_key: the run must bring one, as configured by `configurable`"
+    )

@@ -1,4 +1,6 @@
-"""The two tools, before a framework gets them: from the arguments of a model to what the model is shown."""
+"""The two tools, before a framework gets them: from the arguments of a model to what
+the model is shown.
+"""
 
 from __future__ import annotations
 import threading
@@ -16,7 +18,13 @@ from .._text.urls import describe_url
 from .._text.vocabulary import Format
 from ..client import CommonArguments, WebSearch
 from ..client._arguments import check_number
-from ..errors import BudgetExceeded, ConfigurationError, InvalidOption, UnsafeURL, WebSearchError
+from ..errors import (
+    BudgetExceeded,
+    ConfigurationError,
+    InvalidOption,
+    UnsafeURL,
+    WebSearchError,
+)
 from ..layers import charge_to
 from ..models import Page, SearchOptions, SearchResponse, describe_problems
 from ..provenance import Ledger, Provenance
@@ -32,7 +40,8 @@ if TYPE_CHECKING:
 
 _A = TypeVar("_A", bound=Arguments)
 _Answers: TypeAlias = list[SearchResponse | WebSearchError]
-_PATIENCE = 5.0  # seconds; a model that waits longer for a service could have answered, or asked another
+# seconds; a model that waits longer for a service could have answered, or asked another
+_PATIENCE = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,14 +49,19 @@ class Run:
     """What a framework knows about the run that a tool is called in.
 
     Args:
-        name: What identifies the run, for ``max_uses`` and for the budget of a run: a name, or a hashable object that
-            lives as long as the run.
-        conversation: What identifies the conversation, for the numbers of its sources and for ``provenance``.
+        name: What identifies the run, for ``max_uses`` and for the budget of a run: a
+            name, or a hashable object that lives as long as the run.
+        conversation: What identifies the conversation, for the numbers of its sources
+            and for ``provenance``.
         tenant: Whose budget is charged.
-        options: The options that the run sets, by their names: those of ``configurable``.
-        sources: The sources that the conversation has numbers for already, as stored by the program.
-        shares: Whether what was found outside of any conversation may be opened in this one, too.
-        forgets: Why what the conversation found may be unknown here, for the refusal of a URL: a part of a sentence.
+        options: The options that the run sets, by their names: those of
+            ``configurable``.
+        sources: The sources that the conversation has numbers for already, as stored by
+            the program.
+        shares: Whether what was found outside of any conversation may be opened in this
+            one, too.
+        forgets: Why what the conversation found may be unknown here, for the refusal of
+            a URL: a part of a sentence.
     """
 
     name: Hashable = None
@@ -79,9 +93,11 @@ class Uses:
         return Uses, (self.most,)
 
     def count(self, run: Hashable) -> None:
-        """Count a call of *run*; one that fails later counts, too. If it has no more, `BudgetExceeded` says so.
+        """Count a call of *run*; one that fails later counts, too. If it has no more,
+        `BudgetExceeded` says so.
 
-        The run is its name, or an object that lives as long as the run, and is not kept if it need not be.
+        The run is its name, or an object that lives as long as the run, and is not kept
+        if it need not be.
         """
         if self.most is None:
             return
@@ -90,7 +106,8 @@ class Uses:
         if used >= self.most:
             calls = "the one call" if self.most == 1 else f"all {self.most} calls"
             raise BudgetExceeded(
-                f"{calls} of the web tools that this run may make are used up; do not call them again, and answer with "
+                f"{calls} of the web tools that this run may make are used up; do not "
+                f"call them again, and answer with "
                 "what you have found so far"
             )
 
@@ -107,27 +124,38 @@ class WebTools:
 
     Args:
         web: The `WebSearch` to search and read with; or pass its arguments instead.
-        limit: The number of results of a search, and the maximum that a model can ask for; by default the ``limit`` in
-            ``search_options`` of the `WebSearch`, else 5 and 20.
-        search_options: The options of every search, such as ``{"topic": "news", "read_top": 3}``. A model is not shown
-            them and cannot change them, except that it can ask for some of the ``allowed_domains``, and for more
+        limit: The number of results of a search, and the maximum that a model can ask
+            for; by default the ``limit`` in ``search_options`` of the `WebSearch`, else
+            5 and 20.
+        search_options: The options of every search, such as ``{"topic": "news",
+            "read_top": 3}``. A model is not shown them and cannot change them, except
+            that it can ask for some of the ``allowed_domains``, and for more
             ``blocked_domains``.
-        read_options: The options of every page, such as ``{"max_length": 8_000}``; a model can ask for another length.
-        output_format: The format for the model: ``text``, ``markdown``, ``json``, or ``search_result``, content blocks
-            for models of Anthropic, which cite them by themselves.
-        full_artifact: Keep everything in the artifact: snippets, the text of a page and its links.
-        several: Take up to five queries in one search, as ``queries`` instead of ``query``. Their results are numbered
-            together, and what fails for one is said in its place.
-        max_uses: Maximum number of calls of both tools together in one run; each query of a search counts.
-        configurable: The options that a run may set: their names, or a mapping from each to the key that it has there,
-            or of ``provider`` and ``reader`` to those that a run may choose among.
-        provenance: Which URLs may be opened: ``any``, ``seen`` or ``seen+links``, or a `Ledger` to share.
+        read_options: The options of every page, such as ``{"max_length": 8_000}``; a
+            model can ask for another length.
+        output_format: The format for the model: ``text``, ``markdown``, ``json``, or
+            ``search_result``, content blocks for models of Anthropic, which cite them
+            by themselves.
+        full_artifact: Keep everything in the artifact: snippets, the text of a page and
+            its links.
+        several: Take up to five queries in one search, as ``queries`` instead of
+            ``query``. Their results are numbered together, and what fails for one is
+            said in its place.
+        max_uses: Maximum number of calls of both tools together in one run; each query
+            of a search counts.
+        configurable: The options that a run may set: their names, or a mapping from
+            each to the key that it has there, or of ``provider`` and ``reader`` to
+            those that a run may choose among.
+        provenance: Which URLs may be opened: ``any``, ``seen`` or ``seen+links``, or a
+            `Ledger` to share.
         arguments: The arguments of `WebSearch`, instead of *web*.
 
     Raises:
         InvalidOption: One of the options is unknown or wrong.
-        UnsupportedOption: The provider does not support one, and ``unsupported`` is not ``note``.
-        ConfigurationError: An argument is invalid, or *web* was given together with its arguments.
+        UnsupportedOption: The provider does not support one, and ``unsupported`` is not
+            ``note``.
+        ConfigurationError: An argument is invalid, or *web* was given together with its
+            arguments.
     """
 
     def __init__(
@@ -147,17 +175,23 @@ class WebTools:
     ) -> None:
         formats = (*get_args(Format), "search_result")
         if output_format not in formats:
-            raise ConfigurationError(f"output_format: {output_format!r} is not one of {', '.join(formats)}")
+            raise ConfigurationError(
+                f"output_format: {output_format!r} is not one of {', '.join(formats)}"
+            )
         if limit is not None:
             check_number("limit", limit, 1, InvalidOption)
         self.configurable: Configurable = configurable
         self.limit: int | None = limit
-        self.search_options: Mapping[str, Any] = check_search_options(search_options, limit="limit")
+        self.search_options: Mapping[str, Any] = check_search_options(
+            search_options, limit="limit"
+        )
         self.output_format: OutputFormat = output_format
         self.full_artifact: bool = full_artifact
         self.several: bool = several
         self.max_uses: int | None = max_uses
-        self.provenance: Ledger = provenance if isinstance(provenance, Ledger) else Ledger(provenance)
+        self.provenance: Ledger = (
+            provenance if isinstance(provenance, Ledger) else Ledger(provenance)
+        )
         self._memory = Memory()
         self._uses = Uses(max_uses)
         self._tenants = Tenants(web, arguments, configurable)
@@ -169,11 +203,17 @@ class WebTools:
         self._fixed.check_support(self.web)
         self.read_options: Mapping[str, Any] = self._fixed.read
 
-    def search_arguments(self, base: type[SearchArguments] = SearchArguments) -> type[SearchArguments]:
-        """Return the arguments of ``web_search``, or the more special *base*, without what is fixed."""
+    def search_arguments(
+        self, base: type[SearchArguments] = SearchArguments
+    ) -> type[SearchArguments]:
+        """Return the arguments of ``web_search``, or the more special *base*, without
+        what is fixed.
+        """
         return self._fixed.arguments(base, several=self.several)
 
-    def search(self, arguments: SearchArguments | Mapping[str, Any], run: Run = _NO_RUN) -> Output:
+    def search(
+        self, arguments: SearchArguments | Mapping[str, Any], run: Run = _NO_RUN
+    ) -> Output:
         """Search the web for a model.
 
         Args:
@@ -181,8 +221,9 @@ class WebTools:
             run: The run that it belongs to.
 
         Raises:
-            WebSearchError: An argument is wrong, the run has no more calls, or the service failed. `as_error` and
-                `websearch_core.render.render_error` make a text for the model from it.
+            WebSearchError: An argument is wrong, the run has no more calls, or the
+                service failed. `as_error` and `websearch_core.render.render_error` make
+                a text for the model from it.
         """
         asked = self._validate(self.search_arguments(), arguments)
         with self._begin(run) as (web, fixed):
@@ -192,9 +233,13 @@ class WebTools:
             else:
                 queries, refused = self._count_queries(asked, run)
                 answers = [*web.search_many(queries, **call.options), *refused]
-        return self._show_results(asked, list(map(call.finish, answers)), run, web, fixed)
+        return self._show_results(
+            asked, list(map(call.finish, answers)), run, web, fixed
+        )
 
-    async def asearch(self, arguments: SearchArguments | Mapping[str, Any], run: Run = _NO_RUN) -> Output:
+    async def asearch(
+        self, arguments: SearchArguments | Mapping[str, Any], run: Run = _NO_RUN
+    ) -> Output:
         """Do the same as `search` on the running event loop."""
         asked = self._validate(self.search_arguments(), arguments)
         with self._begin(run) as (web, fixed):
@@ -204,13 +249,18 @@ class WebTools:
             else:
                 queries, refused = self._count_queries(asked, run)
                 answers = [*await web.asearch_many(queries, **call.options), *refused]
-        return self._show_results(asked, list(map(call.finish, answers)), run, web, fixed)
+        return self._show_results(
+            asked, list(map(call.finish, answers)), run, web, fixed
+        )
 
-    def open_page(self, arguments: PageArguments | Mapping[str, Any], run: Run = _NO_RUN) -> Output:
+    def open_page(
+        self, arguments: PageArguments | Mapping[str, Any], run: Run = _NO_RUN
+    ) -> Output:
         """Read a page for a model, with the arguments of `search`.
 
         Raises:
-            WebSearchError: As in `search`; or the URL may not be opened, or the page cannot be read.
+            WebSearchError: As in `search`; or the URL may not be opened, or the page
+                cannot be read.
         """
         asked = self._validate(PageArguments, arguments)
         with self._begin(run, asked) as (web, fixed):
@@ -218,7 +268,9 @@ class WebTools:
             page = web.read(self._check_url(asked.url, run), **part)
         return self._show_page(page, run, web, part)
 
-    async def aopen_page(self, arguments: PageArguments | Mapping[str, Any], run: Run = _NO_RUN) -> Output:
+    async def aopen_page(
+        self, arguments: PageArguments | Mapping[str, Any], run: Run = _NO_RUN
+    ) -> Output:
         """Do the same as `open_page` on the running event loop."""
         asked = self._validate(PageArguments, arguments)
         with self._begin(run, asked) as (web, fixed):
@@ -227,14 +279,17 @@ class WebTools:
         return self._show_page(page, run, web, part)
 
     def read_run_options(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options that a run sets, by their names, from what a framework keeps under their keys."""
+        """Return the options that a run sets, by their names, from what a framework
+        keeps under their keys.
+        """
         return self._tenants.read(given)
 
     def check_run_options(self, options: Mapping[str, Any]) -> None:
         """Check the options that a run is to set, before it begins.
 
         Raises:
-            ConfigurationError: One is not in ``configurable``, or its value is wrong; the message shows no key.
+            ConfigurationError: One is not in ``configurable``, or its value is wrong;
+                the message shows no key.
             InvalidOption: An option of a search or of a page is wrong.
             MissingKey: The run chose a provider without a key for it.
         """
@@ -242,23 +297,46 @@ class WebTools:
         self._fixed.of_run(self._tenants.find(options).settings.domains, options)
 
     @contextmanager
-    def _begin(self, run: Run, page: PageArguments | None = None) -> Iterator[tuple[WebSearch, FixedOptions]]:
-        """Count and charge a call, and yield the `WebSearch` and the options of its *run*."""
+    def _begin(
+        self, run: Run, page: PageArguments | None = None
+    ) -> Iterator[tuple[WebSearch, FixedOptions]]:
+        """Count and charge a call, and yield the `WebSearch` and the options of its
+        *run*.
+        """
         with charge_to(run.tenant, run=run.name):
             self._uses.count(run.name)
             web = self._tenants.find(run.options)
             fixed = self._fixed.of_run(web.settings.domains, run.options)
-            read: Mapping[str, Any] = {"transcripts": "keep", **web.settings.read_options, **fixed.read}
-            # For the pages that a search reads, too: they are the same pages if they are opened later.
-            wanted = WantedContent(**{name: value for name, value in read.items() if name in WantedContent._fields})
+            read: Mapping[str, Any] = {
+                "transcripts": "keep",
+                **web.settings.read_options,
+                **fixed.read,
+            }
+            # For the pages that a search reads, too: they are the same pages if they
+            # are opened later.
+            wanted = WantedContent(
+                **{
+                    name: value
+                    for name, value in read.items()
+                    if name in WantedContent._fields
+                }
+            )
             # Outside of any conversation, only the parts of a page belong together.
-            is_part = page is not None and bool(page.offset or page.query or page.find or page.outline)
-            memory = Recall(self._memory, run.conversation, is_part or run.conversation is not None)
+            is_part = page is not None and bool(
+                page.offset or page.query or page.find or page.outline
+            )
+            memory = Recall(
+                self._memory, run.conversation, is_part or run.conversation is not None
+            )
             with scope(wanted=wanted, memory=memory, patience=Patience(_PATIENCE)):
                 yield web, fixed
 
-    def _count_queries(self, asked: SearchArguments, run: Run) -> tuple[list[str], list[WebSearchError]]:
-        """Return the queries that the run still has calls for, and an error for each of the others."""
+    def _count_queries(
+        self, asked: SearchArguments, run: Run
+    ) -> tuple[list[str], list[WebSearchError]]:
+        """Return the queries that the run still has calls for, and an error for each of
+        the others.
+        """
         queries = _list_queries(asked)
         for number in range(1, len(queries)):  # the first is counted already
             try:
@@ -267,8 +345,12 @@ class WebTools:
                 return queries[:number], [error] * (len(queries) - number)
         return queries, []
 
-    def _with_usual_limit(self, asked: SearchArguments, fixed: FixedOptions) -> SearchArguments:
-        """Return what was asked with the limit of the run, if the model seems to have left it out."""
+    def _with_usual_limit(
+        self, asked: SearchArguments, fixed: FixedOptions
+    ) -> SearchArguments:
+        """Return what was asked with the limit of the run, if the model seems to have
+        left it out.
+        """
         if asked.limit != self._fixed.usual or fixed.usual == self._fixed.usual:
             return asked
         return asked.model_copy(update={"limit": fixed.usual})
@@ -279,13 +361,19 @@ class WebTools:
         try:
             return schema.model_validate(arguments)
         except ValidationError as error:
-            names = ", ".join(name for name in schema.model_fields if name not in schema.hidden)
-            raise InvalidOption(f"{describe_problems(error)}; the arguments are {names}") from error
+            names = ", ".join(
+                name for name in schema.model_fields if name not in schema.hidden
+            )
+            raise InvalidOption(
+                f"{describe_problems(error)}; the arguments are {names}"
+            ) from error
 
     def _check_url(self, url: str, run: Run) -> str:
         """Return the URL to open."""
         try:
-            return self.provenance.check(url, run.conversation, run.sources, run.forgets)
+            return self.provenance.check(
+                url, run.conversation, run.sources, run.forgets
+            )
         except UnsafeURL as error:
             if run.shares:
                 with suppress(UnsafeURL):
@@ -294,7 +382,12 @@ class WebTools:
             raise
 
     def _show_results(
-        self, asked: SearchArguments, answers: _Answers, run: Run, web: WebSearch, fixed: FixedOptions
+        self,
+        asked: SearchArguments,
+        answers: _Answers,
+        run: Run,
+        web: WebSearch,
+        fixed: FixedOptions,
     ) -> Output:
         """Return what is shown of the answers; if all are errors, raise the first."""
         if all(isinstance(answer, WebSearchError) for answer in answers):
@@ -316,19 +409,31 @@ class WebTools:
                 max_snippet_chars=fixed.search.get("max_snippet_chars"),
             )
             shown.append(output)
-        return join_outputs(_list_queries(asked), shown, self.output_format) if self.several else shown[0]
+        return (
+            join_outputs(_list_queries(asked), shown, self.output_format)
+            if self.several
+            else shown[0]
+        )
 
-    def _show_page(self, page: Page, run: Run, web: WebSearch, part: ReadOptions) -> Output:
+    def _show_page(
+        self, page: Page, run: Run, web: WebSearch, part: ReadOptions
+    ) -> Output:
         self.provenance.allow_links(page, run.conversation)
         numbered = self.provenance.number_page(page, run.conversation, run.sources)
-        most, tokens, usual = part.get("max_length"), part.get("max_tokens"), web.settings.read_options
+        most, tokens, usual = (
+            part.get("max_length"),
+            part.get("max_tokens"),
+            web.settings.read_options,
+        )
         return page_output(
             numbered,
             self.output_format,
             full=self.full_artifact,
             max_length=most if most or tokens else usual.get("max_length"),
             max_tokens=tokens,
-            count=part.get("token_counter") or usual.get("token_counter") or estimate_tokens,
+            count=part.get("token_counter")
+            or usual.get("token_counter")
+            or estimate_tokens,
         )
 
 
@@ -337,8 +442,10 @@ def _list_queries(asked: SearchArguments) -> list[str]:
 
 
 def as_error(error: Exception, what: str) -> WebSearchError:
-    """Return *error* if it is one of this library; for a bug, log its traceback and return an error in its place.
+    """Return *error* if it is one of this library; for a bug, log its traceback and
+    return an error in its place.
 
-    Neither repeats the text of the exception, which may quote a key. *what* failed is named, such as ``web_search``.
+    Neither repeats the text of the exception, which may quote a key. *what* failed is
+    named, such as ``web_search``.
     """
     return error if isinstance(error, WebSearchError) else report_bug(error, what)

@@ -17,7 +17,11 @@ from websearch_core.tools import WebTools
 
 QUESTIONS = [
     {"question": "how tall is kelp", "answer": "45 metres"},
-    {"question": "what is dulse", "pattern": "red +alga", "url": "https://sea.example/dulse"},
+    {
+        "question": "what is dulse",
+        "pattern": "red +alga",
+        "url": "https://sea.example/dulse",
+    },
     {"question": "where does nori grow", "answer": ["Japan", "Korea"]},
 ]
 
@@ -28,19 +32,35 @@ def find(snippet, url="https://sea.example/kelp"):
 
 @pytest.fixture
 def webs():
-    page = {"https://sea.example/kelp": "# Kelp\n\nKelp grows up to **45** metres in a year, in cold seas."}
-    found = {"how tall*": find("Tall."), "what is*": find("A red alga."), "where*": find("In Korea.")}
-    poor = {"what is*": find("Dull.", "https://sea.example/dulse"), "where*": find("In Koreatown.")}
+    page = {
+        "https://sea.example/kelp": "# Kelp\n\nKelp grows up to **45** metres in a year, in cold seas."
+    }
+    found = {
+        "how tall*": find("Tall."),
+        "what is*": find("A red alga."),
+        "where*": find("In Korea."),
+    }
+    poor = {
+        "what is*": find("Dull.", "https://sea.example/dulse"),
+        "where*": find("In Koreatown."),
+    }
     return {
         "brave": FakeWeb(found, page, name="brave"),
-        "tavily": FakeWeb(poor, {}, errors={"how*": RateLimited("slow down")}, name="tavily"),
+        "tavily": FakeWeb(
+            poor, {}, errors={"how*": RateLimited("slow down")}, name="tavily"
+        ),
     }
 
 
 @pytest.fixture
 def compare(monkeypatch, tmp_path, webs):
     def open_tools(*, provider, reader, **options):
-        return WebTools(provider=webs[provider], reader=webs[reader] if reader else None, retry=False, **options)
+        return WebTools(
+            provider=webs[provider],
+            reader=webs[reader] if reader else None,
+            retry=False,
+            **options,
+        )
 
     monkeypatch.setattr(comparison, "WebTools", open_tools)
     monkeypatch.setenv("COLUMNS", "120")
@@ -48,7 +68,9 @@ def compare(monkeypatch, tmp_path, webs):
     questions.write_text("\n".join(map(json.dumps, QUESTIONS)) + "\n\n", "utf-8")
 
     def call(*words, file=questions):
-        return typer.testing.CliRunner().invoke(app, ["compare", *map(str, [file, *words])])
+        return typer.testing.CliRunner().invoke(
+            app, ["compare", *map(str, [file, *words])]
+        )
 
     call.rows = tmp_path / "rows.jsonl"
     call.questions = questions
@@ -60,8 +82,22 @@ def test_each_provider_and_reader_has_a_row(compare):
 
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert lines[0].split() == ["found", "share", "(95", "%)", "difference", "failed", "tokens", "seconds"]
-    assert [line[:25].split("  ")[0] for line in lines[1:]] == ["brave", "brave + brave", "tavily", "tavily + brave"]
+    assert lines[0].split() == [
+        "found",
+        "share",
+        "(95",
+        "%)",
+        "difference",
+        "failed",
+        "tokens",
+        "seconds",
+    ]
+    assert [line[:25].split("  ")[0] for line in lines[1:]] == [
+        "brave",
+        "brave + brave",
+        "tavily",
+        "tavily + brave",
+    ]
     assert "2 of 3  66.7% [20.8%, 93.9%]" in lines[1]
     assert "1 of 3" in lines[2]
     assert "-33.3%" in lines[2]
@@ -93,16 +129,25 @@ def test_a_second_run_asks_only_what_is_new_and_says_the_same(compare, webs):
     assert webs["brave"].queries == [*asked, "where does nori grow"]
     assert len(compare.rows.read_text().splitlines()) == 3
 
-    compare("-p", "brave", "-o", compare.rows, "--limit", "2")  # another question to the service
+    # another question to the service
+    compare("-p", "brave", "-o", compare.rows, "--limit", "2")
     assert len(webs["brave"].queries) == 7
 
 
 @pytest.mark.parametrize("reader", [[], ["-r", "brave"]])
-def test_the_cache_gives_the_same_bytes_without_times_and_asks_nothing(compare, webs, monkeypatch, tmp_path, reader):
+def test_the_cache_gives_the_same_bytes_without_times_and_asks_nothing(
+    compare, webs, monkeypatch, tmp_path, reader
+):
     monkeypatch.setenv("WEB_SEARCH_CACHE", str(tmp_path / "cache.db"))
     words = ["-p", "brave", *reader, "-f", "json"]
-    first, asked = json.loads(compare(*words).stdout), (len(webs["brave"].queries), len(webs["brave"].urls))
-    again, and_again = compare(*words, "-o", compare.rows).stdout, compare(*words).stdout
+    first, asked = (
+        json.loads(compare(*words).stdout),
+        (len(webs["brave"].queries), len(webs["brave"].urls)),
+    )
+    again, and_again = (
+        compare(*words, "-o", compare.rows).stdout,
+        compare(*words).stdout,
+    )
 
     assert first[0]["seconds"] is not None
     assert json.loads(again) == [{**variant, "seconds": None} for variant in first]
@@ -145,7 +190,8 @@ def test_files_that_cannot_be_used_are_refused(compare, tmp_path):
     assert compare("-p", "brave", file=tmp_path / "none.jsonl").exit_code == 2
     compare("-p", "brave", "-o", compare.rows)
     first = compare.rows.read_text().splitlines()[0]
-    for line in ('{"id": "x"}\n', f"{first[: first.index(',')]}}}\n"):  # another file, and a row without the rest
+    # another file, and a row without the rest
+    for line in ('{"id": "x"}\n', f"{first[: first.index(',')]}}}\n"):
         compare.rows.write_text(line)
         result = compare("-p", "brave", "-o", compare.rows)
         assert result.exit_code == 2
@@ -154,13 +200,22 @@ def test_files_that_cannot_be_used_are_refused(compare, tmp_path):
 
 
 def test_questions_may_begin_with_a_mark_and_have_lines_of_windows(compare):
-    lines = [json.dumps({"question": "how tall is\u2028kelp", "answer": "Tall."}, ensure_ascii=False), "", ""]
+    lines = [
+        json.dumps(
+            {"question": "how tall is\u2028kelp", "answer": "Tall."}, ensure_ascii=False
+        ),
+        "",
+        "",
+    ]
     compare.questions.write_bytes(b"\xef\xbb\xbf" + "\r\n".join(lines).encode())
 
     assert json.loads(compare("-p", "brave", "-f", "json").stdout)[0]["found"] == 1
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")  # noqa: PTH110
+@pytest.mark.skipif(
+    not os.path.exists("/dev/full"),  # noqa: PTH110
+    reason="this system has no /dev/full",
+)
 def test_a_full_disk_ends_it(compare):
     result = compare("-p", "brave", "-o", "/dev/full")
 
@@ -175,9 +230,17 @@ def test_an_option_of_what_is_not_compared_is_refused(compare):
     assert "exa is not compared" in result.stderr
 
 
-def test_notes_and_the_date_are_not_answers_but_what_a_page_calls_a_note_is(compare, webs):
-    page = SearchResult(url="https://sea.example/kelp", title="Kelp", content="Kelp.\n\nNote: it grows off Chile.")
-    webs["brave"].results = SearchResponse(query="x", answer="45 metres", notes=("of 3 algae",), results=(page,))
+def test_notes_and_the_date_are_not_answers_but_what_a_page_calls_a_note_is(
+    compare, webs
+):
+    page = SearchResult(
+        url="https://sea.example/kelp",
+        title="Kelp",
+        content="Kelp.\n\nNote: it grows off Chile.",
+    )
+    webs["brave"].results = SearchResponse(
+        query="x", answer="45 metres", notes=("of 3 algae",), results=(page,)
+    )
     lines = [
         {"question": "a", "answer": ["45 metres"]},
         {"question": "b", "pattern": "of 3 algae|today is"},
@@ -186,7 +249,9 @@ def test_notes_and_the_date_are_not_answers_but_what_a_page_calls_a_note_is(comp
     compare.questions.write_text("\n".join(map(json.dumps, lines)), "utf-8")
     compare("-p", "brave", "-o", compare.rows)
 
-    assert [json.loads(line)["found"] for line in compare.rows.read_text().splitlines()] == [True, False, True]
+    assert [
+        json.loads(line)["found"] for line in compare.rows.read_text().splitlines()
+    ] == [True, False, True]
 
 
 @pytest.mark.parametrize(

@@ -67,18 +67,25 @@ def run(*arguments, **environment):
 def served(monkeypatch):
     """What was given to uvicorn, which is not started."""
     given = {}
-    monkeypatch.setattr(uvicorn, "run", lambda app, **options: given.update(options, app=app))
+    monkeypatch.setattr(
+        uvicorn, "run", lambda app, **options: given.update(options, app=app)
+    )
     return given
 
 
 @asynccontextmanager
 async def connect(served, tokens, hosts=("localhost", "localhost:*")):
-    tools = WebTools(provider=FakeWeb(results=[KELP], pages={KELP["url"]: "Kelp."}), provenance="seen")
+    tools = WebTools(
+        provider=FakeWeb(results=[KELP], pages={KELP["url"]: "Kelp."}),
+        provenance="seen",
+    )
     command._serve_http(make_server(tools), list(hosts), tokens)
     app = served["app"]
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app=app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8000") as client:
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://localhost:8000"
+        ) as client:
             yield client
 
 
@@ -94,10 +101,16 @@ async def call(client, token, arguments):
     session = {"Mcp-Session-Id": hello.headers["mcp-session-id"], **login}
     note = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     accept = {"Accept": "application/json, text/event-stream"}
-    assert (await client.post("/mcp", json=note, headers={**accept, **session})).status_code == 202
+    assert (
+        await client.post("/mcp", json=note, headers={**accept, **session})
+    ).status_code == 202
     name = "open_page" if "url" in arguments else "web_search"
-    answer = await post(client, "tools/call", {"name": name, "arguments": arguments}, **session)
-    data = next(line[6:] for line in answer.text.splitlines() if line.startswith("data: {"))
+    answer = await post(
+        client, "tools/call", {"name": name, "arguments": arguments}, **session
+    )
+    data = next(
+        line[6:] for line in answer.text.splitlines() if line.startswith("data: {")
+    )
     return json.loads(data)["result"], session
 
 
@@ -108,7 +121,12 @@ async def test_two_users_are_told_apart_by_their_tokens(served):
         handle = found["structuredContent"]["conversation"]
         mine, _ = await call(client, ann, {"url": "[1]", "conversation": handle})
         stolen, _ = await call(client, bob, {"url": "[1]", "conversation": handle})
-        hijacked = await post(client, "tools/list", {}, **{**session, "Authorization": f"Bearer {bob.decode()}"})
+        hijacked = await post(
+            client,
+            "tools/list",
+            {},
+            **{**session, "Authorization": f"Bearer {bob.decode()}"},
+        )
 
     assert not mine["isError"]
     assert stolen["isError"]
@@ -117,7 +135,15 @@ async def test_two_users_are_told_apart_by_their_tokens(served):
 
 
 @pytest.mark.parametrize(
-    "token", ["", "Bearer", "Bearer ", "Bearer wrong", "Basic YW5uOg==", "Bearer ann-0123456789abcdeé"]
+    "token",
+    [
+        "",
+        "Bearer",
+        "Bearer ",
+        "Bearer wrong",
+        "Basic YW5uOg==",
+        "Bearer ann-0123456789abcdeé",
+    ],
 )
 async def test_without_a_right_token_nothing_is_served(served, token):
     async with connect(served, TOKENS) as client:
@@ -144,12 +170,16 @@ async def test_without_a_right_token_nothing_is_served(served, token):
 )
 async def test_forged_hosts_and_origins_are_refused(served, headers, status):
     async with connect(served, {}) as client:
-        assert (await post(client, "initialize", HELLO, **headers)).status_code == status
+        assert (
+            await post(client, "initialize", HELLO, **headers)
+        ).status_code == status
 
 
 async def test_a_huge_body_is_refused(served):
     async with connect(served, {}) as client:
-        assert (await post(client, "initialize", {**HELLO, "x": "x" * 5_000_000})).status_code == 413
+        assert (
+            await post(client, "initialize", {**HELLO, "x": "x" * 5_000_000})
+        ).status_code == 413
 
 
 @pytest.mark.parametrize(
@@ -158,12 +188,36 @@ async def test_a_huge_body_is_refused(served):
         (["--http", "8000"], {}, "HOST:PORT"),
         (["--http", "localhost:x"], {}, "HOST:PORT"),
         (["--http", "0.0.0.0:8000"], {}, "--certificate, or say --insecure"),
-        (["--http", "0.0.0.0:8000", "--certificate", "c.pem"], {}, "WEB_SEARCH_MCP_TOKENS"),
-        (["--http", "0.0.0.0:8000"], {"WEB_SEARCH_MCP_TOKENS": "ann:0123456789abcdef"}, "--certificate"),
-        (["--http", "localhost:8000"], {"WEB_SEARCH_MCP_TOKENS": "ann:short"}, "at least 16 ASCII characters"),
-        (["--http", "localhost:8000"], {"WEB_SEARCH_MCP_TOKENS": "ann:"}, "at least 16 ASCII characters"),
-        (["--http", "localhost:8000"], {"WEB_SEARCH_MCP_TOKENS": "ann:0123456789abcdé"}, "16 ASCII characters"),
-        (["--http", "localhost:8000"], {"WEB_SEARCH_MCP_TOKENS": f"ann:{SHARED},bob:{SHARED}"}, "and one user"),
+        (
+            ["--http", "0.0.0.0:8000", "--certificate", "c.pem"],
+            {},
+            "WEB_SEARCH_MCP_TOKENS",
+        ),
+        (
+            ["--http", "0.0.0.0:8000"],
+            {"WEB_SEARCH_MCP_TOKENS": "ann:0123456789abcdef"},
+            "--certificate",
+        ),
+        (
+            ["--http", "localhost:8000"],
+            {"WEB_SEARCH_MCP_TOKENS": "ann:short"},
+            "at least 16 ASCII characters",
+        ),
+        (
+            ["--http", "localhost:8000"],
+            {"WEB_SEARCH_MCP_TOKENS": "ann:"},
+            "at least 16 ASCII characters",
+        ),
+        (
+            ["--http", "localhost:8000"],
+            {"WEB_SEARCH_MCP_TOKENS": "ann:0123456789abcdé"},
+            "16 ASCII characters",
+        ),
+        (
+            ["--http", "localhost:8000"],
+            {"WEB_SEARCH_MCP_TOKENS": f"ann:{SHARED},bob:{SHARED}"},
+            "and one user",
+        ),
         (["--provider", "nonesuch"], {}, "nonesuch"),
     ],
 )
@@ -176,10 +230,18 @@ def test_wrong_usage_says_what_to_write(served, arguments, environment, needed):
 
 
 @pytest.mark.parametrize("insecure", [True, False])
-def test_other_machines_may_connect_with_tokens_and_https_or_by_a_word(served, insecure):
+def test_other_machines_may_connect_with_tokens_and_https_or_by_a_word(
+    served, insecure
+):
     word = ["--insecure"] if insecure else ["--certificate", "c.pem"]
-    environment = {} if insecure else {"WEB_SEARCH_MCP_TOKENS": "ann:0123456789abcdef, 0123456789abcdeg"}
-    ended = run("--http", "0.0.0.0:8443", "--hostname", "search.example", *word, **environment)
+    environment = (
+        {}
+        if insecure
+        else {"WEB_SEARCH_MCP_TOKENS": "ann:0123456789abcdef, 0123456789abcdeg"}
+    )
+    ended = run(
+        "--http", "0.0.0.0:8443", "--hostname", "search.example", *word, **environment
+    )
     assert ended.exit_code == 0, ended.output
     assert (served["host"], served["port"]) == ("0.0.0.0", 8443)
     assert served["ssl_certfile"] == (None if insecure else "c.pem")
@@ -198,7 +260,11 @@ class Child(subprocess.Popen):
 def start(tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM, "utf-8")
     environment = {**os.environ, "PYTHONWARNINGS": "default"}
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    pipes = {
+        "stdin": subprocess.PIPE,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+    }
     child = Child([sys.executable, tmp_path / "program.py"], env=environment, **pipes)
     return child, lambda **message: send(child, message)
 
@@ -213,9 +279,16 @@ def send(child, message):
 def test_standard_output_carries_only_the_protocol(tmp_path):
     child, ask = start(tmp_path)
     with child:
-        assert ask(id=1, method="initialize", params=HELLO)["result"]["serverInfo"]["name"] == "websearch"
+        assert (
+            ask(id=1, method="initialize", params=HELLO)["result"]["serverInfo"]["name"]
+            == "websearch"
+        )
         ask(method="notifications/initialized")
-        found = ask(id=2, method="tools/call", params={"name": "web_search", "arguments": {"query": "kelp"}})
+        found = ask(
+            id=2,
+            method="tools/call",
+            params={"name": "web_search", "arguments": {"query": "kelp"}},
+        )
         child.stdin.write(b"not JSON\n")
         again = ask(id=3, method="ping")
         while again.get("id") != 3:  # 1.x tells the client what it could not read
@@ -248,7 +321,10 @@ def test_a_second_signal_ends_a_server_that_is_stuck(tmp_path):
         ask(method="notifications/initialized")
         call = {"name": "web_search", "arguments": {"query": "stuck"}}
         child.stdin.write(
-            json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}).encode() + b"\n"
+            json.dumps(
+                {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
+            ).encode()
+            + b"\n"
         )
         child.stdin.flush()
         while b"printed by a provider" not in child.stderr.readline():
@@ -257,7 +333,9 @@ def test_a_second_signal_ends_a_server_that_is_stuck(tmp_path):
         time.sleep(0.2)
         assert child.poll() is None
 
-        def is_over():  # one that comes too soon goes to another thread, and does not wake the one that is stuck
+        # one that comes too soon goes to another thread, and does not wake the one that
+        # is stuck
+        def is_over():
             child.send_signal(signal.SIGTERM)
             return child.poll() is not None
 
@@ -281,14 +359,23 @@ def test_a_client_that_closes_only_what_it_reads_ends_the_server_quietly(tmp_pat
 
 def read_memory(child):
     """The memory of a process, in MB."""
-    return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{child.pid}/status").read_text("ascii"))[1]) / 1024
+    return (
+        int(
+            re.search(
+                r"VmRSS:\s+(\d+)", Path(f"/proc/{child.pid}/status").read_text("ascii")
+            )[1]
+        )
+        / 1024
+    )
 
 
 CALL = b'{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "open_page", "arguments": {}}}\n'
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_a_client_that_never_reads_is_read_no_further_and_a_signal_ends_the_server(tmp_path):
+def test_a_client_that_never_reads_is_read_no_further_and_a_signal_ends_the_server(
+    tmp_path,
+):
     child, ask = start(tmp_path)
     with child:
         ask(id=1, method="initialize", params=HELLO)
@@ -311,7 +398,9 @@ def test_a_client_that_never_reads_is_read_no_further_and_a_signal_ends_the_serv
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.2])
-def test_a_signal_in_the_middle_of_many_calls_ends_it_without_a_traceback(tmp_path, seconds):
+def test_a_signal_in_the_middle_of_many_calls_ends_it_without_a_traceback(
+    tmp_path, seconds
+):
     child, ask = start(tmp_path)
     with child:
         ask(id=1, method="initialize", params=HELLO)
@@ -342,10 +431,16 @@ async def test_clients_that_stop_reading_hold_up_nobody_and_end_with_the_server(
 
     async with (
         connect(served, TOKENS) as client,
-        httpx.AsyncClient(transport=httpx.ASGITransport(app=stop_reading), base_url="http://localhost:8000") as other,
+        httpx.AsyncClient(
+            transport=httpx.ASGITransport(app=stop_reading),
+            base_url="http://localhost:8000",
+        ) as other,
     ):
         login = {"Authorization": f"Bearer {ann.decode()}"}
-        tasks = [asyncio.create_task(post(other, "initialize", HELLO, **login)) for _ in range(20)]
+        tasks = [
+            asyncio.create_task(post(other, "initialize", HELLO, **login))
+            for _ in range(20)
+        ]
         await await_until(lambda: len(stuck) == 20)
         found, _ = await call(client, ann, {"query": "kelp"})
         assert not any(task.done() for task in tasks)

@@ -32,14 +32,22 @@ def keyring(monkeypatch):
     stored = {}
     fake, errors = ModuleType("keyring"), ModuleType("keyring.errors")
     fake.__spec__ = errors.__spec__ = object()
-    errors.KeyringError, fake.errors, fake.locked, fake.stored = KeyringError, errors, False, stored
+    errors.KeyringError, fake.errors, fake.locked, fake.stored = (
+        KeyringError,
+        errors,
+        False,
+        stored,
+    )
 
     def set_password(service, name, key):
         if fake.locked:
             raise KeyringError
         stored[service, name] = key
 
-    fake.set_password, fake.get_password = set_password, lambda *place: stored.get(place)
+    fake.set_password, fake.get_password = (
+        set_password,
+        lambda *place: stored.get(place),
+    )
     monkeypatch.setitem(sys.modules, "keyring", fake)
     monkeypatch.setitem(sys.modules, "keyring.errors", errors)
     keyrings.start_over()
@@ -50,10 +58,14 @@ def keyring(monkeypatch):
 @pytest.fixture
 def setup(monkeypatch):
     """Answer the questions of setup, which thinks that it talks to a terminal."""
-    monkeypatch.setattr("websearch_core._cli.commands.setup.is_interactive", lambda: True)
+    monkeypatch.setattr(
+        "websearch_core._cli.commands.setup.is_interactive", lambda: True
+    )
 
     def run(*answers):
-        return typer.testing.CliRunner().invoke(app, ["setup"], input="".join(f"{answer}\n" for answer in answers))
+        return typer.testing.CliRunner().invoke(
+            app, ["setup"], input="".join(f"{answer}\n" for answer in answers)
+        )
 
     return run
 
@@ -81,14 +93,19 @@ def mode(path):
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_the_key_goes_into_the_keyring_and_the_choice_into_the_own_file(setup, checks, keyring):
+def test_the_key_goes_into_the_keyring_and_the_choice_into_the_own_file(
+    setup, checks, keyring
+):
     seen = checks()
     done = setup("brave", KEY, "y")
 
     assert done.exit_code == 0, done.output
     assert "brave works" in done.output
     assert keyring.stored == {("websearch", "brave"): KEY}
-    assert user_file().read_text() == 'provider = "brave"\n\n[providers.brave]\napi_key = "keyring:websearch/brave"\n'
+    assert (
+        user_file().read_text()
+        == 'provider = "brave"\n\n[providers.brave]\napi_key = "keyring:websearch/brave"\n'
+    )
     ((names, settings),) = seen
     assert (names, settings.options("brave")["api_key"].value) == (["brave"], KEY)
     (brave,) = leaves(WebSearch().provider)
@@ -96,7 +113,9 @@ def test_the_key_goes_into_the_keyring_and_the_choice_into_the_own_file(setup, c
     assert KEY not in done.output
 
 
-def test_a_declared_service_is_asked_for_its_url_and_a_key_and_what_is_odd_is_said(setup, checks):
+def test_a_declared_service_is_asked_for_its_url_and_a_key_and_what_is_odd_is_said(
+    setup, checks
+):
     user_file().parent.mkdir(parents=True, exist_ok=True)
     user_file().write_text('[providers.external]\nresults = "data.items"\n')
     checks(note="external's answer has no list at data.items: is it elsewhere?")
@@ -105,13 +124,18 @@ def test_a_declared_service_is_asked_for_its_url_and_a_key_and_what_is_odd_is_sa
 
     assert done.exit_code == 0, done.output
     assert "credentials, query or fragment" in done.output
-    assert "external answers, but external's answer has no list at data.items" in done.output
+    assert (
+        "external answers, but external's answer has no list at data.items"
+        in done.output
+    )
     (external,) = leaves(WebSearch().provider)
     assert (external.base_url, external.results) == (url, "data.items")
     assert external.api_key.get_secret_value() == KEY
 
 
-@pytest.mark.parametrize(("name", "key"), [("keenable", ""), ("keenable", KEY), ("ollama", KEY)])
+@pytest.mark.parametrize(
+    ("name", "key"), [("keenable", ""), ("keenable", KEY), ("ollama", KEY)]
+)
 def test_setup_asks_for_a_key_where_one_is_known(name, key, setup, checks):
     checks()
     done = setup(name, key, "y")
@@ -119,10 +143,15 @@ def test_setup_asks_for_a_key_where_one_is_known(name, key, setup, checks):
     assert done.exit_code == 0, done.output
     assert f"{name} works" in done.output
     (provider,) = leaves(WebSearch().provider)
-    assert (provider.name, provider.api_key.get_secret_value() if provider.api_key else "") == (name, key)
+    assert (
+        provider.name,
+        provider.api_key.get_secret_value() if provider.api_key else "",
+    ) == (name, key)
 
 
-def test_without_a_keyring_the_key_goes_into_the_file_that_only_its_owner_can_read(setup, keyring, caplog):
+def test_without_a_keyring_the_key_goes_into_the_file_that_only_its_owner_can_read(
+    setup, keyring, caplog
+):
     keyring.locked = True
     user_file().parent.mkdir(parents=True, exist_ok=True)
     user_file().write_text("timeout = 5\n")
@@ -137,26 +166,37 @@ def test_without_a_keyring_the_key_goes_into_the_file_that_only_its_owner_can_re
     with caplog.at_level(logging.WARNING):
         Settings.load()
     assert caplog.text == ""
-    assert [path.name for path in user_file().parent.iterdir()] == ["websearch.toml"], "no temporary file is left"
+    assert [path.name for path in user_file().parent.iterdir()] == ["websearch.toml"], (
+        "no temporary file is left"
+    )
 
 
 def test_a_url_that_lacks_its_scheme_is_offered_with_it(setup):
-    done = setup("searxng", "localhost:8888", "y", "", "", "n")  # Enter takes the offered one, and gives no key
+    # Enter takes the offered one, and gives no key
+    done = setup("searxng", "localhost:8888", "y", "", "", "n")
     assert done.exit_code == 0
     assert "did you mean http://localhost:8888?" in done.stdout
-    assert Settings.load().options("searxng")["base_url"].value == "http://localhost:8888"
+    assert (
+        Settings.load().options("searxng")["base_url"].value == "http://localhost:8888"
+    )
 
 
 def test_a_url_that_is_none_is_asked_for_again(setup):
     done = setup("searxng", "somewhere?x=1", "https://searx.example/", "", "n")
     assert done.exit_code == 0
-    assert Settings.load().options("searxng")["base_url"].value == "https://searx.example"
+    assert (
+        Settings.load().options("searxng")["base_url"].value == "https://searx.example"
+    )
 
 
 def test_an_unknown_provider_is_answered_with_those_that_search(setup):
     done = setup("duckduckgoo", "wayback2", "duckduckgo", "n")
     assert "did you mean duckduckgo?" in done.stdout
-    said = next(line for line in done.stdout.splitlines() if "wayback2" in line and "those that can search" in line)
+    said = next(
+        line
+        for line in done.stdout.splitlines()
+        if "wayback2" in line and "those that can search" in line
+    )
     assert "brave" in said
     assert "browser" not in said
 
@@ -182,8 +222,12 @@ wait_initial = 1
     assert setup("brave", KEY, "n").exit_code == 0
 
     after = user_file().read_text()
-    expected = before.replace('"tavily" #', '"brave" #').replace("enabled = false\n", "")
-    expected = expected.replace('brave.example"\n', 'brave.example"\napi_key = "keyring:websearch/brave"\n')
+    expected = before.replace('"tavily" #', '"brave" #').replace(
+        "enabled = false\n", ""
+    )
+    expected = expected.replace(
+        'brave.example"\n', 'brave.example"\napi_key = "keyring:websearch/brave"\n'
+    )
     assert after == expected
     assert mode(user_file()) == 0o640, "there is no key in it"
 
@@ -230,7 +274,9 @@ def test_an_invalid_key_is_asked_for_again(setup, keyring):
 
 def test_a_server_of_ones_own_is_asked_for(setup):
     assert setup("searxng", "http://localhost:8888", "", "n").exit_code == 0
-    assert Settings.load().options("searxng")["base_url"].value == "http://localhost:8888"
+    assert (
+        Settings.load().options("searxng")["base_url"].value == "http://localhost:8888"
+    )
     assert leaves(WebSearch().provider)[0].api_key is None
 
 
@@ -256,7 +302,10 @@ def test_what_does_not_work_is_written_only_if_that_is_wanted(setup, checks):
 
 def test_what_wins_over_the_file_is_named(setup, monkeypatch):
     monkeypatch.setenv("WEB_SEARCH_PROVIDER", "tavily")
-    assert "environment WEB_SEARCH_PROVIDER sets provider too, and wins" in setup("ddg", "n").output
+    assert (
+        "environment WEB_SEARCH_PROVIDER sets provider too, and wins"
+        in setup("ddg", "n").output
+    )
 
 
 def test_without_a_terminal_it_says_what_to_do_instead():
@@ -298,6 +347,8 @@ def test_a_folder_that_cannot_be_written_is_an_error(monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("tempfile.mkstemp", fail)
-    with pytest.raises(ConfigurationError, match="websearch.toml: Permission denied") as caught:
+    with pytest.raises(
+        ConfigurationError, match="websearch.toml: Permission denied"
+    ) as caught:
         file.write()
     assert isinstance(caught.value, WebSearchError)

@@ -24,7 +24,9 @@ def usage(monkeypatch, tmp_path):
 
 
 def fill(file):
-    file.add(date(2026, 11, 21), "acme", "tavily", Amount(3 * MILLION, 4 * MILLION, 32_000))
+    file.add(
+        date(2026, 11, 21), "acme", "tavily", Amount(3 * MILLION, 4 * MILLION, 32_000)
+    )
     file.add(date(2026, 11, 22), "acme", "brave", Amount(2 * MILLION, 0, 10_000))
     file.add(date(2026, 11, 22), "globex", "brave", Amount(MILLION, 0, 5_000))
 
@@ -64,7 +66,9 @@ def test_programs_get_json(usage, tmp_path):
     path = tmp_path / "spent.db"
     fill(UsageFile(path))
 
-    assert json.loads(usage("--by", "tenant", "--path", path, "--format", "json").stdout) == {
+    assert json.loads(
+        usage("--by", "tenant", "--path", path, "--format", "json").stdout
+    ) == {
         "path": str(path),
         "usage": [
             {"tenant": "acme", "calls": 5, "credits": 4.0, "usd": 0.042},
@@ -85,12 +89,19 @@ def test_the_settings_name_the_file(usage, monkeypatch, tmp_path):
 def test_without_tenants_there_is_no_column_for_them(usage):
     UsageFile.at(None).add(date(2026, 11, 22), "", "brave", Amount(MILLION))
 
-    assert usage("--by", "tenant").stdout.splitlines()[-1].split() == ["total", "1", "0", "0"]
+    assert usage("--by", "tenant").stdout.splitlines()[-1].split() == [
+        "total",
+        "1",
+        "0",
+        "0",
+    ]
     assert "tenant" not in usage().stdout
 
 
 def test_a_tenant_cannot_draw_on_the_terminal(usage):
-    UsageFile.at(None).add(date(2026, 11, 22), "ac\x1b[2Jme\n2026-11-23", "brave", Amount(MILLION))
+    UsageFile.at(None).add(
+        date(2026, 11, 22), "ac\x1b[2Jme\n2026-11-23", "brave", Amount(MILLION)
+    )
 
     assert "\x1b" not in usage().stdout
     assert len(usage().stdout.splitlines()) == 3

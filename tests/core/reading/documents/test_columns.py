@@ -1,4 +1,6 @@
-"""Twenty PDFs whose text stands in two columns, each made here: what is read has the order of the columns."""
+"""Twenty PDFs whose text stands in two columns, each made here: what is read has the
+order of the columns.
+"""
 
 from __future__ import annotations
 import random
@@ -17,20 +19,30 @@ LimitReachedError = pytest.importorskip("pypdf.errors").LimitReachedError
 URL = "https://paper.example/columns.pdf"
 WORDS = "kelp grows in cold and shallow seas where light reaches the ground of bays thirty metres below a ferry".split()
 LEFT, RIGHT, TOP = 50, 562, 740
-WIDTHS = {**dict.fromkeys("ijl.", 0.222), **dict.fromkeys("ft -,", 0.278), "r": 0.333, "m": 0.833, "I": 0.278}
+WIDTHS = {
+    **dict.fromkeys("ijl.", 0.222),
+    **dict.fromkeys("ft -,", 0.278),
+    "r": 0.333,
+    "m": 0.833,
+    "I": 0.278,
+}
 WIDTHS |= {"W": 0.944, "M": 0.833, **dict.fromkeys("wCGHMNOR", 0.778)}
 
 
 def width_of(text: str, size: int) -> float:
     """Return the width in Helvetica, about."""
-    return sum(WIDTHS.get(letter, 0.556 if letter.islower() else 0.667) for letter in text) * size
+    return (
+        sum(WIDTHS.get(letter, 0.556 if letter.islower() else 0.667) for letter in text)
+        * size
+    )
 
 
 @dataclass(frozen=True)
 class Layout:
     """How a file is set, and in which order its texts are painted."""
 
-    paint: str = "rows"  # or "columns", "words", "shifted" (the second column stands a little lower)
+    # or "columns", "words", "shifted" (the second column stands a little lower)
+    paint: str = "rows"
     gutter: int = 24
     size: int = 10
     title: str = ""  # across both columns
@@ -54,18 +66,29 @@ LAYOUTS = {
     "a narrow gutter, words": Layout(gutter=10, paint="words"),
     "a title": Layout(title="Kelp of the cold and shallow seas"),
     "a title, words": Layout(title="Kelp of the cold and shallow seas", paint="words"),
-    "a title, columns": Layout(title="Kelp of the cold and shallow seas", paint="columns"),
-    "a heading": Layout(heading="How kelp grows to thirty metres in a summer, and why it does"),
-    "a heading, words": Layout(heading="How kelp grows to thirty metres in a summer, and why", paint="words"),
+    "a title, columns": Layout(
+        title="Kelp of the cold and shallow seas", paint="columns"
+    ),
+    "a heading": Layout(
+        heading="How kelp grows to thirty metres in a summer, and why it does"
+    ),
+    "a heading, words": Layout(
+        heading="How kelp grows to thirty metres in a summer, and why", paint="words"
+    ),
     "a note": Layout(note=LONG),
     "a note, shifted": Layout(note=LONG, paint="shifted"),
     "notes": Layout(notes=True),
     "items": Layout(items=True),
     "the second is short": Layout(shorter=14),
-    "the first is short": Layout(shorter=-14, title="Kelp of the cold and shallow seas"),
+    "the first is short": Layout(
+        shorter=-14, title="Kelp of the cold and shallow seas"
+    ),
     "pages": Layout(pages=3, title="Kelp of the cold and shallow seas", note=LONG),
     "justified": Layout(
-        justified=True, paint="words", notes=True, heading="How kelp grows to thirty metres in a summer"
+        justified=True,
+        paint="words",
+        notes=True,
+        heading="How kelp grows to thirty metres in a summer",
     ),
 }
 
@@ -86,19 +109,29 @@ class Writer:
         step = round(1.2 * layout.size)
         if layout.title:
             titles = self.keep([f"{layout.title} {'abc'[number]}"])
-            shown += [("title", (LEFT + RIGHT - width_of(line, 20)) / 2, y, 20, line) for line in titles]
+            shown += [
+                ("title", (LEFT + RIGHT - width_of(line, 20)) / 2, y, 20, line)
+                for line in titles
+            ]
             y -= 40
         for part in range(2 if layout.heading else 1):
             if part:
-                shown += [("title", LEFT, y - 10, 14, line) for line in self.keep([layout.heading])]
+                shown += [
+                    ("title", LEFT, y - 10, 14, line)
+                    for line in self.keep([layout.heading])
+                ]
                 y -= 40
             most = 18 if layout.heading else 34
-            columns = [self.make_column(most - max(0, cut)) for cut in (-layout.shorter, layout.shorter)]
+            columns = [
+                self.make_column(most - max(0, cut))
+                for cut in (-layout.shorter, layout.shorter)
+            ]
             shown += self.place(columns, y, step)
             y -= (most + 3) * step
         if layout.note:
             shown += [
-                ("note", LEFT, y - 12 * n, 8, line) for n, line in enumerate(self.keep([LONG, f"and a word {number}."]))
+                ("note", LEFT, y - 12 * n, 8, line)
+                for n, line in enumerate(self.keep([LONG, f"and a word {number}."]))
             ]
         return b"".join(self.paint(*one) for one in shown)
 
@@ -111,13 +144,22 @@ class Writer:
         width = (RIGHT - LEFT - self.layout.gutter) / 2 / (0.5 * self.layout.size)
         lines: list[str] = []
         while len(lines) < count:
-            text = " ".join(self.random.choice(WORDS) for _ in range(self.random.randint(20, 60))).capitalize() + "."
+            text = (
+                " ".join(
+                    self.random.choice(WORDS)
+                    for _ in range(self.random.randint(20, 60))
+                ).capitalize()
+                + "."
+            )
             if self.layout.items and self.random.random() < 0.4:
                 text = f"- {' '.join(text.split()[: self.random.randint(6, 12)])}"
             lines += textwrap.wrap(text, round(width))
         sized = [(self.layout.size, line) for line in lines[:count]]
         if self.layout.notes:
-            sized += [(7, f"{self.random.randint(1, 9)} A note that only this column has."), (7, "It has two lines.")]
+            sized += [
+                (7, f"{self.random.randint(1, 9)} A note that only this column has."),
+                (7, "It has two lines."),
+            ]
         self.keep([line for _, line in sized])
         return sized
 
@@ -126,7 +168,10 @@ class Writer:
         starts = LEFT, (LEFT + RIGHT + self.layout.gutter) / 2
         lower = 0, 4 * (self.layout.paint == "shifted")
         placed = [
-            [("column", start, top - n * step - low, size, line) for n, (size, line) in enumerate(column)]
+            [
+                ("column", start, top - n * step - low, size, line)
+                for n, (size, line) in enumerate(column)
+            ]
             for column, start, low in zip(columns, starts, lower, strict=True)
         ]
         if self.layout.paint == "columns":
@@ -137,7 +182,11 @@ class Writer:
         if self.layout.paint != "words":
             return b"BT /F1 %d Tf %d %d Td (%b) Tj ET\n" % (size, x, y, line.encode())
         words = line.split()
-        width = (RIGHT - LEFT - self.layout.gutter) / 2 if what == "column" and self.layout.justified else 0
+        width = (
+            (RIGHT - LEFT - self.layout.gutter) / 2
+            if what == "column" and self.layout.justified
+            else 0
+        )
         taken = sum(width_of(word, size) for word in words)
         is_full = width and len(words) > 4 and taken > 0.75 * width
         space = (width - taken) / (len(words) - 1) if is_full else 0.28 * size
@@ -162,13 +211,25 @@ def test_text_in_two_columns_is_read_in_order(name):
     assert words_of(page.content) == writer.words
 
 
-TABLE = [("Ferry", "leaves at 9.30 from the northern pier, and takes an hour"), ("Bus", "leaves when the ferry is in")]
+TABLE = [
+    ("Ferry", "leaves at 9.30 from the northern pier, and takes an hour"),
+    ("Bus", "leaves when the ferry is in"),
+]
 
 
 def test_a_table_is_read_by_rows():
-    rows = [(50 + 256 * (n % 2), 700 - 14 * (n // 2), cell) for n, cell in enumerate(sum(TABLE * 6, ()))]
+    rows = [
+        (50 + 256 * (n % 2), 700 - 14 * (n // 2), cell)
+        for n, cell in enumerate(sum(TABLE * 6, ()))
+    ]
     page = read_bytes(
-        pages(b"".join(b"BT /F1 10 Tf %d %d Td (%b) Tj ET\n" % (x, y, c.encode()) for x, y, c in rows)), URL
+        pages(
+            b"".join(
+                b"BT /F1 10 Tf %d %d Td (%b) Tj ET\n" % (x, y, c.encode())
+                for x, y, c in rows
+            )
+        ),
+        URL,
     )
 
     assert words_of(page.content) == " ".join(cell for _, _, cell in rows).split()
@@ -176,13 +237,19 @@ def test_a_table_is_read_by_rows():
 
 def test_text_in_one_column_painted_by_words_is_read_by_lines():
     writer = Writer(Layout(paint="words"))
-    lines = [" ".join(writer.random.choice(WORDS) for _ in range(16)) for _ in range(30)]
-    content = b"".join(writer.paint("text", 50, 700 - 14 * n, 10, line) for n, line in enumerate(lines))
+    lines = [
+        " ".join(writer.random.choice(WORDS) for _ in range(16)) for _ in range(30)
+    ]
+    content = b"".join(
+        writer.paint("text", 50, 700 - 14 * n, 10, line) for n, line in enumerate(lines)
+    )
 
     assert words_of(read_bytes(pages(content), URL).content) == " ".join(lines).split()
 
 
-def test_where_the_fonts_of_each_column_take_too_much_the_page_is_read_as_it_is_painted(monkeypatch):
+def test_where_the_fonts_of_each_column_take_too_much_the_page_is_read_as_it_is_painted(
+    monkeypatch,
+):
     def extract(page, shown, part):
         if part is not None:
             raise LimitReachedError("a page whose fonts are too large")

@@ -65,8 +65,18 @@ JSON = json.dumps(
         "description": "All of it",
         "home_page_url": "https://sea.example/",
         "items": [
-            {"title": "Brown algae", "url": "/kelp", "content_html": "<p>Cold seas.", "date_published": "2026-05-04"},
-            {"url": "/dulse", "content_text": "Red.", "authors": [{"name": "Bob"}], "attachments": [{"url": "/a.mp3"}]},
+            {
+                "title": "Brown algae",
+                "url": "/kelp",
+                "content_html": "<p>Cold seas.",
+                "date_published": "2026-05-04",
+            },
+            {
+                "url": "/dulse",
+                "content_text": "Red.",
+                "authors": [{"name": "Bob"}],
+                "attachments": [{"url": "/a.mp3"}],
+            },
             "no entry",
         ],
     }
@@ -96,7 +106,11 @@ def test_a_feed_becomes_its_entries_under_headings():
     page = read_bytes(RSS, URL, "application/rss+xml")
 
     assert page.content == READ
-    assert (page.title, page.description, page.language) == ("Kelp & co", "All of it", "en-GB")
+    assert (page.title, page.description, page.language) == (
+        "Kelp & co",
+        "All of it",
+        "en-GB",
+    )
     assert page.links == (
         "https://sea.example/kelp", "https://sea.example/depth", "https://sea.example/1.mp3", "https://sea.example/cut",
     )  # fmt: skip
@@ -117,21 +131,35 @@ def test_a_feed_is_recognized_by_its_content(declared, noted):
     page = read_bytes(RSS, URL, declared)
 
     assert (page.content, page.media_type) == (READ, "application/rss+xml")
-    assert (f"declared as {declared}, but it is application/rss+xml" in page.notes) == noted
+    assert (
+        f"declared as {declared}, but it is application/rss+xml" in page.notes
+    ) == noted
 
 
 def test_atom():
     page = read_bytes(ATOM, URL, "text/html")
 
-    assert page.content == "All of it\n\n## [Brown algae](https://sea.example/kelp)\n\n2026-05-04\n\nCold seas."
-    assert (page.title, page.author, page.modified.isoformat()) == ("Kelp", "Ada", "2026-05-05T00:00:00+00:00")
+    assert (
+        page.content
+        == "All of it\n\n## [Brown algae](https://sea.example/kelp)\n\n2026-05-04\n\nCold seas."
+    )
+    assert (page.title, page.author, page.modified.isoformat()) == (
+        "Kelp",
+        "Ada",
+        "2026-05-05T00:00:00+00:00",
+    )
 
 
-@pytest.mark.parametrize("data", [RDF, RDF.replace(b"item>", b"item >").replace(b"</rdf:RDF>", b"")])
+@pytest.mark.parametrize(
+    "data", [RDF, RDF.replace(b"item>", b"item >").replace(b"</rdf:RDF>", b"")]
+)
 def test_rdf_even_if_broken(data):
     page = read_bytes(data, URL)
 
-    assert page.content == "All of it\n\n## [Brown algae](https://sea.example/kelp)\n\nCold seas."
+    assert (
+        page.content
+        == "All of it\n\n## [Brown algae](https://sea.example/kelp)\n\nCold seas."
+    )
     assert page.media_type == "application/rdf+xml"
 
 
@@ -167,31 +195,50 @@ def test_no_image_survives():
 
 
 def test_the_charset_of_the_header_takes_precedence():
-    data = RSS.decode().replace("All of it", "Café").replace("utf-8", "punycode").encode("cp1252")
-    assert read_bytes(data, URL, "application/rss+xml; charset=iso-8859-1").description == "Café"
-
-
-@pytest.mark.parametrize(
-    "data",
-    [b"<rss>\xc3\xa9</rss>", b"<feed/>", b'{"version": "https://jsonfeed.org/version/1", "items": ['],
-)
-def test_data_that_only_begins_like_a_feed_is_text(data):
-    assert data.decode() in read_bytes(data, URL).content
-
-
-ENTITIES = b"".join(b"<!ENTITY %c '%s'>" % (98 + n, b"&%c;" % (97 + n) * 10) for n in range(12))
+    data = (
+        RSS.decode()
+        .replace("All of it", "Café")
+        .replace("utf-8", "punycode")
+        .encode("cp1252")
+    )
+    assert (
+        read_bytes(data, URL, "application/rss+xml; charset=iso-8859-1").description
+        == "Café"
+    )
 
 
 @pytest.mark.parametrize(
     "data",
     [
-        b"<!DOCTYPE rss [<!ENTITY a 'ha'>%b]><rss><channel><title>&m;</title></channel></rss>" % ENTITIES,
+        b"<rss>\xc3\xa9</rss>",
+        b"<feed/>",
+        b'{"version": "https://jsonfeed.org/version/1", "items": [',
+    ],
+)
+def test_data_that_only_begins_like_a_feed_is_text(data):
+    assert data.decode() in read_bytes(data, URL).content
+
+
+ENTITIES = b"".join(
+    b"<!ENTITY %c '%s'>" % (98 + n, b"&%c;" % (97 + n) * 10) for n in range(12)
+)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"<!DOCTYPE rss [<!ENTITY a 'ha'>%b]><rss><channel><title>&m;</title></channel></rss>"
+        % ENTITIES,
         b"<!DOCTYPE rss [<!ENTITY a SYSTEM 'file:///etc/passwd'>]><rss><channel><title>&a;</title></channel></rss>",
-        b"<rss><channel><item " + b" ".join(b"a%d='x'" % n for n in range(80_000)) + b"/></channel></rss>",
+        b"<rss><channel><item "
+        + b" ".join(b"a%d='x'" % n for n in range(80_000))
+        + b"/></channel></rss>",
         b"<rss><channel><item><description>" + b"<a>" * (100_000 if WHOLE else 25_000),
         b"<rss><channel>" + b"<item><title>x</title></item>" * 150_000,
         b"<rss><channel><title>" + b"&a" * 500_000,
-        b"<rss><channel><item><description><![CDATA[" + b"<table><tr><td>" * 100_000 + b"]]>",
+        b"<rss><channel><item><description><![CDATA["
+        + b"<table><tr><td>" * 100_000
+        + b"]]>",
     ],
     ids=["laughs", "a file", "attributes", "nested", "entries", "ampersands", "tables"],
 )
@@ -207,14 +254,23 @@ def test_a_hostile_feed_costs_little(data, monkeypatch):
     assert len(page.content) < 2_100_000
 
 
-@pytest.mark.parametrize("sample", [RSS, ATOM, RDF, JSON], ids=["rss", "atom", "rdf", "json"])
+@pytest.mark.parametrize(
+    "sample", [RSS, ATOM, RDF, JSON], ids=["rss", "atom", "rdf", "json"]
+)
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_a_damaged_feed_is_read_and_its_windows_join(sample, data):
     place = data.draw(st.integers(0, len(sample)))
-    junk = data.draw(st.sampled_from([b"", b"<", b"&", b"]]>", b"<!--", b"\x00", b"\xff", b"</item>", b'"']))
+    junk = data.draw(
+        st.sampled_from(
+            [b"", b"<", b"&", b"]]>", b"<!--", b"\x00", b"\xff", b"</item>", b'"']
+        )
+    )
     try:
-        page = read_bytes(sample[:place] + junk + sample[place + data.draw(st.integers(0, 300)) :], URL)
+        page = read_bytes(
+            sample[:place] + junk + sample[place + data.draw(st.integers(0, 300)) :],
+            URL,
+        )
     except UnsupportedContent:  # binary now
         assert junk in {b"\x00", b"\xff"}
         return
@@ -235,20 +291,35 @@ SITEMAP = b"""<?xml version="1.0"?><!-- made by hand -->
 def test_a_sitemap():
     page = read_bytes(SITEMAP, URL, "application/xml")
 
-    assert page.content == "- https://sea.example/kelp?a=1&b=2 (2026-05-04)\n- https://sea.example/dulse"
-    assert page.links == ("https://sea.example/kelp?a=1&b=2", "https://sea.example/dulse")
-    assert (page.title, page.notes, page.media_type) == ("Sitemap of sea.example", ("2 addresses",), "application/xml")
+    assert (
+        page.content
+        == "- https://sea.example/kelp?a=1&b=2 (2026-05-04)\n- https://sea.example/dulse"
+    )
+    assert page.links == (
+        "https://sea.example/kelp?a=1&b=2",
+        "https://sea.example/dulse",
+    )
+    assert (page.title, page.notes, page.media_type) == (
+        "Sitemap of sea.example",
+        ("2 addresses",),
+        "application/xml",
+    )
 
 
 @pytest.mark.parametrize("prefix", ["", "s:"])
 def test_an_index_of_sitemaps(prefix):
     tags = "<{0}sitemapindex><{0}sitemap><{0}loc>https://sea.example/a.xml</{0}loc></{0}sitemap></{0}sitemapindex>"
     page = read_bytes(tags.format(prefix).encode(), URL, "text/xml")
-    assert (page.content, page.notes) == ("- https://sea.example/a.xml", ("1 sitemaps",))
+    assert (page.content, page.notes) == (
+        "- https://sea.example/a.xml",
+        ("1 sitemaps",),
+    )
 
 
 def test_a_sitemap_of_many_addresses_is_cut_with_a_note():
-    page = read_bytes(b"<urlset>" + b"<url><loc>https://sea.example/kelp</loc></url>" * 60_000, URL)
+    page = read_bytes(
+        b"<urlset>" + b"<url><loc>https://sea.example/kelp</loc></url>" * 60_000, URL
+    )
     assert page.truncated
     assert page.notes == ("the first 37038 addresses",)
     assert len(page.links) == 50_000
@@ -256,16 +327,29 @@ def test_a_sitemap_of_many_addresses_is_cut_with_a_note():
 
 def test_a_compressed_sitemap():
     page = read_bytes(gzip.compress(SITEMAP), URL, "application/gzip")
-    assert page.links == ("https://sea.example/kelp?a=1&b=2", "https://sea.example/dulse")
+    assert page.links == (
+        "https://sea.example/kelp?a=1&b=2",
+        "https://sea.example/dulse",
+    )
 
 
-@pytest.mark.parametrize("data", [gzip.compress(b"kelp", mtime=0), b"\x1f\x8b\x08rubbish"])
+@pytest.mark.parametrize(
+    "data", [gzip.compress(b"kelp", mtime=0), b"\x1f\x8b\x08rubbish"]
+)
 def test_what_is_compressed_otherwise_has_no_text(data):
     with pytest.raises(UnsupportedContent):
         read_bytes(data, URL, "application/gzip")
 
 
-PERSONS = ["author", "dc:creator", "managingEditor", "webMaster", "dc:publisher", "itunes:author", "itunes:owner"]
+PERSONS = [
+    "author",
+    "dc:creator",
+    "managingEditor",
+    "webMaster",
+    "dc:publisher",
+    "itunes:author",
+    "itunes:owner",
+]
 NAMES = {
     "a long word": "1" * 100_000,
     "words": "ab " * 30_000,
@@ -277,7 +361,9 @@ NAMES = {
 
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
 @pytest.mark.parametrize("element", PERSONS)
-def test_a_name_that_is_longer_than_any_name_is_left_out_and_the_rest_is_read(element, name):
+def test_a_name_that_is_longer_than_any_name_is_left_out_and_the_rest_is_read(
+    element, name
+):
     spaces = 'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"'
     item = f"<item><title>Kelp</title><{element}>{name}</{element}></item>"
     feed = f'<rss version="2.0" {spaces}><channel><title>Algae</title><item><title>Dulse</title></item>{item}</channel></rss>'
@@ -293,13 +379,19 @@ def test_a_name_that_is_longer_than_any_name_is_left_out_and_the_rest_is_read(el
 def test_names_that_people_have_are_kept():
     person = "<name>Ada Lovelace</name><uri>https://sea.example/people/ada</uri><email>ada@sea.example</email>"
     entry = f"<entry><title>Kelp</title><author>{person}</author></entry>"
-    feed = f'<feed xmlns="http://www.w3.org/2005/Atom"><title>Algae</title>{entry}</feed>'
-    assert "Ada Lovelace" in read_bytes(feed.encode(), URL, "application/atom+xml").content
+    feed = (
+        f'<feed xmlns="http://www.w3.org/2005/Atom"><title>Algae</title>{entry}</feed>'
+    )
+    assert (
+        "Ada Lovelace" in read_bytes(feed.encode(), URL, "application/atom+xml").content
+    )
 
 
 def test_many_names_that_are_not_too_long_cost_little_together():
     item = f"<item><title>Kelp</title><author>{'1' * 150}</author><author>{'ab.' * 300}</author></item>"
-    feed = f'<rss version="2.0"><channel><title>Algae</title>{item * 800}</channel></rss>'
+    feed = (
+        f'<rss version="2.0"><channel><title>Algae</title>{item * 800}</channel></rss>'
+    )
     begin = time.process_time()
     assert read_bytes(feed.encode(), URL, "application/rss+xml").title == "Algae"
     assert time.process_time() - begin < 10

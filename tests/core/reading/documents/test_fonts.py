@@ -1,4 +1,6 @@
-"""What a PDF shows is read although its fonts do not say it in Unicode, and words end where they do on the page."""
+"""What a PDF shows is read although its fonts do not say it in Unicode, and words end
+where they do on the page.
+"""
 
 from io import BytesIO
 
@@ -9,17 +11,25 @@ from tests.core.reading.documents.test_pdf import URL, lines, pages, pdf, stream
 from websearch_core.reading import read_bytes
 
 
-def numbered(collection: bytes, shown: bytes, *, encoding: bytes = b"Identity-H", more: bytes = b"") -> bytes:
+def numbered(
+    collection: bytes,
+    shown: bytes,
+    *,
+    encoding: bytes = b"Identity-H",
+    more: bytes = b"",
+) -> bytes:
     """Make a PDF whose font has the characters of a collection."""
     return pdf(
         [
             b"<</Type/Catalog/Pages 2 0 R>>",
             b"<</Type/Pages/Kids[4 0 R]/Count 1>>",
-            b"<</Type/Font/Subtype/Type0/BaseFont/Mincho/Encoding/%b/DescendantFonts[6 0 R]%b>>" % (encoding, more),
+            b"<</Type/Font/Subtype/Type0/BaseFont/Mincho/Encoding/%b/DescendantFonts[6 0 R]%b>>"
+            % (encoding, more),
             b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 5 0 R/Resources<</Font<</F1 3 0 R>>>>>>",
             stream(b"BT /F1 12 Tf 72 720 Td " + shown + b" ET"),
             b"<</Type/Font/Subtype/CIDFontType0/BaseFont/Mincho/W[32[900]]/DW 500"
-            b"/CIDSystemInfo<</Registry(Adobe)/Ordering(%b)/Supplement 2>>>>" % collection,
+            b"/CIDSystemInfo<</Registry(Adobe)/Ordering(%b)/Supplement 2>>>>"
+            % collection,
             stream(
                 b"begincmap 1 begincodespacerange <0000> <ffff> endcodespacerange 2 beginbfchar\n"
                 b"<0001> <0061>\n<0002> <0062>\nendbfchar endcmap"
@@ -49,24 +59,33 @@ def test_numbers_that_nobody_can_know_are_shown_as_such_with_a_note():
 
 
 @pytest.mark.parametrize(
-    ("encoding", "shown"), [(b"EUC-H", "日本".encode("euc_jp")), (b"KSCms-UHC-V", "한국".encode("cp949"))]
+    ("encoding", "shown"),
+    [(b"EUC-H", "日本".encode("euc_jp")), (b"KSCms-UHC-V", "한국".encode("cp949"))],
 )
 def test_encodings_of_countries_are_known_by_their_names(encoding, shown):
-    content = read_bytes(numbered(b"Japan1", b"<%b> Tj" % shown.hex().encode(), encoding=encoding), URL).content
+    content = read_bytes(
+        numbered(b"Japan1", b"<%b> Tj" % shown.hex().encode(), encoding=encoding), URL
+    ).content
     assert content.endswith(shown.decode("euc_jp" if encoding == b"EUC-H" else "cp949"))
 
 
 def test_a_gap_is_a_space_in_a_font_that_has_none():
-    paper = numbered(b"Identity", b"[<00010002> -250 <00020001>] TJ", more=b"/ToUnicode 7 0 R")
+    paper = numbered(
+        b"Identity", b"[<00010002> -250 <00020001>] TJ", more=b"/ToUnicode 7 0 R"
+    )
     assert read_bytes(paper, URL, "application/pdf").content.endswith("ab ba")
 
 
 def test_a_line_that_goes_on_in_a_column_to_the_left_begins_another_word():
-    paper = pages(b"BT /F1 12 Tf 1 0 0 1 300 720 Tm (right) Tj 1 0 0 1 72 720 Tm (left) Tj ET")
+    paper = pages(
+        b"BT /F1 12 Tf 1 0 0 1 300 720 Tm (right) Tj 1 0 0 1 72 720 Tm (left) Tj ET"
+    )
     assert read_bytes(paper, URL, "application/pdf").content.endswith("right left")
 
 
 def test_an_application_that_uses_pypdf_itself_gets_what_pypdf_reads():
     read_bytes(pages(lines("Kelp")), URL, "application/pdf")
-    paper = pages(b"BT /F1 12 Tf 1 0 0 1 300 720 Tm (right) Tj 1 0 0 1 72 720 Tm (left) Tj ET")
+    paper = pages(
+        b"BT /F1 12 Tf 1 0 0 1 300 720 Tm (right) Tj 1 0 0 1 72 720 Tm (left) Tj ET"
+    )
     assert pypdf.PdfReader(BytesIO(paper)).pages[0].extract_text() == "rightleft"

@@ -22,7 +22,10 @@ PICTURES = {
     "WebP": (b"RIFF\x00\x00\x00\x00WEBPVP8 " + bytes(30), "image/webp"),
     "AVIF": (b"\x00\x00\x00\x18ftypavif" + bytes(30), "image/avif"),
     "HEIC": (b"\x00\x00\x00\x18ftypheic" + bytes(30), "image/heic"),
-    "BMP": (b"BM" + b"\x63\x00\x00\x00" + bytes(4) + b"\x36\x00\x00\x00\x28" + bytes(40), "image/bmp"),
+    "BMP": (
+        b"BM" + b"\x63\x00\x00\x00" + bytes(4) + b"\x36\x00\x00\x00\x28" + bytes(40),
+        "image/bmp",
+    ),
     "TIFF": (b"II*\x00\x08\x00\x00\x00" + bytes(30), "image/tiff"),
     "ICO": (b"\x00\x00\x01\x00\x02\x00" + b"\x10\x10" + bytes(30), "image/x-icon"),
     "SVG": (SVG, "image/svg+xml"),
@@ -38,15 +41,20 @@ def test_the_kind_of_a_picture(kind, declared):
     assert page.content.partition("\n")[0] == f"{kind} image, {len(data)} bytes"
     assert page.media_type == media_type
     assert page.notes[0] == "the picture itself is not read"
-    assert (f"declared as {declared and named(declared)}, but it is {media_type}" in page.notes) == (
-        declared is not None
-    )
+    assert (
+        f"declared as {declared and named(declared)}, but it is {media_type}"
+        in page.notes
+    ) == (declared is not None)
 
 
 @given(data=st.data())
 def test_a_damaged_drawing_is_read_or_refused(data):
     place = data.draw(st.integers(0, len(SVG)))
-    broken = SVG[:place] + data.draw(st.binary(max_size=9)) + SVG[place + data.draw(st.integers(0, 9)) :]
+    broken = (
+        SVG[:place]
+        + data.draw(st.binary(max_size=9))
+        + SVG[place + data.draw(st.integers(0, 9)) :]
+    )
     try:
         assert read_bytes(broken, URL, "image/svg+xml").final_url == URL
     except UnsupportedContent as error:  # another kind of file now
@@ -63,9 +71,15 @@ def test_a_large_picture():
 def test_the_text_in_an_svg():
     page = read_bytes(SVG, URL)
 
-    assert page.content.partition("\n\n")[2] == "Title: A frond\n\nDescription: Of x kelp\n\nText: Stipe; Blade"
+    assert (
+        page.content.partition("\n\n")[2]
+        == "Title: A frond\n\nDescription: Of x kelp\n\nText: Stipe; Blade"
+    )
     assert (page.title, page.description) == ("A frond", "Of ![x](y) kelp")
 
 
 def test_an_svg_without_text():
-    assert read_bytes(b"<svg width='100%'>" + b"<g>" * 50_000, URL).content == "SVG image, 150 kB"
+    assert (
+        read_bytes(b"<svg width='100%'>" + b"<g>" * 50_000, URL).content
+        == "SVG image, 150 kB"
+    )

@@ -1,4 +1,6 @@
-"""Markdown that a site serves: front matter, hidden text, and the lists of pages at /llms.txt."""
+"""Markdown that a site serves: front matter, hidden text, and the lists of pages at
+/llms.txt.
+"""
 
 from __future__ import annotations
 import time
@@ -49,12 +51,17 @@ Keep two versions valid at once.
 """
 
 
-@pytest.mark.parametrize("text", [YAML, TOML, YAML.replace("\n", "\r\n")], ids=["yaml", "toml", "crlf"])
+@pytest.mark.parametrize(
+    "text", [YAML, TOML, YAML.replace("\n", "\r\n")], ids=["yaml", "toml", "crlf"]
+)
 def test_front_matter_is_metadata_and_not_content(text):
     page = read(text)
 
     assert page.content == "# Keys\n\nKeep two versions valid at once."
-    assert (page.title, page.description) == ('Keys: a "short" guide', "How to rotate a key.")
+    assert (page.title, page.description) == (
+        'Keys: a "short" guide',
+        "How to rotate a key.",
+    )
     assert (page.author, page.language) == ("Ines Brandvold, Jo Tern", "en-GB")
     assert page.published == datetime(2026, 6, 11, 10, tzinfo=UTC)
     assert page.modified == datetime(2026, 7, 1, tzinfo=UTC)
@@ -79,7 +86,9 @@ def test_what_is_no_front_matter_stays_content(text):
 
 
 def test_front_matter_states_only_what_is_plain():
-    page = read("---\ntitle: '[x](javascript:alert(1)) \u200b<b>T</b>'\nauthor: {name: A}\ndate: soon\n---\nText")
+    page = read(
+        "---\ntitle: '[x](javascript:alert(1)) \u200b<b>T</b>'\nauthor: {name: A}\ndate: soon\n---\nText"
+    )
 
     assert page.title == "[x](javascript:alert(1)) T"
     assert page.published is None
@@ -90,7 +99,9 @@ def test_a_title_comes_from_the_front_matter_or_else_from_the_first_heading():
     assert read("---\nlayout: page\n---\n# Rotation\n").title == "Rotation"
 
 
-@pytest.mark.parametrize("path", ["README.md", "page.mdx", "x.markdown", "docs/llms-full.txt"])
+@pytest.mark.parametrize(
+    "path", ["README.md", "page.mdx", "x.markdown", "docs/llms-full.txt"]
+)
 def test_a_text_is_markdown_by_its_name_if_its_type_says_no_more(path):
     page = read(YAML, f"https://raw.example/{path}", "text/plain")
 
@@ -151,27 +162,42 @@ def test_collapsible_parts_are_open():
     text = "<details open>\n<summary> Why? </summary>\n\nSo.\n\n</details>\n\n<details><summary>A</summary>b</details>"
     code = "`<details>`\n\n```\n<details>\n```"
 
-    assert read(f"{text}\n\n{code}").content == f"**Why?**\n\nSo.\n\n\n\n**A**b\n\n{code}"
+    assert (
+        read(f"{text}\n\n{code}").content == f"**Why?**\n\nSo.\n\n\n\n**A**b\n\n{code}"
+    )
 
 
 def test_the_text_of_a_footnote_stays_unless_a_parser_could_see_a_link_in_it():
     text = "Kelp.[^1]\n\n[^1]: See the book.\n[^note]: Two words"
     assert read(text).content == text
     for note in ("javascript:x", "a 'b'", "a\\\nb", ""):
-        assert read(f"Kelp.[^1]\n\n[^1]: {note}").content.startswith("Kelp.[^1]\n\n\\[^1]:")
+        assert read(f"Kelp.[^1]\n\n[^1]: {note}").content.startswith(
+            "Kelp.[^1]\n\n\\[^1]:"
+        )
 
 
 def test_links_and_images_are_judged_as_everywhere():
-    page = read("[a](../b.md) [x](javascript:alert(1)) ![alt](https://spy.example/1.png) <script>x</script>")
+    page = read(
+        "[a](../b.md) [x](javascript:alert(1)) ![alt](https://spy.example/1.png) <script>x</script>"
+    )
 
-    assert page.content == "[a](https://docs.example/guide/b.md) x alt &lt;script>x&lt;/script>"
+    assert (
+        page.content
+        == "[a](https://docs.example/guide/b.md) x alt &lt;script>x&lt;/script>"
+    )
     assert page.links == ("https://docs.example/guide/b.md",)
 
 
 def test_html_under_the_name_of_markdown_is_read_as_html():
-    page = read("<!doctype html><title>Kelp</title><main><p>Brown algae of the northern seas.</main>")
+    page = read(
+        "<!doctype html><title>Kelp</title><main><p>Brown algae of the northern seas.</main>"
+    )
 
-    assert (page.media_type, page.title, page.content) == ("text/html", "Kelp", "Brown algae of the northern seas.")
+    assert (page.media_type, page.title, page.content) == (
+        "text/html",
+        "Kelp",
+        "Brown algae of the northern seas.",
+    )
     assert "declared as text/markdown, but it is text/html" in page.notes
 
 
@@ -200,13 +226,17 @@ Details, with a list:
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "text/markdown", None])
-@pytest.mark.parametrize("url", ["https://docs.example/llms.txt", "https://docs.example/v2/llms.txt?x=1"])
+@pytest.mark.parametrize(
+    "url", ["https://docs.example/llms.txt", "https://docs.example/v2/llms.txt?x=1"]
+)
 def test_llms_txt_is_read_as_a_list_of_pages(url, kind):
     page = read_bytes(LIST.encode(), url, kind)
     base = url.rpartition("/")[0]
 
     assert page.title == "Harbor Keys"
-    assert page.description == "Rotates keys without downtime, and every consumer knows."
+    assert (
+        page.description == "Rotates keys without downtime, and every consumer knows."
+    )
     assert page.links == (
         f"{base}/install.md",
         "https://docs.example/ref_%28all%29.md",
@@ -214,12 +244,22 @@ def test_llms_txt_is_read_as_a_list_of_pages(url, kind):
         "https://other.example/log.txt",
     )
     assert page.notes == ("a list of pages for language models: 4 links in 2 sections",)
-    assert page.content.startswith("# Harbor Keys\n\n> Rotates [keys](https://docs.example/docs/rotation/)")
+    assert page.content.startswith(
+        "# Harbor Keys\n\n> Rotates [keys](https://docs.example/docs/rotation/)"
+    )
     assert f"## Docs\n\n- [Install]({base}/install.md): ten minutes" in page.content
     assert "javascript" not in page.content
 
 
-@pytest.mark.parametrize("text", ["Just words.\n\n- [a](b)", "# A title\n\nand no list", "", "User-agent: *\nAllow: /"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Just words.\n\n- [a](b)",
+        "# A title\n\nand no list",
+        "",
+        "User-agent: *\nAllow: /",
+    ],
+)
 def test_a_file_of_that_name_without_that_shape_is_a_text(text):
     page = read_bytes(text.encode(), "https://docs.example/llms.txt", "text/plain")
 

@@ -1,4 +1,6 @@
-"""A function of the application reads scans: the pictures of a PDF without text, and images."""
+"""A function of the application reads scans: the pictures of a PDF without text, and
+images.
+"""
 
 from __future__ import annotations
 import asyncio
@@ -29,16 +31,35 @@ NONE = "there is no text in it: its pages are pictures, as of a scan, or empty"
 def jpeg(width: int = 200, height: int = 100) -> bytes:
     """Make what begins as a JPEG file: nothing here decodes it."""
     head = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00"
-    return head + b"\xff\xc0\x00\x0b\x08" + struct.pack(">HH", height, width) + b"\x01\x01\x11\x00\xff\xd9"
+    return (
+        head
+        + b"\xff\xc0\x00\x0b\x08"
+        + struct.pack(">HH", height, width)
+        + b"\x01\x01\x11\x00\xff\xd9"
+    )
 
 
 def png(width: int = 200, height: int = 100) -> bytes:
-    return b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR" + struct.pack(">II", width, height) + b"\x08\x00\x00\x00\x00"
+    return (
+        b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR"
+        + struct.pack(">II", width, height)
+        + b"\x08\x00\x00\x00\x00"
+    )
 
 
-def image(data: bytes, filters: bytes, width: int = 200, height: int = 100, more: bytes = b"") -> bytes:
-    size = b"/Width %d/Height %d/BitsPerComponent 8/ColorSpace/DeviceGray" % (width, height)
-    head = b"<</Type/XObject/Subtype/Image%b/Filter%b%b/Length %d>>" % (size, filters, more, len(data))
+def image(
+    data: bytes, filters: bytes, width: int = 200, height: int = 100, more: bytes = b""
+) -> bytes:
+    size = b"/Width %d/Height %d/BitsPerComponent 8/ColorSpace/DeviceGray" % (
+        width,
+        height,
+    )
+    head = b"<</Type/XObject/Subtype/Image%b/Filter%b%b/Length %d>>" % (
+        size,
+        filters,
+        more,
+        len(data),
+    )
     return head + b"stream\n" + data + b"\nendstream"
 
 
@@ -52,10 +73,16 @@ def scan(*pages: bytes) -> bytes:
         here = b"/XObject<</I %d 0 R>>" % len(objects) if is_image else b""
         what = b"" if is_image else b"/Contents %d 0 R" % len(objects)
         font = b"/Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>"
-        objects.append(b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]%b/Resources<<%b%b>>>>" % (what, here, font))
+        objects.append(
+            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]%b/Resources<<%b%b>>>>"
+            % (what, here, font)
+        )
         kids.append(len(objects))
     objects[0] = b"<</Type/Catalog/Pages 2 0 R>>"
-    objects[1] = b"<</Type/Pages/Kids[%b]/Count %d>>" % (b" ".join(b"%d 0 R" % kid for kid in kids), len(kids))
+    objects[1] = b"<</Type/Pages/Kids[%b]/Count %d>>" % (
+        b" ".join(b"%d 0 R" % kid for kid in kids),
+        len(kids),
+    )
     return pdf(objects)
 
 
@@ -68,11 +95,19 @@ def recognize(data: bytes, media_type: str) -> str:
 
 @pytest.mark.parametrize("isolate", [False, True])
 def test_the_text_of_a_scan_is_what_the_function_returns(isolate):
-    page = read_bytes(scan(SCAN, lines("Written words."), SCAN), URL, ocr=recognize, isolate=isolate)
+    page = read_bytes(
+        scan(SCAN, lines("Written words."), SCAN), URL, ocr=recognize, isolate=isolate
+    )
 
     said = f"Minutes of the harbour board: image/jpeg, {len(jpeg())} bytes."
-    assert page.content == f"## Page 1\n\n{said}\n\n## Page 2\n\nWritten words.\n\n## Page 3\n\n{said}"
-    assert page.notes == ("3 pages", "2 pictures read by text recognition, which makes mistakes")
+    assert (
+        page.content
+        == f"## Page 1\n\n{said}\n\n## Page 2\n\nWritten words.\n\n## Page 3\n\n{said}"
+    )
+    assert page.notes == (
+        "3 pages",
+        "2 pictures read by text recognition, which makes mistakes",
+    )
     assert page.files == {}
 
 
@@ -89,7 +124,10 @@ FAX = image(b"\x00" * 50, b"/CCITTFaxDecode", more=b"/DecodeParms<</K -1/Columns
     [
         (SCAN, jpeg(), "image/jpeg"),
         (
-            image(b"\xff\x4f\xff\x51\x00\x29\x00\x00" + struct.pack(">II", 200, 100), b"/JPXDecode"),
+            image(
+                b"\xff\x4f\xff\x51\x00\x29\x00\x00" + struct.pack(">II", 200, 100),
+                b"/JPXDecode",
+            ),
             b"\xff\x4f",
             "image/jp2",
         ),
@@ -98,7 +136,11 @@ FAX = image(b"\x00" * 50, b"/CCITTFaxDecode", more=b"/DecodeParms<</K -1/Columns
 )
 def test_each_encoding_becomes_a_file(made, begin, media_type):
     given = []
-    read_bytes(scan(made), URL, ocr=lambda data, kind: given.append((data[: len(begin)], kind)) or "words")
+    read_bytes(
+        scan(made),
+        URL,
+        ocr=lambda data, kind: given.append((data[: len(begin)], kind)) or "words",
+    )
 
     assert given == [(begin, media_type)]
 
@@ -131,7 +173,9 @@ def test_the_number_and_the_size_of_pictures_have_limits(monkeypatch):
     page = read_bytes(scan(SCAN, SCAN, SCAN), URL, ocr=recognize, isolate=False)
     assert "2 pictures read by text recognition, which makes mistakes" in page.notes
 
-    monkeypatch.setattr("websearch_core.reading._documents.pdf._MAX_PICTURES_SIZE", len(jpeg()))
+    monkeypatch.setattr(
+        "websearch_core.reading._documents.pdf._MAX_PICTURES_SIZE", len(jpeg())
+    )
     page = read_bytes(scan(SCAN, SCAN, SCAN), URL, ocr=recognize, isolate=False)
     assert page.notes[1:] == (
         "2 pages without text: empty, or pictures",
@@ -164,7 +208,10 @@ def test_no_time_left_gives_a_note(monkeypatch):
 
 
 def test_the_text_of_a_picture_is_inert_and_bounded():
-    hostile = "![x](https://evil.example/) <script>x</script> [a](javascript:x) \u202e\u200b" + "word " * 100_000
+    hostile = (
+        "![x](https://evil.example/) <script>x</script> [a](javascript:x) \u202e\u200b"
+        + "word " * 100_000
+    )
 
     for data, url in ((scan(SCAN), URL), (jpeg(), "https://archive.example/a.jpg")):
         page = read_bytes(data, url, ocr=lambda data, kind: hostile)
@@ -191,7 +238,9 @@ def test_what_has_no_scan_is_not_given():
     for data in (b"<p>A page of words.</p>", scan(lines("Words.")), svg):
         page = read_bytes(data, URL, ocr=refuse)
         assert page.content
-        assert not any("picture not read" in note or "pictures read" in note for note in page.notes)
+        assert not any(
+            "picture not read" in note or "pictures read" in note for note in page.notes
+        )
 
 
 @pytest.mark.enable_socket
@@ -202,17 +251,32 @@ def test_a_web_search_passes_it_on_and_calls_it_off_the_event_loop(server, http)
         threads.append(threading.current_thread())
         return "The board met on 4 May."
 
-    server.answers["/scan.pdf"] = http(scan(SCAN), "200 OK", "Content-Type: application/pdf")
-    options = {"reader": Direct(isolate=False), "internal": ["127.0.0.0/8"], "timeout": 300}
-    page = asyncio.run(
-        WebSearch("duckduckgo", read_options={"ocr": note_thread}, **options).aread(f"{server.url}/scan.pdf")
+    server.answers["/scan.pdf"] = http(
+        scan(SCAN), "200 OK", "Content-Type: application/pdf"
     )
-    other = WebSearch("duckduckgo", **options).read(f"{server.url}/scan.pdf", ocr=note_thread)
-    tools = WebTools(WebSearch("duckduckgo", **options), read_options={"ocr": note_thread})
+    options = {
+        "reader": Direct(isolate=False),
+        "internal": ["127.0.0.0/8"],
+        "timeout": 300,
+    }
+    page = asyncio.run(
+        WebSearch("duckduckgo", read_options={"ocr": note_thread}, **options).aread(
+            f"{server.url}/scan.pdf"
+        )
+    )
+    other = WebSearch("duckduckgo", **options).read(
+        f"{server.url}/scan.pdf", ocr=note_thread
+    )
+    tools = WebTools(
+        WebSearch("duckduckgo", **options), read_options={"ocr": note_thread}
+    )
 
     assert page.content == other.content == "## Page 1\n\nThe board met on 4 May."
     assert threads[0] is not threading.main_thread()
-    assert "The board met on 4 May." in tools.open_page({"url": f"{server.url}/scan.pdf"}).content
+    assert (
+        "The board met on 4 May."
+        in tools.open_page({"url": f"{server.url}/scan.pdf"}).content
+    )
 
 
 def test_pages_that_were_read_with_it_have_a_key_of_their_own():

@@ -1,4 +1,6 @@
-"""Documents of Office: Word files made here part by part, workbooks by openpyxl, slides by python-pptx."""
+"""Documents of Office: Word files made here part by part, workbooks by openpyxl, slides
+by python-pptx.
+"""
 
 from __future__ import annotations
 import io
@@ -74,7 +76,11 @@ def link(text, to):
     return f"<w:p><w:hyperlink r:id='{to}'><w:r><w:t>{text}</w:t></w:r></w:hyperlink></w:p>"
 
 
-TABLE = "<w:tbl>" + 2 * f"<w:tr><w:tc>{paragraph('a')}</w:tc><w:tc>{paragraph('b')}</w:tc></w:tr>" + "</w:tbl>"
+TABLE = (
+    "<w:tbl>"
+    + 2 * f"<w:tr><w:tc>{paragraph('a')}</w:tc><w:tc>{paragraph('b')}</w:tc></w:tr>"
+    + "</w:tbl>"
+)
 LETTER = docx(
     paragraph("Kelp", "Heading1") + paragraph("Brown algae.") + link("More", "rLink") + link("Here", "rLocal") + TABLE
     + paragraph("![x](https://evil.example/) &lt;img src=y&gt;")
@@ -115,13 +121,17 @@ BOOK = archive(
     },
     zipfile.ZIP_STORED,
 )
-SHEETS = save(workbook(["name", "length"], ["kelp", 30.0], [None, None], ["dulse", 0.5]))
+SHEETS = save(
+    workbook(["name", "length"], ["kelp", 30.0], [None, None], ["dulse", 0.5])
+)
 SLIDES = talk(("Kelp", "Brown\nLong"), ("Dulse", "Red ![x](https://evil.example/)"))
 SAMPLES = {DOCX: LETTER, XLSX: SHEETS, PPTX: SLIDES, EPUB: BOOK}
 
 
 @pytest.mark.parametrize("kind", SAMPLES)
-@pytest.mark.parametrize("declared", [None, "application/zip", "text/html", "application/octet-stream"])
+@pytest.mark.parametrize(
+    "declared", [None, "application/zip", "text/html", "application/octet-stream"]
+)
 def test_a_document_is_recognized_by_its_parts(kind, declared):
     page = read_bytes(SAMPLES[kind], URL, declared)
 
@@ -156,7 +166,9 @@ def test_a_document_that_is_stored_in_a_document_does_not_decide_its_kind(outer,
 
 @pytest.mark.parametrize("inner", SAMPLES)
 def test_an_archive_that_holds_a_document_is_an_archive(inner):
-    data = archive({"letter": SAMPLES[inner], "more/word/document.xml": "<x/>"}, zipfile.ZIP_STORED)
+    data = archive(
+        {"letter": SAMPLES[inner], "more/word/document.xml": "<x/>"}, zipfile.ZIP_STORED
+    )
 
     assert media_type(data) == "application/zip"
     with pytest.raises(UnsupportedContent, match="application/zip has no text"):
@@ -185,7 +197,13 @@ def test_a_directory_of_many_parts_costs_little():
     entry = b"PK\x01\x02" + bytes(42)
     size = 200_000 * len(entry)
     head = b"PK\x03\x04" + bytes(26)
-    end = b"PK\x05\x06" + bytes(8) + size.to_bytes(4, "little") + len(head).to_bytes(4, "little") + bytes(2)
+    end = (
+        b"PK\x05\x06"
+        + bytes(8)
+        + size.to_bytes(4, "little")
+        + len(head).to_bytes(4, "little")
+        + bytes(2)
+    )
     begin = time.process_time()
 
     assert media_type(head + entry * 200_000 + end) == "application/zip"
@@ -199,7 +217,11 @@ def test_a_letter():
         "# Kelp\n\nBrown algae.\n\n[More](https://sea.example/kelp?a=1)\n\nHere\n\n"
         "|  |  |\n| --- | --- |\n| a | b |\n| a | b |\n\nx &lt;img src=y>"
     )
-    assert (page.title, page.author, page.links) == ("On & off", "Ada", ("https://sea.example/kelp?a=1",))
+    assert (page.title, page.author, page.links) == (
+        "On & off",
+        "Ada",
+        ("https://sea.example/kelp?a=1",),
+    )
     assert page.published == datetime(2026, 5, 4, 10, tzinfo=UTC)
     assert (page.truncated, page.notes) == (False, ())
 
@@ -214,7 +236,10 @@ def test_links_can_be_left_out():
 def test_a_workbook():
     page = read_bytes(SHEETS, URL)
 
-    assert page.content == "## Algae\n\n| name | length |\n| --- | --- |\n| kelp | 30 |\n| dulse | 0.5 |"
+    assert (
+        page.content
+        == "## Algae\n\n| name | length |\n| --- | --- |\n| kelp | 30 |\n| dulse | 0.5 |"
+    )
     assert page.notes == ("sheet 1: 2 rows, 2 columns",)
 
 
@@ -237,7 +262,9 @@ def test_hidden_sheets_are_left_out_with_a_note():
 
 
 def test_slides():
-    assert read_bytes(SLIDES, URL).content == ("## Slide 1\n\n### Kelp\nBrown\nLong\n\n## Slide 2\n\n### Dulse\nRed x")
+    assert read_bytes(SLIDES, URL).content == (
+        "## Slide 1\n\n### Kelp\nBrown\nLong\n\n## Slide 2\n\n### Dulse\nRed x"
+    )
 
 
 def test_a_book():
@@ -249,7 +276,8 @@ def test_a_book():
 
 def test_without_the_extra_the_error_names_it(monkeypatch):
     for module in ("markitdown", "markitdown.converters", "openpyxl"):
-        monkeypatch.setitem(sys.modules, module, None)  # in this process, so read in this one
+        # in this process, so read in this one
+        monkeypatch.setitem(sys.modules, module, None)
     for data in SAMPLES.values():
         with pytest.raises(UnsupportedContent, match=r"websearch-core\[office\]"):
             read_bytes(data, URL, isolate=False)
@@ -271,9 +299,7 @@ def replace_part(data, part, content):
     return archive({**parts, part: content})
 
 
-SHEET = (
-    "<worksheet xmlns='http://schemas.openxmlformats.org/spreadsheetml/2006/main'><sheetData>%s</sheetData></worksheet>"
-)
+SHEET = "<worksheet xmlns='http://schemas.openxmlformats.org/spreadsheetml/2006/main'><sheetData>%s</sheetData></worksheet>"
 
 
 @pytest.mark.parametrize(
@@ -297,22 +323,47 @@ def test_a_file_that_cannot_be_read_is_refused_with_a_reason(data, why):
     [
         docx(paragraph("Brown algae. ") * 2_000),
         docx("<w:p>" * 50_000 + "</w:p>" * 50_000),
-        docx(paragraph("x") + "<w:p " + " ".join(f"a{n}='x'" for n in range(50_000)) + "/>"),
-        replace_part(SHEETS, "xl/worksheets/sheet1.xml", SHEET % ("<row>" + "<c><v>1</v></c>" * 100_000 + "</row>")),
-        replace_part(SHEETS, "xl/worksheets/sheet1.xml", SHEET % ('<row><c r="XFD1"><v>1</v></c></row>' * 10_000)),
+        docx(
+            paragraph("x")
+            + "<w:p "
+            + " ".join(f"a{n}='x'" for n in range(50_000))
+            + "/>"
+        ),
+        replace_part(
+            SHEETS,
+            "xl/worksheets/sheet1.xml",
+            SHEET % ("<row>" + "<c><v>1</v></c>" * 100_000 + "</row>"),
+        ),
+        replace_part(
+            SHEETS,
+            "xl/worksheets/sheet1.xml",
+            SHEET % ('<row><c r="XFD1"><v>1</v></c></row>' * 10_000),
+        ),
     ],
-    ids=["a long letter", "nested paragraphs", "many attributes", "a long row", "rows of gaps"],
+    ids=[
+        "a long letter",
+        "nested paragraphs",
+        "many attributes",
+        "a long row",
+        "rows of gaps",
+    ],
 )
 @pytest.mark.no_cover
 def test_the_beginning_of_a_large_document_is_read(data, monkeypatch):
-    for limit, lower in {"_MAX_TAGS": 10_000, "_MAX_SHEET_TAGS": 100_000, "_MAX_CELLS": 200_000}.items():
+    for limit, lower in {
+        "_MAX_TAGS": 10_000,
+        "_MAX_SHEET_TAGS": 100_000,
+        "_MAX_CELLS": 200_000,
+    }.items():
         monkeypatch.setattr(office, limit, lower)  # a tenth of the time
     begin = time.process_time()
     page = read_bytes(data, URL, isolate=False)
 
     assert time.process_time() - begin < 15
     assert page.truncated
-    assert page.notes[-1] == "the text is too long to be read whole: this is its beginning"
+    assert (
+        page.notes[-1] == "the text is too long to be read whole: this is its beginning"
+    )
 
 
 def test_a_cell_in_the_last_corner_costs_little():
@@ -320,7 +371,10 @@ def test_a_cell_in_the_last_corner_costs_little():
     book.active["XFD1048576"] = "far"
     begin = time.process_time()
 
-    assert read_bytes(save(book), URL, isolate=False).content == "## Algae\n\n| near | |\n| --- | --- |\n| | far |"
+    assert (
+        read_bytes(save(book), URL, isolate=False).content
+        == "## Algae\n\n| near | |\n| --- | --- |\n| | far |"
+    )
     assert time.process_time() - begin < 60
 
 
@@ -332,7 +386,11 @@ def test_a_damaged_document_is_read_or_refused(kind, data):
     place = data.draw(st.integers(0, len(sample)))
     junk = data.draw(st.binary(max_size=6))
     try:
-        page = read_bytes(sample[:place] + junk + sample[place + data.draw(st.integers(0, 200)) :], URL, kind)
+        page = read_bytes(
+            sample[:place] + junk + sample[place + data.draw(st.integers(0, 200)) :],
+            URL,
+            kind,
+        )
     except UnsupportedContent:
         return
     assert len(page.content) == page.content_length
@@ -348,7 +406,13 @@ def test_broken_xml_is_read_or_refused(body):
 
 
 def test_the_windows_of_a_document_join_to_its_text():
-    page = read_bytes(docx("".join(paragraph(f"Paragraph {n} of kelp.") for n in range(200)) + TABLE * 20), URL)
+    page = read_bytes(
+        docx(
+            "".join(paragraph(f"Paragraph {n} of kelp.") for n in range(200))
+            + TABLE * 20
+        ),
+        URL,
+    )
     text, offset = "", 0
     while offset is not None:
         leaf = cut_window(page, 500, offset)
@@ -378,7 +442,9 @@ def test_a_slide_that_a_talk_refers_to_many_times_is_read_once():
     deck = talk(("Kelp", "brown"), ("Bream", "silver"))
     listed = zipfile.ZipFile(io.BytesIO(deck)).read("ppt/presentation.xml")
     first = re.search(rb"<p:sldId [^>]*/>", listed)[0]
-    deck = replace_part(deck, "ppt/presentation.xml", listed.replace(first, first * 5_000))
+    deck = replace_part(
+        deck, "ppt/presentation.xml", listed.replace(first, first * 5_000)
+    )
     started = time.process_time()
     page = read_bytes(deck, URL, PPTX)
 
@@ -400,17 +466,28 @@ def in_encoding(document, encoding, declaration="<?xml version='1.0' encoding='%
 
 
 @pytest.mark.parametrize("kind", SAMPLES)
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig", "iso-8859-1"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig", "iso-8859-1"]
+)
 def test_a_document_in_another_encoding_is_read_like_one_in_utf_8(kind, encoding):
-    plain, other = (read_bytes(data, URL, kind) for data in (SAMPLES[kind], in_encoding(SAMPLES[kind], encoding)))
-    assert (other.content, other.title, other.author) == (plain.content, plain.title, plain.author)
+    plain, other = (
+        read_bytes(data, URL, kind)
+        for data in (SAMPLES[kind], in_encoding(SAMPLES[kind], encoding))
+    )
+    assert (other.content, other.title, other.author) == (
+        plain.content,
+        plain.title,
+        plain.author,
+    )
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
 def test_the_tags_of_a_document_in_another_encoding_count_too(encoding, monkeypatch):
     monkeypatch.setattr(office, "_MAX_TAGS", 500)
     long = docx(paragraph("Brown algae.") * 1_000)
-    plain, other = (read_bytes(data, URL, DOCX) for data in (long, in_encoding(long, encoding)))
+    plain, other = (
+        read_bytes(data, URL, DOCX) for data in (long, in_encoding(long, encoding))
+    )
     assert other.truncated
     assert other.content == plain.content
 
@@ -426,20 +503,28 @@ def test_the_tags_of_a_document_in_another_encoding_count_too(encoding, monkeypa
         ("utf-32", "<?xml version='1.0' encoding='%s'?>"),
     ],
 )
-def test_a_document_in_which_tags_do_not_look_like_tags_is_refused(kind, encoding, declaration):
+def test_a_document_in_which_tags_do_not_look_like_tags_is_refused(
+    kind, encoding, declaration
+):
     with pytest.raises(UnsupportedContent):
         read_bytes(in_encoding(SAMPLES[kind], encoding, declaration), URL, kind)
 
 
 def test_a_long_text_that_many_cells_of_a_sheet_share_takes_little_memory():
     office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/sharedStrings"
-    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+    kind = (
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+    )
     link = f'<Relationship Id="s" Target="/xl/sharedStrings.xml" Type="{office}"/></Relationships>'
-    declared = f'<Override PartName="/xl/sharedStrings.xml" ContentType="{kind}"/></Types>'
+    declared = (
+        f'<Override PartName="/xl/sharedStrings.xml" ContentType="{kind}"/></Types>'
+    )
     strings = "<sst xmlns='http://schemas.openxmlformats.org/spreadsheetml/2006/main'><si><t>%s</t></si></sst>"
     with zipfile.ZipFile(io.BytesIO(save(workbook(["kelp"])))) as file:
         parts = {name: file.read(name).decode() for name in file.namelist()}
-    parts["xl/worksheets/sheet1.xml"] = SHEET % ("<row>" + '<c t="s"><v>0</v></c>' * 1000 + "</row>")
+    parts["xl/worksheets/sheet1.xml"] = SHEET % (
+        "<row>" + '<c t="s"><v>0</v></c>' * 1000 + "</row>"
+    )
     for name, end, more in [
         ("xl/_rels/workbook.xml.rels", "</Relationships>", link),
         ("[Content_Types].xml", "</Types>", declared),

@@ -1,4 +1,6 @@
-"""PDFs: made here byte by byte, encrypted by pypdf, and, where one is at hand, by TeX."""
+"""PDFs: made here byte by byte, encrypted by pypdf, and, where one is at hand, by
+TeX.
+"""
 
 from __future__ import annotations
 import base64
@@ -34,7 +36,11 @@ def pdf(objects: list[bytes], trailer: bytes = b"") -> bytes:
     table = len(out)
     out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
     out += b"".join(b"%010d 00000 n \n" % place for place in places)
-    out += b"trailer\n<</Size %d/Root 1 0 R%b>>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, trailer, table)
+    out += b"trailer\n<</Size %d/Root 1 0 R%b>>\nstartxref\n%d\n%%%%EOF\n" % (
+        len(objects) + 1,
+        trailer,
+        table,
+    )
     return bytes(out)
 
 
@@ -44,7 +50,9 @@ def stream(data: bytes, *, packed: bool = False) -> bytes:
     return b"<</Length %d%b>>stream\n%b\nendstream" % (len(data), filters, data)
 
 
-def pages(*contents: bytes, catalog: bytes = b"", annotations: bytes = b"", info: bytes = b"") -> bytes:
+def pages(
+    *contents: bytes, catalog: bytes = b"", annotations: bytes = b"", info: bytes = b""
+) -> bytes:
     """Make a PDF with a page for each stream."""
     first = 5
     kids = b" ".join(b"%d 0 R" % (first + 2 * n) for n in range(len(contents)))
@@ -70,7 +78,11 @@ def lines(*texts: str) -> bytes:
 
 
 PAPER = pages(
-    lines("Kelp", "Brown algae of the cold and shallow seas, which grow to thirty me-", "ters in a summer."),
+    lines(
+        "Kelp",
+        "Brown algae of the cold and shallow seas, which grow to thirty me-",
+        "ters in a summer.",
+    ),
     lines("The second page of it."),
     catalog=b"/Lang(en-GB)",
     annotations=b"/Annots[<</Type/Annot/Subtype/Link/Rect[0 0 9 9]/A<</S/URI/URI(../b.html)>>>>]",
@@ -92,7 +104,12 @@ def test_each_page_has_a_heading_with_its_number():
 def test_the_metadata_of_a_pdf():
     page = read_bytes(PAPER, URL)
 
-    assert (page.title, page.author, page.description, page.language) == ("On Kelp", "Ada", "Algae", "en-GB")
+    assert (page.title, page.author, page.description, page.language) == (
+        "On Kelp",
+        "Ada",
+        "Algae",
+        "en-GB",
+    )
     assert page.published.isoformat() == "2026-05-04T10:00:00+02:00"
     assert page.modified.isoformat() == "2026-06-01T00:00:00+00:00"
     assert page.links == ("https://paper.example/b.html",)
@@ -103,16 +120,34 @@ def test_the_metadata_of_a_pdf():
     ("text", "read"),
     [
         (
-            ["command-line tools are what this is a text about, command-", "line tools alone"],
+            [
+                "command-line tools are what this is a text about, command-",
+                "line tools alone",
+            ],
             "command-line tools alone",
         ),
-        (["- one item of a list that is as long as any other line of it", "- another"], "of it\n- another"),
         (
-            ["It has a table of contents . . . . . . . . . . . . . . . . . . 3", "and more . . . . . . . . 4"],
+            [
+                "- one item of a list that is as long as any other line of it",
+                "- another",
+            ],
+            "of it\n- another",
+        ),
+        (
+            [
+                "It has a table of contents . . . . . . . . . . . . . . . . . . 3",
+                "and more . . . . . . . . 4",
+            ],
             "s … 3\nand",
         ),
-        (["if (kelp_is_brown && kelp_is_long) { return kelp_is_an_alga; }", "else"], "; }\nelse"),
-        (["1992 12.3 14.2 99.1 12.3 14.2 99.1 12.3 14.2 99.1 99.1", "1993 12.4 1"], "99.1\n1993 12.4 1"),
+        (
+            ["if (kelp_is_brown && kelp_is_long) { return kelp_is_an_alga; }", "else"],
+            "; }\nelse",
+        ),
+        (
+            ["1992 12.3 14.2 99.1 12.3 14.2 99.1 12.3 14.2 99.1 99.1", "1993 12.4 1"],
+            "99.1\n1993 12.4 1",
+        ),
     ],
 )
 def test_lines_are_joined_only_where_it_is_safe(text, read):
@@ -121,7 +156,9 @@ def test_lines_are_joined_only_where_it_is_safe(text, read):
 
 def test_the_titles_of_the_outline_are_headings():
     made = pypdf.PdfWriter(
-        clone_from=io.BytesIO(pages(lines("1. Habitat", "Cold seas."), lines("1.1 Depth", "Shallow.")))
+        clone_from=io.BytesIO(
+            pages(lines("1. Habitat", "Cold seas."), lines("1.1 Depth", "Shallow."))
+        )
     )
     above = made.add_outline_item(title="Habitat", page_number=0)
     made.add_outline_item(title="Depth", page_number=1, parent=above)
@@ -130,28 +167,58 @@ def test_the_titles_of_the_outline_are_headings():
 
     content = read_bytes(out.getvalue(), URL).content
 
-    assert content == "## Page 1\n\n### 1. Habitat\n\nCold seas.\n\n## Page 2\n\n#### 1.1 Depth\n\nShallow."
+    assert (
+        content
+        == "## Page 1\n\n### 1. Habitat\n\nCold seas.\n\n## Page 2\n\n#### 1.1 Depth\n\nShallow."
+    )
 
 
 def test_page_numbers_headers_and_footers_are_left_out():
-    paper = pages(*(lines("The Journal of Kelp", f"What is said on leaf {'abcd'[n]}.", f"{n + 7}") for n in range(4)))
+    paper = pages(
+        *(
+            lines(
+                "The Journal of Kelp", f"What is said on leaf {'abcd'[n]}.", f"{n + 7}"
+            )
+            for n in range(4)
+        )
+    )
 
     page = read_bytes(paper, URL)
     assert page.content == (
         "## Page 1\n\nThe Journal of Kelp\nWhat is said on leaf a.\n\n## Page 2\n\nWhat is said on leaf b.\n\n"
         "## Page 3\n\nWhat is said on leaf c.\n\n## Page 4\n\nWhat is said on leaf d."
     )
-    assert page.notes == ("4 pages", "headers, footers and page numbers that repeat left out: 7 lines")
+    assert page.notes == (
+        "4 pages",
+        "headers, footers and page numbers that repeat left out: 7 lines",
+    )
 
 
 @pytest.mark.parametrize(
     "leaves",
     [
-        [["Chapter 1", "Brown algae."], ["Chapter 2", "Red algae."], ["Chapter 3", "Green algae."]],
-        [["For Ada", "Total: 111 EUR"], ["For Bo", "Total: 222 EUR"], ["For Cy", "Total: 333 EUR"]],
-        [["Invoice 17", "Total: 111 EUR"], ["Invoice 28", "Total: 222 EUR"], ["Invoice 31", "Total: 333 EUR"]],
+        [
+            ["Chapter 1", "Brown algae."],
+            ["Chapter 2", "Red algae."],
+            ["Chapter 3", "Green algae."],
+        ],
+        [
+            ["For Ada", "Total: 111 EUR"],
+            ["For Bo", "Total: 222 EUR"],
+            ["For Cy", "Total: 333 EUR"],
+        ],
+        [
+            ["Invoice 17", "Total: 111 EUR"],
+            ["Invoice 28", "Total: 222 EUR"],
+            ["Invoice 31", "Total: 333 EUR"],
+        ],
         [["1992", "Kelp"], ["1994", "Dulse"], ["2003", "Laver"], ["2004", "Carrageen"]],
-        [["The same line."], ["The same line."], ["The same line."], ["The same line."]],
+        [
+            ["The same line."],
+            ["The same line."],
+            ["The same line."],
+            ["The same line."],
+        ],
         [["7"], ["8"], ["9"]],
     ],
 )
@@ -159,24 +226,35 @@ def test_lines_that_only_look_alike_are_kept(leaves):
     page = read_bytes(pages(*(lines(*leaf) for leaf in leaves)), URL)
 
     parts = ("\n".join(leaf) for leaf in leaves)
-    assert page.content == "\n\n".join(f"## Page {n}\n\n{part}" for n, part in enumerate(parts, start=1))
+    assert page.content == "\n\n".join(
+        f"## Page {n}\n\n{part}" for n, part in enumerate(parts, start=1)
+    )
     assert page.notes == (f"{len(leaves)} pages",)
 
 
 def test_a_header_of_left_pages_and_one_of_right_pages_are_each_kept_once():
     leaves = [
-        lines(f"{n + 7} On the Algae of Cold Seas" if n % 2 else f"Ada and Bo {n + 7}", f"Leaf {'abcdefgh'[n]}.")
+        lines(
+            f"{n + 7} On the Algae of Cold Seas" if n % 2 else f"Ada and Bo {n + 7}",
+            f"Leaf {'abcdefgh'[n]}.",
+        )
         for n in range(8)
     ]
     content = read_bytes(pages(*leaves), URL).content
 
-    assert content.count("On the Algae of Cold Seas") == content.count("8 On the Algae") == 1
+    assert (
+        content.count("On the Algae of Cold Seas")
+        == content.count("8 On the Algae")
+        == 1
+    )
     assert content.count("Leaf ") == 8
 
 
 def test_a_line_that_many_pages_share_is_kept_in_the_middle_of_the_page():
     leaf = b"BT /F1 12 Tf 72 400 Td (To be signed here) Tj 0 -14 Td (%s) Tj 0 -14 Td (By Ada) Tj ET"
-    page = read_bytes(pages(*(leaf % name for name in (b"Kelp", b"Dulse", b"Laver"))), URL)
+    page = read_bytes(
+        pages(*(leaf % name for name in (b"Kelp", b"Dulse", b"Laver"))), URL
+    )
 
     assert page.content.count("To be signed here") == page.content.count("By Ada") == 3
     assert page.notes == ("3 pages",)
@@ -188,7 +266,9 @@ BOLD = b"BT /F1 12 Tf 1 0 0 1 72 720 Tm (Bold title) Tj ET "
 @pytest.mark.parametrize(
     "content",
     [
-        BOLD + BOLD.replace(b"72 720", b"72.3 720") + BOLD.replace(b"72 720", b"72 720.3"),
+        BOLD
+        + BOLD.replace(b"72 720", b"72.3 720")
+        + BOLD.replace(b"72 720", b"72 720.3"),
         b"BT /F1 12 Tf 1 0 0 1 72 720 Tm (Bold title) Tj 1 0 0 1 72.3 720 Tm (Bold title) Tj ET ",
         b"BT /F1 12 Tf 72 720 Td (Bold title) Tj .3 0 Td [(Bold title)] TJ -.3 .3 Td (Bold title) Tj ET ",
         b"BT /F1 12 Tf 1 0 0 1 72 720 Tm (Bold) Tj 1 0 0 1 72.3 720 Tm (Bold) Tj 40 0 Td (title) Tj .3 0 Td (title) Tj ET ",
@@ -196,14 +276,25 @@ BOLD = b"BT /F1 12 Tf 1 0 0 1 72 720 Tm (Bold title) Tj ET "
     ],
 )
 def test_what_is_printed_twice_in_a_place_is_read_once(content):
-    paper = pages(content + b"BT /F1 12 Tf 72 700 Td (Kelp, kelp, kelp) Tj 0 -14 Td (Kelp, kelp, kelp) Tj ET")
+    paper = pages(
+        content
+        + b"BT /F1 12 Tf 72 700 Td (Kelp, kelp, kelp) Tj 0 -14 Td (Kelp, kelp, kelp) Tj ET"
+    )
     text = read_bytes(paper, URL).content
 
-    assert text.split("\n")[2:] == ["Bold title", "Kelp, kelp, kelp", "Kelp, kelp, kelp"]
+    assert text.split("\n")[2:] == [
+        "Bold title",
+        "Kelp, kelp, kelp",
+        "Kelp, kelp, kelp",
+    ]
 
 
 def test_letters_that_are_placed_one_by_one_are_kept():
-    content = b"BT /F1 9 Tf 72 720 Td " + b"".join(b"(%c) Tj 2 0 Td " % letter for letter in b"illl") + b"(Kelp) Tj ET"
+    content = (
+        b"BT /F1 9 Tf 72 720 Td "
+        + b"".join(b"(%c) Tj 2 0 Td " % letter for letter in b"illl")
+        + b"(Kelp) Tj ET"
+    )
     assert "illlKelp" in read_bytes(pages(content), URL).content
 
 
@@ -253,8 +344,13 @@ def test_what_no_reader_of_a_form_sees_is_left_out(annotation):
 
 
 def test_words_that_run_together_give_a_note():
-    glued = pages(lines("WhatisEarthScienceExplain theimportanceofaskingquestions", "Aboutthesea"))
-    assert read_bytes(glued, URL).notes == ("1 page", "words may run together: the file does not say where they end")
+    glued = pages(
+        lines("WhatisEarthScienceExplain theimportanceofaskingquestions", "Aboutthesea")
+    )
+    assert read_bytes(glued, URL).notes == (
+        "1 page",
+        "words may run together: the file does not say where they end",
+    )
     assert read_bytes(pages(lines("Donaudampfschifffahrtsgesellschaft is a long word of German", *["words"] * 50)),
                       URL).notes == ("1 page",)  # fmt: skip
 
@@ -268,7 +364,9 @@ def test_an_encrypted_pdf_is_read_if_it_opens_without_a_password(algorithm, pass
     made.write(out)
 
     if password:
-        with pytest.raises(UnsupportedContent, match="application/pdf that is encrypted"):
+        with pytest.raises(
+            UnsupportedContent, match="application/pdf that is encrypted"
+        ):
             read_bytes(out.getvalue(), URL)
     else:
         assert "thirty meters" in read_bytes(out.getvalue(), URL).content
@@ -278,18 +376,27 @@ def test_a_scan_has_a_note():
     page = read_bytes(pages(b"0 0 m 9 9 l S", b"0 0 m 9 9 l S"), URL)
 
     assert page.content == ""
-    assert page.notes == ("2 pages", "there is no text in it: its pages are pictures, as of a scan, or empty")
-    assert read_bytes(pages(lines("Words."), b"S"), URL).notes == ("2 pages", "1 page without text: empty, or pictures")
+    assert page.notes == (
+        "2 pages",
+        "there is no text in it: its pages are pictures, as of a scan, or empty",
+    )
+    assert read_bytes(pages(lines("Words."), b"S"), URL).notes == (
+        "2 pages",
+        "1 page without text: empty, or pictures",
+    )
 
 
 def test_without_the_extra_the_error_names_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pypdf", None)  # in this process, so read in this one
+    # in this process, so read in this one
+    monkeypatch.setitem(sys.modules, "pypdf", None)
     with pytest.raises(UnsupportedContent, match=r"websearch-core\[pdf\]"):
         read_bytes(PAPER, URL, isolate=False)
 
 
 def test_no_image_survives():
-    content = read_bytes(pages(lines("words ![a]\\(https://evil.example/\\) <img src=x>")), URL).content
+    content = read_bytes(
+        pages(lines("words ![a]\\(https://evil.example/\\) <img src=x>")), URL
+    ).content
     assert "![" not in content
     assert "<img" not in content
 
@@ -309,11 +416,21 @@ def test_no_time_left_leaves_the_first_pages():
 FONT = b"/Resources<</Font<</F1 3 0 R>>>>"
 HOSTILE = {
     "64 MiB of blanks": pages(stream(bytes([32]) * 2**26, packed=True)),
-    "a million words in one place": pages(stream(b"BT /F1 12 Tf 72 720 Td (w) Tj ET " * 300_000, packed=True)),
-    "a page tree in a circle": pdf([b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[2 0 R]/Count 9>>"]),
-    "two thousand million pages": pdf([b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[]/Count 2000000000>>"]),
+    "a million words in one place": pages(
+        stream(b"BT /F1 12 Tf 72 720 Td (w) Tj ET " * 300_000, packed=True)
+    ),
+    "a page tree in a circle": pdf(
+        [b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[2 0 R]/Count 9>>"]
+    ),
+    "two thousand million pages": pdf(
+        [b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[]/Count 2000000000>>"]
+    ),
     "half a million times the same page": pdf(
-        [b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[%b]>>" % (b"3 0 R " * 500_000), b"<</Type/Page>>"]
+        [
+            b"<</Type/Catalog/Pages 2 0 R>>",
+            b"<</Type/Pages/Kids[%b]>>" % (b"3 0 R " * 500_000),
+            b"<</Type/Page>>",
+        ]
     ),
     "arrays in arrays": pdf([b"<</Type/Catalog/X " + b"[" * 100_000 + b">>"]),
     "forms of ten forms of ten forms": pdf(
@@ -366,7 +483,9 @@ def test_a_truncated_pdf_is_read_or_refused(place):
         assert "application/pdf" in str(error)
 
 
-@pytest.mark.skipif(not TEX.exists(), reason=f"needs {TEX}, which Debian's shared-mime-info has")
+@pytest.mark.skipif(
+    not TEX.exists(), reason=f"needs {TEX}, which Debian's shared-mime-info has"
+)
 def test_a_pdf_made_with_tex():
     page = read_bytes(TEX.read_bytes(), URL)
 
@@ -385,7 +504,12 @@ def test_a_pdf_made_with_tex():
 
 
 def filtered(data: bytes, filters: bytes, more: bytes = b"") -> bytes:
-    return b"<</Length %d/Filter%b%b>>stream\n%b\nendstream" % (len(data), filters, more, data)
+    return b"<</Length %d/Filter%b%b>>stream\n%b\nendstream" % (
+        len(data),
+        filters,
+        more,
+        data,
+    )
 
 
 KELP = b"BT /F1 12 Tf (Brown algae) Tj ET"
@@ -395,13 +519,21 @@ KELP = b"BT /F1 12 Tf (Brown algae) Tj ET"
     "content",
     [
         filtered(base64.a85encode(KELP) + b"~>", b"/ASCII85Decode"),
-        filtered(b"<~ " + base64.a85encode(KELP, wrapcol=20) + b" ~>\n", b"/ASCII85Decode"),
+        filtered(
+            b"<~ " + base64.a85encode(KELP, wrapcol=20) + b" ~>\n", b"/ASCII85Decode"
+        ),
         filtered(base64.a85encode(KELP), b"[/ASCII85Decode]"),
-        filtered(base64.a85encode(KELP + b"\n" + bytes(8) + b"\n" * 9) + b"~>", b"/ASCII85Decode"),
+        filtered(
+            base64.a85encode(KELP + b"\n" + bytes(8) + b"\n" * 9) + b"~>",
+            b"/ASCII85Decode",
+        ),
         filtered(KELP.hex(" ").encode() + b">", b"/ASCIIHexDecode"),
         filtered(KELP.hex().encode().rstrip(b"0") + b"\n>", b"/ASCIIHexDecode"),
         filtered(bytes([len(KELP) - 1]) + KELP + b"\x80", b"/RunLengthDecode"),
-        filtered(base64.a85encode(zlib.compress(KELP)) + b"~>", b"[/ASCII85Decode/FlateDecode]"),
+        filtered(
+            base64.a85encode(zlib.compress(KELP)) + b"~>",
+            b"[/ASCII85Decode/FlateDecode]",
+        ),
     ],
 )
 def test_every_filter_gives_its_text(content):
@@ -412,15 +544,23 @@ MIB = 2**20
 BOMBS = {
     "ASCII85": filtered(b"z" * 10 * MIB, b"/ASCII85Decode"),
     "ASCII85 of words": filtered(b"+&)GQ" * 2 * MIB, b"/ASCII85Decode"),
-    "packed ASCII85": filtered(zlib.compress(b"z" * 10 * MIB), b"[/FlateDecode/ASCII85Decode]"),
-    "ASCII85 twice": filtered(zlib.compress(b"z" * (MIB // 8)), b"[/FlateDecode/ASCII85Decode/ASCII85Decode]"),
+    "packed ASCII85": filtered(
+        zlib.compress(b"z" * 10 * MIB), b"[/FlateDecode/ASCII85Decode]"
+    ),
+    "ASCII85 twice": filtered(
+        zlib.compress(b"z" * (MIB // 8)), b"[/FlateDecode/ASCII85Decode/ASCII85Decode]"
+    ),
     "hexadecimal digits": filtered(b"2 " * 4 * MIB, b"/ASCIIHexDecode"),
     "run lengths": filtered(b"\0 " * 5 * MIB, b"/RunLengthDecode"),
-    "packed run lengths": filtered(zlib.compress(b"\0 " * 5 * MIB), b"[/FlateDecode/RunLengthDecode]"),
+    "packed run lengths": filtered(
+        zlib.compress(b"\0 " * 5 * MIB), b"[/FlateDecode/RunLengthDecode]"
+    ),
     "Flate": filtered(zlib.compress(bytes(2**26)), b"/FlateDecode"),
     "LZW": filtered(b"\x80\x08\x01\x00\x20\x10" * MIB, b"/LZWDecode"),
     "a predictor": filtered(
-        zlib.compress(b"\4aaa" * MIB * 2), b"/FlateDecode", b"/DecodeParms<</Predictor 15/Columns 3>>"
+        zlib.compress(b"\4aaa" * MIB * 2),
+        b"/FlateDecode",
+        b"/DecodeParms<</Predictor 15/Columns 3>>",
     ),
 }
 
@@ -428,7 +568,8 @@ BOMBS = {
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_takes_little_memory(name):
     paper = pages(BOMBS[name])
-    read_bytes(PAPER, URL, "application/pdf")  # run the imports that happen on first use
+    # run the imports that happen on first use
+    read_bytes(PAPER, URL, "application/pdf")
     tracemalloc.start()
     try:
         page = read_bytes(paper, URL, "application/pdf")
@@ -446,10 +587,15 @@ def test_fonts_that_share_a_list_of_widths_take_little_memory():
         [
             b"<</Type/Catalog/Pages 2 0 R>>",
             b"<</Type/Pages/Kids[4 0 R]/Count 1>>",
-            b"<</F1 %b%b>>" % (font, b"".join(b"/F%d %b" % (number, font) for number in range(2, 1000))),
+            b"<</F1 %b%b>>"
+            % (
+                font,
+                b"".join(b"/F%d %b" % (number, font) for number in range(2, 1000)),
+            ),
             b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 5 0 R/Resources<</Font 3 0 R>>>>",
             stream(KELP),
-            b"<</Type/Font/Subtype/CIDFontType0/BaseFont/M/W[1[%b]]>>" % (b"500 " * 5_000),
+            b"<</Type/Font/Subtype/CIDFontType0/BaseFont/M/W[1[%b]]>>"
+            % (b"500 " * 5_000),
         ]
     )
     tracemalloc.start()
@@ -463,9 +609,15 @@ def test_fonts_that_share_a_list_of_widths_take_little_memory():
 
 
 def test_a_bomb_in_a_character_map_takes_little_memory():
-    unicode_map = stream(b"1 beginbfchar\n" + b"<01> <0041>\n" * 300_000 + b"endbfchar", packed=True)
-    paper = pages(lines("Kelp")).replace(b"/WinAnsiEncoding>>", b"/WinAnsiEncoding/ToUnicode 7 0 R>>")
-    paper = paper.replace(b"xref\n", b"7 0 obj\n" + unicode_map + b"\nendobj\nxref\n", 1)
+    unicode_map = stream(
+        b"1 beginbfchar\n" + b"<01> <0041>\n" * 300_000 + b"endbfchar", packed=True
+    )
+    paper = pages(lines("Kelp")).replace(
+        b"/WinAnsiEncoding>>", b"/WinAnsiEncoding/ToUnicode 7 0 R>>"
+    )
+    paper = paper.replace(
+        b"xref\n", b"7 0 obj\n" + unicode_map + b"\nendobj\nxref\n", 1
+    )
     tracemalloc.start()
     try:
         read_bytes(paper, URL, "application/pdf")
@@ -477,7 +629,8 @@ def test_a_bomb_in_a_character_map_takes_little_memory():
 
 @pytest.mark.no_cover
 def test_decoded_pages_are_not_kept():
-    image = b"BI /W 1 /H 1 ID " + b"x" * 3_000_000 + b"\nEI Q"  # which pypdf skips quickly
+    # which pypdf skips quickly
+    image = b"BI /W 1 /H 1 ID " + b"x" * 3_000_000 + b"\nEI Q"
     paper = pages(*[stream(KELP + b"\n" + image, packed=True)] * 10)
     tracemalloc.start()
     try:
@@ -490,7 +643,11 @@ def test_decoded_pages_are_not_kept():
 
 
 def test_a_large_image_does_not_lose_the_text():
-    picture = b"<</Type/XObject/Subtype/Image/Length 6000000>>stream\n" + bytes(6_000_000) + b"\nendstream"
+    picture = (
+        b"<</Type/XObject/Subtype/Image/Length 6000000>>stream\n"
+        + bytes(6_000_000)
+        + b"\nendstream"
+    )
     paper = pdf(
         [
             b"<</Type/Catalog/Pages 2 0 R>>",
@@ -511,7 +668,9 @@ def test_an_application_that_uses_pypdf_itself_is_not_bounded():
     assert len(pypdf.filters.RunLengthDecode.decode(b"\0 " * MIB + b"\x80")) == MIB
 
 
-@pytest.mark.parametrize("text", ["k" * 200_000, "k-" * 100_000, "1." * 100_000, "k_" * 100_000])
+@pytest.mark.parametrize(
+    "text", ["k" * 200_000, "k-" * 100_000, "1." * 100_000, "k_" * 100_000]
+)
 @pytest.mark.no_cover
 def test_a_page_without_spaces_takes_linear_time(text):
     page = read_bytes(

@@ -1,4 +1,6 @@
-"""Texts that are not Markdown: source code, data, logs, prose. Their text is not changed, and it is inert."""
+"""Texts that are not Markdown: source code, data, logs, prose. Their text is not
+changed, and it is inert.
+"""
 
 from __future__ import annotations
 import csv
@@ -40,7 +42,11 @@ def read(text: str, kind: str = "text/plain", url: str = RAW) -> Page:
 
 def some(folder: Path, pattern: str, most: int) -> Iterator[Path]:
     """Yield files from all over a folder: the same ones in each run."""
-    found = [path for path in sorted(folder.rglob(pattern)) if path.is_file() and path.stat().st_size < 200_000]
+    found = [
+        path
+        for path in sorted(folder.rglob(pattern))
+        if path.is_file() and path.stat().st_size < 200_000
+    ]
     yield from found[:: max(1, len(found) // most)][:most]
 
 
@@ -58,7 +64,10 @@ PACKAGES = Path(sysconfig.get_path("purelib"))
 @pytest.mark.parametrize(
     ("folder", "pattern"),
     [(LIBRARY, "*.py"), (Path("/usr/include"), "*.h")]
-    + [(PACKAGES, f"*.{name}") for name in ("toml", "yaml", "yml", "json", "js", "css", "c", "pyx", "sh")],
+    + [
+        (PACKAGES, f"*.{name}")
+        for name in ("toml", "yaml", "yml", "json", "js", "css", "c", "pyx", "sh")
+    ],
     ids=lambda value: value.lstrip("*.") if isinstance(value, str) else "",
 )
 @pytest.mark.no_cover
@@ -83,11 +92,15 @@ CODE = [
 
 
 @settings(deadline=None, max_examples=400)
-@given(st.lists(st.sampled_from(CODE), min_size=1, max_size=30).map("".join), st.sampled_from(KINDS))
+@given(
+    st.lists(st.sampled_from(CODE), min_size=1, max_size=30).map("".join),
+    st.sampled_from(KINDS),
+)
 def test_no_text_is_changed_and_each_is_inert(text: str, kind: str) -> None:
     text = f"a {text}"  # so that it is not sniffed as something else
     if "\x00" in text or re.search("[\x01-\x08\x0b]", text):
-        text = " " * 1024 + text  # control characters at the beginning are a sign of binary data
+        # control characters at the beginning are a sign of binary data
+        text = " " * 1024 + text
     page = read(text, kind)
     assert strip_invisible(text)[0].strip("\n") in page.content
     check(page.content, links=kind == "text/plain")
@@ -98,7 +111,13 @@ def test_source_code_is_found_as_it_is_written() -> None:
     assert page.content == f"```\n{SCRIPT}```"
     assert (page.title, page.links, page.notes) == ("", (), ())
     web = WebSearch(FakeWeb(pages={RAW: page}))
-    for phrase in ("handlers[name](event)", "table[key](arg1, arg2)", "vec![1](2)", "# config", "<https://tides"):
+    for phrase in (
+        "handlers[name](event)",
+        "table[key](arg1, arg2)",
+        "vec![1](2)",
+        "# config",
+        "<https://tides",
+    ):
         assert "1 place" in web.read(RAW, find=phrase).notes[-1], phrase
 
 
@@ -118,7 +137,9 @@ def test_source_code_is_found_as_it_is_written() -> None:
         ("a", "application/xhtml-like+xml", "xml"),
     ],
 )
-def test_the_language_of_code_is_that_of_its_type_or_name(path: str, kind: str, language: str | None) -> None:
+def test_the_language_of_code_is_that_of_its_type_or_name(
+    path: str, kind: str, language: str | None
+) -> None:
     text = "Kelp grows."
     expected = text if language is None else f"```{language}\n{text}\n```"
     assert read(text, kind, f"https://raw.example/{path}?x=1").content == expected
@@ -169,13 +190,17 @@ def test_the_windows_of_a_long_source_file_are_code_blocks() -> None:
         assert part.content.startswith("```py\n")
         assert part.content_length == len(part.content) <= 900
         check(part.content)
-        seen += [line for line in part.content.split("\n") if not line.startswith("```")]
+        seen += [
+            line for line in part.content.split("\n") if not line.startswith("```")
+        ]
         offset = part.next_offset
     assert [line for line in seen if line] == lines
 
 
 def tokens(text: str) -> object:
-    """Return what JSON says: its numbers as they are written, each key as often as it is there."""
+    """Return what JSON says: its numbers as they are written, each key as often as it
+    is there.
+    """
     return json.loads(text, parse_int=str, parse_float=str, object_pairs_hook=list)
 
 
@@ -189,10 +214,18 @@ VALUES = st.recursive(
 
 def as_json(value: object) -> str:
     if isinstance(value, tuple):
-        return "{" + ",".join(f"{json.dumps(key)} :{as_json(inner)}" for key, inner in value) + " }"
+        return (
+            "{"
+            + ",".join(f"{json.dumps(key)} :{as_json(inner)}" for key, inner in value)
+            + " }"
+        )
     if isinstance(value, list):
         return "[ " + ",".join(map(as_json, value)) + "]"
-    return value if isinstance(value, str) and re.fullmatch(r"[-0-9.e]+", value) else json.dumps(value)
+    return (
+        value
+        if isinstance(value, str) and re.fullmatch(r"[-0-9.e]+", value)
+        else json.dumps(value)
+    )
 
 
 @settings(deadline=None)
@@ -209,7 +242,11 @@ def test_json_says_the_same_when_it_is_laid_out(value: object) -> None:
 
 
 def test_json_keeps_its_digits_its_keys_and_what_is_invisible() -> None:
-    text = '{"v":1.10,"v":[],"n":1e5,"s":"\\u00e9\\/\\u200b","t":"\\u6d77\\/","o":{},"long":' + "1" * 5000 + "}"
+    text = (
+        '{"v":1.10,"v":[],"n":1e5,"s":"\\u00e9\\/\\u200b","t":"\\u6d77\\/","o":{},"long":'
+        + "1" * 5000
+        + "}"
+    )
     page = read(text, "application/json")
     assert page.content.split("\n")[2:8] == [
         '  "v": 1.10,', '  "v": [],', '  "n": 1e5,', '  "s": "\\u00e9\\/\\u200b",', '  "t": "海/",', '  "o": {},',
@@ -219,11 +256,14 @@ def test_json_keeps_its_digits_its_keys_and_what_is_invisible() -> None:
 
 def test_json_looks_as_pythons_own_layout_of_it() -> None:
     value = {"a": [1, {"b": [], "c": {}}, [[2]]], "d": 'q"]}[{,:', "é": None}
-    assert read(json.dumps(value), "application/json").content[8:-4] == json.dumps(value, indent=2, ensure_ascii=False)
+    assert read(json.dumps(value), "application/json").content[8:-4] == json.dumps(
+        value, indent=2, ensure_ascii=False
+    )
 
 
 CELLS = st.lists(st.sampled_from([*CODE, "a|b", '"', ",", "kelp"]), max_size=4).map(
-    lambda parts: strip_invisible("".join(parts))[0]  # first, since a line end that csv does not know as one ends a row
+    # first, since a line end that csv does not know as one ends a row
+    lambda parts: strip_invisible("".join(parts))[0]
 )
 
 

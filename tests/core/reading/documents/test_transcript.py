@@ -1,4 +1,6 @@
-"""Captions and transcripts become paragraphs that begin with their time, whatever is wrong with them."""
+"""Captions and transcripts become paragraphs that begin with their time, whatever is
+wrong with them.
+"""
 
 from __future__ import annotations
 import json
@@ -51,14 +53,21 @@ def test_captions_are_what_is_said_by_whom_and_when():
     assert (page.media_type, page.notes, page.truncated) == ("text/vtt", (), False)
 
 
-@pytest.mark.parametrize("kind", ["application/x-subrip", "application/srt", "text/srt", "text/plain", None])
+@pytest.mark.parametrize(
+    "kind", ["application/x-subrip", "application/srt", "text/srt", "text/plain", None]
+)
 def test_subrip_is_read_whatever_the_header_says(kind):
     text = "1\r\n00:00:01,000 --> 00:00:02,000\r\n<i>Kelp</i> {\\an8}grows\r\n\r\n2\r\n00:00:02,500 --> 00:00:03,000\r\nfast.\r\n"
 
-    assert read(text, kind, "https://sea.example/kelp.srt").content == "(0:01) Kelp grows fast."
+    assert (
+        read(text, kind, "https://sea.example/kelp.srt").content
+        == "(0:01) Kelp grows fast."
+    )
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "application/octet-stream", "text/vtt; charset=utf-8", None])
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/octet-stream", "text/vtt; charset=utf-8", None]
+)
 @pytest.mark.parametrize("before", [b"", b"\xef\xbb\xbf"])
 def test_webvtt_is_known_by_how_it_begins(kind, before):
     page = read(before + VTT.encode(), kind, "https://sea.example/captions")
@@ -67,7 +76,10 @@ def test_webvtt_is_known_by_how_it_begins(kind, before):
 
 
 def test_a_text_that_only_mentions_webvtt_is_none():
-    assert read("WEBVTTs are captions.", "text/plain", "https://sea.example/a").content == "WEBVTTs are captions."
+    assert (
+        read("WEBVTTs are captions.", "text/plain", "https://sea.example/a").content
+        == "WEBVTTs are captions."
+    )
 
 
 def test_the_json_of_a_podcast_is_read():
@@ -86,7 +98,10 @@ def test_the_json_of_a_podcast_is_read():
 def test_wrong_fields_of_a_podcast_are_left_out():
     whens = ["x", None, True, -1, 1e400, 10**400, []]
     odd = [{"body": "Kelp.", "startTime": when, "speaker": when} for when in whens]
-    page = read(podcast(None, 3, {"body": 3}, {"body": " "}, *odd), "application/x-transcript+json")
+    page = read(
+        podcast(None, 3, {"body": 3}, {"body": " "}, *odd),
+        "application/x-transcript+json",
+    )
 
     assert page.content == f"(?) x: {' '.join(['Kelp.'] * len(whens))}"
 
@@ -107,8 +122,15 @@ def test_a_file_without_cues_is_the_text_that_it_is(text, kind):
 
 
 def test_captions_that_roll_are_read_once():
-    cues = ["Kelp grows", "Kelp grows\nhalf a metre", "half a metre", "half a metre\na day."]
-    text = "WEBVTT\n\n" + "\n\n".join(f"00:00:0{n}.000 --> 00:00:0{n}.900\n{cue}" for n, cue in enumerate(cues))
+    cues = [
+        "Kelp grows",
+        "Kelp grows\nhalf a metre",
+        "half a metre",
+        "half a metre\na day.",
+    ]
+    text = "WEBVTT\n\n" + "\n\n".join(
+        f"00:00:0{n}.000 --> 00:00:0{n}.900\n{cue}" for n, cue in enumerate(cues)
+    )
 
     assert read(text).content == "(0:00) Kelp grows half a metre a day."
 
@@ -126,9 +148,15 @@ def test_a_long_talk_has_paragraphs_that_end_with_a_sentence():
 
 
 def test_a_talk_without_sentences_has_paragraphs_too():
-    cues = [f"00:{n // 60:02}:{n % 60:02}.000 --> 00:59:00.000\nkelp number {n}" for n in range(400)]
+    cues = [
+        f"00:{n // 60:02}:{n % 60:02}.000 --> 00:59:00.000\nkelp number {n}"
+        for n in range(400)
+    ]
 
-    assert max(map(len, read("WEBVTT\n\n" + "\n\n".join(cues)).content.split("\n\n"))) < 1_400
+    assert (
+        max(map(len, read("WEBVTT\n\n" + "\n\n".join(cues)).content.split("\n\n")))
+        < 1_400
+    )
 
 
 @pytest.mark.parametrize(
@@ -144,7 +172,9 @@ def test_a_talk_without_sentences_has_paragraphs_too():
     ],
 )
 def test_nothing_that_is_said_is_markup(said):
-    page = read(f"WEBVTT\n\n00:00:01.000 --> 00:00:02.000\n{said}\n\n00:00:03.000 --> 00:00:04.000\n<v {said}>kelp")
+    page = read(
+        f"WEBVTT\n\n00:00:01.000 --> 00:00:02.000\n{said}\n\n00:00:03.000 --> 00:00:04.000\n<v {said}>kelp"
+    )
 
     assert page.links == ()
     assert all(line.startswith("(0:0") for line in page.content.split("\n\n"))
@@ -160,7 +190,9 @@ def test_invisible_characters_are_removed_and_a_long_file_is_cut():
 
 
 def test_a_charset_that_may_hide_markup_is_noted():
-    assert read(b"WEBVTT\n\n00:01.000 --> 00:02.000\nkelp", "text/vtt; charset=iso-2022-kr").notes
+    assert read(
+        b"WEBVTT\n\n00:01.000 --> 00:02.000\nkelp", "text/vtt; charset=iso-2022-kr"
+    ).notes
 
 
 def test_no_file_makes_the_reader_fail():

@@ -6,7 +6,11 @@ import pytest
 
 from websearch_core import Page
 from websearch_core.reading import Excerpt
-from websearch_core.reading._excerpt.passages import kinds_asked, kinds_stated, words_asking
+from websearch_core.reading._excerpt.passages import (
+    kinds_asked,
+    kinds_stated,
+    words_asking,
+)
 
 QUESTIONS = {
     "money": [
@@ -25,15 +29,22 @@ QUESTIONS = {
         "كم عدد السكان؟", "वहाँ कितने लोग रहते हैं?", "Có bao nhiêu người sống ở đó?", "มีคนอยู่กี่คน", "那里住着多少人？",
     ],
 }  # fmt: skip
-CASES = [(kind, question) for kind, questions in QUESTIONS.items() for question in questions]
+CASES = [
+    (kind, question) for kind, questions in QUESTIONS.items() for question in questions
+]
 
 
-@pytest.mark.parametrize(("kind", "question"), CASES, ids=[question for _, question in CASES])
+@pytest.mark.parametrize(
+    ("kind", "question"), CASES, ids=[question for _, question in CASES]
+)
 def test_a_question_asks_for_its_kind_of_answer_in_each_language(kind, question):
     assert kind in kinds_asked(question)
 
 
-@pytest.mark.parametrize("question", ["Who keeps the lamp?", "Warum ist sie erloschen?", "brass lamps by the sea", ""])
+@pytest.mark.parametrize(
+    "question",
+    ["Who keeps the lamp?", "Warum ist sie erloschen?", "brass lamps by the sea", ""],
+)
 def test_other_questions_ask_for_none(question):
     assert kinds_asked(question) == []
 
@@ -53,7 +64,10 @@ def test_a_text_states_the_kinds_that_a_person_would_see(text, kinds):
     assert kinds_stated(text, ["money", "time", "number"]) == kinds
 
 
-@pytest.mark.parametrize("price", ["฿1,299", "5 199 руб.", "48 Euro", "49 TL", "199.000đ", "499 ريال", "499 रुपये"])
+@pytest.mark.parametrize(
+    "price",
+    ["฿1,299", "5 199 руб.", "48 Euro", "49 TL", "199.000đ", "499 ريال", "499 रुपये"],
+)
 def test_prices_are_money_in_the_currencies_of_many_countries(price):
     aside = f"The lamp is made of brass.\n\n{'Lamps cost a lot of time. ' * 40}\n\nEmber, black: {price}"
     page = Page(url="https://shop.example/", content=aside)

@@ -1,4 +1,6 @@
-"""What stands beside the main text is still found when the page comes from another process, a cache or a conversation."""
+"""What stands beside the main text is still found when the page comes from another
+process, a cache or a conversation.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ def test_another_process_returns_it(isolate):
 
     assert FACT in page.rest
     assert FACT not in page.content
-    assert FACT in Excerpt(query="phone number to call", max_length=900).of(page).content
+    assert (
+        FACT in Excerpt(query="phone number to call", max_length=900).of(page).content
+    )
 
 
 def test_a_file_of_the_cache_keeps_it(fake, tmp_path):
@@ -60,7 +64,9 @@ class Values(dict):
 
 def test_a_value_in_redis_has_it(fake, monkeypatch):
     values = Values()
-    monkeypatch.setattr("websearch_core.layers._caching.redis.connect", lambda *_: values)
+    monkeypatch.setattr(
+        "websearch_core.layers._caching.redis.connect", lambda *_: values
+    )
     location = "redis://127.0.0.1:1/0"
     WebSearch(fake, cache=Cache(location=location)).read(URL, max_length=100)
 
@@ -72,7 +78,9 @@ def test_a_value_in_redis_has_it(fake, monkeypatch):
 def test_a_conversation_reads_on_in_it(fake):
     tools, run = WebTools(provider=fake, reader=fake), Run(conversation="1")
     first = tools.open_page({"url": URL, "max_length": 500}, run)
-    asked = tools.open_page({"url": URL, "query": "phone number to call", "max_length": 900}, run)
+    asked = tools.open_page(
+        {"url": URL, "query": "phone number to call", "max_length": 900}, run
+    )
     found = tools.open_page({"url": URL, "find": "call us on"}, run)
 
     assert FACT not in first.content

@@ -14,11 +14,20 @@ from websearch_core.models import Page
 from websearch_core.reading import Excerpt, read_html
 from websearch_core.reading._excerpt.find import Folded, by_phrase, occurrences
 
-CORPUS = Path(__file__).parents[5] / "shared" / "corpora" / "reading" / "wcxb" / "dev" / "html"
+CORPUS = (
+    Path(__file__).parents[5]
+    / "shared"
+    / "corpora"
+    / "reading"
+    / "wcxb"
+    / "dev"
+    / "html"
+)
 
 FILLER = "Nothing here tells of the matter at hand, and it goes on for a while. " * 12
 TEXT = "\n\n".join(
-    f"## Part {n}\n\n{FILLER}\n\nThe grace period of part {n} is {n} days.\n\n{FILLER}" for n in range(9)
+    f"## Part {n}\n\n{FILLER}\n\nThe grace period of part {n} is {n} days.\n\n{FILLER}"
+    for n in range(9)
 )
 
 
@@ -27,7 +36,12 @@ def find_phrase(page: Page, phrase: str, max_length: int, offset: int = 0) -> Pa
 
 
 def whole(text: str) -> Page:
-    return Page(url="https://example.org/", content=text, content_length=len(text), original_length=len(text))
+    return Page(
+        url="https://example.org/",
+        content=text,
+        content_length=len(text),
+        original_length=len(text),
+    )
 
 
 def counted(part: Page) -> tuple[int, int]:
@@ -39,28 +53,51 @@ def counted(part: Page) -> tuple[int, int]:
 
 
 PIECES = st.sampled_from(
-    ["kelp ", "Kélp ", "the sea. ", "\n\n", "## Kelp\n\n", "| kelp | a |\n", "- kelp\n", "x " * 200]
+    [
+        "kelp ",
+        "Kélp ",
+        "the sea. ",
+        "\n\n",
+        "## Kelp\n\n",
+        "| kelp | a |\n",
+        "- kelp\n",
+        "x " * 200,
+    ]
 )
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(PIECES, max_size=60).map("".join), st.integers(100, 3000), st.integers(0, 300))
-def test_every_place_that_is_said_to_be_shown_is_shown(text: str, max_length: int, offset: int) -> None:
+@given(
+    st.lists(PIECES, max_size=60).map("".join),
+    st.integers(100, 3000),
+    st.integers(0, 300),
+)
+def test_every_place_that_is_said_to_be_shown_is_shown(
+    text: str, max_length: int, offset: int
+) -> None:
     part = find_phrase(whole(text), "KELP", max_length, offset)
     there, shown = counted(part)
-    places = [match.start() for match in re.finditer("k[eé]lp", text, re.IGNORECASE) if match.start() >= offset]
+    places = [
+        match.start()
+        for match in re.finditer("k[eé]lp", text, re.IGNORECASE)
+        if match.start() >= offset
+    ]
 
     assert there == len(places)
     assert part.content_length == len(part.content) <= max_length
     for place in places[:shown]:
-        assert any(one.offset <= place < one.offset + one.length for one in part.passages)
+        assert any(
+            one.offset <= place < one.offset + one.length for one in part.passages
+        )
     assert part.next_offset == (places[shown] if shown < there else None)
     assert bool(part.content) == bool(places)
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(PIECES, max_size=60).map("".join), st.integers(60, 600))
-def test_following_the_next_offset_shows_every_place_once(text: str, max_length: int) -> None:
+def test_following_the_next_offset_shows_every_place_once(
+    text: str, max_length: int
+) -> None:
     page, offset, seen = whole(text), 0, 0
     total, _ = counted(find_phrase(page, "kelp", 10**6))
     while True:
@@ -79,7 +116,9 @@ def test_places_come_with_their_headings_and_the_text_around_them() -> None:
 
     assert len(part.passages) == 9
     assert {one.headings for one in part.passages} == {(f"Part {n}",) for n in range(9)}
-    assert all(f"The grace period of part {n} is {n} days." in part.content for n in range(9))
+    assert all(
+        f"The grace period of part {n} is {n} days." in part.content for n in range(9)
+    )
     assert part.notes == ("9 places with 'grace period'",)
     assert part.truncated
     assert len(part.content) < len(TEXT) / 2
@@ -93,11 +132,15 @@ def test_places_that_do_not_fit_are_counted_and_found_from_the_next_offset() -> 
     assert (there, 0 < shown < 9) == (9, True)
     assert TEXT[part.next_offset :].startswith("grace period")
     rest = find_phrase(page, "grace period", 20_000, part.next_offset)
-    assert rest.notes == (f"{9 - shown} places with 'grace period' from offset {part.next_offset} on",)
+    assert rest.notes == (
+        f"{9 - shown} places with 'grace period' from offset {part.next_offset} on",
+    )
 
 
 def test_places_that_are_near_are_shown_together() -> None:
-    part = find_phrase(whole(f"{FILLER}\n\nKelp here. Kelp there.\n\n{FILLER}"), "kelp", 2_000)
+    part = find_phrase(
+        whole(f"{FILLER}\n\nKelp here. Kelp there.\n\n{FILLER}"), "kelp", 2_000
+    )
 
     assert part.notes == ("2 places with 'kelp'",)
     assert len(part.passages) == 1
@@ -133,7 +176,11 @@ def test_a_phrase_with_nothing_in_it_is_refused(phrase: str) -> None:
             "the guide for more",
             "the guide](https://a.example/x) for more",
         ),
-        ("see [the guide](https://a.example/x)", "https://a.example/x", "https://a.example/x"),
+        (
+            "see [the guide](https://a.example/x)",
+            "https://a.example/x",
+            "https://a.example/x",
+        ),
         ("wait… what", "wait... what", "wait… what"),
         ("كِتَاب", "كتاب", "كِتَاب"),
         ("İstanbul", "istanbul", "İstanbul"),
@@ -142,8 +189,16 @@ def test_a_phrase_with_nothing_in_it_is_refused(phrase: str) -> None:
         ("か\u3099ぎ", "が", "か\u3099"),
         ("\u1100\u1161\u11a8도", "각", "\u1100\u1161\u11a8"),
         ("각도", "\u1100\u1161\u11a8도", "각도"),
-        ("Kelp’s growth doesn’t stop", "kelp's growth doesn't stop", "Kelp’s growth doesn’t stop"),
-        ("in 2019–2024, a co‑operative", "2019-2024, a co-operative", "2019–2024, a co‑operative"),
+        (
+            "Kelp’s growth doesn’t stop",
+            "kelp's growth doesn't stop",
+            "Kelp’s growth doesn’t stop",
+        ),
+        (
+            "in 2019–2024, a co‑operative",
+            "2019-2024, a co-operative",
+            "2019–2024, a co‑operative",
+        ),
         ("a “forest”", '"forest"', "“forest”"),
         ("ein «Wald»", '"wald"', "«Wald»"),
         ('a "forest"', "“forest”", '"forest"'),
@@ -158,13 +213,20 @@ def test_a_phrase_with_nothing_in_it_is_refused(phrase: str) -> None:
         ("𝐊elp", "kelp", "𝐊elp"),
     ],
 )
-def test_a_phrase_is_found_as_a_person_would_find_it(text: str, phrase: str, read: str) -> None:
+def test_a_phrase_is_found_as_a_person_would_find_it(
+    text: str, phrase: str, read: str
+) -> None:
     around = f"Before it. {text} After it."
     assert [read] == [around[start:end] for start, end in occurrences(around, phrase)]
 
 
 def test_a_kana_with_its_mark_is_another_letter() -> None:
-    assert len(occurrences("か", "が")) == len(occurrences("が", "か")) == len(occurrences("각도", "가")) == 0
+    assert (
+        len(occurrences("か", "が"))
+        == len(occurrences("が", "か"))
+        == len(occurrences("각도", "가"))
+        == 0
+    )
 
 
 TYPED = str.maketrans("’‘“”„«»–—‑−\u00a0", '\'\'"""""---- ', "\u00ad")
@@ -186,15 +248,26 @@ def blocks(markdown: str) -> Iterator[str]:
             yield token.content
         elif token.type == "inline":
             shown = [child for child in token.children or [] if child.type != "image"]
-            yield "".join(" " if child.type in {"softbreak", "hardbreak"} else child.content for child in shown)
+            yield "".join(
+                " " if child.type in {"softbreak", "hardbreak"} else child.content
+                for child in shown
+            )
 
 
 def not_found(content: str) -> list[str]:
-    """Return the runs of three words in a block that are not found as people type them."""
+    """Return the runs of three words in a block that are not found as people type
+    them.
+    """
     forms = [Folded(content, seen=True).form, Folded(content).form]
     words = [block.translate(TYPED).split() for block in blocks(content)]
-    runs = {" ".join(block[n : n + 3]) for block in words for n in range(len(block) - 2)}
-    return [run for run in runs if not any(Folded(run).form.strip() in form for form in forms)]
+    runs = {
+        " ".join(block[n : n + 3]) for block in words for n in range(len(block) - 2)
+    }
+    return [
+        run
+        for run in runs
+        if not any(Folded(run).form.strip() in form for form in forms)
+    ]
 
 
 def test_every_run_of_three_words_is_found_as_people_type_it() -> None:
@@ -205,9 +278,20 @@ def test_every_run_of_three_words_is_found_as_people_type_it() -> None:
 
 
 @pytest.mark.skipif(not CORPUS.exists(), reason="the corpus is not here")
-@pytest.mark.parametrize("file", sorted(CORPUS.glob("*.gz"))[::60], ids=lambda file: file.name)
-def test_every_run_of_three_words_of_a_page_is_found_as_people_type_it(file: Path) -> None:
-    assert not_found(read_html(gzip.decompress(file.read_bytes()), "https://sea.example/").content) == []
+@pytest.mark.parametrize(
+    "file", sorted(CORPUS.glob("*.gz"))[::60], ids=lambda file: file.name
+)
+def test_every_run_of_three_words_of_a_page_is_found_as_people_type_it(
+    file: Path,
+) -> None:
+    assert (
+        not_found(
+            read_html(
+                gzip.decompress(file.read_bytes()), "https://sea.example/"
+            ).content
+        )
+        == []
+    )
 
 
 def test_a_place_deep_in_a_row_that_is_too_long_is_shown_all_the_same() -> None:
@@ -223,13 +307,24 @@ def test_code_that_looks_like_a_link_is_searched_as_it_is_written():
     code = "```python\nhandlers[name](event)\n```"
     text = f"An [event](https://sea.example/kelp).\n\n{code}\n\nSee [kelp](https://sea.example/event)."
 
-    assert [text[start:end] for start, end in occurrences(text, "event")] == ["event", "event"]
-    assert [text[start:end] for start, end in occurrences(text, "[name](event)")] == ["[name](event)"]
-    assert [text[start:end] for start, end in occurrences(text, "see kelp")] == ["See [kelp"]
+    assert [text[start:end] for start, end in occurrences(text, "event")] == [
+        "event",
+        "event",
+    ]
+    assert [text[start:end] for start, end in occurrences(text, "[name](event)")] == [
+        "[name](event)"
+    ]
+    assert [text[start:end] for start, end in occurrences(text, "see kelp")] == [
+        "See [kelp"
+    ]
 
 
 def test_a_phrase_is_found_outside_the_main_text_after_all_places_in_it():
-    page = Page(url="https://lamps.example/", content="Kelp grows. " * 40, rest="Kelp salad\n$9.50\n\nTea\n$2")
+    page = Page(
+        url="https://lamps.example/",
+        content="Kelp grows. " * 40,
+        rest="Kelp salad\n$9.50\n\nTea\n$2",
+    )
     every = Excerpt(find="kelp", max_length=3_000).of(page)
     begun = Excerpt(find="kelp", max_length=450).of(page)
 

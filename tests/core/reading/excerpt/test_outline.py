@@ -22,12 +22,19 @@ TEXT = (
 
 def page(text=TEXT):
     return Page(
-        url=URL, final_url=URL, title="The pump", content=text, content_length=len(text), original_length=len(text)
+        url=URL,
+        final_url=URL,
+        title="The pump",
+        content=text,
+        content_length=len(text),
+        original_length=len(text),
     )
 
 
 def test_each_section_ends_where_the_next_of_its_level_begins():
-    sections = {one.titles[-1]: TEXT[one.start : one.end] for one in find_sections(TEXT)}
+    sections = {
+        one.titles[-1]: TEXT[one.start : one.end] for one in find_sections(TEXT)
+    }
 
     assert list(sections) == ["The pump", "Installing", "Linux", "macOS", "Using it"]
     assert sections["The pump"] == TEXT
@@ -38,8 +45,14 @@ def test_each_section_ends_where_the_next_of_its_level_begins():
 
 
 def test_the_main_parts_are_of_the_highest_level_that_has_several():
-    assert [part.headings[-1] for part in find_parts(TEXT)] == ["Installing", "Using it"]
-    assert [part.headings[-1] for part in find_parts("# A\n\nx\n\n# B\n\ny\n")] == ["A", "B"]
+    assert [part.headings[-1] for part in find_parts(TEXT)] == [
+        "Installing",
+        "Using it",
+    ]
+    assert [part.headings[-1] for part in find_parts("# A\n\nx\n\n# B\n\ny\n")] == [
+        "A",
+        "B",
+    ]
     assert find_parts("# A\n\nx\n") == find_parts("no heading") == ()
 
 
@@ -51,8 +64,16 @@ def test_an_outline_is_the_content_and_its_offsets_can_be_read_from():
         f"  - Installing ({outlined.outline[1].length:,} characters; offset {outlined.outline[1].offset})",
         f"    - Linux ({outlined.outline[2].length:,} characters; offset {outlined.outline[2].offset})",
     ]
-    assert (outlined.original_length, outlined.truncated, outlined.next_offset) == (len(TEXT), True, None)
-    assert Excerpt(offset=outlined.outline[2].offset).of(page()).content.startswith("### Linux")
+    assert (outlined.original_length, outlined.truncated, outlined.next_offset) == (
+        len(TEXT),
+        True,
+        None,
+    )
+    assert (
+        Excerpt(offset=outlined.outline[2].offset)
+        .of(page())
+        .content.startswith("### Linux")
+    )
 
 
 @pytest.mark.parametrize("limit", [{"max_length": 130}, {"max_tokens": 50}])
@@ -73,7 +94,10 @@ def test_an_outline_of_thousands_of_headings_is_bounded():
     short = Excerpt(outline=True, max_length=500).of(page(text))
     assert 400 < len(short.content) <= 500
     assert short.content.startswith("- Part 0 ")
-    assert len(find_sections("# A\n\n" + "## B\n\nx\n\n" * 200 + "### C\n\nx\n\n" * 200)) == 201
+    assert (
+        len(find_sections("# A\n\n" + "## B\n\nx\n\n" * 200 + "### C\n\nx\n\n" * 200))
+        == 201
+    )
 
 
 def test_a_page_without_headings_says_so():
@@ -96,11 +120,22 @@ def test_the_header_says_in_one_line_how_long_the_page_is_and_where_its_parts_be
     line = f"Length: {len(TEXT)} characters; parts, with their offsets: Installing (23), Using it ({whole.outline[1].offset})"
 
     assert line in render_page(whole).splitlines()
-    assert line.replace("Length:", "**Length:**") in render_page(whole, "markdown").splitlines()
-    assert f"Length: {len(TEXT)} characters" in render_page(Excerpt(max_length=20).of(page()))
+    assert (
+        line.replace("Length:", "**Length:**")
+        in render_page(whole, "markdown").splitlines()
+    )
+    assert f"Length: {len(TEXT)} characters" in render_page(
+        Excerpt(max_length=20).of(page())
+    )
     assert "Length" not in render_page(Excerpt().of(page("Short.")))
-    many = Excerpt().of(page("".join(f"## A rather long heading number {n}\n\nx\n\n" for n in range(40))))
-    (line,) = (line for line in render_page(many).splitlines() if line.startswith("Length"))
+    many = Excerpt().of(
+        page(
+            "".join(f"## A rather long heading number {n}\n\nx\n\n" for n in range(40))
+        )
+    )
+    (line,) = (
+        line for line in render_page(many).splitlines() if line.startswith("Length")
+    )
     assert len(line) < 700
     assert " and " in line
     shown = json.loads(page_for_model(whole, "json"))
@@ -119,5 +154,7 @@ def test_a_model_can_ask_for_the_outline():
         "description": "Headings and offsets.",
         "type": "boolean",
     }
-    with pytest.raises(InvalidOption, match="read_options: outline: each call chooses it"):
+    with pytest.raises(
+        InvalidOption, match="read_options: outline: each call chooses it"
+    ):
         WebTools(web, read_options={"outline": True})

@@ -14,7 +14,9 @@ from websearch_core.reading._excerpt.window import LINK
 from websearch_core.reading._markdown.fences import find_fences
 from websearch_core.reading._markdown.sanitizer import opening_of
 
-MARK = re.compile(r"\[\.\.\. ([\d,]+) characters left out(?:; offset (\d+)(?:: (.*))?)? \.\.\.\]")
+MARK = re.compile(
+    r"\[\.\.\. ([\d,]+) characters left out(?:; offset (\d+)(?:: (.*))?)? \.\.\.\]"
+)
 FILLER = "Nothing here tells of the matter at hand, and it goes on for a while. " * 12
 MANUAL = f"""# Manual
 
@@ -41,7 +43,9 @@ Run the installer. {FILLER}
 {FILLER}
 """
 
-WORDS = st.sampled_from(["kelp", "sea", "Brown algae.", "grows. It", "日本語の文。", "ไทย", "é", "a" * 700])
+WORDS = st.sampled_from(
+    ["kelp", "sea", "Brown algae.", "grows. It", "日本語の文。", "ไทย", "é", "a" * 700]
+)
 BLOCKS = st.one_of(
     st.lists(WORDS, min_size=1, max_size=30).map(" ".join),
     st.sampled_from(
@@ -74,7 +78,12 @@ def find_phrase(page: Page, phrase: str, max_length: int, offset: int = 0) -> Pa
 
 
 def whole(text: str) -> Page:
-    return Page(url="https://example.org/", content=text, content_length=len(text), original_length=len(text))
+    return Page(
+        url="https://example.org/",
+        content=text,
+        content_length=len(text),
+        original_length=len(text),
+    )
 
 
 def shown(page: Page, part: Page) -> list[str]:
@@ -83,10 +92,14 @@ def shown(page: Page, part: Page) -> list[str]:
 
 @settings(max_examples=200, deadline=None)
 @given(MARKDOWN)
-def test_pieces_are_the_whole_text_and_divide_no_link_row_or_short_code(text: str) -> None:
+def test_pieces_are_the_whole_text_and_divide_no_link_row_or_short_code(
+    text: str,
+) -> None:
     found = pieces(text)
 
-    assert not text.strip() or text == "".join(text[piece.start : piece.end] for piece in found)
+    assert not text.strip() or text == "".join(
+        text[piece.start : piece.end] for piece in found
+    )
     cuts = [piece.end for piece in found]
     for begin, end in [
         *(link.span() for link in LINK.finditer(text)),
@@ -97,15 +110,25 @@ def test_pieces_are_the_whole_text_and_divide_no_link_row_or_short_code(text: st
 
 
 @settings(max_examples=200, deadline=None)
-@given(MARKDOWN, BUDGETS, st.integers(0, 2000), st.sampled_from(["kelp", "brown algae", "日本", "ไท", "e", "?"]))
+@given(
+    MARKDOWN,
+    BUDGETS,
+    st.integers(0, 2000),
+    st.sampled_from(["kelp", "brown algae", "日本", "ไท", "e", "?"]),
+)
 def test_passages_are_parts_of_the_page_in_its_order_and_within_the_budget(
     text: str, max_length: int, offset: int, query: str
 ) -> None:
     page = whole(text)
     part = pick_passages(page, query, max_length, offset)
-    fence = "" if part.passages else opening_of(text, part.offset)  # written again where a part begins in code
+    # written again where a part begins in code
+    fence = "" if part.passages else opening_of(text, part.offset)
 
-    assert part.content_length == len(part.content) <= max(max_length, len(f"{fence}\nk") if fence else 0)
+    assert (
+        part.content_length
+        == len(part.content)
+        <= max(max_length, len(f"{fence}\nk") if fence else 0)
+    )
     assert len(text) == part.original_length
     assert part.next_offset is None or not part.passages
     end = offset
@@ -125,12 +148,16 @@ def test_no_code_is_left_open_and_no_link_is_cut(text: str, max_length: int) -> 
     if MARK.search(part.content):  # else there was no room for whole pieces
         opened = find_fences(part.content + "\n\nend")
         assert all(end < len(part.content) + 5 for _, end in opened)
-        assert part.content.count("](https://a.example/") == len(LINK.findall(part.content))
+        assert part.content.count("](https://a.example/") == len(
+            LINK.findall(part.content)
+        )
 
 
 @settings(max_examples=150, deadline=None)
 @given(MARKDOWN, st.integers(200, 3000))
-def test_what_the_marks_say_is_left_out_is_what_is_not_shown(text: str, max_length: int) -> None:
+def test_what_the_marks_say_is_left_out_is_what_is_not_shown(
+    text: str, max_length: int
+) -> None:
     page = whole(text)
     part = pick_passages(page, "kelp", max_length)
     left_out, end = "", 0
@@ -139,13 +166,18 @@ def test_what_the_marks_say_is_left_out_is_what_is_not_shown(text: str, max_leng
         end = one.offset + one.length
     left_out += text[end:]
 
-    if marks := MARK.findall(part.content):  # else it is whole, or nothing matches, or there was no room for marks
+    # else it is whole, or nothing matches, or there was no room for marks
+    if marks := MARK.findall(part.content):
         said = sum(int(count.replace(",", "")) for count, _, _ in marks)
         assert len("".join(left_out.split())) <= said <= len(left_out)
-        assert {offset for _, offset, _ in marks if offset} <= {str(one.offset) for one in part.passages}
+        assert {offset for _, offset, _ in marks if offset} <= {
+            str(one.offset) for one in part.passages
+        }
 
 
-def test_the_passage_that_answers_is_found_far_down_the_page_with_its_headings() -> None:
+def test_the_passage_that_answers_is_found_far_down_the_page_with_its_headings() -> (
+    None
+):
     part = pick_passages(whole(MANUAL), "How do I install the package on Linux?", 500)
 
     assert "Add the repository, then install the package" in part.content
@@ -154,7 +186,9 @@ def test_the_passage_that_answers_is_found_far_down_the_page_with_its_headings()
     assert part.notes == ()
 
 
-def test_a_mark_says_how_much_is_left_out_where_one_is_and_under_which_headings() -> None:
+def test_a_mark_says_how_much_is_left_out_where_one_is_and_under_which_headings() -> (
+    None
+):
     part = pick_passages(whole(MANUAL), "package manager", 200)
     start = MANUAL.index("### Linux")
 
@@ -177,7 +211,10 @@ def test_a_row_is_shown_under_the_header_of_its_table() -> None:
     part = pick_passages(whole(MANUAL), "grace period of a rotation", 400)
 
     assert "| name | lifetime | note |\n| --- | --- | --- |\n" in part.content
-    assert "| rotation | forever | the grace period of a rotation is a week |" in part.content
+    assert (
+        "| rotation | forever | the grace period of a rotation is a week |"
+        in part.content
+    )
     assert part.content.count("| name |") == 1
 
 
@@ -192,7 +229,10 @@ def test_a_part_of_long_code_is_shown_as_code() -> None:
 
 
 def test_neighbours_are_joined_and_headings_are_not_doubled() -> None:
-    text = "\n\n".join(f"## Part {n}\n\nKelp grows in part {n}. {'Filler words. ' * 20}" for n in range(9))
+    text = "\n\n".join(
+        f"## Part {n}\n\nKelp grows in part {n}. {'Filler words. ' * 20}"
+        for n in range(9)
+    )
     part = pick_passages(whole(text), "kelp", 1500)
 
     assert all(part.content.count(f"## Part {n}") <= 1 for n in range(9))
@@ -209,7 +249,11 @@ def test_what_is_shorter_than_a_mark_is_not_left_out() -> None:
 
 def test_the_targets_of_links_say_nothing_of_the_page() -> None:
     link = "[Home](https://a.example/how-to-rotate-a-key)"
-    part = pick_passages(whole(f"{link}\n\n{FILLER}\n\nTurn the key once.\n\n{FILLER}"), "rotate a key", 200)
+    part = pick_passages(
+        whole(f"{link}\n\n{FILLER}\n\nTurn the key once.\n\n{FILLER}"),
+        "rotate a key",
+        200,
+    )
 
     assert "Turn the key once." in part.content
     assert "Home" not in part.content
@@ -224,12 +268,16 @@ def test_a_page_that_fits_is_whole_and_has_no_marks() -> None:
 
 
 @pytest.mark.parametrize("max_length", [200, 100_000])
-def test_if_nothing_matches_it_is_the_beginning_and_a_note_says_so(max_length: int) -> None:
+def test_if_nothing_matches_it_is_the_beginning_and_a_note_says_so(
+    max_length: int,
+) -> None:
     part = pick_passages(whole(MANUAL), "zebra", max_length)
 
     assert part.content.startswith("# Manual")
     assert part.passages == ()
-    assert part.notes == ("no passage of the page contains a word of the query 'zebra'",)
+    assert part.notes == (
+        "no passage of the page contains a word of the query 'zebra'",
+    )
     assert (part.next_offset is None) == (max_length > len(MANUAL))
 
 
@@ -259,8 +307,18 @@ def test_there_is_always_something_to_show_however_small_the_budget() -> None:
         ("какого цвета водоросль", "Водоросли бурого цвета."),
     ],
 )
-def test_words_are_found_in_other_forms_and_in_scripts_without_spaces(query: str, answer: str) -> None:
-    others = "\n\n".join(["Die Stadt liegt am Fluss.", "東京は大きな町です。", "เมืองใหญ่", "Город стоит на реке."] * 20)
+def test_words_are_found_in_other_forms_and_in_scripts_without_spaces(
+    query: str, answer: str
+) -> None:
+    others = "\n\n".join(
+        [
+            "Die Stadt liegt am Fluss.",
+            "東京は大きな町です。",
+            "เมืองใหญ่",
+            "Город стоит на реке.",
+        ]
+        * 20
+    )
     part = pick_passages(whole(f"{others}\n\n{answer}\n\n{others}"), query, 200)
 
     assert answer in part.content
@@ -274,7 +332,16 @@ def test_senseless_parts_are_refused(choose, max_length: int, offset: int) -> No
 
 
 @pytest.mark.parametrize(
-    "unit", [MANUAL, "[a](b) ", "- a\n", "# h\n", "日本語のテキスト。", "| a | b |\n", "`" * 3 + "\n"]
+    "unit",
+    [
+        MANUAL,
+        "[a](b) ",
+        "- a\n",
+        "# h\n",
+        "日本語のテキスト。",
+        "| a | b |\n",
+        "`" * 3 + "\n",
+    ],
 )
 @pytest.mark.no_cover
 def test_the_cost_grows_no_faster_than_the_page(unit: str) -> None:
@@ -322,7 +389,11 @@ def test_the_offset_of_a_passage_outside_the_main_text_leads_to_it():
 
 
 def test_a_main_text_that_fits_is_whole_beside_what_was_found_outside():
-    page = Page(url="https://lamps.example/", content="Brass lamps, made by hand.", rest="Ember lamp\n$48.99")
+    page = Page(
+        url="https://lamps.example/",
+        content="Brass lamps, made by hand.",
+        rest="Ember lamp\n$48.99",
+    )
     part = Excerpt(query="price of the Ember lamp", max_length=500).of(page)
 
     assert part.content.startswith(page.content)
@@ -338,22 +409,38 @@ def test_without_a_word_of_the_query_nothing_is_shown_from_outside_the_main_text
 
 
 def test_an_amount_counts_as_a_word_of_a_question_that_asks_for_one():
-    cards = "\n\n".join(f"Lamp of the {place} has a story of its own" for place in ("sea", "hill", "town", "wood"))
-    page = Page(url="https://lamps.example/", content=FILLER, rest=f"{cards}\n\nYours for €39.90 today")
+    cards = "\n\n".join(
+        f"Lamp of the {place} has a story of its own"
+        for place in ("sea", "hill", "town", "wood")
+    )
+    page = Page(
+        url="https://lamps.example/",
+        content=FILLER,
+        rest=f"{cards}\n\nYours for €39.90 today",
+    )
     part = Excerpt(query="How much does the lamp cost?", max_length=400).of(page)
 
     assert "€39.90" in part.content
 
 
 def test_a_row_is_found_by_a_word_of_the_header_of_its_table():
-    part = Excerpt(query="lifetime of key 31", max_length=600).of(Page(url="https://keys.example/", content=MANUAL))
+    part = Excerpt(query="lifetime of key 31", max_length=600).of(
+        Page(url="https://keys.example/", content=MANUAL)
+    )
 
     assert "| key 31 | 31 days |" in part.content
 
 
 def test_a_name_is_found_that_a_page_writes_without_a_space_after_the_maker():
-    cards = "\n\n".join(f"Varra{place} lamp with a linen shade\nfor ${n}1.00" for n, place in enumerate("ABCDEFGH", 1))
-    page = Page(url="https://lamps.example/", content=FILLER, rest=f"{cards}\n\nVarraEmber lamp\nfor $48.99\n\n{cards}")
+    cards = "\n\n".join(
+        f"Varra{place} lamp with a linen shade\nfor ${n}1.00"
+        for n, place in enumerate("ABCDEFGH", 1)
+    )
+    page = Page(
+        url="https://lamps.example/",
+        content=FILLER,
+        rest=f"{cards}\n\nVarraEmber lamp\nfor $48.99\n\n{cards}",
+    )
     part = Excerpt(query="price of the Ember lamp", max_length=300).of(page)
 
     assert "$48.99" in part.content
@@ -361,7 +448,10 @@ def test_a_name_is_found_that_a_page_writes_without_a_space_after_the_maker():
 
 def test_cards_outside_the_main_text_are_passages_by_themselves():
     names = ["Amber", "Birch", "Ember", "Fjord"]
-    cards = [f"{name} lamp with a shade\n${n}1.00\nMore options" for n, name in enumerate(names, 1)]
+    cards = [
+        f"{name} lamp with a shade\n${n}1.00\nMore options"
+        for n, name in enumerate(names, 1)
+    ]
     page = Page(url="https://lamps.example/", content=FILLER, rest="\n\n".join(cards))
     part = Excerpt(query="price of the Birch", max_length=160).of(page)
 
@@ -371,9 +461,16 @@ def test_cards_outside_the_main_text_are_passages_by_themselves():
 
 @pytest.mark.parametrize("outside", [False, True])
 def test_the_best_passage_of_all_is_shown_wherever_it_stands(outside):
-    best = "Care of the Ember lamp: " + "wipe the brass of the lamp with a dry cloth, and never with sand. " * 7
-    others = "\n\n".join(f"Ember lamp {n}\n{'with a shade of linen ' * 3}" for n in range(9))
-    content, rest = (f"{FILLER}\n\n{others}", best) if outside else (f"{FILLER}\n\n{best}", others)
+    best = (
+        "Care of the Ember lamp: "
+        + "wipe the brass of the lamp with a dry cloth, and never with sand. " * 7
+    )
+    others = "\n\n".join(
+        f"Ember lamp {n}\n{'with a shade of linen ' * 3}" for n in range(9)
+    )
+    content, rest = (
+        (f"{FILLER}\n\n{others}", best) if outside else (f"{FILLER}\n\n{best}", others)
+    )
     page = Page(url="https://lamps.example/", content=content, rest=rest)
     part = Excerpt(query="care of the Ember lamp", max_length=640).of(page)
 

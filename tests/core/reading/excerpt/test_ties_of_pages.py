@@ -1,4 +1,6 @@
-"""On pages of the web, a question that stands there is shown with what follows it, and a title with its own price."""
+"""On pages of the web, a question that stands there is shown with what follows it, and
+a title with its own price.
+"""
 
 from __future__ import annotations
 import gzip
@@ -17,7 +19,9 @@ CORPORA = Path(__file__).parents[5] / "shared" / "corpora" / "reading"
 ONE_OF = 4  # pages
 BUDGET = 1_000  # characters
 ITEM = re.compile(r"^(?:[-*]|\d+\.) +(.+(?:\n(?: .*)?)*)", re.MULTILINE)
-ASKING_ITEM = re.compile(r"^(?:[-*]|\d+\.) +([^\n?]{15,200}\?)[*_ ]*(?:\n\s*)?( +\S[^\n]*)", re.MULTILINE)
+ASKING_ITEM = re.compile(
+    r"^(?:[-*]|\d+\.) +([^\n?]{15,200}\?)[*_ ]*(?:\n\s*)?( +\S[^\n]*)", re.MULTILINE
+)
 PRICE = re.compile(r"[$€£] ?\d[\d.,]*\d")
 
 
@@ -30,17 +34,37 @@ def read_pages() -> list[Page]:
     files = sorted(CORPORA.glob("wcxb*/dev/html/*.html.gz"))[::ONE_OF]
     if not files:
         pytest.skip("the corpus WCXB is not in ../shared/corpora/reading")
-    read = (read_html(gzip.decompress(file.read_bytes()), "https://a.example/b") for file in files)
+    read = (
+        read_html(gzip.decompress(file.read_bytes()), "https://a.example/b")
+        for file in files
+    )
     return [page for page in read if page.content_length > 2 * BUDGET]
 
 
 def questions(page: Page, kind: str) -> Iterator[tuple[str, str]]:
-    """Yield what headings, paragraphs or items ask once, and how the answer after each begins."""
+    """Yield what headings, paragraphs or items ask once, and how the answer after each
+    begins.
+    """
     blocks = page.content.split("\n\n")
     for block, following in pairwise(blocks):
-        is_text = block.startswith("#") if kind == "headings" else re.match(r"(?!\d+\.)\w", block)
-        asks = block.endswith("?") and 15 < len(block) < 200 and "\n" not in block and "](" not in block
-        if kind != "items" and asks and is_text and blocks.count(block) == 1 and not following.startswith("#"):
+        is_text = (
+            block.startswith("#")
+            if kind == "headings"
+            else re.match(r"(?!\d+\.)\w", block)
+        )
+        asks = (
+            block.endswith("?")
+            and 15 < len(block) < 200
+            and "\n" not in block
+            and "](" not in block
+        )
+        if (
+            kind != "items"
+            and asks
+            and is_text
+            and blocks.count(block) == 1
+            and not following.startswith("#")
+        ):
             yield block.lstrip("# "), beginning(following)
     for item in ASKING_ITEM.finditer(page.content if kind == "items" else ""):
         asked = item[1].strip("*# ")
@@ -54,7 +78,9 @@ def beginning(text: str) -> str:
 
 
 def prices(page: Page) -> Iterator[tuple[str, str, set[str]]]:
-    """Yield the title of each item of a list that has its only price in a later block, the price, and all others."""
+    """Yield the title of each item of a list that has its only price in a later block,
+    the price, and all others.
+    """
     everywhere = set(PRICE.findall(page.content))
     for item in ITEM.findall(page.content):
         title, _, rest = item.partition("\n")
@@ -70,12 +96,23 @@ def prices(page: Page) -> Iterator[tuple[str, str, set[str]]]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "least", "floor"), [("headings", 300, 0.99), ("paragraphs", 75, 0.97), ("items", 40, 0.95)]
+    ("kind", "least", "floor"),
+    [("headings", 300, 0.99), ("paragraphs", 75, 0.97), ("items", 40, 0.95)],
 )
 @pytest.mark.no_cover
-def test_a_question_is_shown_with_what_follows_it(kind: str, least: int, floor: float) -> None:
-    tried = [(page, asked, answer) for page in read_pages() for asked, answer in questions(page, kind)]
-    lost = [asked for page, asked, answer in tried if answer not in pick_passages(page, asked, BUDGET).content]
+def test_a_question_is_shown_with_what_follows_it(
+    kind: str, least: int, floor: float
+) -> None:
+    tried = [
+        (page, asked, answer)
+        for page in read_pages()
+        for asked, answer in questions(page, kind)
+    ]
+    lost = [
+        asked
+        for page, asked, answer in tried
+        if answer not in pick_passages(page, asked, BUDGET).content
+    ]
 
     assert len(tried) >= least
     assert len(lost) <= (1 - floor) * len(tried), (len(tried), lost)

@@ -14,7 +14,12 @@ PARAGRAPH = "Words and more words. " * 10
 
 
 def whole(text: str) -> Page:
-    return Page(url="https://example.org/", content=text, content_length=len(text), original_length=len(text))
+    return Page(
+        url="https://example.org/",
+        content=text,
+        content_length=len(text),
+        original_length=len(text),
+    )
 
 
 def leaves(page: Page, max_length: int) -> list[Page]:
@@ -53,7 +58,11 @@ def test_the_windows_of_a_page_are_exactly_its_text(text: str, max_length: int) 
         assert leaf.content_length == len(leaf.content) <= max_length
         assert text[leaf.offset :].startswith(leaf.content)
         assert len(text) == leaf.original_length
-        assert leaf.truncated == (leaf.next_offset is not None) == (leaf.offset + leaf.content_length < len(text))
+        assert (
+            leaf.truncated
+            == (leaf.next_offset is not None)
+            == (leaf.offset + leaf.content_length < len(text))
+        )
 
 
 @given(st.text(max_size=50), st.integers(1, 60), st.integers(0, 60))
@@ -63,7 +72,12 @@ def test_any_offset_is_allowed(text: str, max_length: int, offset: int) -> None:
 
 def test_a_page_that_fits_is_whole() -> None:
     leaf = cut_window(whole("short"), 5)
-    assert (leaf.content, leaf.truncated, leaf.next_offset, leaf.notes) == ("short", False, None, ())
+    assert (leaf.content, leaf.truncated, leaf.next_offset, leaf.notes) == (
+        "short",
+        False,
+        None,
+        (),
+    )
 
 
 def test_a_window_ends_between_blocks() -> None:
@@ -95,13 +109,17 @@ def test_code_longer_than_the_window_is_cut_between_lines() -> None:
 
 
 def test_a_row_is_not_cut() -> None:
-    text = "| a | b |\n| --- | --- |\n" + "| some words here | and more of them |\n" * 20
+    text = (
+        "| a | b |\n| --- | --- |\n" + "| some words here | and more of them |\n" * 20
+    )
     assert all(leaf.content.endswith("|\n") for leaf in leaves(whole(text), 100))
     long_row = f"intro\n| {'cell words ' * 8}|\n"
     assert cut_window(whole(long_row), 60).content == "intro\n"
 
 
-@pytest.mark.parametrize("label", ["a link of several words", "[1] and more words", "x"])
+@pytest.mark.parametrize(
+    "label", ["a link of several words", "[1] and more words", "x"]
+)
 def test_a_link_is_not_cut(label: str) -> None:
     link = f"[{label}](https://example.org/{'p' * 30})"
     text = f"{'w ' * 20}{link} {'w ' * 40}"
@@ -117,7 +135,12 @@ def test_a_link_longer_than_the_window_is_cut_after_all() -> None:
 
 def test_beyond_the_end_is_an_empty_window_and_a_note() -> None:
     leaf = cut_window(whole("text"), 10, 99)
-    assert (leaf.content, leaf.truncated, leaf.next_offset, leaf.offset) == ("", False, None, 99)
+    assert (leaf.content, leaf.truncated, leaf.next_offset, leaf.offset) == (
+        "",
+        False,
+        None,
+        99,
+    )
     assert leaf.notes == ("offset 99 is beyond the end: the text has 4 characters",)
 
 

@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_core.reading._element import Element
-from websearch_core.reading._html.blocks import MAX_CHARACTERS, MAX_ELEMENTS, TextBlocks, find_blocks
+from websearch_core.reading._html.blocks import (
+    MAX_CHARACTERS,
+    MAX_ELEMENTS,
+    TextBlocks,
+    find_blocks,
+)
 from websearch_core.reading._html.parse import parse
 from websearch_core.reading._html.tree import MAX_DEPTH, build_tree
 
@@ -57,7 +62,10 @@ def bare(text: str) -> str:
         ("<table><tr><td>one<td><td>two</table>", ["one", "two"]),
         ("<ul><li>one<ul><li>two</ul></ul>", ["one", "two"]),
         ("<label>one</label><select><option>no</select>two", ["one", "two"]),
-        ("one<script>no</script><style>no</style><!-- no --><template>no</template> two", ["one two"]),
+        (
+            "one<script>no</script><style>no</style><!-- no --><template>no</template> two",
+            ["one two"],
+        ),
         ("one<svg><text>no</text></svg><video>no</video><iframe>no</iframe>", ["one"]),
         ("on\u200be\u00ad <b>\u202e</b>two", ["one two"]),
         ("<i>\ue001</i> one", ["one"]),
@@ -75,13 +83,20 @@ def test_text_is_divided_into_blocks(body: str, blocks: list[str]) -> None:
 def test_the_lists_of_blocks_are_consistent(body: str) -> None:
     page = blocks_of(body)
     count, runs = len(page.names), len(page.run_texts)
-    assert {len(page.parents), len(page.attributes), len(page.marks), len(page.around)} == {count}
+    assert {
+        len(page.parents),
+        len(page.attributes),
+        len(page.marks),
+        len(page.around),
+    } == {count}
     assert all(parent < element for element, parent in enumerate(page.parents))
     assert [number for number in page.stream if number >= 0] == list(range(1, count))
     assert [~number for number in page.stream if number < 0] == list(range(runs))
     assert len(page.block_elements) == len(page.block_linked) == len(page.block_texts)
     assert list(dict.fromkeys(page.run_blocks)) == list(range(len(page.block_texts)))
-    assert [" ".join(text.split()).replace(" ", "") for text in runs_of(page)] == list(map(bare, page.block_texts))
+    assert [" ".join(text.split()).replace(" ", "") for text in runs_of(page)] == list(
+        map(bare, page.block_texts)
+    )
     for element, block in zip(page.run_elements, page.run_blocks, strict=True):
         around = element
         while around > page.block_elements[block]:
@@ -90,11 +105,19 @@ def test_the_lists_of_blocks_are_consistent(body: str) -> None:
 
 
 def test_the_parents_marks_and_links_of_elements_are_known() -> None:
-    page = blocks_of("<main class='a b'><p id=c role=note>one <a href=/x>two</a></p></main><footer>three</footer>")
+    page = blocks_of(
+        "<main class='a b'><p id=c role=note>one <a href=/x>two</a></p></main><footer>three</footer>"
+    )
     assert page.names == ["body", "main", "p", "a", "footer"]
     assert page.marks == ["", "a b", " c note", "", ""]
     assert page.parents == [-1, 0, 1, 2, 0]
-    assert [page.is_linked(element) for element in range(5)] == [False, False, False, True, False]
+    assert [page.is_linked(element) for element in range(5)] == [
+        False,
+        False,
+        False,
+        True,
+        False,
+    ]
     assert page.block_linked == [len("two"), 0]
     assert list(page.links()) == ["/x"]
 
@@ -139,20 +162,29 @@ LONG = "What only readers without scripts are told may be all that there is. " *
 def test_noscript_is_read_if_there_is_little_else(body: str, scriptless: bool) -> None:
     page = blocks_of(body)
     assert page.scriptless is scriptless
-    assert (LONG.strip() in page.block_texts) is (scriptless or body.startswith(f"<p>{LONG}"))
+    assert (LONG.strip() in page.block_texts) is (
+        scriptless or body.startswith(f"<p>{LONG}")
+    )
 
 
 def test_hidden_and_invisible_text_is_counted() -> None:
-    page = blocks_of("<p>on\u200be\u2060</p><p hidden>two</p><p hidden> </p><div hidden>three<p>four</p></div>")
+    page = blocks_of(
+        "<p>on\u200be\u2060</p><p hidden>two</p><p hidden> </p><div hidden>three<p>four</p></div>"
+    )
     assert (page.invisible, page.hidden) == (2, 2)
 
 
 @given(markup, st.integers())
 def test_the_tree_has_exactly_the_kept_blocks(body: str, seed: int) -> None:
     page = blocks_of(body)
-    kept = [random.Random(seed + block).random() < 0.5 for block in range(len(page.block_texts))]
+    kept = [
+        random.Random(seed + block).random() < 0.5
+        for block in range(len(page.block_texts))
+    ]
     assert bare(build_tree(page).body.text()) == "".join(map(bare, page.block_texts))
-    expected = [bare(text) for text, keep in zip(page.block_texts, kept, strict=True) if keep]
+    expected = [
+        bare(text) for text, keep in zip(page.block_texts, kept, strict=True) if keep
+    ]
     assert bare(build_tree(page, kept).body.text()) == "".join(expected)
 
 
@@ -160,13 +192,18 @@ def test_the_tree_has_exactly_the_kept_blocks(body: str, seed: int) -> None:
 def test_links_can_be_left_out_with_their_text(body: str) -> None:
     page = blocks_of(body)
     unlinked = (
-        text for text, within in zip(page.run_texts, page.run_elements, strict=True) if not page.is_linked(within)
+        text
+        for text, within in zip(page.run_texts, page.run_elements, strict=True)
+        if not page.is_linked(within)
     )
     assert bare(build_tree(page, linked=False).body.text()) == bare("".join(unlinked))
 
 
 def shape(element: Element) -> str:
-    inside = "".join(shape(child) if isinstance(child, Element) else child for child in element.children)
+    inside = "".join(
+        shape(child) if isinstance(child, Element) else child
+        for child in element.children
+    )
     return f"({element.name} {inside})" if inside else element.name
 
 
@@ -174,22 +211,46 @@ def shape(element: Element) -> str:
     ("body", "kept", "expected"),
     [
         ("<p>a</p><p>b</p>", "01", "(body (p b))"),
-        ("<div><div><p>a</p></div></div><ul><li>b</ul>", "10", "(body (div (div (p a))))"),
+        (
+            "<div><div><p>a</p></div></div><ul><li>b</ul>",
+            "10",
+            "(body (div (div (p a))))",
+        ),
         ("<p>a</p><img><p>b</p>", "11", "(body (p a)img(p b))"),
         ("<p>a</p><a href=/x><img></a><p>b</p>", "11", "(body (p a)(a img)(p b))"),
         ("<p>a</p><div><img><p>x</p></div><p>b</p>", "101", "(body (p a)(p b))"),
-        ("<p>a</p><div>x<figure><img></figure></div><p>b</p>", "101", "(body (p a)(p b))"),
-        ("<figure><img><figcaption>a</figcaption></figure><p>x</p>", "10", "(body (figure img(figcaption a)))"),
+        (
+            "<p>a</p><div>x<figure><img></figure></div><p>b</p>",
+            "101",
+            "(body (p a)(p b))",
+        ),
+        (
+            "<figure><img><figcaption>a</figcaption></figure><p>x</p>",
+            "10",
+            "(body (figure img(figcaption a)))",
+        ),
         ("<img><p>a</p><img>", "1", "(body img(p a)img)"),
         ("<img><p>a</p><p>x</p><img>", "10", "(body (p a))"),
         ("<p>a<img>b</p>", "1", "(body (p aimgb))"),
         ("<p>a<br>b</p><br><p>x</p>", "10", "(body (p abrb))"),
-        ("<table><tr><td>a<td><td>b</table>", "11", "(body (table (tbody (tr (td a)td(td b)))))"),
-        ("<table><tr><td>a<td><tr><td><td>x</table>", "10", "(body (table (tbody (tr (td a)td))))"),
+        (
+            "<table><tr><td>a<td><td>b</table>",
+            "11",
+            "(body (table (tbody (tr (td a)td(td b)))))",
+        ),
+        (
+            "<table><tr><td>a<td><tr><td><td>x</table>",
+            "10",
+            "(body (table (tbody (tr (td a)td))))",
+        ),
     ],
 )
-def test_around_kept_blocks_only_meaningful_elements_stay(body: str, kept: str, expected: str) -> None:
-    assert expected == shape(build_tree(blocks_of(body), [keep == "1" for keep in kept]).body)
+def test_around_kept_blocks_only_meaningful_elements_stay(
+    body: str, kept: str, expected: str
+) -> None:
+    assert expected == shape(
+        build_tree(blocks_of(body), [keep == "1" for keep in kept]).body
+    )
 
 
 def test_white_space_is_collapsed_except_in_code() -> None:

@@ -9,7 +9,12 @@ import pytest
 from websearch_core._text.money import AMOUNT, has_amount, may_be_in, parse_number
 from websearch_core.reading import read_html
 from websearch_core.reading._html.blocks import find_blocks
-from websearch_core.reading._html.grid import MAX_ITEMS, Elements, find_items, find_prices
+from websearch_core.reading._html.grid import (
+    MAX_ITEMS,
+    Elements,
+    find_items,
+    find_prices,
+)
 from websearch_core.reading._html.parse import parse
 
 BASE = "https://shop.example/lamps/"
@@ -21,7 +26,10 @@ def items(markup, base=BASE):
 
 
 def prices(markup):
-    return [(price.text, price.is_former) for price in find_prices(Elements(find_blocks(parse(markup.encode()).body)))]
+    return [
+        (price.text, price.is_former)
+        for price in find_prices(Elements(find_blocks(parse(markup.encode()).body)))
+    ]
 
 
 def card(n, price, inside=""):
@@ -53,7 +61,9 @@ def test_names_are_what_differs_between_cards_not_what_repeats():
 
 
 def test_a_card_may_be_a_link_as_a_whole():
-    cards = "".join(f'<a href="/{n}"><div>Mug {n}a</div><div>£{n}.00</div></a>' for n in range(1, 6))
+    cards = "".join(
+        f'<a href="/{n}"><div>Mug {n}a</div><div>£{n}.00</div></a>' for n in range(1, 6)
+    )
 
     assert next((one.name, one.price, one.url) for one in items(f"<div>{cards}</div>")) == (
         "Mug 1a", "£1.00", "https://shop.example/1",
@@ -95,7 +105,10 @@ def test_the_price_before_a_reduction_is_told_from_the_price(inside, now, before
         "<ul>" + "".join(card(n, "$5") for n in range(3)) + "</ul>",  # too few
         "<ul>" + "".join(card(n, "5 stars") for n in range(6)) + "</ul>",
         f"<div>{'<a href=/x></a>'}<p>$5</p></div>" * 6,  # no names
-        "".join(f"<div><a href=/{n}>Post {n}</a><p>{'It was a long day. ' * 200}</p><p>$5</p></div>" for n in range(6)),
+        "".join(
+            f"<div><a href=/{n}>Post {n}</a><p>{'It was a long day. ' * 200}</p><p>$5</p></div>"
+            for n in range(6)
+        ),
     ],
 )
 def test_anything_else_is_no_grid(markup):
@@ -104,7 +117,13 @@ def test_anything_else_is_no_grid(markup):
 
 def test_a_long_grid_is_cut():
     assert len(
-        items("<ul>" + "".join(f'<li><a href="/{n}">Lamp no. {n}</a> ${n}.00</li>' for n in range(300)) + "</ul>")
+        items(
+            "<ul>"
+            + "".join(
+                f'<li><a href="/{n}">Lamp no. {n}</a> ${n}.00</li>' for n in range(300)
+            )
+            + "</ul>"
+        )
     ) == (MAX_ITEMS)
 
 
@@ -112,18 +131,40 @@ def test_texts_and_links_are_inert():
     hostile = "![x](https://evil.example/?d=1) <script>\u200b```"
     cards = "".join(
         f'<li><a href="{href}">{hostile.replace("<", "&lt;")}{n}</a> $5</li>'
-        for n, href in enumerate(["javascript:alert(1)", "data:text/html,x", "//cdn.example/a", "#top", "/ok"])
+        for n, href in enumerate(
+            [
+                "javascript:alert(1)",
+                "data:text/html,x",
+                "//cdn.example/a",
+                "#top",
+                "/ok",
+            ]
+        )
     )
     found = items(f"<ul>{cards}</ul>")
 
-    assert [one.url for one in found] == [None, None, "https://cdn.example/a", None, "https://shop.example/ok"]
-    assert all("![" not in one.name and "<script" not in one.name and "\u200b" not in one.name for one in found)
+    assert [one.url for one in found] == [
+        None,
+        None,
+        "https://cdn.example/a",
+        None,
+        "https://shop.example/ok",
+    ]
+    assert all(
+        "![" not in one.name and "<script" not in one.name and "\u200b" not in one.name
+        for one in found
+    )
 
 
 def test_prices_are_found_in_many_forms():
     markup = "<p>1.299,00 €</p><p>CHF 49.90</p><p>incl. VAT $5</p><p>from 12 kr</p><p>In 2024 it was 5 km</p>"
 
-    assert [text for text, _ in prices(markup)] == ["1.299,00 €", "CHF 49.90", "incl. VAT $5", "from 12 kr"]
+    assert [text for text, _ in prices(markup)] == [
+        "1.299,00 €",
+        "CHF 49.90",
+        "incl. VAT $5",
+        "from 12 kr",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -151,7 +192,9 @@ AMOUNTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("written", [one for some in AMOUNTS.values() for one in some.split(" | ")])
+@pytest.mark.parametrize(
+    "written", [one for some in AMOUNTS.values() for one in some.split(" | ")]
+)
 def test_amounts_are_found_in_the_currencies_of_many_countries(written):
     for text in (written, f"Now {written}.", f"({written})"):
         assert has_amount(text)
@@ -207,10 +250,23 @@ def test_an_amount_has_its_currency(amount, currency, may_be):
 
 
 @pytest.mark.parametrize(
-    "price", ["5 199 руб.", "฿1,299", "199.000₫", "499 रुपये", "499 ريال", "5 199 kr", "48 Euro", "49 TL"]
+    "price",
+    [
+        "5 199 руб.",
+        "฿1,299",
+        "199.000₫",
+        "499 रुपये",
+        "499 ريال",
+        "5 199 kr",
+        "48 Euro",
+        "49 TL",
+    ],
 )
 def test_a_grid_has_prices_in_the_currencies_of_many_countries(price):
-    assert {one.price for one in items(f"<ul>{''.join(card(n, price) for n in range(4))}</ul>")} == {price}
+    assert {
+        one.price
+        for one in items(f"<ul>{''.join(card(n, price) for n in range(4))}</ul>")
+    } == {price}
 
 
 @pytest.mark.parametrize(
@@ -221,7 +277,9 @@ def test_a_grid_has_prices_in_the_currencies_of_many_countries(price):
     ],
 )  # fmt: skip
 def test_the_cost_of_a_delivery_and_what_is_saved_are_no_price(other):
-    found = items(f"<ul>{''.join(card(n, '€5', f'<p>{other}</p>') for n in range(4))}</ul>")
+    found = items(
+        f"<ul>{''.join(card(n, '€5', f'<p>{other}</p>') for n in range(4))}</ul>"
+    )
 
     assert {one.price for one in found} == {"€5"}
 
@@ -251,7 +309,10 @@ def test_the_cost_grows_with_the_page(unit):
 
 
 def test_a_category_page_keeps_its_grid_beside_its_text():
-    intro = "<p>Lamps for every room, chosen by people who know what light can do for a home in winter.</p>" * 3
+    intro = (
+        "<p>Lamps for every room, chosen by people who know what light can do for a home in winter.</p>"
+        * 3
+    )
     cards = "".join(card(n, f"${n}9.50") for n in range(8))
     page = read_html(
         f'<title>Lamps</title><link rel="next" href="?page=2"><main><h1>Lamps</h1>{intro}<p>312 products</p><ul>{cards}</ul>'
@@ -260,6 +321,10 @@ def test_a_category_page_keeps_its_grid_beside_its_text():
     )
 
     assert page.data is not None
-    assert (page.data.kind, page.data.name, len(page.data.items)) == ("list", "Lamps", 8)
+    assert (page.data.kind, page.data.name, len(page.data.items)) == (
+        "list",
+        "Lamps",
+        8,
+    )
     assert (page.data.count, page.data.next_url) == (312, f"{BASE}?page=2")
     assert {*page.data.links} <= {*page.links}

@@ -18,7 +18,15 @@ from websearch_core.reading._html.normalize import normalize
 from websearch_core.reading._html.parse import parse
 
 MOST = 16 * 2**20  # bytes of elements: the room is 11 MiB
-PAGES = Path(__file__).parents[5] / "shared" / "corpora" / "reading" / "wcxb" / "dev" / "html"
+PAGES = (
+    Path(__file__).parents[5]
+    / "shared"
+    / "corpora"
+    / "reading"
+    / "wcxb"
+    / "dev"
+    / "html"
+)
 
 
 def nodes(source: bytes) -> Iterator[tuple[int, LexborNode]]:
@@ -35,9 +43,13 @@ def nodes(source: bytes) -> Iterator[tuple[int, LexborNode]]:
 
 
 def size(source: bytes) -> int:
-    """Return the bytes that the nodes of the parsed *source* take, including the values of attributes."""
+    """Return the bytes that the nodes of the parsed *source* take, including the values
+    of attributes.
+    """
     return sum(
-        192 + sum(240 + len(value or "") for value in node.attributes.values()) if node.is_element_node else 136
+        192 + sum(240 + len(value or "") for value in node.attributes.values())
+        if node.is_element_node
+        else 136
         for _, node in nodes(source)
     )
 
@@ -90,7 +102,10 @@ def test_styles_that_seem_closed_are_counted(trick: str) -> None:
     assert size(harden(html.encode()).source) < MOST
 
 
-@pytest.mark.parametrize("end", ["</p>x<p>", "</span>x", "<li>x", "</div><div>x", "<h1>x", "<td>x", "<option>x"])
+@pytest.mark.parametrize(
+    "end",
+    ["</p>x<p>", "</span>x", "<li>x", "</div><div>x", "<h1>x", "<td>x", "<option>x"],
+)
 @pytest.mark.parametrize(
     "style",
     [
@@ -104,7 +119,9 @@ def test_styles_that_seem_closed_are_counted(trick: str) -> None:
     ],
 )
 def test_every_copy_of_a_style_is_counted(style: str, end: str) -> None:
-    written = style.format(many=" ".join(f"a{n}=1" for n in range(120)), long="x" * 18_000)
+    written = style.format(
+        many=" ".join(f"a{n}=1" for n in range(120)), long="x" * 18_000
+    )
     html = "<span>" * 2_000 + "<div>" * 500 + "<p>" + written + end * 2_000
     assert size(harden(html.encode()).source) < MOST
 
@@ -113,22 +130,37 @@ def test_every_copy_of_a_style_is_counted(style: str, end: str) -> None:
     ("around", "inside"),
     [
         ("<ruby>" + "<rt><q>" * 700, "<rt><rp></rp></rt>x</q>x" * 700),
-        ("<q><s-x><s-y>" * 700, ("<svg>" + "<q><s-x><s-y>" * 9 + "<span></span>" + "</s-y>x</s-x>x</q>x" * 9) * 70),
+        (
+            "<q><s-x><s-y>" * 700,
+            (
+                "<svg>"
+                + "<q><s-x><s-y>" * 9
+                + "<span></span>"
+                + "</s-y>x</s-x>x</q>x" * 9
+            )
+            * 70,
+        ),
         ("<q>" * 700, "<svg><q/></q>x" * 700),
         ("<q>" * 700, "<q><div></q>x" * 700),
         ("<q>" * 700, "<q><i></q>x</i>" * 700),
         ("<q>" * 700, "<q></br></q>x" * 700),
     ],
 )
-def test_end_tags_that_close_outer_elements_are_counted(around: str, inside: str) -> None:
-    """The end tag of what looks like a pair closes an element around the style, which is then copied."""
+def test_end_tags_that_close_outer_elements_are_counted(
+    around: str, inside: str
+) -> None:
+    """The end tag of what looks like a pair closes an element around the style, which
+    is then copied.
+    """
     style = f"<b {' '.join(f'a{n}=1' for n in range(120))}>"
     assert size(harden(f"{around}{style}{inside}".encode()).source) < MOST
 
 
 def test_small_pages_are_hardened_too() -> None:
     """These 3 kB would take 18 MB."""
-    styles = "".join(f"<{name} {' '.join(f'a{n}' for n in range(60))}>" for name in "bius")
+    styles = "".join(
+        f"<{name} {' '.join(f'a{n}' for n in range(60))}>" for name in "bius"
+    )
     assert size(harden(f"<p>{styles}{'<p>x' * 550}".encode()).source) < MOST
 
 
@@ -149,7 +181,9 @@ def test_small_pages_are_hardened_too() -> None:
 )
 @pytest.mark.no_cover
 def test_nesting_that_is_not_obvious_is_bounded(piece: str) -> None:
-    """60,000 nested elements take the parser nine seconds, 300,000 take four minutes."""
+    """60,000 nested elements take the parser nine seconds, 300,000 take four
+    minutes.
+    """
     source = harden(piece.encode() * 15_000).source
     assert max(depth for depth, _ in nodes(source)) < 2_000
 
@@ -166,7 +200,9 @@ TAG = (
     rb"(?:[ \t\n\f\r/]+[^ \t\n\f\r/>\"'<=]+(?:[ \t\n\f\r]*=[ \t\n\f\r]*(?:\"[^\"<]*\"|'[^'<]*'|[^ \t\n\f\r>\"'<=]+))?)*"
     rb"[ \t\n\f\r/]*|!(?i:doctype)[^<>]*)>"
 )
-UNAMBIGUOUS = re.compile(rb"(?:[^<]|" + TAG.replace(rb"[^\s/>", rb"[^ \t\n\f\r/>") + rb")*")
+UNAMBIGUOUS = re.compile(
+    rb"(?:[^<]|" + TAG.replace(rb"[^\s/>", rb"[^ \t\n\f\r/>") + rb")*"
+)
 
 
 @given(st.lists(WORDS, max_size=30).map("".join))
@@ -185,7 +221,9 @@ def test_a_page_that_is_cut_off_anywhere_is_normalized(html: str, length: int) -
                                 "<td>|<table>|</table>|<script>y</script>|<p title='<b>'>|<p a'b>|&amp;|< ".split("|")),
                 max_size=30).map("".join))  # fmt: skip
 def test_the_text_of_a_small_page_is_complete(html: str) -> None:
-    """The text is that of the original source. It is compared as a whole, since comments divide a text in two."""
+    """The text is that of the original source. It is compared as a whole, since
+    comments divide a text in two.
+    """
     everything = [node.text_content or "" for _, node in nodes(html.encode()) if node.is_text_node
                   and node.parent is not None and node.parent.tag != "script"]  # fmt: skip
     assert "".join(seen(harden(html.encode()).source)) == "".join(everything)
@@ -243,7 +281,10 @@ def test_an_attribute_that_is_too_long_is_left_out() -> None:
     "page",
     [
         lambda: "<p><b><i>x</i></b> <a href=/x><span>x</span></a></p>" * 1_500,
-        lambda: "<a href=/x><div><div><h2>x</h2><p>x</p><ul><li>x</li></ul></div></div></a>" * 500,
+        lambda: (
+            "<a href=/x><div><div><h2>x</h2><p>x</p><ul><li>x</li></ul></div></div></a>"
+            * 500
+        ),
         lambda: "<b><table><tr><td><b>x</b></td></tr></table></b>" * 500,
         lambda: "<font color=red><p>x<p>x<p>x</font>" * 1_000,
         lambda: "<p>" + "<a name=x>x" * 3_000,
@@ -256,7 +297,9 @@ def test_sloppy_pages_lose_nothing(page: Callable[[], str]) -> None:
     assert harden(html.encode()) == (html.encode(), False, False)
 
 
-@pytest.mark.skipif(not PAGES.is_dir(), reason="the pages for tuning the reader are not here")
+@pytest.mark.skipif(
+    not PAGES.is_dir(), reason="the pages for tuning the reader are not here"
+)
 def test_real_pages_are_not_cut() -> None:
     for path in sorted(PAGES.glob("*.gz"))[::10]:
         source = to_utf8(gzip.decompress(path.read_bytes()), most=10**8).data

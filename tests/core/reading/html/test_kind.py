@@ -11,7 +11,11 @@ TEXT = "<main><h1>Lights</h1><p>The north light burns with a range of nineteen m
 
 
 def kind(head="", url="https://site.example/a/lights", body=TEXT, **data):
-    script = f'<script type="application/ld+json">{json.dumps(data)}</script>' if data else ""
+    script = (
+        f'<script type="application/ld+json">{json.dumps(data)}</script>'
+        if data
+        else ""
+    )
     return read_html(f"<title>Lights</title>{head}{script}{body}".encode(), url).kind
 
 
@@ -26,7 +30,9 @@ def meta(name, content):
 PUBLISHED = meta("article:published_time", "2026-05-04")
 
 
-@pytest.mark.parametrize("name", ["NewsArticle", "BlogPosting", "Article", "https://schema.org/Report"])
+@pytest.mark.parametrize(
+    "name", ["NewsArticle", "BlogPosting", "Article", "https://schema.org/Report"]
+)
 def test_an_article_says_so(name):
     assert kind(**thing(name)) == "article"
 
@@ -38,7 +44,13 @@ def test_og_article_counts_with_a_date():
     assert kind(article) is None
     assert kind(article + PUBLISHED, url="https://site.example/") is None
     assert kind(article + PUBLISHED, **thing("WebPage")) is None
-    assert kind(article + PUBLISHED + '<meta name="author" content="Ada Byron">', **thing("WebPage")) == "article"
+    assert (
+        kind(
+            article + PUBLISHED + '<meta name="author" content="Ada Byron">',
+            **thing("WebPage"),
+        )
+        == "article"
+    )
 
 
 @pytest.mark.parametrize(
@@ -78,6 +90,9 @@ def test_a_manual_says_so(page):
     assert kind(**page) == "documentation"
 
 
-@pytest.mark.parametrize("page", [{}, thing("WebPage"), thing("Organization"), {"head": meta("og:type", "website")}])
+@pytest.mark.parametrize(
+    "page",
+    [{}, thing("WebPage"), thing("Organization"), {"head": meta("og:type", "website")}],
+)
 def test_what_a_page_does_not_say_is_not_guessed(page):
     assert kind(**page) is None

@@ -1,4 +1,6 @@
-"""Metadata, one table per kind: the head of a page on the left, what is read from it on the right."""
+"""Metadata, one table per kind: the head of a page on the left, what is read from it on
+the right.
+"""
 
 from __future__ import annotations
 import json
@@ -14,24 +16,43 @@ from websearch_core.reading._html.byline import person
 from websearch_core.reading._html.titles import Stated, title_of
 
 URL = "https://www.seanews.example/2026/kelp-forests"
-PROSE = "<p>" + "The quick brown fox jumps over the lazy dog, and then it does so again. " * 6 + "</p>"
+PROSE = (
+    "<p>"
+    + "The quick brown fox jumps over the lazy dog, and then it does so again. " * 6
+    + "</p>"
+)
 DAY = datetime(2026, 5, 4, tzinfo=UTC)
 
 
-def read(head: str = "", body: str = PROSE, url: str = URL, attributes: str = "") -> Page:
-    return read_html(f"<!doctype html><html {attributes}><head>{head}</head><body>{body}</body></html>".encode(), url)
+def read(
+    head: str = "", body: str = PROSE, url: str = URL, attributes: str = ""
+) -> Page:
+    return read_html(
+        f"<!doctype html><html {attributes}><head>{head}</head><body>{body}</body></html>".encode(),
+        url,
+    )
 
 
 def meta(**content: str) -> str:
-    return "".join(f'<meta name="{name.replace("__", ":")}" content="{value}">' for name, value in content.items())
+    return "".join(
+        f'<meta name="{name.replace("__", ":")}" content="{value}">'
+        for name, value in content.items()
+    )
 
 
 def linked(*things: Any) -> str:
     """Return the scripts with *things* as JSON-LD."""
-    return "".join(f'<script type="application/ld+json">{json.dumps(thing)}</script>' for thing in things)
+    return "".join(
+        f'<script type="application/ld+json">{json.dumps(thing)}</script>'
+        for thing in things
+    )
 
 
-ARTICLE = {"@type": "Article", "headline": "Kelp forests", "author": {"@type": "Person", "name": "Ada"}}
+ARTICLE = {
+    "@type": "Article",
+    "headline": "Kelp forests",
+    "author": {"@type": "Person", "name": "Ada"},
+}
 
 
 @pytest.mark.parametrize(
@@ -46,11 +67,26 @@ ARTICLE = {"@type": "Article", "headline": "Kelp forests", "author": {"@type": "
             None,
             "海藻の森が育つか 専門家に聞いた",
         ),
-        (["海藻の森は育つか：専門家に聞く"], ["今日の天気と交通の情報です"], None, "海藻の森は育つか：専門家に聞く"),
+        (
+            ["海藻の森は育つか：専門家に聞く"],
+            ["今日の天気と交通の情報です"],
+            None,
+            "海藻の森は育つか：専門家に聞く",
+        ),
         (["غابات عشب البحر - Sea News"], ["غابات عشب البحر"], None, "غابات عشب البحر"),
-        (["Kelp forests » Reports » Seanews.example"], [], None, "Kelp forests » Reports"),
+        (
+            ["Kelp forests » Reports » Seanews.example"],
+            [],
+            None,
+            "Kelp forests » Reports",
+        ),
         (["Kelp forests – The Ocean Report"], [], "The Ocean Report", "Kelp forests"),
-        (["Kelp forests – The Ocean Report"], [], None, "Kelp forests – The Ocean Report"),
+        (
+            ["Kelp forests – The Ocean Report"],
+            [],
+            None,
+            "Kelp forests – The Ocean Report",
+        ),
         (["Kelp - Forests | Sea News"], [], None, "Kelp - Forests"),
         (["Sea News"], ["Sea News"], None, "Sea News"),  # there is no other title
         (["KELP FORESTS"], [], None, "KELP FORESTS"),
@@ -60,12 +96,24 @@ ARTICLE = {"@type": "Article", "headline": "Kelp forests", "author": {"@type": "
             None,
             "Kelp forests: what they are",
         ),
-        (["Best Kelp Forests 2026"], ["The best kelp forests of 2026"], None, "The best kelp forests of 2026"),
+        (
+            ["Best Kelp Forests 2026"],
+            ["The best kelp forests of 2026"],
+            None,
+            "The best kelp forests of 2026",
+        ),
         (["Kelp forests"], ["Sea News", "Kelp forests"], None, "Kelp forests"),
         (["Kelp forests - Manual"], ["Manual", "Kelp forests"], None, "Kelp forests"),
-        (["Kelp forests in 2026"], ["Kelp forests to see"], None, "Kelp forests to see"),  # half of it agrees
+        # half of it agrees
+        (
+            ["Kelp forests in 2026"],
+            ["Kelp forests to see"],
+            None,
+            "Kelp forests to see",
+        ),
         (["Kelp forests"], ["ReportKelp forests"], None, "Kelp forests"),
-        (["Report Kelp forests"], ["ReportKelp forests"], None, "Report Kelp forests"),  # styles part the words
+        # styles part the words
+        (["Report Kelp forests"], ["ReportKelp forests"], None, "Report Kelp forests"),
         (["Kelp forests"], ["We love the sea"], None, "Kelp forests"),  # a slogan
         (["Residential kelp coupons"], ["Coupons"], None, "Residential kelp coupons"),
         (["Kelp forests"], ["Kelp forests ¶"], None, "Kelp forests"),
@@ -84,8 +132,20 @@ def test_the_title_is_the_headline_without_the_name_of_the_site(
     ("name", "shared", "window", "headline", "expected"),
     [
         # The headline of the page has the name of a section before it.
-        ("", "Kelp forests grow back", "Kelp", "Nature: Kelp forests grow back", "Kelp forests grow back"),
-        ("", "Kelp forests grow back", "Kelp", "Nature Kelp forests grow back", "Kelp forests grow back"),
+        (
+            "",
+            "Kelp forests grow back",
+            "Kelp",
+            "Nature: Kelp forests grow back",
+            "Kelp forests grow back",
+        ),
+        (
+            "",
+            "Kelp forests grow back",
+            "Kelp",
+            "Nature Kelp forests grow back",
+            "Kelp forests grow back",
+        ),
         (
             "",
             "back",
@@ -94,10 +154,28 @@ def test_the_title_is_the_headline_without_the_name_of_the_site(
             "Kelp forests grow back",
         ),  # too short to be the title
         # JSON-LD and Open Graph agree on more than the headline has.
-        ("Coast: Growing back", "Coast: Growing back", "Growing back", "Growing back", "Coast: Growing back"),
+        (
+            "Coast: Growing back",
+            "Coast: Growing back",
+            "Growing back",
+            "Growing back",
+            "Coast: Growing back",
+        ),
         # Here all of them are made for search engines.
-        ("Coast: Growing back", "Coast: Growing back", "Coast: Growing back", "Growing back", "Growing back"),
-        ("Growing back in May", "Growing back in May", "Back", "Growing back", "Growing back"),
+        (
+            "Coast: Growing back",
+            "Coast: Growing back",
+            "Coast: Growing back",
+            "Growing back",
+            "Growing back",
+        ),
+        (
+            "Growing back in May",
+            "Growing back in May",
+            "Back",
+            "Growing back",
+            "Growing back",
+        ),
         ("", "Coast: Growing back", "Growing back", "Growing back", "Growing back"),
     ],
 )
@@ -113,28 +191,60 @@ def test_a_stated_title_may_be_better_than_the_headline(
         ("https://redfishtech.com/x", "Recruiters - Redfish Technology", "Recruiters"),
         ("https://uwkc.org/x", "Tax help | United Way of King County", "Tax help"),
         ("https://docs.python.org/3/", "json - Python documentation", "json"),
-        ("https://nintendo.com/x", "Nintendo Switch – OLED Model", "Nintendo Switch – OLED Model"),
-        ("https://nintendo.com/", "Nintendo | Games", "Nintendo | Games"),  # the home of the site
+        (
+            "https://nintendo.com/x",
+            "Nintendo Switch – OLED Model",
+            "Nintendo Switch – OLED Model",
+        ),
+        # the home of the site
+        ("https://nintendo.com/", "Nintendo | Games", "Nintendo | Games"),
     ],
 )
-def test_the_name_of_a_site_is_known_by_its_host(url: str, title: str, expected: str) -> None:
+def test_the_name_of_a_site_is_known_by_its_host(
+    url: str, title: str, expected: str
+) -> None:
     assert title_of(Stated("", [title], ""), [], None, url) == expected
 
 
 @pytest.mark.parametrize(
     ("path", "title", "headline", "expected"),
     [
-        ("/c/monitor-arms", "Up to 79% more weight for your screens", "Monitor arms", "Monitor arms"),
-        ("/monitor-arms/", "Up to 79% more weight for your screens", "Monitor Arms", "Monitor Arms"),
-        ("/monitor_arms.html", "Up to 79% more weight for your screens", "Monitor arms", "Monitor arms"),
-        ("/%E6%B5%B7-%E8%97%BB", "A site about the sea and all that grows", "海 藻", "海 藻"),
+        (
+            "/c/monitor-arms",
+            "Up to 79% more weight for your screens",
+            "Monitor arms",
+            "Monitor arms",
+        ),
+        (
+            "/monitor-arms/",
+            "Up to 79% more weight for your screens",
+            "Monitor Arms",
+            "Monitor Arms",
+        ),
+        (
+            "/monitor_arms.html",
+            "Up to 79% more weight for your screens",
+            "Monitor arms",
+            "Monitor arms",
+        ),
+        (
+            "/%E6%B5%B7-%E8%97%BB",
+            "A site about the sea and all that grows",
+            "海 藻",
+            "海 藻",
+        ),
         (
             "/c/arms",
             "Arms for your screens and for heavy cameras",
             "Arms",
             "Arms for your screens and for heavy cameras",
         ),
-        ("/how-to-choose-monitor-arms-for-you", "Choose well and rest", "Monitor arms", "Choose well and rest"),
+        (
+            "/how-to-choose-monitor-arms-for-you",
+            "Choose well and rest",
+            "Monitor arms",
+            "Choose well and rest",
+        ),
         (
             "/monitor-arms/42",
             "Up to 79% more weight for your screens",
@@ -146,14 +256,29 @@ def test_the_name_of_a_site_is_known_by_its_host(url: str, title: str, expected:
 def test_a_headline_is_the_title_if_the_url_names_the_page_by_it(
     path: str, title: str, headline: str, expected: str
 ) -> None:
-    assert title_of(Stated("", [title], title), [headline], None, f"https://sea.example{path}") == expected
+    assert (
+        title_of(
+            Stated("", [title], title), [headline], None, f"https://sea.example{path}"
+        )
+        == expected
+    )
 
 
-@pytest.mark.parametrize("title", ["NASA: Mission to Mars", "Mission to Mars - NASA", "NASA - Mission to Mars"])
+@pytest.mark.parametrize(
+    "title",
+    ["NASA: Mission to Mars", "Mission to Mars - NASA", "NASA - Mission to Mars"],
+)
 @pytest.mark.parametrize("shared", [True, False])
-def test_a_headline_that_the_page_does_not_state_is_not_its_title(title: str, shared: bool) -> None:
+def test_a_headline_that_the_page_does_not_state_is_not_its_title(
+    title: str, shared: bool
+) -> None:
     stated = Stated("", [title] if shared else [], title)
-    assert title_of(stated, ["Latest updates"], None, "https://www.nasa.gov/mission-to-mars/") == "Mission to Mars"
+    assert (
+        title_of(
+            stated, ["Latest updates"], None, "https://www.nasa.gov/mission-to-mars/"
+        )
+        == "Mission to Mars"
+    )
 
 
 TRAIL = "<nav><ol><li><a href=/nature>Nature</a><li><h1>Kelp: what to know in 2026</h1></ol></nav>"
@@ -167,29 +292,58 @@ TRAIL = "<nav><ol><li><a href=/nature>Nature</a><li><h1>Kelp: what to know in 20
             "<h2>Forests of the sea grow back</h2>",
             "Forests of the sea grow back",
         ),
-        (linked(ARTICLE | {"headline": "Forests grow back"}), "<h2>Forests grow back</h2>", "Forests grow back"),
+        (
+            linked(ARTICLE | {"headline": "Forests grow back"}),
+            "<h2>Forests grow back</h2>",
+            "Forests grow back",
+        ),
         # The page shows a line before it, and states the signs between them.
         (
             meta(og__title="Coast: Forests grow back"),
             "<h2><b>Coast</b> Forests grow back</h2>",
             "Coast: Forests grow back",
         ),
-        (meta(og__title="Forests grow back"), "<h2><b>Opinion</b> Forests grow back</h2>", "Forests grow back"),
-        (meta(og__title="Forests grow back | Seanews"), "<h2>Forests grow back</h2>", "Forests grow back"),
+        (
+            meta(og__title="Forests grow back"),
+            "<h2><b>Opinion</b> Forests grow back</h2>",
+            "Forests grow back",
+        ),
+        (
+            meta(og__title="Forests grow back | Seanews"),
+            "<h2>Forests grow back</h2>",
+            "Forests grow back",
+        ),
         # No other heading shows what the page states.
-        (meta(og__title="Forests grow back"), "<h2>More about kelp</h2>", "Kelp: what to know in 2026"),
-        (meta(og__title="Kelp: what to know in 2026"), "<h2>What to know</h2>", "Kelp: what to know in 2026"),
+        (
+            meta(og__title="Forests grow back"),
+            "<h2>More about kelp</h2>",
+            "Kelp: what to know in 2026",
+        ),
+        (
+            meta(og__title="Kelp: what to know in 2026"),
+            "<h2>What to know</h2>",
+            "Kelp: what to know in 2026",
+        ),
         ("", "<h2>Kelp</h2><h2></h2>", "Kelp: what to know in 2026"),
     ],
 )
-def test_the_last_step_of_a_breadcrumb_trail_is_not_the_headline(head: str, body: str, expected: str) -> None:
+def test_the_last_step_of_a_breadcrumb_trail_is_not_the_headline(
+    head: str, body: str, expected: str
+) -> None:
     title = "<title>Kelp: what to know in 2026 - Seanews</title>"
     assert read(title + head, TRAIL + body + PROSE).title == expected
 
 
 def test_authors_are_looked_for_around_the_headline_below_a_breadcrumb_trail() -> None:
     body = f"{TRAIL}{'<p>word</p>' * 100}<div><h2>Forests grow back</h2><p>By Ada</p></div>{PROSE}"
-    assert read("<title>Kelp: what to know in 2026</title>" + meta(og__title="Forests grow back"), body).author == "Ada"
+    assert (
+        read(
+            "<title>Kelp: what to know in 2026</title>"
+            + meta(og__title="Forests grow back"),
+            body,
+        ).author
+        == "Ada"
+    )
 
 
 def test_a_headline_beside_a_breadcrumb_trail_stays_the_title() -> None:
@@ -201,21 +355,45 @@ def test_a_headline_beside_a_breadcrumb_trail_stays_the_title() -> None:
 @pytest.mark.parametrize(
     ("head", "body", "expected"),
     [
-        # The headline is the name of a book, and the title of the chapter is a lesser heading.
-        ("<title>Tides - The Ocean Book</title>", "<h1>The Ocean Book</h1><h2>Tides</h2>", "Tides"),
-        ("<title>Tides — Oceans 2.0 manual</title>", "<h1>Oceans 2.0 manual</h1><h1>Tides¶</h1>", "Tides"),
-        ("<title>Nature - Kelp grows back</title>", "<h1>Kelp grows back</h1><h2>Why</h2>", "Kelp grows back"),
+        # The headline is the name of a book, and the title of the chapter is a lesser
+        # heading.
         (
-            "<title>Nature - Kelp grows back</title>" + meta(og__title="Kelp grows back"),
+            "<title>Tides - The Ocean Book</title>",
+            "<h1>The Ocean Book</h1><h2>Tides</h2>",
+            "Tides",
+        ),
+        (
+            "<title>Tides — Oceans 2.0 manual</title>",
+            "<h1>Oceans 2.0 manual</h1><h1>Tides¶</h1>",
+            "Tides",
+        ),
+        (
+            "<title>Nature - Kelp grows back</title>",
+            "<h1>Kelp grows back</h1><h2>Why</h2>",
+            "Kelp grows back",
+        ),
+        (
+            "<title>Nature - Kelp grows back</title>"
+            + meta(og__title="Kelp grows back"),
             "<h1>Kelp grows back</h1><h2>Nature</h2>",
             "Kelp grows back",
         ),
         # All pages of the site have the same title.
-        ("<title>Seanews - The heart of the sea</title>", "<h1>Kelp grows back</h1>", "Kelp grows back"),
-        ("<title>Kelp forests - Seanews</title>", "<h1>We love the sea</h1>", "Kelp forests"),
+        (
+            "<title>Seanews - The heart of the sea</title>",
+            "<h1>Kelp grows back</h1>",
+            "Kelp grows back",
+        ),
+        (
+            "<title>Kelp forests - Seanews</title>",
+            "<h1>We love the sea</h1>",
+            "Kelp forests",
+        ),
     ],
 )
-def test_the_title_of_a_book_or_a_site_is_not_that_of_its_pages(head: str, body: str, expected: str) -> None:
+def test_the_title_of_a_book_or_a_site_is_not_that_of_its_pages(
+    head: str, body: str, expected: str
+) -> None:
     assert read(head, body + PROSE).title == expected
 
 
@@ -228,9 +406,17 @@ def test_the_title_of_a_book_or_a_site_is_not_that_of_its_pages(head: str, body:
         ("<title>x</title>" + meta(citation_title="From a journal"), "From a journal"),
         ("<title>Kelp forests</title>" + linked(ARTICLE), "Kelp forests"),
         ("<title>Salt &amp;amp; pepper</title>", "Salt & pepper"),  # escaped twice
-        ("<title>Salt</title>" + linked(ARTICLE | {"headline": "<em>Salt</em> &#38; pepper"}), "Salt & pepper"),
+        (
+            "<title>Salt</title>"
+            + linked(ARTICLE | {"headline": "<em>Salt</em> &#38; pepper"}),
+            "Salt & pepper",
+        ),
         # a film on a page about something else
-        ("<title>Kelp forests</title>" + linked({"@type": "VideoObject", "name": "Live from Oslo"}), "Kelp forests"),
+        (
+            "<title>Kelp forests</title>"
+            + linked({"@type": "VideoObject", "name": "Live from Oslo"}),
+            "Kelp forests",
+        ),
     ],
 )
 def test_the_title_is_read_from_many_sources(head: str, expected: str) -> None:
@@ -243,56 +429,132 @@ def test_the_title_is_read_from_many_sources(head: str, expected: str) -> None:
         (meta(author="Ada Lovelace"), "Ada Lovelace"),
         (meta(author="By Ada Lovelace | May 4, 2026"), "Ada Lovelace"),
         (meta(author="Ada Lovelace and Mary Shelley"), "Ada Lovelace, Mary Shelley"),
-        (meta(author="Ada Lovelace und Jörg Müller, dpa"), "Ada Lovelace, Jörg Müller, dpa"),
+        (
+            meta(author="Ada Lovelace und Jörg Müller, dpa"),
+            "Ada Lovelace, Jörg Müller, dpa",
+        ),
         (meta(author="Smith and Sons"), "Smith and Sons"),
         (meta(author="Ada Lovelace (al)"), "Ada Lovelace"),
         (meta(article__author="Ada Lovelace"), "Ada Lovelace"),
-        (meta(citation__author="Ada Lovelace"), "Ada Lovelace"),  # with a separator that others write differently
+        # with a separator that others write differently
+        (meta(citation__author="Ada Lovelace"), "Ada Lovelace"),
         (meta(**{"twitter:misc:Written by": "Ada Lovelace"}), "Ada Lovelace"),
         (meta(author="https://facebook.com/ada"), None),
         (meta(author="admin"), None),
         (meta(dc__creator="Ada"), "Ada"),
-        (meta(citation_author="Lovelace, Ada") + meta(citation_author="Babbage, C."), "Lovelace, Ada, Babbage, C."),
-        (meta(twitter__label1="Written by", twitter__data1="Ada", twitter__label2="Reading time"), "Ada"),
+        (
+            meta(citation_author="Lovelace, Ada") + meta(citation_author="Babbage, C."),
+            "Lovelace, Ada, Babbage, C.",
+        ),
+        (
+            meta(
+                twitter__label1="Written by",
+                twitter__data1="Ada",
+                twitter__label2="Reading time",
+            ),
+            "Ada",
+        ),
         (meta(parsely_author="x") + meta(**{"parsely-author": "Ada"}), "Ada"),
         (linked(ARTICLE), "Ada"),
         (linked([ARTICLE]), "Ada"),
         (
             linked(
-                {"@graph": [{"@type": "Person", "@id": "#ada", "name": "Ada"}, ARTICLE | {"author": {"@id": "#ada"}}]}
+                {
+                    "@graph": [
+                        {"@type": "Person", "@id": "#ada", "name": "Ada"},
+                        ARTICLE | {"author": {"@id": "#ada"}},
+                    ]
+                }
             ),
             "Ada",
         ),
-        (linked(ARTICLE | {"author": [{"name": "Ada"}, {"name": ["Bob", "Rob"]}, {"name": "Ada"}]}), "Ada, Bob"),
+        (
+            linked(
+                ARTICLE
+                | {
+                    "author": [
+                        {"name": "Ada"},
+                        {"name": ["Bob", "Rob"]},
+                        {"name": "Ada"},
+                    ]
+                }
+            ),
+            "Ada, Bob",
+        ),
         (linked(ARTICLE | {"author": "Ada"}), "Ada"),
         (linked(ARTICLE | {"author": "https://sea.example/ada"}), None),
         (linked(ARTICLE | {"author": {"@id": "#nobody"}}), None),
-        (linked(ARTICLE | {"@type": ["https://schema.org/NewsArticle", "Thing"]}), "Ada"),
+        (
+            linked(ARTICLE | {"@type": ["https://schema.org/NewsArticle", "Thing"]}),
+            "Ada",
+        ),
         (linked({"@type": "WebPage", "mainEntity": ARTICLE}), "Ada"),
-        (linked(ARTICLE).replace("{", "<![CDATA[{", 1).replace("</script>", "]]></script>"), "Ada"),
-        (linked(ARTICLE | {"description": "a\nb"}).replace("\\n", "\n"), "Ada"),  # a raw line end in a string
+        (
+            linked(ARTICLE)
+            .replace("{", "<![CDATA[{", 1)
+            .replace("</script>", "]]></script>"),
+            "Ada",
+        ),
+        # a raw line end in a string
+        (linked(ARTICLE | {"description": "a\nb"}).replace("\\n", "\n"), "Ada"),
         # not the author of a comment, a review or a picture
-        (linked({"@type": "Comment", "author": "Troll"}, {"@type": "ImageObject", "author": "Photographer"}), None),
-        (linked({"@type": "Product", "name": "Kelp", "review": {"@type": "Review", "author": "Buyer"}}), None),
+        (
+            linked(
+                {"@type": "Comment", "author": "Troll"},
+                {"@type": "ImageObject", "author": "Photographer"},
+            ),
+            None,
+        ),
+        (
+            linked(
+                {
+                    "@type": "Product",
+                    "name": "Kelp",
+                    "review": {"@type": "Review", "author": "Buyer"},
+                }
+            ),
+            None,
+        ),
         # of many articles the one with this URL, else none
-        (linked(*[ARTICLE | {"author": f"Writer {n}", "url": f"/{n}"} for n in range(3)]), None),
+        (
+            linked(
+                *[ARTICLE | {"author": f"Writer {n}", "url": f"/{n}"} for n in range(3)]
+            ),
+            None,
+        ),
         # of a few things the one with this URL
-        (linked({"@type": "MobileApplication", "name": "Kelp"}, ARTICLE | {"mainEntityOfPage": URL}), "Ada"),
-        # an older headline is that of this page if it gives this URL, else perhaps that of another page
+        (
+            linked(
+                {"@type": "MobileApplication", "name": "Kelp"},
+                ARTICLE | {"mainEntityOfPage": URL},
+            ),
+            "Ada",
+        ),
+        # an older headline is that of this page if it gives this URL, else perhaps that
+        # of another page
         (linked(ARTICLE | {"headline": "Algae thrive", "url": URL}), "Ada"),
         (linked(ARTICLE | {"headline": "Algae thrive", "url": "/2026/algae"}), None),
         (
             linked(
-                *[ARTICLE | {"author": f"Writer {n}", "url": f"/2026/{n}"} for n in range(3)], ARTICLE | {"url": URL}
+                *[
+                    ARTICLE | {"author": f"Writer {n}", "url": f"/2026/{n}"}
+                    for n in range(3)
+                ],
+                ARTICLE | {"url": URL},
             ),
             "Ada",
         ),
         # a person rather than the site
-        (linked(ARTICLE | {"author": {"name": "Sea News"}}) + meta(author="Ada"), "Ada"),
+        (
+            linked(ARTICLE | {"author": {"name": "Sea News"}}) + meta(author="Ada"),
+            "Ada",
+        ),
         (linked(ARTICLE | {"author": {"name": "Sea News"}}), "Sea News"),
     ],
 )
-def test_the_authors_are_read_from_many_sources(head: str, expected: str | None) -> None:
+def test_the_authors_are_read_from_many_sources(
+    head: str, expected: str | None
+) -> None:
     assert read("<title>Kelp forests</title>" + head).author == expected
 
 
@@ -302,7 +564,14 @@ def test_the_authors_are_read_from_many_sources(head: str, expected: str | None)
         (meta(article__published_time="2026-05-04"), True, False),
         (meta(article__modified_time="2026-05-04"), False, True),
         (meta(date="2026-05-04", og__updated_time="2026-05-04"), True, True),
-        (meta(article__published__time="2026-05-04", article__modified__time="2026-05-04"), True, True),
+        (
+            meta(
+                article__published__time="2026-05-04",
+                article__modified__time="2026-05-04",
+            ),
+            True,
+            True,
+        ),
         (meta(citation_publication_date="2026/05/04"), True, False),
         (meta(date="05/04/2026"), False, False),  # ambiguous
         (meta(citation_date="4 May 2026"), True, False),
@@ -310,17 +579,43 @@ def test_the_authors_are_read_from_many_sources(head: str, expected: str | None)
         (meta(date="1970-01-01"), False, False),  # Unix time 0: no date
         (meta(date="1969-12-31T16:00:00-08:00"), False, False),
         (meta(date="soon", pubdate="2026-05-04"), True, False),
-        (meta(**{"published-date": "2026-05-04", "modified-date": "May 4, 2026"}), True, True),
+        (
+            meta(**{"published-date": "2026-05-04", "modified-date": "May 4, 2026"}),
+            True,
+            True,
+        ),
         (linked(ARTICLE | {"datePublished": "2026-05-04"}), True, False),
         (linked(ARTICLE | {"dateModified": "2026-05-04"}), False, True),
-        (linked({"@type": "JobPosting", "title": "Diver", "datePosted": "2026-05-04"}), True, False),
-        (linked(ARTICLE | {"comment": {"@type": "Comment", "datePublished": "2026-05-04"}}), False, False),
-        (linked(ARTICLE | {"datePublished": ["2026-05-04", "2020-01-01"]}), True, False),
+        (
+            linked(
+                {"@type": "JobPosting", "title": "Diver", "datePosted": "2026-05-04"}
+            ),
+            True,
+            False,
+        ),
+        (
+            linked(
+                ARTICLE
+                | {"comment": {"@type": "Comment", "datePublished": "2026-05-04"}}
+            ),
+            False,
+            False,
+        ),
+        (
+            linked(ARTICLE | {"datePublished": ["2026-05-04", "2020-01-01"]}),
+            True,
+            False,
+        ),
     ],
 )
-def test_the_dates_are_read_from_many_sources(head: str, published: bool, modified: bool) -> None:
+def test_the_dates_are_read_from_many_sources(
+    head: str, published: bool, modified: bool
+) -> None:
     page = read("<title>Kelp forests</title>" + head)
-    assert (DAY if published else None, DAY if modified else None) == (page.published, page.modified)
+    assert (DAY if published else None, DAY if modified else None) == (
+        page.published,
+        page.modified,
+    )
 
 
 HEADLINE = "<h1>Kelp forests</h1>"
@@ -329,20 +624,45 @@ HEADLINE = "<h1>Kelp forests</h1>"
 @pytest.mark.parametrize(
     ("body", "author", "published", "modified"),
     [
-        (f"{HEADLINE}<p>By <a href=/ada>Ada Lovelace</a></p><p>May 4, 2026</p>", "Ada Lovelace", True, False),
-        (f"{HEADLINE}<p>By Ada Lovelace on 4 May 2026</p>", "Ada Lovelace", True, False),
+        (
+            f"{HEADLINE}<p>By <a href=/ada>Ada Lovelace</a></p><p>May 4, 2026</p>",
+            "Ada Lovelace",
+            True,
+            False,
+        ),
+        (
+            f"{HEADLINE}<p>By Ada Lovelace on 4 May 2026</p>",
+            "Ada Lovelace",
+            True,
+            False,
+        ),
         (f"{HEADLINE}<p>By Ada Lovelace May 4, 2026</p>", None, True, False),
         (f"{HEADLINE}<p>by ada_42 2026-05-04</p>", None, True, False),
         (f"{HEADLINE}<p>Von Ada Lovelace 4. Mai 2026</p>", None, True, False),
         (f"{HEADLINE}<p>By: Ada Lovelace 4 May 2026</p>", None, True, False),
-        (f"{HEADLINE}<p>By Ada Lovelace and Mary Shelley, May 4, 2026</p>", "Ada Lovelace, Mary Shelley", True, False),
+        (
+            f"{HEADLINE}<p>By Ada Lovelace and Mary Shelley, May 4, 2026</p>",
+            "Ada Lovelace, Mary Shelley",
+            True,
+            False,
+        ),
         (f"{HEADLINE}<p>by the way, it is wet</p>", None, False, False),
         (f"{HEADLINE}<p>Valid from 1 April to 4 May 2026</p>", None, False, False),
         (f"{HEADLINE}<p>Open from 1 April to 4 May 2026</p>", None, False, False),
         (f"{HEADLINE}<p>Tickets until <b>4 May 2026</b></p>", None, False, False),
         (f"{HEADLINE}<p>From Ada to Grace, 4 May 2026</p>", None, False, False),
-        (f"{HEADLINE}<p>Published 4 May 2026, updated 4 May 2026</p>", None, True, True),
-        (f"{HEADLINE}<p>Monday, 4 May 2026, 8:30 am · 5 min read</p>", None, True, False),
+        (
+            f"{HEADLINE}<p>Published 4 May 2026, updated 4 May 2026</p>",
+            None,
+            True,
+            True,
+        ),
+        (
+            f"{HEADLINE}<p>Monday, 4 May 2026, 8:30 am · 5 min read</p>",
+            None,
+            True,
+            False,
+        ),
         (f"{HEADLINE}<p>Veröffentlicht am 4. Mai 2026 um 15:44</p>", None, True, False),
         (
             f"{HEADLINE}<ul><li>Von: <span><a>Ada Lovelace</a>, </span><a>Grace Hopper</a></ul>",
@@ -350,10 +670,25 @@ HEADLINE = "<h1>Kelp forests</h1>"
             False,
             False,
         ),
-        (f"{HEADLINE}<p>Von: Ada Lovelace</p><p>Stand: 04.05.2026</p>", "Ada Lovelace", False, True),
+        (
+            f"{HEADLINE}<p>Von: Ada Lovelace</p><p>Stand: 04.05.2026</p>",
+            "Ada Lovelace",
+            False,
+            True,
+        ),
         (f"{HEADLINE}<p>VON: ADA LOVELACE</p>", "ADA LOVELACE", False, False),
-        (f"{HEADLINE}<p>Par : Ada Lovelace et Mary Shelley</p>", "Ada Lovelace, Mary Shelley", False, False),
-        (f"{HEADLINE}<p>Por: Ada Lovelace | 4 de mayo de 2026</p>", "Ada Lovelace", True, False),
+        (
+            f"{HEADLINE}<p>Par : Ada Lovelace et Mary Shelley</p>",
+            "Ada Lovelace, Mary Shelley",
+            False,
+            False,
+        ),
+        (
+            f"{HEADLINE}<p>Por: Ada Lovelace | 4 de mayo de 2026</p>",
+            "Ada Lovelace",
+            True,
+            False,
+        ),
         (f"{HEADLINE}<p>By: Ada Lovelace</p>", "Ada Lovelace", False, False),
         (f"{HEADLINE}<p>Autorin: Ada Lovelace</p>", "Ada Lovelace", False, False),
         (f"{HEADLINE}<p>Автор: Ада Лавлейс</p>", "Ада Лавлейс", False, False),
@@ -364,32 +699,102 @@ HEADLINE = "<h1>Kelp forests</h1>"
         (f"{HEADLINE}<p>Von Hamburg nach Kiel</p>", None, False, False),
         (f"{HEADLINE}<p>Par exemple, la mer</p>", None, False, False),
         (f"{HEADLINE}<p>Di: Geschlossen</p>", None, False, False),
-        (f"{HEADLINE}<p>par <b>Ada Lovelace</b></p><p>4 mai 2026</p>", "Ada Lovelace", True, False),
+        (
+            f"{HEADLINE}<p>par <b>Ada Lovelace</b></p><p>4 mai 2026</p>",
+            "Ada Lovelace",
+            True,
+            False,
+        ),
         (f"{HEADLINE}<p>Stand: 04.05.2026, 18:24 Uhr</p>", None, False, True),
         (f"{HEADLINE}<p>公開日 2026年5月4日 更新日 2026年5月4日</p>", None, True, True),
         (f"{HEADLINE}<p>Опубликовано 04.05.2026</p>", None, True, False),
         (f"{HEADLINE}<p>Posted on <b>4 May 2026</b></p>", None, True, False),
         (f"{HEADLINE}<p>Conference: 4 May 2026</p>", None, False, False),
         (f"{HEADLINE}<p>Conference <b>4 May 2026</b></p>", None, False, False),
-        (f"{HEADLINE}<p>Next show: <time datetime=2026-05-04>4 May</time></p>", None, False, False),
-        (f"{HEADLINE}<p>Next show <time datetime=2026-05-04>4 May</time></p>", None, False, False),
+        (
+            f"{HEADLINE}<p>Next show: <time datetime=2026-05-04>4 May</time></p>",
+            None,
+            False,
+            False,
+        ),
+        (
+            f"{HEADLINE}<p>Next show <time datetime=2026-05-04>4 May</time></p>",
+            None,
+            False,
+            False,
+        ),
         (f"{HEADLINE}<p>Established 4 May 2026</p>", None, False, False),
         (f"{HEADLINE}<p>4 May 2026 – 6 May 2026</p>", None, False, False),
         (f"{HEADLINE}<p>4 May 2026 bis 06.05.2026</p>", None, False, False),
         (f"{HEADLINE}<p>Published 4 May 2999</p>", None, False, False),
         (f"{HEADLINE}<time datetime=2999-05-04>4 May</time>", None, False, False),
-        (f"{HEADLINE}<span class=post-author>Ada</span><time datetime=2026-05-04>today</time>", "Ada", True, False),
-        (f"{HEADLINE}<ul class=metaInfoAuthorList><li>Ada</ul><p>Updated May 4, 2026</p>", "Ada", False, True),
-        (f"{HEADLINE}<li class=authors__list-item>Ada</li><p>Updated May 4, 2026</p>", "Ada", False, True),
-        (f"{HEADLINE}<div class=block_authorName__N6j3Y>Ada</div><p>Updated May 4, 2026</p>", "Ada", False, True),
-        (f"{HEADLINE}<a rel='author nofollow'>Ada</a><p>Last modified: <b>2026-05-04</b></p>", "Ada", False, True),
-        (f"<p>May 4, 2026</p><div class=byline>By Ada</div>{HEADLINE}", None, False, False),
-        (f"<header><p>May 4, 2026</p><div class=byline>By Ada</div>{HEADLINE}</header>", "Ada", True, False),
-        (f"{'<h3>Menu</h3>' * 40}<h3>Kelp forests</h3><p>By Ada Lovelace</p>", "Ada Lovelace", False, False),
-        ("<h1>Forum</h1><h2><a>Kelp forests</a></h2><a class=username>ada_42</a>", "ada_42", False, False),
+        (
+            f"{HEADLINE}<span class=post-author>Ada</span><time datetime=2026-05-04>today</time>",
+            "Ada",
+            True,
+            False,
+        ),
+        (
+            f"{HEADLINE}<ul class=metaInfoAuthorList><li>Ada</ul><p>Updated May 4, 2026</p>",
+            "Ada",
+            False,
+            True,
+        ),
+        (
+            f"{HEADLINE}<li class=authors__list-item>Ada</li><p>Updated May 4, 2026</p>",
+            "Ada",
+            False,
+            True,
+        ),
+        (
+            f"{HEADLINE}<div class=block_authorName__N6j3Y>Ada</div><p>Updated May 4, 2026</p>",
+            "Ada",
+            False,
+            True,
+        ),
+        (
+            f"{HEADLINE}<a rel='author nofollow'>Ada</a><p>Last modified: <b>2026-05-04</b></p>",
+            "Ada",
+            False,
+            True,
+        ),
+        (
+            f"<p>May 4, 2026</p><div class=byline>By Ada</div>{HEADLINE}",
+            None,
+            False,
+            False,
+        ),
+        (
+            f"<header><p>May 4, 2026</p><div class=byline>By Ada</div>{HEADLINE}</header>",
+            "Ada",
+            True,
+            False,
+        ),
+        (
+            f"{'<h3>Menu</h3>' * 40}<h3>Kelp forests</h3><p>By Ada Lovelace</p>",
+            "Ada Lovelace",
+            False,
+            False,
+        ),
+        (
+            "<h1>Forum</h1><h2><a>Kelp forests</a></h2><a class=username>ada_42</a>",
+            "ada_42",
+            False,
+            False,
+        ),
         # of the next page, which a heading links to
-        (f"{HEADLINE}<h2><a href=/b>Whales</a></h2><p>By Ada</p><time datetime=2026-05-04></time>", None, False, False),
-        (f"{HEADLINE}<nav><p>By Ada</p></nav><script>By Ada</script>", None, False, False),
+        (
+            f"{HEADLINE}<h2><a href=/b>Whales</a></h2><p>By Ada</p><time datetime=2026-05-04></time>",
+            None,
+            False,
+            False,
+        ),
+        (
+            f"{HEADLINE}<nav><p>By Ada</p></nav><script>By Ada</script>",
+            None,
+            False,
+            False,
+        ),
         (f"{HEADLINE}{'<p>word</p>' * 100}<p>By Ada</p>", None, False, False),
         (
             "<span itemprop=author><b itemprop=name>Ada</b></span><meta itemprop=datePublished content=2026-05-04>",
@@ -397,8 +802,18 @@ HEADLINE = "<h1>Kelp forests</h1>"
             True,
             False,
         ),
-        ("<div itemprop=comment><b itemprop=author>Troll</b></div><b itemprop=author>Ada</b>", "Ada", False, False),
-        ("<div itemtype=https://schema.org/Review itemscope><b itemprop=author>Buyer</b></div>", None, False, False),
+        (
+            "<div itemprop=comment><b itemprop=author>Troll</b></div><b itemprop=author>Ada</b>",
+            "Ada",
+            False,
+            False,
+        ),
+        (
+            "<div itemtype=https://schema.org/Review itemscope><b itemprop=author>Buyer</b></div>",
+            None,
+            False,
+            False,
+        ),
     ],
 )
 def test_authors_and_dates_are_looked_for_around_the_headline(
@@ -412,13 +827,24 @@ def test_authors_and_dates_are_looked_for_around_the_headline(
 @pytest.mark.parametrize(
     ("head", "links", "author"),
     [
-        (meta(og__type="article"), "<a rel=author>Ada</a> <a rel='me author'>Ada</a>", "Ada"),
+        (
+            meta(og__type="article"),
+            "<a rel=author>Ada</a> <a rel='me author'>Ada</a>",
+            "Ada",
+        ),
         (meta(og__type="article"), "<a rel=author>Ada</a> <a rel=author>Bob</a>", None),
         (meta(og__type="website"), "<a rel=author>Ada</a>", None),  # of what it lists
     ],
 )
-def test_the_only_author_that_an_article_links_to_is_its_own(head: str, links: str, author: str | None) -> None:
-    assert read(f"<title>Kelp forests</title>{head}", f"{HEADLINE}{PROSE * 90}{links}").author == author
+def test_the_only_author_that_an_article_links_to_is_its_own(
+    head: str, links: str, author: str | None
+) -> None:
+    assert (
+        read(
+            f"<title>Kelp forests</title>{head}", f"{HEADLINE}{PROSE * 90}{links}"
+        ).author
+        == author
+    )
 
 
 @pytest.mark.parametrize(
@@ -433,12 +859,18 @@ def test_the_only_author_that_an_article_links_to_is_its_own(head: str, links: s
         ("By Ada Lovelace, 4 May 2026", "Ada Lovelace"),
         ("By Ada Lovelace on Monday, May 4, 2026", "Ada Lovelace"),
         ("By Ada Sun, Mon May 4, 2026", "Ada Sun"),
-        ("Von: Ada Lovelace und Mary Shelley, 4. Mai 2026", "Ada Lovelace, Mary Shelley"),
+        (
+            "Von: Ada Lovelace und Mary Shelley, 4. Mai 2026",
+            "Ada Lovelace, Mary Shelley",
+        ),
         ("By May 4, 2026", None),
         ("By , May 4, 2026", None),
         ("Ada, May 4, 2026", None),
         ("Byron", "Byron"),
-        (f"Ada Lovelace, professor of {'very ' * 12}wet plants, Sea News", "Ada Lovelace"),
+        (
+            f"Ada Lovelace, professor of {'very ' * 12}wet plants, Sea News",
+            "Ada Lovelace",
+        ),
         (
             "Ada Byron, Grace Hopper, Mary Shelley, Alan Turing, Donald Knuth, Edsger Dijkstra and Barbara Liskov",
             "Ada Byron, Grace Hopper, Mary Shelley, Alan Turing, Donald Knuth, Edsger Dijkstra, Barbara Liskov",
@@ -471,10 +903,14 @@ def test_a_byline_is_a_name_or_none(line: str, name: str | None) -> None:
         ("/2026/13/04/x", None),
     ],
 )
-def test_a_day_in_the_url_is_the_last_resort(path: str, expected: datetime | None) -> None:
+def test_a_day_in_the_url_is_the_last_resort(
+    path: str, expected: datetime | None
+) -> None:
     url = f"https://sea.example{path}"
     assert read(url=url).published == expected
-    assert read(meta(date="2025-01-02"), url=url).published == datetime(2025, 1, 2, tzinfo=UTC)
+    assert read(meta(date="2025-01-02"), url=url).published == datetime(
+        2025, 1, 2, tzinfo=UTC
+    )
 
 
 @pytest.mark.parametrize(
@@ -487,11 +923,17 @@ def test_a_day_in_the_url_is_the_last_resort(path: str, expected: datetime | Non
         ("lang=und", meta(language="de"), "de"),
         ("lang=''", '<meta http-equiv="Content-Language" content="de, en">', "de"),
         ("", meta(og__locale="pt_BR"), "pt-BR"),
-        ("", linked(ARTICLE | {"inLanguage": {"@type": "Language", "name": "fr"}}), "fr"),
+        (
+            "",
+            linked(ARTICLE | {"inLanguage": {"@type": "Language", "name": "fr"}}),
+            "fr",
+        ),
         ("", "", None),
     ],
 )
-def test_the_language_is_a_tag_or_none(attributes: str, head: str, expected: str | None) -> None:
+def test_the_language_is_a_tag_or_none(
+    attributes: str, head: str, expected: str | None
+) -> None:
     assert read(head, attributes=attributes).language == expected
 
 
@@ -507,7 +949,11 @@ def test_the_language_is_a_tag_or_none(attributes: str, head: str, expected: str
             "https://en.wikipedia.org/wiki/Kelp",
             "https://en.wikipedia.org/wiki/Kelp",
         ),
-        ("https://amp.sea.example/k", "https://www.sea.example/k", "https://www.sea.example/k"),
+        (
+            "https://amp.sea.example/k",
+            "https://www.sea.example/k",
+            "https://www.sea.example/k",
+        ),
         (URL, "https://other.example/kelp", None),  # another site
         (URL, "https://fakeseanews.example/kelp", None),
         ("https://ada.github.io/", "https://bob.github.io/", None),
@@ -516,8 +962,12 @@ def test_the_language_is_a_tag_or_none(attributes: str, head: str, expected: str
         (URL, "", None),
     ],
 )
-def test_the_canonical_url_is_on_the_same_site(url: str, href: str, expected: str | None) -> None:
-    assert read(f'<link rel="canonical" href="{href}">', url=url).canonical_url == expected
+def test_the_canonical_url_is_on_the_same_site(
+    url: str, href: str, expected: str | None
+) -> None:
+    assert (
+        read(f'<link rel="canonical" href="{href}">', url=url).canonical_url == expected
+    )
     assert read(meta(og__url=href), url=url).canonical_url == expected
 
 
@@ -525,14 +975,19 @@ def test_the_canonical_url_is_on_the_same_site(url: str, href: str, expected: st
     ("href", "kind"),
     [
         ("https://seanews.example/forum/kelp", "forum"),
-        ("https://other.example/forum/kelp", "forum"),  # a copy is of the same kind as its original
+        # a copy is of the same kind as its original
+        ("https://other.example/forum/kelp", "forum"),
         ("https://seanews.example/", None),  # the front page, which is not this page
         ("javascript:alert(1)", None),
         ("", None),
     ],
 )
-def test_a_page_under_a_short_url_is_of_the_kind_that_its_own_url_says(href: str, kind: str | None) -> None:
-    page = read(f'<link rel="canonical" href="{href}">', url="https://go.example/8f3ka91")
+def test_a_page_under_a_short_url_is_of_the_kind_that_its_own_url_says(
+    href: str, kind: str | None
+) -> None:
+    page = read(
+        f'<link rel="canonical" href="{href}">', url="https://go.example/8f3ka91"
+    )
 
     assert page.kind == kind
     assert page.url == "https://go.example/8f3ka91"
@@ -542,7 +997,15 @@ def test_a_neutral_url_does_not_change_which_blocks_are_content() -> None:
     head = '<link rel="canonical" href="https://seanews.example/2026/05/kelp-grows-half-a-metre-a-day">'
     body = f"<nav><a href=/a>Tides</a> <a href=/b>Boats</a></nav><article><h1>Kelp</h1>{PROSE}</article>"
 
-    assert len({read(head, body, url).content for url in (URL, "https://go.example/", "http://127.0.0.1:8000/7")}) == 1
+    assert (
+        len(
+            {
+                read(head, body, url).content
+                for url in (URL, "https://go.example/", "http://127.0.0.1:8000/7")
+            }
+        )
+        == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -554,7 +1017,9 @@ def test_a_neutral_url_does_not_change_which_blocks_are_content() -> None:
         ("<title>Kelp - Sea News</title>", None),
     ],
 )
-def test_the_name_of_the_site_is_stated_or_unknown(head: str, expected: str | None) -> None:
+def test_the_name_of_the_site_is_stated_or_unknown(
+    head: str, expected: str | None
+) -> None:
     assert read(head).site_name == expected
 
 
@@ -565,28 +1030,62 @@ def test_meta_tags_are_found_after_an_element_that_ends_the_head_too_early() -> 
 @pytest.mark.parametrize(
     ("head", "body", "expected"),
     [
-        ("<title>Kelp forests</title>", "<h1><img alt='Kelp forests of the sea'></h1>", "Kelp forests"),
-        ("<title>Kelp forests</title>", "<h1></h1><h1>\u200b</h1><h1>Kelp forests</h1>", "Kelp forests"),
-        ("<title>Kelp\u200b forests</title>", "<h1>\u202eKelp fo\u00adrests\u202c</h1>", "Kelp forests"),
+        (
+            "<title>Kelp forests</title>",
+            "<h1><img alt='Kelp forests of the sea'></h1>",
+            "Kelp forests",
+        ),
+        (
+            "<title>Kelp forests</title>",
+            "<h1></h1><h1>\u200b</h1><h1>Kelp forests</h1>",
+            "Kelp forests",
+        ),
+        (
+            "<title>Kelp\u200b forests</title>",
+            "<h1>\u202eKelp fo\u00adrests\u202c</h1>",
+            "Kelp forests",
+        ),
         ("<title>\u2066Kelp forests\u2069 | \u200fSeanews</title>", "", "Kelp forests"),
-        ("<title>Kelp &amp;amp; forests</title>", "<h1>Kelp &amp; forests</h1>", "Kelp & forests"),
-        ("<title>Kelp &amp;lt;b&amp;gt;forests</title>", "<h1>Kelp forests</h1>", "Kelp forests"),
-        ("<title>\u200b\u202e</title>" + meta(og__title="\u2066\u2069"), "<h1>Kelp forests</h1>", "Kelp forests"),
+        (
+            "<title>Kelp &amp;amp; forests</title>",
+            "<h1>Kelp &amp; forests</h1>",
+            "Kelp & forests",
+        ),
+        (
+            "<title>Kelp &amp;lt;b&amp;gt;forests</title>",
+            "<h1>Kelp forests</h1>",
+            "Kelp forests",
+        ),
+        (
+            "<title>\u200b\u202e</title>" + meta(og__title="\u2066\u2069"),
+            "<h1>Kelp forests</h1>",
+            "Kelp forests",
+        ),
         ("<title>🌊</title>", "<h1>🌊</h1>", "🌊"),
     ],
 )
-def test_signs_that_nobody_sees_do_not_change_the_title(head: str, body: str, expected: str) -> None:
+def test_signs_that_nobody_sees_do_not_change_the_title(
+    head: str, body: str, expected: str
+) -> None:
     assert read(head, body + PROSE).title == expected
 
 
 @pytest.mark.parametrize(
     "html",
     [
-        "<title>Kelp</title>" + meta(og__title="Forests grow back") + TRAIL + "<h2>Forests</h2>" * 20_000,
-        "".join(f"<meta name=og:title content='{'seanews | ' * 30}{n}'>" for n in range(5_000)) + "<h1>Kelp</h1>" * 50,
+        "<title>Kelp</title>"
+        + meta(og__title="Forests grow back")
+        + TRAIL
+        + "<h2>Forests</h2>" * 20_000,
+        "".join(
+            f"<meta name=og:title content='{'seanews | ' * 30}{n}'>"
+            for n in range(5_000)
+        )
+        + "<h1>Kelp</h1>" * 50,
         "<h1>Kelp</h1>" + "<p>Von " + "Aa-" * 30 + "</p>" * 20_000,
         "<h1>Kelp</h1>" + "<p>Von: Ada Lovelace und Bob, 4. Mai 2026" * 20_000,
-        linked(*[ARTICLE | {"headline": f"Kelp {n}", "url": URL} for n in range(5_000)]) + "<h1>Kelp</h1>",
+        linked(*[ARTICLE | {"headline": f"Kelp {n}", "url": URL} for n in range(5_000)])
+        + "<h1>Kelp</h1>",
     ],
 )
 @pytest.mark.no_cover
@@ -598,9 +1097,15 @@ def test_thousands_of_titles_and_bylines_take_linear_time(html: str) -> None:
 
 def test_every_text_is_one_clean_line_of_bounded_length() -> None:
     nasty = "Kelp\u200b\u202e\nforest\ue000 " + "x" * 10_000
-    things = ARTICLE | {"headline": nasty, "author": ["A\u200bda\nL."], "description": nasty}
+    things = ARTICLE | {
+        "headline": nasty,
+        "author": ["A\u200bda\nL."],
+        "description": nasty,
+    }
     page = read(f"<title>{nasty}</title>" + meta(og__site_name=nasty) + linked(things))
-    assert [len(text or "") for text in (page.title, page.description, page.site_name)] == [300, 1000, 200]
+    assert [
+        len(text or "") for text in (page.title, page.description, page.site_name)
+    ] == [300, 1000, 200]
     assert page.author == "Ada L."
     assert (page.title + str(page.description)).isprintable()
     assert page.title.startswith("Kelp forest xxx")
@@ -614,13 +1119,17 @@ def test_every_text_is_one_clean_line_of_bounded_length() -> None:
         '{"@type": {"a": 1}, "@id": ["x"], "name": {"name": {"name": "x"}}}',
         '{"@type": "Article", "datePublished": 1e999, "author": -1e999}',
         "[" * 5_000 + "]" * 5_000,
-        '{"@type":"Article","author":[' + '{"@type":"Person","name":{"@value":[]}},' * 9_000 + "{}]}",
+        '{"@type":"Article","author":['
+        + '{"@type":"Person","name":{"@value":[]}},' * 9_000
+        + "{}]}",
         '"text"',
         "",
     ],
 )
 def test_nonsense_in_json_ld_is_ignored(script: str) -> None:
-    page = read(f'<title>Kelp</title><script type="application/ld+json">{script}</script>')
+    page = read(
+        f'<title>Kelp</title><script type="application/ld+json">{script}</script>'
+    )
     assert page.title == "Kelp"
     assert page.published is None
 

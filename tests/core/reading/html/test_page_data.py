@@ -1,4 +1,6 @@
-"""What a page states about its thing: products, events, lists and questions, and how it is shown."""
+"""What a page states about its thing: products, events, lists and questions, and how it
+is shown.
+"""
 
 from __future__ import annotations
 import json
@@ -11,12 +13,20 @@ from websearch_core import Page, WebSearch
 from websearch_core.models import Item, PageData
 from websearch_core.provenance import Ledger
 from websearch_core.reading import read_bytes, read_html
-from websearch_core.render import page_as_json, page_for_model, page_metadata, render_page
+from websearch_core.render import (
+    page_as_json,
+    page_for_model,
+    page_metadata,
+    render_page,
+)
 from websearch_core.testing import FakeWeb
 from websearch_core.tools._outputs import collect_texts, page_output
 
 URL = "https://shop.example/lamp"
-TEXT = "<p>This lamp is made of brass, by people who have made lamps since they were young, and it lasts.</p>" * 3
+TEXT = (
+    "<p>This lamp is made of brass, by people who have made lamps since they were young, and it lasts.</p>"
+    * 3
+)
 
 
 def read(data="", body="", head="", url=URL, **options):
@@ -40,7 +50,12 @@ def facts(page, *names):
 def test_a_product_has_its_price_and_what_belongs_to_it():
     page = read(
         product(
-            {"@type": "Offer", "price": 48.99, "priceCurrency": "USD", "availability": "https://schema.org/InStock"},
+            {
+                "@type": "Offer",
+                "price": 48.99,
+                "priceCurrency": "USD",
+                "availability": "https://schema.org/InStock",
+            },
             brand={"@type": "Brand", "name": "Acme"},
             aggregateRating={"ratingValue": "4.6", "reviewCount": 1204},
             sku="L-1",
@@ -59,7 +74,8 @@ def test_a_product_has_its_price_and_what_belongs_to_it():
         1204,
     )
     assert page.data.raw[0]["sku"] == "L-1"
-    assert "48.99" not in page.content or "$48.99" in page.content  # the content is what the page shows
+    # the content is what the page shows
+    assert "48.99" not in page.content or "$48.99" in page.content
 
 
 @pytest.mark.parametrize(
@@ -84,7 +100,9 @@ def test_a_stated_price_is_taken_if_nothing_that_is_shown_contradicts_it(shown, 
 
     assert page.data.price == price
     assert bool(page.data.unclear_prices) is (price is None)
-    assert any("states the price 48.99 USD" in note for note in page.notes) is (price is None)
+    assert any("states the price 48.99 USD" in note for note in page.notes) is (
+        price is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -99,7 +117,9 @@ def test_a_stated_price_is_taken_if_nothing_that_is_shown_contradicts_it(shown, 
     ],
 )
 def test_a_price_in_any_currency_contradicts_a_stated_one(stated, currency, shown):
-    data = read(product({"price": stated, "priceCurrency": currency}), f"<p>{shown}</p>").data
+    data = read(
+        product({"price": stated, "priceCurrency": currency}), f"<p>{shown}</p>"
+    ).data
 
     assert (data.price, data.unclear_prices) == (None, (f"{stated} {currency}", shown))
 
@@ -130,7 +150,13 @@ def test_of_several_stated_prices_those_that_are_shown_are_taken(shown, price, h
     ],
 )
 def test_a_stated_list_price_is_taken_if_no_other_amount_is_crossed_out(shown, before):
-    offer = {"price": "48.99", "priceSpecification": {"price": 60, "priceType": "https://schema.org/ListPrice"}}
+    offer = {
+        "price": "48.99",
+        "priceSpecification": {
+            "price": 60,
+            "priceType": "https://schema.org/ListPrice",
+        },
+    }
 
     assert read(product(offer), f"<p>{shown}</p>").data.list_price == before
 
@@ -140,7 +166,9 @@ def test_of_a_price_in_doubt_both_are_given_and_neither_is_chosen():
 
     assert page.data.price is None
     assert page.data.unclear_prices == ("48.99 USD", "$52.99", "$61.00")
-    assert "price unclear: 48.99 USD by its data, $52.99, $61.00 shown" in render_page(page)
+    assert "price unclear: 48.99 USD by its data, $52.99, $61.00 shown" in render_page(
+        page
+    )
     assert "price" not in page_metadata(page)
 
 
@@ -149,16 +177,39 @@ def test_of_a_price_in_doubt_both_are_given_and_neither_is_chosen():
     [
         ([{"price": "30"}, {"price": "20"}], "20", "30"),
         ({"lowPrice": "20", "highPrice": "30.5"}, "20", "30.50"),
-        ({"@type": "AggregateOffer", "offers": [{"price": 20}, {"price": 30}]}, "20", "30"),
         (
-            {"priceSpecification": [{"price": "20"}, {"price": "29", "priceType": "https://schema.org/ListPrice"}]},
+            {"@type": "AggregateOffer", "offers": [{"price": 20}, {"price": 30}]},
+            "20",
+            "30",
+        ),
+        (
+            {
+                "priceSpecification": [
+                    {"price": "20"},
+                    {"price": "29", "priceType": "https://schema.org/ListPrice"},
+                ]
+            },
             "20",
             None,
         ),
-        ([{"price": 20, "priceCurrency": "EUR"}, {"price": 1500, "priceCurrency": "JPY"}], "20", None),
+        (
+            [
+                {"price": 20, "priceCurrency": "EUR"},
+                {"price": 1500, "priceCurrency": "JPY"},
+            ],
+            "20",
+            None,
+        ),
         ({"price": "1,299.00"}, "1299", None),
         ({"price": "49,90"}, "49.90", None),
-        ({"price": 20, "priceSpecification": {"price": 3, "referenceQuantity": {"value": 1}}}, "20", None),
+        (
+            {
+                "price": 20,
+                "priceSpecification": {"price": 3, "referenceQuantity": {"value": 1}},
+            },
+            "20",
+            None,
+        ),
     ],
 )
 def test_prices_are_read_in_every_form_of_offers(offer, price, high):
@@ -166,13 +217,32 @@ def test_prices_are_read_in_every_form_of_offers(offer, price, high):
 
 
 def test_variants_have_offers_too():
-    group = {"@type": "ProductGroup", "name": "Brass lamp", "hasVariant": [product({"price": n}) for n in (7, 5, 6)]}
+    group = {
+        "@type": "ProductGroup",
+        "name": "Brass lamp",
+        "hasVariant": [product({"price": n}) for n in (7, 5, 6)],
+    }
 
     assert facts(read(group), "kind", "price", "high_price") == ("product", "5", "7")
 
 
 @pytest.mark.parametrize(
-    "price", ["0", "-5", "free", "1e9999", "1e-999999", "NaN", "", None, True, [], {"x": 1}, "9" * 400, 1e300]
+    "price",
+    [
+        "0",
+        "-5",
+        "free",
+        "1e9999",
+        "1e-999999",
+        "NaN",
+        "",
+        None,
+        True,
+        [],
+        {"x": 1},
+        "9" * 400,
+        1e300,
+    ],
 )
 def test_what_is_no_price_is_none(price):
     assert read(product({"price": price})).data.price is None
@@ -200,9 +270,16 @@ def test_open_graph_and_microdata_state_prices_too():
 
 
 def test_what_differs_between_offers_is_given_of_all():
-    offers = [{"price": 10, "availability": "https://schema.org/OutOfStock"}, {"price": 12, "availability": "InStock"}]
+    offers = [
+        {"price": 10, "availability": "https://schema.org/OutOfStock"},
+        {"price": 12, "availability": "InStock"},
+    ]
 
-    assert facts(read(product(offers)), "price", "high_price", "availability") == ("10", "12", "out of stock, in stock")
+    assert facts(read(product(offers)), "price", "high_price", "availability") == (
+        "10",
+        "12",
+        "out of stock, in stock",
+    )
 
 
 @pytest.mark.parametrize("main", [product(), product({"availability": "InStock"})])
@@ -236,7 +313,11 @@ def test_an_event_has_its_time_and_place():
         "name": "Brass lamp",
         "startDate": "2026-05-04T19:00+02:00",
         "endDate": "2026-05-04T22:00+02:00",
-        "location": {"@type": "Place", "name": "The Pier", "address": {"addressLocality": "Ellersund"}},
+        "location": {
+            "@type": "Place",
+            "name": "The Pier",
+            "address": {"addressLocality": "Ellersund"},
+        },
         "offers": {"price": 20, "priceCurrency": "EUR"},
     }
     page = read(event)
@@ -251,14 +332,26 @@ def test_an_event_has_its_time_and_place():
 
 
 @pytest.mark.parametrize(
-    ("status", "said"), [("https://schema.org/EventCancelled", "cancelled"), ("EventScheduled", None), ("", None)]
+    ("status", "said"),
+    [
+        ("https://schema.org/EventCancelled", "cancelled"),
+        ("EventScheduled", None),
+        ("", None),
+    ],
 )
 def test_an_event_that_does_not_take_place_says_so(status, said):
-    event = {"@type": "Event", "name": "Brass lamp", "startDate": "2026-05-04", "eventStatus": status}
+    event = {
+        "@type": "Event",
+        "name": "Brass lamp",
+        "startDate": "2026-05-04",
+        "eventStatus": status,
+    }
     page = read(event)
 
     assert facts(page, "kind", "availability") == ("event", said)
-    assert ("Event: Brass lamp; 2026-05-04; cancelled" in render_page(page)) is bool(said)
+    assert ("Event: Brass lamp; 2026-05-04; cancelled" in render_page(page)) is bool(
+        said
+    )
 
 
 def test_the_next_page_is_not_the_next_picture():
@@ -274,13 +367,27 @@ def test_the_next_page_is_not_the_next_picture():
 
 def test_a_stated_list_has_names_links_and_prices():
     elements = [
-        {"@type": "ListItem", "item": {"@type": "Product", "name": f"Lamp {n}", "url": f"/{n}", "offers": {"price": n}}}
+        {
+            "@type": "ListItem",
+            "item": {
+                "@type": "Product",
+                "name": f"Lamp {n}",
+                "url": f"/{n}",
+                "offers": {"price": n},
+            },
+        }
         for n in range(1, 4)
     ]
-    data = {"@type": "ItemList", "numberOfItems": 40, "itemListElement": [*elements, "x", {"url": "/no-name"}]}
+    data = {
+        "@type": "ItemList",
+        "numberOfItems": 40,
+        "itemListElement": [*elements, "x", {"url": "/no-name"}],
+    }
     page = read(data, '<a href="?page=2" rel="next">More</a>')
 
-    assert page.data.items[0] == Item(name="Lamp 1", price="1", url="https://shop.example/1")
+    assert page.data.items[0] == Item(
+        name="Lamp 1", price="1", url="https://shop.example/1"
+    )
     assert (page.data.kind, len(page.data.items), page.data.count) == ("list", 3, 40)
     assert page.data.next_url == f"{URL}?page=2"
     assert {"https://shop.example/1", f"{URL}?page=2"} <= {*page.links}
@@ -300,7 +407,9 @@ def test_a_question_has_its_answers():
 
     assert facts(page, "kind", "name") == ("question", "Brass lamp: how to clean it?")
     assert page.data.answers == ("With vinegar.", "With a cloth.", "With sand.")
-    assert "Question: Brass lamp: how to clean it?; 3 stated answers" in render_page(page)
+    assert "Question: Brass lamp: how to clean it?; 3 stated answers" in render_page(
+        page
+    )
 
 
 def test_microdata_states_events_and_questions_too():
@@ -315,7 +424,10 @@ def test_microdata_states_events_and_questions_too():
     ).format(
         "".join(
             f'<div itemprop="{kind}" itemscope itemtype="https://schema.org/Answer"><p itemprop="text">{text}</p></div>'
-            for kind, text in (("suggestedAnswer", "With sand."), ("acceptedAnswer", "With vinegar."))
+            for kind, text in (
+                ("suggestedAnswer", "With sand."),
+                ("acceptedAnswer", "With vinegar."),
+            )
         )
     )
 
@@ -325,7 +437,8 @@ def test_microdata_states_events_and_questions_too():
     assert facts(read(body=question), "kind", "name", "answers") == (
         "question", "How to clean a lamp?", ("With vinegar.", "With sand."),
     )  # fmt: skip
-    assert read(body=event.replace("startDate", "doorTime")).data is None  # some pages call themselves an event
+    # some pages call themselves an event
+    assert read(body=event.replace("startDate", "doorTime")).data is None
 
 
 def test_a_list_in_microdata_has_links_and_is_not_beside_what_a_page_is_about():
@@ -333,7 +446,10 @@ def test_a_list_in_microdata_has_links_and_is_not_beside_what_a_page_is_about():
     listed = '<ul itemscope itemtype="https://schema.org/ItemList">{}</ul>'
     linked = listed.format(thing.format('<a itemprop="url" href="/1">See</a>') * 2)
 
-    assert read(body=linked).data.items == (Item(name="Lamp", url="https://shop.example/1"),) * 2
+    assert (
+        read(body=linked).data.items
+        == (Item(name="Lamp", url="https://shop.example/1"),) * 2
+    )
     assert read(body=listed.format(thing.format("") * 2)).data is None
     assert read({"@type": "Article", "headline": "Brass lamp"}, linked).data.items == ()
 
@@ -347,7 +463,9 @@ def test_everything_else_is_raw_without_addresses():
         "url": "/x",
     }
 
-    assert read(data).data == PageData(raw=({"@type": "Recipe", "name": "Brass lamp", "recipeYield": "4"},))
+    assert read(data).data == PageData(
+        raw=({"@type": "Recipe", "name": "Brass lamp", "recipeYield": "4"},)
+    )
     assert read({"@type": "WebSite", "name": "Shop"}).data is None
     assert read().data is None
 
@@ -381,11 +499,16 @@ def test_hostile_data_is_bounded_and_inert(data):
     stored = page.model_dump_json(include={"data"})
     json.loads(stored, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
     assert len(stored) < 25_000
-    assert not any(live in stored for live in ("```", "<script", "![", "](", "\u200b", "\\n"))
+    assert not any(
+        live in stored for live in ("```", "<script", "![", "](", "\u200b", "\\n")
+    )
 
 
 def test_deep_microdata_takes_bounded_time():
-    for unit in ('<div itemscope itemtype="https://schema.org/Product" itemprop="name">', "<b itemprop=name>x</b>"):
+    for unit in (
+        '<div itemscope itemtype="https://schema.org/Product" itemprop="name">',
+        "<b itemprop=name>x</b>",
+    ):
         begun = time.process_time()
         read(body=unit * 20_000)
         assert time.process_time() - begun < 10
@@ -394,20 +517,35 @@ def test_deep_microdata_takes_bounded_time():
 def test_other_processes_know_the_data():
     markup = f'<title>Brass lamp</title><script type="application/ld+json">{json.dumps(product())}</script><p>$48.99</p>{TEXT}'
 
-    assert read_bytes(markup.encode(), URL, isolate=True).data == read_bytes(markup.encode(), URL).data != None  # noqa: E711
+    assert (
+        read_bytes(markup.encode(), URL, isolate=True).data
+        == read_bytes(markup.encode(), URL).data
+        != None  # noqa: E711
+    )
 
 
 def listed(count=3, content="", **more):
-    items = tuple(Item(name=f"Lamp {n}", price=f"${n}.50", url=f"https://shop.example/{n}") for n in range(count))
+    items = tuple(
+        Item(name=f"Lamp {n}", price=f"${n}.50", url=f"https://shop.example/{n}")
+        for n in range(count)
+    )
     data = PageData(kind="list", items=items, **more)
     size = len(content)
     return Page(
-        url=URL, content=content, content_length=size, original_length=size, title="Lamps", data=data, citation_id=1
+        url=URL,
+        content=content,
+        content_length=size,
+        original_length=size,
+        title="Lamps",
+        data=data,
+        citation_id=1,
     )
 
 
 def test_a_grid_stands_after_the_text_unless_the_text_has_it():
-    page = listed(content="Many lamps. [Lamp 1](https://shop.example/1) costs $1.50.", count=3)
+    page = listed(
+        content="Many lamps. [Lamp 1](https://shop.example/1) costs $1.50.", count=3
+    )
 
     assert render_page(page).endswith(
         "costs $1.50.\n\nItems that the page shows:\n- Lamp 0: $0.50 — https://shop.example/0\n"
@@ -416,7 +554,9 @@ def test_a_grid_stands_after_the_text_unless_the_text_has_it():
     assert "List: 3 of 312 items; next page: https://shop.example/?p=2" in render_page(
         listed(count=3).model_copy(
             update={
-                "data": listed(count=3).data.model_copy(update={"count": 312, "next_url": "https://shop.example/?p=2"})
+                "data": listed(count=3).data.model_copy(
+                    update={"count": 312, "next_url": "https://shop.example/?p=2"}
+                )
             }
         )
     )
@@ -465,23 +605,47 @@ def test_json_has_the_data_and_metadata_its_plain_facts():
 
     assert page_as_json(page)["data"]["price"] == "48.99"
     shown = json.loads(page_for_model(page, "json"))
-    assert shown["data"] == {"kind": "product", "name": "Brass lamp", "price": "48.99", "currency": "USD"}
+    assert shown["data"] == {
+        "kind": "product",
+        "name": "Brass lamp",
+        "price": "48.99",
+        "currency": "USD",
+    }
     known = page_metadata(page)
-    assert (known["data_kind"], known["price"], known["currency"]) == ("product", "48.99", "USD")
+    assert (known["data_kind"], known["price"], known["currency"]) == (
+        "product",
+        "48.99",
+        "USD",
+    )
     assert all(isinstance(value, str | int | float | bool) for value in known.values())
-    assert page_metadata(listed(100)) | {"data_kind": "list"} == page_metadata(listed(0)) | {"data_kind": "list"}
+    assert page_metadata(listed(100)) | {"data_kind": "list"} == page_metadata(
+        listed(0)
+    ) | {"data_kind": "list"}
 
 
 def test_caches_and_pickles_keep_the_data():
     page = read(product(), "<p>$48.99</p>")
 
-    assert Page.model_validate_json(page.model_dump_json()) == page == pickle.loads(pickle.dumps(page))
+    assert (
+        Page.model_validate_json(page.model_dump_json())
+        == page
+        == pickle.loads(pickle.dumps(page))
+    )
 
 
 def test_every_reader_is_held_to_plain_texts_and_web_addresses():
     live = "![a](https://evil.example)\n```"
-    items = (Item(name=live, price="$5", url="javascript:alert(1)"), Item(name="b", url="https://a.example/[x]"))
-    data = PageData(kind="list", name=live, items=items, next_url="file:///etc/passwd", raw=({live: [live, 1]},))
+    items = (
+        Item(name=live, price="$5", url="javascript:alert(1)"),
+        Item(name="b", url="https://a.example/[x]"),
+    )
+    data = PageData(
+        kind="list",
+        name=live,
+        items=items,
+        next_url="file:///etc/passwd",
+        raw=({live: [live, 1]},),
+    )
     web = WebSearch(FakeWeb(pages={URL: Page(url=URL, content="x", data=data)}))
     found = web.read(URL).data
 
@@ -496,7 +660,10 @@ def test_every_reader_is_held_to_plain_texts_and_web_addresses():
 def test_links_of_the_data_are_links_of_the_page():
     data = {
         "@type": "ItemList",
-        "itemListElement": [{"name": "A", "url": "/a"}, {"name": "B", "url": "https://b.example/"}],
+        "itemListElement": [
+            {"name": "A", "url": "/a"},
+            {"name": "B", "url": "https://b.example/"},
+        ],
     }
     page = read(data)
     ledger = Ledger("seen+links", named=[URL])

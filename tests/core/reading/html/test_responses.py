@@ -29,7 +29,10 @@ THREADS = {
     "a class": f'<section class="comments"><h2>What you say</h2><ul>{entries()}</ul></section>',
     "an id": f"<div id=comments-section><ul>{entries()}</ul></div>",
     "a class of one entry": entries("<div class='post-comment'><p>", "</p></div>"),
-    "schema.org": entries('<div itemprop="comment" itemscope itemtype="https://schema.org/Comment"><p>', "</p></div>"),
+    "schema.org": entries(
+        '<div itemprop="comment" itemscope itemtype="https://schema.org/Comment"><p>',
+        "</p></div>",
+    ),
     "a heading": f"<div><h3>Comments (4)</h3>{entries('<p>', '</p>')}</div>",
     "a German heading": f"<div><h2>4 Kommentare</h2>{entries('<p>', '</p>')}</div>",
     "a Japanese heading": f"<div><h2>コメント 4</h2>{entries('<p>', '</p>')}</div>",
@@ -37,13 +40,19 @@ THREADS = {
 }
 REVIEWS = {
     "a class": f"<section class='customer-reviews'>{entries('<p>', '</p>')}</section>",
-    "schema.org": entries('<div itemprop="review" itemtype="http://schema.org/Review"><p>', "</p></div>"),
+    "schema.org": entries(
+        '<div itemprop="review" itemtype="http://schema.org/Review"><p>', "</p></div>"
+    ),
     "a heading": f"<div><h2>Customer reviews</h2>{entries('<p>', '</p>')}</div>",
 }
 
 
 def source(after="", data=None, story=STORY, title="The lights of the north"):
-    script = f'<script type="application/ld+json">{json.dumps(data)}</script>' if data else ""
+    script = (
+        f'<script type="application/ld+json">{json.dumps(data)}</script>'
+        if data
+        else ""
+    )
     body = f"<main><article><h1>{title}</h1>{story}</article>{after}</main>"
     return f"<html><head><title>{title}</title>{script}</head><body>{body}</body></html>".encode()
 
@@ -68,12 +77,18 @@ def test_comments_are_dropped_or_kept(thread):
 def test_an_article_drops_them_unless_told_otherwise(thread):
     page = source(THREADS[thread], ARTICLE)
 
-    assert (said(read_html(page, URL)), said(read_html(page, URL, comments="keep"))) == (0, 4)
+    assert (
+        said(read_html(page, URL)),
+        said(read_html(page, URL, comments="keep")),
+    ) == (0, 4)
 
 
 @pytest.mark.parametrize("form", REVIEWS)
 def test_reviews_are_dropped_or_kept_apart_from_comments(form):
-    page = source(REVIEWS[form], {"@type": "Product", "name": "The lights of the north", "offers": {"price": 3}})
+    page = source(
+        REVIEWS[form],
+        {"@type": "Product", "name": "The lights of the north", "offers": {"price": 3}},
+    )
 
     assert said(read_html(page, URL, reviews="drop")) == 0
     assert said(read_html(page, URL, reviews="keep")) == 4
@@ -88,7 +103,9 @@ def test_what_every_entry_repeats_is_not_kept():
 
 
 def test_a_thread_that_is_the_page_is_kept_with_a_note():
-    page = source(THREADS["a class"], story="<p>What do you remember of the lights?</p>")
+    page = source(
+        THREADS["a class"], story="<p>What do you remember of the lights?</p>"
+    )
     read = read_html(page, URL, comments="drop")
 
     assert said(read) == 4
@@ -113,9 +130,13 @@ def test_what_only_looks_like_them_stays(markup):
 
 
 def test_a_class_on_what_holds_the_title_means_the_page():
-    page = source(data=ARTICLE).replace(b"<article>", b"<article class='comments reviews'>")
+    page = source(data=ARTICLE).replace(
+        b"<article>", b"<article class='comments reviews'>"
+    )
 
-    assert "Paragraph 7" in read_html(page, URL, comments="drop", reviews="drop").content
+    assert (
+        "Paragraph 7" in read_html(page, URL, comments="drop", reviews="drop").content
+    )
 
 
 def test_a_page_that_is_a_review_is_not_dropped():
@@ -137,7 +158,8 @@ def test_the_comments_in_the_data_of_a_page_are_dropped_too():
     data = {
         "@type": "DiscussionForumPosting",
         "headline": "Lamps",
-        "text": "Which of the lamps were electric by 1911? I have read all the reports and none of them says so. " * 3,
+        "text": "Which of the lamps were electric by 1911? I have read all the reports and none of them says so. "
+        * 3,
         "comment": [{"@type": "Comment", "text": text} for text in SAYINGS],
     }
     page = f'<script type="application/ld+json">{json.dumps(data)}</script><div id=root></div>'.encode()
@@ -149,10 +171,15 @@ def test_the_comments_in_the_data_of_a_page_are_dropped_too():
 def test_other_processes_know_them():
     page = source(THREADS["a class"])
 
-    assert [said(read_bytes(page, URL, comments=choice, isolate=True)) for choice in ("drop", "keep")] == [0, 4]
+    assert [
+        said(read_bytes(page, URL, comments=choice, isolate=True))
+        for choice in ("drop", "keep")
+    ] == [0, 4]
 
 
 def test_many_headings_take_linear_time():
-    page = source("<div>" + "<section><h2>Comments</h2><p>Yes.</p></section>" * 2_000 + "</div>")
+    page = source(
+        "<div>" + "<section><h2>Comments</h2><p>Yes.</p></section>" * 2_000 + "</div>"
+    )
 
     assert read_html(page, URL, comments="drop").content

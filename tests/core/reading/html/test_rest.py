@@ -31,7 +31,9 @@ FOREIGN = {
 
 def rest(extra: str, *, linked: bool = True) -> str:
     """Return what is beside a content that has the headline and the story."""
-    page = parse(f"<body><article><h1>Ember</h1>{STORY}</article><main>{extra}</main></body>".encode())
+    page = parse(
+        f"<body><article><h1>Ember</h1>{STORY}</article><main>{extra}</main></body>".encode()
+    )
     blocks = find_blocks(page.body)
     kept = [text == "Ember" or text in STORY for text in blocks.block_texts]
     return write_rest(blocks, kept, [True] * len(kept), linked=linked)
@@ -39,7 +41,13 @@ def rest(extra: str, *, linked: bool = True) -> str:
 
 @pytest.mark.parametrize(
     ("extra", "fact"),
-    list(zip(EXTRAS.values(), ["$48.99", "Ada Holm keeps bees", "4 May 2027", "Weight | 2.4 kg"], strict=True)),
+    list(
+        zip(
+            EXTRAS.values(),
+            ["$48.99", "Ada Holm keeps bees", "4 May 2027", "Weight | 2.4 kg"],
+            strict=True,
+        )
+    ),
     ids=list(EXTRAS),
 )
 def test_what_a_person_sees_is_beside_the_content(extra, fact):
@@ -56,7 +64,10 @@ def test_the_rest_of_a_page_does_not_repeat_its_long_content():
 
 
 def test_a_name_and_its_price_are_one_passage():
-    cards = "".join(f"<div class=card><h3>Lamp {n}</h3><p>From ${n}9.50</p></div>" for n in range(1, 40))
+    cards = "".join(
+        f"<div class=card><h3>Lamp {n}</h3><p>From ${n}9.50</p></div>"
+        for n in range(1, 40)
+    )
     found = rest(f"<aside>{cards}</aside>")
 
     assert "Lamp 7\nFrom $79.50" in found
@@ -64,7 +75,10 @@ def test_a_name_and_its_price_are_one_passage():
 
 def test_a_passage_that_a_page_shows_twice_is_there_once():
     phone = "<div><p>Call +44 20 7977 7048 today</p></div>"
-    between = "".join(f"<p>Wipe it with a dry cloth, once in {n} weeks, and never with soap.</p>" for n in range(9))
+    between = "".join(
+        f"<p>Wipe it with a dry cloth, once in {n} weeks, and never with soap.</p>"
+        for n in range(9)
+    )
 
     assert rest(phone + between + phone).count("7977") == 1
 
@@ -79,7 +93,8 @@ def test_without_links_the_rest_has_none_of_their_text():
 
 def test_a_heading_that_nothing_follows_is_left_out():
     care = "".join(
-        f"<p>Wipe it with a dry cloth, once in {n} weeks, and never with soap or with sand.</p>" for n in range(9)
+        f"<p>Wipe it with a dry cloth, once in {n} weeks, and never with soap or with sand.</p>"
+        for n in range(9)
     )
     found = rest(f"<aside><h2>Empty</h2><h2>Care</h2>{care}</aside>").splitlines()
 
@@ -92,26 +107,42 @@ def test_a_footer_is_under_no_heading_of_the_page():
         return "".join(f"<p>{n}. {text * 6}</p>" for n in range(4))
 
     prices = f"<h2>Prices</h2>{paragraphs('Ember lamp, with a shade, for $48.99. ')}"
-    found = rest(f"{prices}<footer><h4>Contact</h4>{paragraphs('Call +44 20 7977 7048. ')}</footer>").splitlines()
+    found = rest(
+        f"{prices}<footer><h4>Contact</h4>{paragraphs('Call +44 20 7977 7048. ')}</footer>"
+    ).splitlines()
 
     assert "## Prices" in found
     assert "## Contact" in found
 
 
-SUBJECTS = ["category-social-security", "tag-cookies", "h-[calc(100vh-var(--nav-height))]", "skip-item"]
+SUBJECTS = [
+    "category-social-security",
+    "tag-cookies",
+    "h-[calc(100vh-var(--nav-height))]",
+    "skip-item",
+]
 
 
 @pytest.mark.parametrize("mark", SUBJECTS)
-def test_what_a_class_says_of_the_subject_or_the_style_is_not_what_the_part_is_for(mark):
-    assert "24 March 2025" in rest(f'<aside class="post {mark}"><h3>Kettles</h3><p>24 March 2025</p></aside>')
-    assert not rest(f'<aside class="{mark} social"><h3>Kettles</h3><p>24 March 2025</p></aside>')
+def test_what_a_class_says_of_the_subject_or_the_style_is_not_what_the_part_is_for(
+    mark,
+):
+    assert "24 March 2025" in rest(
+        f'<aside class="post {mark}"><h3>Kettles</h3><p>24 March 2025</p></aside>'
+    )
+    assert not rest(
+        f'<aside class="{mark} social"><h3>Kettles</h3><p>24 March 2025</p></aside>'
+    )
 
 
 def test_comments_that_are_dropped_are_not_beside_the_content():
     comments = "<section id=comments><h3>2 comments</h3><p>Mine broke after 3 days.</p><p>Mine did not.</p></section>"
     page = f"<title>Ember</title><body><article><h1>Ember</h1>{STORY}</article>{comments}</body>".encode()
 
-    assert "broke" not in read_html(page, "https://lamps.example/ember.html", comments="drop").rest
+    assert (
+        "broke"
+        not in read_html(page, "https://lamps.example/ember.html", comments="drop").rest
+    )
 
 
 FORM = "<form><p>Your address will not be published.</p><label>Name</label></form>"
@@ -122,11 +153,16 @@ MINE = "<p>Mine broke after 3 days.</p>"
     ("comments", "is_beside"),
     [
         (f"<section id=comments>{MINE}{FORM}</section>", True),
-        (f"<form><p>Search</p><section id=comments>{MINE}<p>It will not be published.</p></section></form>", False),
+        (
+            f"<form><p>Search</p><section id=comments>{MINE}<p>It will not be published.</p></section></form>",
+            False,
+        ),
     ],
     ids=["a form in the section", "a form around it"],
 )
-def test_the_form_for_a_comment_is_beside_the_content_but_not_the_comments(comments, is_beside):
+def test_the_form_for_a_comment_is_beside_the_content_but_not_the_comments(
+    comments, is_beside
+):
     page = f"<title>Ember</title><body><article><h1>Ember</h1>{STORY}</article>{comments}</body>".encode()
     found = read_html(page, "https://lamps.example/ember.html", comments="drop").rest
 

@@ -1,4 +1,6 @@
-"""Selecting content: the features of blocks, the model that rates them, and the threshold."""
+"""Selecting content: the features of blocks, the model that rates them, and the
+threshold.
+"""
 
 from __future__ import annotations
 import json
@@ -15,9 +17,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from websearch_core.reading._html.blocks import find_blocks
-from websearch_core.reading._html.features import LEVELS, MISSING, BlockFeatures, count_words, words_of
+from websearch_core.reading._html.features import (
+    LEVELS,
+    MISSING,
+    BlockFeatures,
+    count_words,
+    words_of,
+)
 from websearch_core.reading._html.metadata import read_metadata
-from websearch_core.reading._html.model import MAX_VOTES, QUESTIONS, ContentModel, load_model
+from websearch_core.reading._html.model import (
+    MAX_VOTES,
+    QUESTIONS,
+    ContentModel,
+    load_model,
+)
 from websearch_core.reading._html.parse import parse
 from websearch_core.reading._html.select import (
     _drop_machine_text,
@@ -37,7 +50,12 @@ PIECES = [
 ]  # fmt: skip
 markup = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
 urls = st.sampled_from(
-    ["https://e.org", "https://e.org/", "https://e.org/2026/05/how-tea-is-made", "https://e.org/a/?x"]
+    [
+        "https://e.org",
+        "https://e.org/",
+        "https://e.org/2026/05/how-tea-is-made",
+        "https://e.org/a/?x",
+    ]
 )
 
 
@@ -45,11 +63,15 @@ def features_of(body: str, url: str) -> tuple[int, BlockFeatures | None]:
     document = parse(f"<title>Hot tea</title><body>{body}".encode())
     page = find_blocks(document.body)
     count = len(page.block_texts)
-    return count, BlockFeatures(page, url, read_metadata(document, url), load_model().words) if count else None
+    return count, BlockFeatures(
+        page, url, read_metadata(document, url), load_model().words
+    ) if count else None
 
 
 @given(markup, urls)
-def test_features_are_numbers_for_every_block_of_every_page(body: str, url: str) -> None:
+def test_features_are_numbers_for_every_block_of_every_page(
+    body: str, url: str
+) -> None:
     count, found = features_of(body, url)
     if found is None:
         return
@@ -61,14 +83,23 @@ def test_features_are_numbers_for_every_block_of_every_page(body: str, url: str)
     assert all(0 <= place < most for level in found.levels for place in level)
     assert {values[-1] for values in elements.values()} == {MISSING}
     assert all(map(math.isfinite, found.page.values()))
-    assert all(math.isfinite(value) for values in (*elements.values(), *blocks.values()) for value in values)
+    assert all(
+        math.isfinite(value)
+        for values in (*elements.values(), *blocks.values())
+        for value in values
+    )
 
 
 @given(markup, urls)
 def test_features_are_deterministic(body: str, url: str) -> None:
     def read() -> Any:
         _, found = features_of(body, url)
-        return found and (found.levels, dict(found.elements()), dict(found.blocks()), found.page)
+        return found and (
+            found.levels,
+            dict(found.elements()),
+            dict(found.blocks()),
+            found.page,
+        )
 
     assert read() == read()
 
@@ -92,7 +123,9 @@ def test_every_block_gets_a_probability(body: str, url: str) -> None:
         ("css-1x2y3z it 7", {"css"}),
     ],
 )
-def test_words_of_names_do_not_depend_on_their_spelling(marks: str, words: set[str]) -> None:
+def test_words_of_names_do_not_depend_on_their_spelling(
+    marks: str, words: set[str]
+) -> None:
     assert words == words_of(marks)
 
 
@@ -122,14 +155,23 @@ def trees(chance: random.Random, count: int) -> list[dict[str, Any]]:
 
 
 def model(chance: random.Random, count: int = 20) -> dict[str, Any]:
-    """Return a model that asks about elements on four levels, blocks before and after, and the page."""
+    """Return a model that asks about elements on four levels, blocks before and after,
+    and the page.
+    """
     edges = [-1.5, MISSING, 0.25] if chance.random() < 0.5 else [0.0, 0.5, 2.0]
     features = [["element", "e", level] for level in (0, 1, 3, 5)]
-    features += [["block", "b", away] for away in (-5000, -2, -1, 0, 1, 3)] + [["page", "p", 0], ["block", "c", 0]]
+    features += [["block", "b", away] for away in (-5000, -2, -1, 0, 1, 3)] + [
+        ["page", "p", 0],
+        ["block", "c", 0],
+    ]
     return {
         "words": {},
         "features": features,
-        "edges": {"element": {"e": edges}, "block": {"b": edges, "c": edges}, "page": {"p": edges}},
+        "edges": {
+            "element": {"e": edges},
+            "block": {"b": edges, "c": edges},
+            "page": {"p": edges},
+        },
         "trees": trees(chance, count),
         "base": -2.0,
         "scale": 0.001,
@@ -155,21 +197,37 @@ class RandomFeatures:
 
 def random_features(chance: random.Random, blocks: int) -> Any:
     def numbers(count: int) -> list[float]:
-        return [chance.choice([-2.0, MISSING, 0.0, 0.25, 0.5, 1.0, 2.0, 3.0]) for _ in range(count)]
+        return [
+            chance.choice([-2.0, MISSING, 0.0, 0.25, 0.5, 1.0, 2.0, 3.0])
+            for _ in range(count)
+        ]
 
     elements = chance.randrange(1, 50)
     return RandomFeatures(
         count=blocks,
-        levels=[[chance.randrange(elements) for _ in range(blocks)] for _ in range(LEVELS)],
+        levels=[
+            [chance.randrange(elements) for _ in range(blocks)] for _ in range(LEVELS)
+        ],
         page={"p": numbers(1)[0], "unasked": 0.0},
-        of_elements={"e": [*numbers(elements - 1), MISSING], "unasked": [0.0] * elements},
-        of_blocks={"b": numbers(blocks), "c": numbers(blocks), "unasked": [0.0] * blocks},
+        of_elements={
+            "e": [*numbers(elements - 1), MISSING],
+            "unasked": [0.0] * elements,
+        },
+        of_blocks={
+            "b": numbers(blocks),
+            "c": numbers(blocks),
+            "unasked": [0.0] * blocks,
+        },
     )
 
 
 def walk(model: Mapping[str, Any], features: Any) -> list[float]:
     """Return the probabilities by a plain walk down each tree, block by block."""
-    levels, elements, blocks = features.levels, dict(features.elements()), dict(features.blocks())
+    levels, elements, blocks = (
+        features.levels,
+        dict(features.elements()),
+        dict(features.blocks()),
+    )
 
     def value(feature: int, block: int) -> float:
         of, trait, *maybe = model["features"][feature]
@@ -178,23 +236,36 @@ def walk(model: Mapping[str, Any], features: Any) -> list[float]:
             return features.page[trait]
         if of == "element":
             return elements[trait][levels[where][block]]
-        return blocks[trait][block + where] if 0 <= block + where < features.count else MISSING
+        return (
+            blocks[trait][block + where]
+            if 0 <= block + where < features.count
+            else MISSING
+        )
 
     def vote(tree: Mapping[str, Any], block: int) -> int:
         way = 0
         while way >= 0:
             feature, edge = tree["questions"][way]
             of, trait, *_ = model["features"][feature]
-            way = tree["ways"][way][value(feature, block) > model["edges"][of][trait][edge]]
+            way = tree["ways"][way][
+                value(feature, block) > model["edges"][of][trait][edge]
+            ]
         return tree["votes"][~way]
 
-    sums = (sum(vote(tree, block) for tree in model["trees"]) for block in range(features.count))
-    return [1 / (1 + math.exp(-model["base"] - model["scale"] * votes)) for votes in sums]
+    sums = (
+        sum(vote(tree, block) for tree in model["trees"])
+        for block in range(features.count)
+    )
+    return [
+        1 / (1 + math.exp(-model["base"] - model["scale"] * votes)) for votes in sums
+    ]
 
 
 @given(st.integers(), st.integers(1, 30))
 @settings(max_examples=60)
-def test_rating_all_blocks_at_once_equals_walking_down_each_tree(seed: int, blocks: int) -> None:
+def test_rating_all_blocks_at_once_equals_walking_down_each_tree(
+    seed: int, blocks: int
+) -> None:
     chance = random.Random(seed)
     asked, found = model(chance), random_features(chance, blocks)
     assert walk(asked, found) == ContentModel(asked).probabilities(found)
@@ -232,28 +303,49 @@ STATED = """
 def test_features_tell_what_the_page_states_about_itself() -> None:
     url = "https://e.org/tea"
     document = parse(STATED.encode())
-    found = BlockFeatures(find_blocks(document.body), url, read_metadata(document, url), {})
+    found = BlockFeatures(
+        find_blocks(document.body), url, read_metadata(document, url), {}
+    )
     blocks = dict(found.blocks())
     assert blocks["in description"] == [1, 0, 0]
     assert blocks["in data"] == [0, 1, 0]
-    stated = {trait: found.page[trait] for trait in ("about", "described", "dated", "signed")}
-    assert stated == {"about": 1, "described": len("How to make it"), "dated": 1, "signed": 1}
+    stated = {
+        trait: found.page[trait] for trait in ("about", "described", "dated", "signed")
+    }
+    assert stated == {
+        "about": 1,
+        "described": len("How to make it"),
+        "dated": 1,
+        "signed": 1,
+    }
 
 
 def test_features_of_a_page_that_states_nothing_about_itself() -> None:
     _, found = features_of("<p>Hot tea", "https://e.org/")
     assert found is not None
     blocks = dict(found.blocks())
-    assert (blocks["in title"], blocks["in description"], blocks["in data"]) == ([1], [0], [0])
-    assert [found.page[trait] for trait in ("about", "described", "dated", "signed")] == [0, 0, 0, 0]
+    assert (blocks["in title"], blocks["in description"], blocks["in data"]) == (
+        [1],
+        [0],
+        [0],
+    )
+    assert [
+        found.page[trait] for trait in ("about", "described", "dated", "signed")
+    ] == [0, 0, 0, 0]
 
 
 def test_the_packaged_model_is_well_formed() -> None:
-    written = json.loads(files("websearch_core.reading._html").joinpath("model.json").read_text("utf-8"))
+    written = json.loads(
+        files("websearch_core.reading._html").joinpath("model.json").read_text("utf-8")
+    )
     features, edges = written["features"], written["edges"]
     _, found = features_of("<p>one</p>", "https://e.org/")
     assert found is not None
-    known = {"element": dict(found.elements()), "block": dict(found.blocks()), "page": found.page}
+    known = {
+        "element": dict(found.elements()),
+        "block": dict(found.blocks()),
+        "page": found.page,
+    }
     for of, trait, *where in features:
         assert trait in known[of]
         assert 0 < len(edges[of][trait]) <= 255
@@ -270,7 +362,10 @@ def test_the_packaged_model_is_well_formed() -> None:
             assert 0 <= edge < len(edges[of][trait])
         ways = [way for both in tree["ways"] for way in both]
         assert sorted(ways) == sorted(
-            [*range(1, len(tree["questions"])), *(~vote for vote in range(len(tree["votes"])))]
+            [
+                *range(1, len(tree["questions"])),
+                *(~vote for vote in range(len(tree["votes"]))),
+            ]
         )
         assert all(vote in range(256) for vote in tree["votes"])
     assert sum(max(tree["votes"]) for tree in written["trees"]) <= MAX_VOTES
@@ -279,16 +374,22 @@ def test_the_packaged_model_is_well_formed() -> None:
 
 
 def test_the_packaged_model_rates_blocks_as_its_trees_do() -> None:
-    written = json.loads(files("websearch_core.reading._html").joinpath("model.json").read_text("utf-8"))
-    body = "<nav><a href=/x>one</a></nav><main><h1>Hot tea</h1><p>" + PIECES[-1] * 5 + "<ul><li>one<li>two</ul></main>"
+    written = json.loads(
+        files("websearch_core.reading._html").joinpath("model.json").read_text("utf-8")
+    )
+    body = (
+        "<nav><a href=/x>one</a></nav><main><h1>Hot tea</h1><p>"
+        + PIECES[-1] * 5
+        + "<ul><li>one<li>two</ul></main>"
+    )
     _, found = features_of(body, "https://e.org/how-tea-is-made")
     assert found is not None
     assert walk(written, found) == pytest.approx(load_model().probabilities(found))
 
 
 def expected_f(chances: list[float], words: list[int], line: float) -> float:
-    """
-    Return the expected F-score of the words, precision before recall, if all blocks from *line* up are kept.
+    """Return the expected F-score of the words, precision before recall, if all blocks
+    from *line* up are kept.
 
     It is the mean of two: the odds of all blocks are e times lower, and e times higher.
     """
@@ -303,12 +404,18 @@ def expected_f(chances: list[float], words: list[int], line: float) -> float:
 
 
 blocks = st.lists(
-    st.tuples(st.floats(0.001, 0.999) | st.sampled_from([0.1, 0.5, 0.9]), st.integers(1, 200)), min_size=1, max_size=30
+    st.tuples(
+        st.floats(0.001, 0.999) | st.sampled_from([0.1, 0.5, 0.9]), st.integers(1, 200)
+    ),
+    min_size=1,
+    max_size=30,
 )
 
 
 @given(blocks)
-def test_no_other_threshold_has_a_better_expected_score(pages: list[tuple[float, int]]) -> None:
+def test_no_other_threshold_has_a_better_expected_score(
+    pages: list[tuple[float, int]],
+) -> None:
     chances, words = [chance for chance, _ in pages], [count for _, count in pages]
     line = _threshold(chances, words)
     best = max(expected_f(chances, words, other) for other in chances)
@@ -324,7 +431,9 @@ def test_no_other_threshold_has_a_better_expected_score(pages: list[tuple[float,
         ([0.01], [5], [0]),  # something is always kept
     ],
 )
-def test_the_threshold_drops_on_uncertain_pages(chances: list[float], words: list[int], kept: list[int]) -> None:
+def test_the_threshold_drops_on_uncertain_pages(
+    chances: list[float], words: list[int], kept: list[int]
+) -> None:
     line = _threshold(chances, words)
     assert kept == [block for block, chance in enumerate(chances) if chance >= line]
 
@@ -342,24 +451,37 @@ def test_the_threshold_drops_on_uncertain_pages(chances: list[float], words: lis
         ("ชาร้อน", 7),
     ],
 )
-def test_every_character_of_a_script_without_spaces_is_a_word(text: str, words: int) -> None:
+def test_every_character_of_a_script_without_spaces_is_a_word(
+    text: str, words: int
+) -> None:
     assert count_words(text) == words
 
 
-def test_captions_cells_and_items_have_a_lower_threshold_than_the_text_around_them() -> None:
+def test_captions_cells_and_items_have_a_lower_threshold_than_the_text_around_them() -> (
+    None
+):
     body = (
         "<p>a<figure><figcaption>b<p>c</figcaption></figure><ul><li>d</ul>"
         "<table><caption>e</caption><tr><td><p>f</p><ul><li>g</ul></td></tr></table>"
     )
     blocks = find_blocks(parse(body.encode()).body)
-    assert dict(zip(blocks.block_texts, _leniency(blocks), strict=True)) == pytest.approx(
+    assert dict(
+        zip(blocks.block_texts, _leniency(blocks), strict=True)
+    ) == pytest.approx(
         {"a": 1, "b": 0.65, "c": 0.65, "d": 0.95, "e": 0.65, "f": 0.7, "g": 0.7}
     )
 
 
 def test_a_page_without_text_has_no_content() -> None:
     document = parse(b"<body><img><p hidden>one")
-    assert select_content(find_blocks(document.body), "https://e.org/", read_metadata(document, "https://e.org/")) == []
+    assert (
+        select_content(
+            find_blocks(document.body),
+            "https://e.org/",
+            read_metadata(document, "https://e.org/"),
+        )
+        == []
+    )
 
 
 KEY = "0d48abc0-6602-4407-a05b-e5f87e8f229c" * 3
@@ -380,10 +502,14 @@ KEY = "0d48abc0-6602-4407-a05b-e5f87e8f229c" * 3
         (f"<p>{KEY}", [KEY]),
     ],
 )
-def test_text_for_scripts_is_left_out_unless_there_is_nothing_else(html: str, expected: list[str]) -> None:
+def test_text_for_scripts_is_left_out_unless_there_is_nothing_else(
+    html: str, expected: list[str]
+) -> None:
     page = find_blocks(parse(html.encode()).body)
     words = [text.count(" ") + 1 for text in page.block_texts]
-    assert expected == list(compress(page.block_texts, _drop_machine_text(page, [True] * len(words), words)))
+    assert expected == list(
+        compress(page.block_texts, _drop_machine_text(page, [True] * len(words), words))
+    )
 
 
 @pytest.mark.parametrize(
@@ -398,9 +524,13 @@ def test_text_for_scripts_is_left_out_unless_there_is_nothing_else(html: str, ex
         ("<p>a:<p>b<p>c", "101", "101"),
     ],
 )
-def test_code_is_kept_between_kept_blocks_and_where_it_is_announced(html: str, kept: str, expected: str) -> None:
+def test_code_is_kept_between_kept_blocks_and_where_it_is_announced(
+    html: str, kept: str, expected: str
+) -> None:
     page = find_blocks(parse(html.encode()).body)
-    assert _keep_code(page, [keep == "1" for keep in kept]) == [keep == "1" for keep in expected]
+    assert _keep_code(page, [keep == "1" for keep in kept]) == [
+        keep == "1" for keep in expected
+    ]
 
 
 def test_rows_of_a_long_table_are_judged_by_those_of_their_form():
@@ -410,8 +540,13 @@ def test_rows_of_a_long_table_are_judged_by_those_of_their_form():
 
     judged = [block for block, other in enumerate(like) if block == other]
     assert judged == [*range(101), *range(241, 248)]
-    assert all(outline.block_texts[block] == outline.block_texts[other] for block, other in enumerate(like))
-    assert outline.part(judged).block_texts == [outline.block_texts[block] for block in judged]
+    assert all(
+        outline.block_texts[block] == outline.block_texts[other]
+        for block, other in enumerate(like)
+    )
+    assert outline.part(judged).block_texts == [
+        outline.block_texts[block] for block in judged
+    ]
 
 
 def test_a_short_table_is_judged_whole():

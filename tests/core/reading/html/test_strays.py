@@ -1,4 +1,6 @@
-"""A second article, and banners for other countries, are left out; whatever belongs to a page stays."""
+"""A second article, and banners for other countries, are left out; whatever belongs to
+a page stays.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,11 @@ import pytest
 from tests.core.reading.html.test_page import PARAGRAPHS, STORY, TITLE, read
 from websearch_core.models import Page
 
-OTHER = "<p>" + "Goats climb better than sheep, which nobody on the rock had known before. " * 12 + "</p>"
+OTHER = (
+    "<p>"
+    + "Goats climb better than sheep, which nobody on the rock had known before. " * 12
+    + "</p>"
+)
 HEAD = f'<title>{TITLE}</title><meta property="og:type" content="article"><meta property="og:title" content="{TITLE}">'
 FIRST = f"<article class=post><h1>{TITLE}</h1>{PARAGRAPHS}</article>"
 
@@ -23,7 +29,10 @@ def test_an_article_that_follows_the_first_is_left_out_and_a_note_names_it() -> 
 
     assert all(paragraph in read_page.content for paragraph in STORY)
     assert "Goats climb" not in read_page.content
-    assert "another article below this one was left out: Why goats climb" in read_page.notes
+    assert (
+        "another article below this one was left out: Why goats climb"
+        in read_page.notes
+    )
 
 
 @pytest.mark.parametrize("mark", ["post", "'article full'", "blog-post"])
@@ -58,9 +67,14 @@ def test_a_page_that_is_no_article_keeps_all_of_its_own() -> None:
     assert "Goats climb better" in page(body, f"<title>{TITLE}</title>").content
 
 
-@pytest.mark.parametrize("attribute", ["data-country={}", "data-geo={}", "class='bar geo-{}'"])
+@pytest.mark.parametrize(
+    "attribute", ["data-country={}", "data-geo={}", "class='bar geo-{}'"]
+)
 def test_banners_for_countries_before_the_page_are_left_out(attribute: str) -> None:
-    bars = "".join(f"<p {attribute.format(code)}>Free shipping to {code}</p>" for code in ("de", "fr", "se"))
+    bars = "".join(
+        f"<p {attribute.format(code)}>Free shipping to {code}</p>"
+        for code in ("de", "fr", "se")
+    )
 
     assert "Free shipping" not in page(f"<div>{bars}</div>{FIRST}").content
 
@@ -71,4 +85,9 @@ def test_a_list_of_countries_in_the_text_stays() -> None:
         for code in ("de", "fr")
     )
 
-    assert "The office in fr" in page(f"<article><h1>{TITLE}</h1>{PARAGRAPHS}<ul>{offices}</ul></article>").content
+    assert (
+        "The office in fr"
+        in page(
+            f"<article><h1>{TITLE}</h1>{PARAGRAPHS}<ul>{offices}</ul></article>"
+        ).content
+    )

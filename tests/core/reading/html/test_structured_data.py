@@ -1,4 +1,6 @@
-"""Structured data as text: the data on the left, the Markdown that it becomes on the right."""
+"""Structured data as text: the data on the left, the Markdown that it becomes on the
+right.
+"""
 
 from __future__ import annotations
 import json
@@ -23,24 +25,50 @@ def encode(thing: Any) -> str:
 
 def markdown_of(*things: Any, head: str = "<title>Kelp</title>") -> str:
     """Return the Markdown of a page that has only data."""
-    scripts = "".join(f'<script type="application/ld+json">{encode(thing)}</script>' for thing in things)
-    source = markup_from_data(
-        read_metadata(LexborHTMLParser(f"<head>{head}{scripts}</head><body><div id=root></div>"), URL)
+    scripts = "".join(
+        f'<script type="application/ld+json">{encode(thing)}</script>'
+        for thing in things
     )
-    body = build_tree(find_blocks(LexborHTMLParser(harden(source.encode()).source).body)).body
-    links = {element.get("href"): element.get("href") for element in body.elements() if element.get("href")}
+    source = markup_from_data(
+        read_metadata(
+            LexborHTMLParser(f"<head>{head}{scripts}</head><body><div id=root></div>"),
+            URL,
+        )
+    )
+    body = build_tree(
+        find_blocks(LexborHTMLParser(harden(source.encode()).source).body)
+    ).body
+    links = {
+        element.get("href"): element.get("href")
+        for element in body.elements()
+        if element.get("href")
+    }
     return to_markdown(body, links).strip()
 
 
-OFFER = {"@type": "Offer", "price": 12.5, "priceCurrency": "EUR", "availability": "https://schema.org/InStock"}
+OFFER = {
+    "@type": "Offer",
+    "price": 12.5,
+    "priceCurrency": "EUR",
+    "availability": "https://schema.org/InStock",
+}
 
 
 @pytest.mark.parametrize(
     ("thing", "expected"),
     [
-        ({"@type": "Article", "headline": "Kelp", "articleBody": "One.\n\nTwo."}, "# Kelp\n\nOne.\n\nTwo."),
-        ({"@type": "NewsArticle", "articleBody": "<p>One</p><ul><li>Two"}, "# Kelp\n\nOne\n\n- Two"),
-        ({"@type": "WebPage", "description": "All about kelp."}, "# Kelp\n\nAll about kelp."),
+        (
+            {"@type": "Article", "headline": "Kelp", "articleBody": "One.\n\nTwo."},
+            "# Kelp\n\nOne.\n\nTwo.",
+        ),
+        (
+            {"@type": "NewsArticle", "articleBody": "<p>One</p><ul><li>Two"},
+            "# Kelp\n\nOne\n\n- Two",
+        ),
+        (
+            {"@type": "WebPage", "description": "All about kelp."},
+            "# Kelp\n\nAll about kelp.",
+        ),
         (
             {
                 "@type": "Product",
@@ -53,21 +81,34 @@ OFFER = {"@type": "Offer", "price": 12.5, "priceCurrency": "EUR", "availability"
             "# Kelp\n\n- Price: 12.5 EUR\n- Availability: in stock\n- Brand: Sea\n- SKU: K1\n\nSalty.",
         ),
         (
-            {"@type": "Product", "name": "Kelp", "offers": {"lowPrice": "1", "highPrice": "2", "priceCurrency": "USD"}},
+            {
+                "@type": "Product",
+                "name": "Kelp",
+                "offers": {"lowPrice": "1", "highPrice": "2", "priceCurrency": "USD"},
+            },
             "# Kelp\n\n- Price: from 1 to 2 USD",
         ),
         (
             {
                 "@type": "Product",
                 "name": "Kelp",
-                "offers": [{"priceSpecification": {"price": "3", "priceCurrency": "NOK"}}, "x"],
+                "offers": [
+                    {"priceSpecification": {"price": "3", "priceCurrency": "NOK"}},
+                    "x",
+                ],
             },
             "# Kelp\n\n- Price: 3 NOK",
         ),
         (
             {
                 "@type": "FAQPage",
-                "mainEntity": [{"@type": "Question", "name": "Why?", "acceptedAnswer": {"text": "<b>So</b>."}}],
+                "mainEntity": [
+                    {
+                        "@type": "Question",
+                        "name": "Why?",
+                        "acceptedAnswer": {"text": "<b>So</b>."},
+                    }
+                ],
             },
             "# Kelp\n\n## Why?\n\n**So**.",
         ),
@@ -100,7 +141,12 @@ OFFER = {"@type": "Offer", "price": 12.5, "priceCurrency": "EUR", "availability"
                 "recipeYield": 2,
                 "recipeIngredient": ["1 kelp", "salt &amp; pepper"],
                 "recipeInstructions": [
-                    {"@type": "HowToSection", "itemListElement": [{"@type": "HowToStep", "text": "<p>Boil.</p>"}]},
+                    {
+                        "@type": "HowToSection",
+                        "itemListElement": [
+                            {"@type": "HowToStep", "text": "<p>Boil.</p>"}
+                        ],
+                    },
                     "Eat.",
                 ],
             },
@@ -110,8 +156,19 @@ OFFER = {"@type": "Offer", "price": 12.5, "priceCurrency": "EUR", "availability"
             {
                 "@type": "ItemList",
                 "itemListElement": [
-                    {"@type": "ListItem", "item": {"name": "Dulse", "url": "https://sea.example/d", "offers": OFFER}},
-                    {"@type": "ListItem", "name": "Nori", "url": "https://sea.example/n"},
+                    {
+                        "@type": "ListItem",
+                        "item": {
+                            "name": "Dulse",
+                            "url": "https://sea.example/d",
+                            "offers": OFFER,
+                        },
+                    },
+                    {
+                        "@type": "ListItem",
+                        "name": "Nori",
+                        "url": "https://sea.example/n",
+                    },
                     "Wakame",
                 ],
             },
@@ -123,7 +180,10 @@ OFFER = {"@type": "Offer", "price": 12.5, "priceCurrency": "EUR", "availability"
                 "name": "Kelp",
                 "startDate": "2026-05-04",
                 "endDate": "2026-05-05",
-                "location": {"name": "Pier", "address": {"addressLocality": "Oslo", "addressCountry": "NO"}},
+                "location": {
+                    "name": "Pier",
+                    "address": {"addressLocality": "Oslo", "addressCountry": "NO"},
+                },
             },
             "# Kelp\n\n- When: 2026-05-04 to 2026-05-05\n- Where: Pier, Oslo, NO",
         ),
@@ -146,7 +206,10 @@ def test_data_becomes_text(thing: dict[str, Any], expected: str) -> None:
     assert markdown_of(thing) == expected
 
 
-SENTENCES = [f"Forest number {n} grew back in the year {1900 + n}, as divers say." for n in range(40)]
+SENTENCES = [
+    f"Forest number {n} grew back in the year {1900 + n}, as divers say."
+    for n in range(40)
+]
 STORY = " ".join(SENTENCES)
 
 
@@ -154,15 +217,20 @@ STORY = " ".join(SENTENCES)
     ("article", "shown", "kept", "lacks"),
     [
         (STORY, ["Subscribe to read this."], 23, True),
-        (STORY, SENTENCES, 200, False),  # the page shows it, although little was selected
+        # the page shows it, although little was selected
+        (STORY, SENTENCES, 200, False),
         (STORY, SENTENCES[:10], 2000, False),  # what was selected is nearly as long
         (STORY[:500], ["Subscribe."], 10, False),  # too short to be the article
         ("", ["Subscribe."], 10, False),
     ],
 )
-def test_a_page_may_lack_the_article_that_its_data_has(article: str, shown: list[str], kept: int, lacks: bool) -> None:
+def test_a_page_may_lack_the_article_that_its_data_has(
+    article: str, shown: list[str], kept: int, lacks: bool
+) -> None:
     data = encode({"@type": "NewsArticle", "headline": "Kelp", "articleBody": article})
-    page = LexborHTMLParser(f'<title>Kelp</title><script type="application/ld+json">{data}</script>')
+    page = LexborHTMLParser(
+        f'<title>Kelp</title><script type="application/ld+json">{data}</script>'
+    )
     assert lacks_article(shown, kept, read_metadata(page, URL)) is lacks
 
 
@@ -171,15 +239,23 @@ def test_the_main_thing_comes_first_and_nothing_twice() -> None:
     questions = {
         "@type": "FAQPage",
         "name": "Ask",
-        "mainEntity": [{"@type": "Question", "name": "Why?", "acceptedAnswer": {"text": "So."}}],
+        "mainEntity": [
+            {"@type": "Question", "name": "Why?", "acceptedAnswer": {"text": "So."}}
+        ],
     }
-    assert markdown_of(questions, product, questions) == "# Kelp\n\nSalty.\n\n## Ask\n\n## Why?\n\nSo."
+    assert (
+        markdown_of(questions, product, questions)
+        == "# Kelp\n\nSalty.\n\n## Ask\n\n## Why?\n\nSo."
+    )
 
 
 def test_the_description_is_used_if_there_is_no_other_text() -> None:
     head = '<title>Kelp</title><meta name="description" content="All about kelp.">'
     assert markdown_of(head=head) == "# Kelp\n\nAll about kelp."
-    assert markdown_of({"@type": "Article", "articleBody": "One."}, head=head) == "# Kelp\n\nOne."
+    assert (
+        markdown_of({"@type": "Article", "articleBody": "One."}, head=head)
+        == "# Kelp\n\nOne."
+    )
 
 
 def test_a_page_without_data_has_no_markup() -> None:
@@ -194,7 +270,11 @@ def test_markup_in_data_is_treated_like_any_page() -> None:
     text = markdown_of({"@type": "Article", "articleBody": body})
     assert text.startswith("# Kelp\n\nSeen.")
     assert "deep" in text
-    assert not [word for word in ("Hidden", "alert(1)</", "<img", "onerror", "\u200b") if word in text]
+    assert not [
+        word
+        for word in ("Hidden", "alert(1)</", "<img", "onerror", "\u200b")
+        if word in text
+    ]
 
 
 def test_plain_text_is_not_read_as_markdown_or_markup() -> None:
@@ -206,7 +286,13 @@ def test_the_size_of_the_text_is_bounded() -> None:
     things = [
         {
             "@type": "FAQPage",
-            "mainEntity": [{"@type": "Question", "name": f"{n}", "acceptedAnswer": {"text": "x" * 90_000}}],
+            "mainEntity": [
+                {
+                    "@type": "Question",
+                    "name": f"{n}",
+                    "acceptedAnswer": {"text": "x" * 90_000},
+                }
+            ],
         }
         for n in range(9)
     ]

@@ -1,4 +1,6 @@
-"""What templates have left in a page is left out; code, and text about templates, stays."""
+"""What templates have left in a page is left out; code, and text about templates,
+stays.
+"""
 
 from __future__ import annotations
 
@@ -51,8 +53,14 @@ def test_ordinary_text_stays(html: str) -> None:
         ("<ul><li v-for='one in all'>Name: {{ one.name }}</li></ul>", ["Name:"]),
         ("<div ng-repeat='one in all'><p>By {{one.author}}, {{one.day}}</p></div>", []),
         ("<p :title='x'>Hello {{name}}!</p>", ["Hello !"]),
-        ("<p>[vc_row css=”.a{b:1}”][vc_column]</p><p>Kelp</p><p>[/vc_column][/vc_row]</p>", ["Kelp"]),
-        ("<p>[et_pb_section a='1'][et_pb_text]Kelp[/et_pb_text] farm[/et_pb_section]</p>", ["Kelp farm"]),
+        (
+            "<p>[vc_row css=”.a{b:1}”][vc_column]</p><p>Kelp</p><p>[/vc_column][/vc_row]</p>",
+            ["Kelp"],
+        ),
+        (
+            "<p>[et_pb_section a='1'][et_pb_text]Kelp[/et_pb_text] farm[/et_pb_section]</p>",
+            ["Kelp farm"],
+        ),
     ],
 )
 def test_what_a_template_left_is_left_out(html: str, left: list[str]) -> None:
@@ -60,27 +68,47 @@ def test_what_a_template_left_is_left_out(html: str, left: list[str]) -> None:
 
 
 def test_data_for_calendars_is_left_out() -> None:
-    lines = "BEGIN:VCALENDAR<br>VERSION:2.0<br>DTSTART:20260101T120000Z<br>END:VCALENDAR"
+    lines = (
+        "BEGIN:VCALENDAR<br>VERSION:2.0<br>DTSTART:20260101T120000Z<br>END:VCALENDAR"
+    )
 
     assert texts(f"<p>Kelp</p><div> {lines}</div><p>Algae</p>") == ["Kelp", "Algae"]
 
 
 def test_a_title_that_is_a_place_to_fill_is_none() -> None:
-    assert read(f"<main><h1>The lamp</h1>{PARAGRAPHS}</main>", "<title>{{title}} | Acme</title>").title == "The lamp"
+    assert (
+        read(
+            f"<main><h1>The lamp</h1>{PARAGRAPHS}</main>",
+            "<title>{{title}} | Acme</title>",
+        ).title
+        == "The lamp"
+    )
     title = "What {{name}} means in a template"
-    assert read(f"<main><h1>{title}</h1>{PARAGRAPHS}</main>", f"<title>{title}</title>").title == title
+    assert (
+        read(
+            f"<main><h1>{title}</h1>{PARAGRAPHS}</main>", f"<title>{title}</title>"
+        ).title
+        == title
+    )
 
 
 @pytest.mark.parametrize("options", [{"rendered": True}, {"opens": False}])
-def test_what_a_browser_shows_and_what_no_page_wrote_stays(options: dict[str, bool]) -> None:
+def test_what_a_browser_shows_and_what_no_page_wrote_stays(
+    options: dict[str, bool],
+) -> None:
     assert texts("<h1>{{title}}</h1>", **options) == ["{{title}}"]
 
 
 def test_a_page_of_places_to_fill_has_no_content() -> None:
-    page = read("<main><h1>{{title}}</h1><p v-text='body'>{{body}}</p><p>Contact us</p></main>")
+    page = read(
+        "<main><h1>{{title}}</h1><p v-text='body'>{{body}}</p><p>Contact us</p></main>"
+    )
 
     assert page.content == ""
-    assert "the page has no text that can be read without running its scripts" in page.notes
+    assert (
+        "the page has no text that can be read without running its scripts"
+        in page.notes
+    )
 
 
 def test_a_page_with_text_says_how_many_places_are_left_out() -> None:
@@ -94,13 +122,21 @@ def test_a_page_with_text_says_how_many_places_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("html", "text"),
     [
-        ('<p>Ada, <a class="post-time" href="/p/1">1716383392</a></p>', "Ada, 2024-05-22"),
+        (
+            '<p>Ada, <a class="post-time" href="/p/1">1716383392</a></p>',
+            "Ada, 2024-05-22",
+        ),
         ("<p><time>1716383392000</time></p>", "2024-05-22"),
-        ('<p><span data-livestamp="1716383392"><b>1716383392</b></span></p>', "2024-05-22"),
+        (
+            '<p><span data-livestamp="1716383392"><b>1716383392</b></span></p>',
+            "2024-05-22",
+        ),
         ('<p><a href="/isbn/1449355730">1449355730</a></p>', "1449355730"),
         ('<p class="times">1716383392</p>', "1716383392"),
         ("<p><time>0123456789</time></p>", "0123456789"),
     ],
 )
-def test_seconds_that_scripts_make_a_date_of_are_written_as_the_day(html: str, text: str) -> None:
+def test_seconds_that_scripts_make_a_date_of_are_written_as_the_day(
+    html: str, text: str
+) -> None:
     assert texts(html) == [text]

@@ -48,29 +48,48 @@ def test_empty_elements_separate_their_neighbours(html: str, expected: str) -> N
         ("<p role=heading aria-level=99>Lamps</p>", "## Lamps"),
         ("<h4 role=heading aria-level=2>Lamps</h4>", "#### Lamps"),
         ("<ul><li role=heading>Lamps</ul>", "- Lamps"),
-        ("<div role=heading><p>Lamps</p><p>of Norrholm</p></div>", "Lamps\n\nof Norrholm"),
+        (
+            "<div role=heading><p>Lamps</p><p>of Norrholm</p></div>",
+            "Lamps\n\nof Norrholm",
+        ),
         (f"<div role=heading>{'lamp ' * 50}</div>", ("lamp " * 50).strip()),
         (f"<div role=heading>{'<b>lamp</b> ' * 50}</div>", " ".join(["**lamp**"] * 50)),
         ("<div role>Lamps</div>", "Lamps"),
         ("<b><span role=heading>Lamps</span></b>", "## Lamps"),
     ],
 )
-def test_a_short_text_with_the_role_of_a_heading_is_one(html: str, expected: str) -> None:
+def test_a_short_text_with_the_role_of_a_heading_is_one(
+    html: str, expected: str
+) -> None:
     assert expected == kept(html)
 
 
 @pytest.mark.parametrize(
     ("html", "expected"),
     [
-        ("<p>No lamp.</p><h2><img alt='The lamp of Norrholm'></h2><p>It is lit.</p>", "It is lit."),
-        ("<h2><img alt='The lamp of Norrholm'></h2><p>It is lit.</p>", "## The lamp of Norrholm\n\nIt is lit."),
-        ("<p>It is lit.</p><figure><img alt='The lamp of Norrholm'></figure>", "It is lit.\n\nThe lamp of Norrholm"),
-        ("<a href='/x'><picture><img alt='Norrholm'></picture></a>", f"[Norrholm]({URL}x)"),
+        (
+            "<p>No lamp.</p><h2><img alt='The lamp of Norrholm'></h2><p>It is lit.</p>",
+            "It is lit.",
+        ),
+        (
+            "<h2><img alt='The lamp of Norrholm'></h2><p>It is lit.</p>",
+            "## The lamp of Norrholm\n\nIt is lit.",
+        ),
+        (
+            "<p>It is lit.</p><figure><img alt='The lamp of Norrholm'></figure>",
+            "It is lit.\n\nThe lamp of Norrholm",
+        ),
+        (
+            "<a href='/x'><picture><img alt='Norrholm'></picture></a>",
+            f"[Norrholm]({URL}x)",
+        ),
         ("<img alt='The lamp of Norrholm'>", "The lamp of Norrholm"),
         ("<p>It is <img class=tex alt='x^2'></p>", "It is $x^2$"),
     ],
 )
-def test_pictures_stay_with_the_text_they_are_nearest_to(html: str, expected: str) -> None:
+def test_pictures_stay_with_the_text_they_are_nearest_to(
+    html: str, expected: str
+) -> None:
     assert expected == kept(html, without="No lamp.").replace("No lamp.", "")
 
 
@@ -83,16 +102,26 @@ def test_pictures_stay_with_the_text_they_are_nearest_to(html: str, expected: st
         ("<p>It is lit.</p><img alt='{}'><p>Subscribe</p>", False),
         ("<p>It is lit.</p><div><img alt='{}'>Subscribe</div>", False),
         ("<p>Subscribe</p><header><img alt='{}'></header><p>It is lit.</p>", False),
-        ("<header><img alt='{}'></header><main><p>It is lit.</p></main><p>Subscribe</p>", False),
+        (
+            "<header><img alt='{}'></header><main><p>It is lit.</p></main><p>Subscribe</p>",
+            False,
+        ),
     ],
 )
-def test_pictures_next_to_dropped_text_are_dropped_unless_nearer_to_kept_text(html: str, stays: bool) -> None:
+def test_pictures_next_to_dropped_text_are_dropped_unless_nearer_to_kept_text(
+    html: str, stays: bool
+) -> None:
     alt = "The lamp of Norrholm"
     assert (alt in kept(html.format(alt), without="Subscribe")) is stays
 
 
 def test_a_picture_in_a_link_is_dropped_with_the_links() -> None:
-    assert kept("<p>a <a href='/x'><img alt='The lamp of Norrholm'></a> b</p>", linked=False) == "a b"
+    assert (
+        kept(
+            "<p>a <a href='/x'><img alt='The lamp of Norrholm'></a> b</p>", linked=False
+        )
+        == "a b"
+    )
 
 
 def test_checkboxes_of_tasks_are_kept_and_those_of_forms_dropped() -> None:
@@ -108,7 +137,9 @@ def test_children_of_an_input_are_dropped_with_it() -> None:
 
 def test_empty_cells_keep_their_columns_next_to_dropped_text() -> None:
     rows = "<table><tr><th>year<th>lit<th>by<tr><td>1866<td><td>oil<tr><td>1901<td>twice<td>"
-    table = "| year | lit | by |\n| --- | --- | --- |\n| 1866 | | oil |\n| 1901 | twice | |"
+    table = (
+        "| year | lit | by |\n| --- | --- | --- |\n| 1866 | | oil |\n| 1901 | twice | |"
+    )
     assert table == kept(f"{rows}</table><p>Subscribe</p>", without="Subscribe")
 
 
@@ -134,7 +165,9 @@ def test_a_row_whose_cells_have_several_blocks_is_not_a_row_of_data() -> None:
         ("<p>a</p><ol><li>x</ol>", "a"),
     ],
 )
-def test_the_items_after_a_dropped_one_keep_their_numbers(html: str, expected: str) -> None:
+def test_the_items_after_a_dropped_one_keep_their_numbers(
+    html: str, expected: str
+) -> None:
     assert expected == kept(html, without="x")
 
 
@@ -148,11 +181,23 @@ def test_text_after_an_empty_anchor_is_not_its_footnote() -> None:
     [
         ("<a href='#more'>more</a>", f"[more]({URL}#more)"),
         ("<button aria-controls=more>more</button>", "more"),
-        ("<button role=tab id=tab>more</button><p role=tabpanel aria-labelledby=tab hidden>No.</p>", "more"),
+        (
+            "<button role=tab id=tab>more</button><p role=tabpanel aria-labelledby=tab hidden>No.</p>",
+            "more",
+        ),
     ],
 )
-def test_controls_in_a_fragment_never_reveal_hidden_text(opener: str, shown: str) -> None:
-    hidden = "<div id=more hidden>The keeper's password. " + "It is long. " * 200 + "</div>"
-    assert read_fragment(f"<p>It is lit.</p>{opener}{hidden}", URL)[0].split() == ["It", "is", "lit.", shown]
+def test_controls_in_a_fragment_never_reveal_hidden_text(
+    opener: str, shown: str
+) -> None:
+    hidden = (
+        "<div id=more hidden>The keeper's password. " + "It is long. " * 200 + "</div>"
+    )
+    assert read_fragment(f"<p>It is lit.</p>{opener}{hidden}", URL)[0].split() == [
+        "It",
+        "is",
+        "lit.",
+        shown,
+    ]
     assert bare(f"lit {hidden}") == "lit"
     assert "password" not in read_fragment(hidden, URL)[0]

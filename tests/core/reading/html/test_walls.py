@@ -10,26 +10,43 @@ from websearch_core.reading._html.walls import NOT_FREE, NOT_SENT, OFFERED, SIGN
 
 URL = "https://news.example/2026/lights"
 STORY = "".join(
-    f"<p>Paragraph {n} of a long report on the lights of the north and those who keep them.</p>" for n in range(8)
+    f"<p>Paragraph {n} of a long report on the lights of the north and those who keep them.</p>"
+    for n in range(8)
 )
 
 
 def page(data=None, head="", body="", title="The lights of the north"):
-    script = f'<script type="application/ld+json">{json.dumps(data)}</script>' if data is not None else ""
+    script = (
+        f'<script type="application/ld+json">{json.dumps(data)}</script>'
+        if data is not None
+        else ""
+    )
     main = f"<main><article><h1>{title}</h1>{STORY}{body}</article></main>"
     source = f"<html><head><title>{title}</title>{head}{script}</head><body>{main}</body></html>"
     return read_html(source.encode(), URL)
 
 
 def article(free, **facts):
-    return {"@type": "NewsArticle", "headline": "The lights of the north", "isAccessibleForFree": free, **facts}
+    return {
+        "@type": "NewsArticle",
+        "headline": "The lights of the north",
+        "isAccessibleForFree": free,
+        **facts,
+    }
 
 
 def part(selector, free=False):
-    return {"@type": "WebPageElement", "isAccessibleForFree": free, "cssSelector": selector}
+    return {
+        "@type": "WebPageElement",
+        "isAccessibleForFree": free,
+        "cssSelector": selector,
+    }
 
 
-@pytest.mark.parametrize("false", [False, "False", "false", "http://schema.org/False", "https://schema.org/False"])
+@pytest.mark.parametrize(
+    "false",
+    [False, "False", "false", "http://schema.org/False", "https://schema.org/False"],
+)
 def test_an_article_that_is_not_free_is_named_and_what_is_there_is_read(false):
     read = page(article(false))
 
@@ -47,7 +64,10 @@ def test_an_article_that_is_not_free_is_named_and_what_is_there_is_read(false):
         article(None),
         article({"@value": False}),
         {"@type": "NewsArticle", "headline": "The lights of the north"},
-        [article(True), {"@type": "Product", "name": "Lamp", "isAccessibleForFree": False}],
+        [
+            article(True),
+            {"@type": "Product", "name": "Lamp", "isAccessibleForFree": False},
+        ],
         {"@type": "ItemList", "itemListElement": [article(False), article(False)]},
         {"@type": "WebSite", "name": "News", "isAccessibleForFree": False},
     ],
@@ -57,14 +77,23 @@ def test_a_page_that_is_free_or_says_nothing_or_lists_others_has_no_note(data):
 
 
 def test_the_page_around_an_article_can_say_so_too():
-    graph = {"@graph": [{"@type": "WebPage", "isAccessibleForFree": False}, {"@type": "WebSite", "name": "News"}]}
+    graph = {
+        "@graph": [
+            {"@type": "WebPage", "isAccessibleForFree": False},
+            {"@type": "WebSite", "name": "News"},
+        ]
+    }
 
     assert page(graph).notes == (NOT_FREE,)
 
 
-@pytest.mark.parametrize("selector", [".paid", "#paid-1", [".other", ".paid"], ".other, .paid"])
+@pytest.mark.parametrize(
+    "selector", [".paid", "#paid-1", [".other", ".paid"], ".other, .paid"]
+)
 def test_a_part_that_was_not_sent_is_missing(selector):
-    assert page(article(False, hasPart=part(selector)), body="<div class=paid id=paid-1></div>").notes == (NOT_SENT,)
+    assert page(
+        article(False, hasPart=part(selector)), body="<div class=paid id=paid-1></div>"
+    ).notes == (NOT_SENT,)
 
 
 @pytest.mark.parametrize(
@@ -84,9 +113,12 @@ def test_what_cannot_be_known_is_not_claimed(has, body):
     assert page(article(False, hasPart=has), body=body).notes == (NOT_FREE,)
 
 
-@pytest.mark.parametrize("name", ['property="article:content_tier"', 'name="article_content_tier"'])
 @pytest.mark.parametrize(
-    ("tier", "notes"), [("locked", (NOT_FREE,)), ("Metered", (NOT_FREE,)), ("free", ()), ("x", ())]
+    "name", ['property="article:content_tier"', 'name="article_content_tier"']
+)
+@pytest.mark.parametrize(
+    ("tier", "notes"),
+    [("locked", (NOT_FREE,)), ("Metered", (NOT_FREE,)), ("free", ()), ("x", ())],
 )
 def test_a_meta_tag_names_the_tier(name, tier, notes):
     assert page(head=f'<meta {name} content="{tier}">').notes == notes
@@ -95,7 +127,15 @@ def test_a_meta_tag_names_the_tier(name, tier, notes):
 OFFER = "<h2>Keep reading</h2><p>Subscribe for 1 EUR a week, or sign in.</p><a href=/subscribe>Subscribe</a>"
 
 
-@pytest.mark.parametrize("mark", ["class=paywall", "class='c-paywall c-offer'", "id=subscriber-only", "class=RegWall"])
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "class=paywall",
+        "class='c-paywall c-offer'",
+        "id=subscriber-only",
+        "class=RegWall",
+    ],
+)
 def test_an_offer_where_the_text_ends_is_named(mark):
     read = page(body=f"<div {mark}>{OFFER}</div>")
 
@@ -123,7 +163,10 @@ def test_what_only_looks_like_an_offer_is_none(body):
 LOGIN = "<form><label>E-mail <input name=m></label><input type=password name=p><button>Go</button></form>"
 
 
-@pytest.mark.parametrize("title", ["Sign in", "Log in to Harbour News", "Anmelden - Hafen", "Connexion", "ログイン"])
+@pytest.mark.parametrize(
+    "title",
+    ["Sign in", "Log in to Harbour News", "Anmelden - Hafen", "Connexion", "ログイン"],
+)
 def test_a_page_that_only_asks_to_sign_in_says_so(title):
     source = f"<title>{title}</title><main><h1>{title}</h1><p>Welcome back. Use your account.</p>{LOGIN}</main>"
 

@@ -20,7 +20,12 @@ import pytest
 from tests.waiting import longer_until, wait_until
 from websearch_core import WebSearch
 from websearch_core._runtime.deadline import time_limit
-from websearch_core.errors import BadResponse, ConfigurationError, TimedOut, UnsupportedContent
+from websearch_core.errors import (
+    BadResponse,
+    ConfigurationError,
+    TimedOut,
+    UnsupportedContent,
+)
 from websearch_core.providers.direct import Direct
 from websearch_core.reading import read_bytes
 from websearch_core.reading._isolation import child, pool, worker
@@ -30,9 +35,12 @@ from websearch_core.settings import Settings
 URL = "https://page.example/"
 PAGE = b"<title>Kelp</title><meta name=date content=2026-05-04><p>Brown algae <a href=/b>of the sea</a>, caf\xc3\xa9 \xf0\x9f\x98\x80."
 LONG = b"<p>Brown algae of the northern seas. " * 3_000
-LARGE = PAGE + b"<!--" + b" " * pool.LARGE_SIZE + b"-->"  # more than a pipe holds, so writing it waits, too
+# more than a pipe holds, so writing it waits, too
+LARGE = PAGE + b"<!--" + b" " * pool.LARGE_SIZE + b"-->"
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends the signals of POSIX")
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32", reason="sends the signals of POSIX"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -71,11 +79,18 @@ def all_busy():
 
 
 def wait_for_end(pid):
-    """Wait until the process has ended; a zombie that init has yet to reap counts as ended."""
+    """Wait until the process has ended; a zombie that init has yet to reap counts as
+    ended.
+    """
 
     def gone():
         try:
-            return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].startswith("Z")
+            return (
+                Path(f"/proc/{pid}/stat")
+                .read_text()
+                .rpartition(") ")[2]
+                .startswith("Z")
+            )
         except FileNotFoundError:
             return True
 
@@ -86,11 +101,17 @@ def test_one_process_reads_page_after_page_as_this_one_does():
     pid = worker_pid()
     assert pid != os.getpid()
     for data in (PAGE, LONG, b"", b"plain words"):
-        here, there = (read_bytes(data, URL, "text/html", isolate=isolate) for isolate in (False, True))
+        here, there = (
+            read_bytes(data, URL, "text/html", isolate=isolate)
+            for isolate in (False, True)
+        )
         assert there == here
 
     latin = "text/html; charset=latin-1"
-    here, there = (read_bytes(PAGE, URL, latin, links="text", isolate=isolate) for isolate in (False, True))
+    here, there = (
+        read_bytes(PAGE, URL, latin, links="text", isolate=isolate)
+        for isolate in (False, True)
+    )
     assert there == here
 
     with pytest.raises(UnsupportedContent, match="video/mp4 has no text"):
@@ -115,7 +136,12 @@ def test_a_crash_costs_the_page_and_the_next_one_works():
 
 def test_a_crash_costs_only_the_page_that_caused_it():
     with ThreadPoolExecutor(2) as threads:
-        wait_until(lambda: list(threads.map(isolated, [LONG] * 2, [2] * 2)) and len(pool._pool._free) == 2)
+        wait_until(
+            lambda: (
+                list(threads.map(isolated, [LONG] * 2, [2] * 2))
+                and len(pool._pool._free) == 2
+            )
+        )
         victim, other = workers()
         for pid in (victim, other):
             os.kill(pid, signal.SIGSTOP)
@@ -138,7 +164,8 @@ def test_a_process_that_died_while_idle_costs_nothing():
 def test_a_hang_ends_with_the_deadline_and_the_next_page_works(data):
     pid = worker_pid()
     os.kill(pid, signal.SIGSTOP)
-    for seconds in longer_until(lambda: pid not in workers(), 0.3):  # it may pass before the page is handed over
+    # it may pass before the page is handed over
+    for seconds in longer_until(lambda: pid not in workers(), 0.3):
         started = time.monotonic()
         with time_limit(seconds), pytest.raises(TimedOut):
             isolated(data)
@@ -148,7 +175,9 @@ def test_a_hang_ends_with_the_deadline_and_the_next_page_works(data):
     assert worker_pid() != pid
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only there can a pipe be made larger")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="only there can a pipe be made larger"
+)
 def test_a_page_fits_into_the_pipe_as_far_as_the_user_may_have_so_much(monkeypatch):
     from fcntl import F_GETPIPE_SZ, fcntl
 
@@ -182,13 +211,21 @@ def test_waiting_for_a_free_process_ends_with_the_deadline():
 
 def test_a_process_whose_parent_is_gone_ends_itself_in_the_middle_of_a_page():
     program = "from websearch_core.reading._isolation import child; child._end_after(1); sum(range(10**15))"
-    assert subprocess.run([sys.executable, "-c", program], timeout=600).returncode == -signal.SIGALRM
+    assert (
+        subprocess.run([sys.executable, "-c", program], timeout=600).returncode
+        == -signal.SIGALRM
+    )
 
 
-@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="this system cannot limit the memory of another process")
+@pytest.mark.skipif(
+    not hasattr(resource, "prlimit"),
+    reason="this system cannot limit the memory of another process",
+)
 def test_running_out_of_memory_costs_only_that_page():
     pid = worker_pid()
-    size = int(Path(f"/proc/{pid}/statm").read_text().split()[0]) * resource.getpagesize()
+    size = (
+        int(Path(f"/proc/{pid}/statm").read_text().split()[0]) * resource.getpagesize()
+    )
     resource.prlimit(pid, resource.RLIMIT_AS, (size + 2**21, size + 2**21))
 
     with pytest.raises(BadResponse, match="memory|crashed"):
@@ -197,7 +234,10 @@ def test_running_out_of_memory_costs_only_that_page():
     assert worker_pid() != pid
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="this system does not report the memory of a process")
+@pytest.mark.skipif(
+    not Path("/proc/self/statm").exists(),
+    reason="this system does not report the memory of a process",
+)
 def test_a_page_that_takes_too_much_memory_is_an_error_and_the_process_lives_on():
     program = """
 import sys
@@ -210,7 +250,10 @@ original, child.convert = child.convert, convert
 child.serve()
 """
     with subprocess.Popen(
-        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+        [sys.executable, "-c", program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        bufsize=0,
     ) as process:
         child.receive(process.stdout, 2**20)
         answers = []
@@ -221,7 +264,10 @@ child.serve()
         assert process.wait(120) == 0
 
     (_, first), (failed, _), (_, last) = answers
-    assert failed == {"error": "bad_response", "message": "there is not enough memory to read the page"}
+    assert failed == {
+        "error": "bad_response",
+        "message": "there is not enough memory to read the page",
+    }
     assert bytes(first) == bytes(last) == b"kelp"
 
 
@@ -250,7 +296,9 @@ for answer in {message(b"{}")!r}, {lie!r}:
 sys.stdin.read()
 """
         with monkeypatch.context() as patched:
-            patched.setattr(worker, "_PROGRAM", program.replace("{", "{{").replace("}", "}}"))
+            patched.setattr(
+                worker, "_PROGRAM", program.replace("{", "{{").replace("}", "}}")
+            )
             with pytest.raises(BadResponse, match="crashed"):
                 isolated(PAGE)
         assert not workers(), name  # so the next page gets another process
@@ -259,12 +307,17 @@ sys.stdin.read()
 
 def test_threads_get_the_pages_they_asked_for():
     with ThreadPoolExecutor(8) as threads:
-        pages = list(threads.map(lambda n: isolated(f"<title>{n}</title><p>x".encode(), 3), range(60)))
+        pages = list(
+            threads.map(
+                lambda n: isolated(f"<title>{n}</title><p>x".encode(), 3), range(60)
+            )
+        )
     assert [page.title for page in pages] == [str(n) for n in range(60)]
     assert 1 <= len(workers()) <= 3
 
 
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # Python 3.12 warns of every fork beside threads
+# Python 3.12 warns of every fork beside threads
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_process_has_processes_of_its_own():
     pid = worker_pid()
     with pool._pool._changed:  # as if another thread held the lock
@@ -300,7 +353,9 @@ def test_a_script_without_a_guard_is_not_run_again(tmp_path):
         "from websearch_core.reading import read_bytes\n"
         "print(read_bytes(b'<title>Kelp</title><p>x', 'https://page.example/', isolate=True).title)\n"
     )
-    done = subprocess.run([sys.executable, script], stdout=subprocess.PIPE, text=True, timeout=600)
+    done = subprocess.run(
+        [sys.executable, script], stdout=subprocess.PIPE, text=True, timeout=600
+    )
     assert done.stdout.split() == ["here", "Kelp"]
 
 
@@ -316,7 +371,12 @@ if {ending == "is killed while it reads"}:
     read_bytes({LONG[:37]!r} * 100_000, "https://page.example/", isolate=True)
 sys.stdin.readline()
 """
-    host = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    host = subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     pid = int(host.stdout.readline())
     if ending != "returns":
         host.kill()
@@ -357,7 +417,10 @@ FEED = b"<rss version='2.0'><channel><title>Kelp</title><item><title>Dulse</titl
 SITEMAP = b"<urlset><url><loc>https://page.example/kelp</loc></url></urlset>"
 
 
-@pytest.mark.parametrize("data", [FEED, SITEMAP, b"%PDF-1.4", b"PK\x03\x04" + bytes(26) + b"word/document.xml"])
+@pytest.mark.parametrize(
+    "data",
+    [FEED, SITEMAP, b"%PDF-1.4", b"PK\x03\x04" + bytes(26) + b"word/document.xml"],
+)
 def test_documents_are_read_in_a_process_that_can_be_killed(data):
     outcomes = []
     for isolate in (None, False):
@@ -411,12 +474,22 @@ def test_isolation_can_be_turned_off():
 def test_pages_side_by_side_start_processes_once_they_have_cost_as_much(monkeypatch):
     monkeypatch.setattr(pool, "_START_COST", 60)
     with ThreadPoolExecutor(4) as threads:
-        few = list(threads.map(lambda _: read_bytes(PAGE, URL, isolate=None, processes=2), range(4)))
+        few = list(
+            threads.map(
+                lambda _: read_bytes(PAGE, URL, isolate=None, processes=2), range(4)
+            )
+        )
         assert not workers()
         monkeypatch.setattr(pool, "_START_COST", 0.05)
         wait_until(
             lambda: (
-                few == list(threads.map(lambda _: read_bytes(PAGE, URL, isolate=None, processes=2), range(4)))
+                few
+                == list(
+                    threads.map(
+                        lambda _: read_bytes(PAGE, URL, isolate=None, processes=2),
+                        range(4),
+                    )
+                )
                 and workers()
             )
         )
@@ -438,7 +511,9 @@ def test_a_free_process_is_used_without_isolate():
 
 
 @pytest.mark.usefixtures("no_interpreter")
-def test_where_no_process_can_be_started_documents_are_read_in_this_one_and_the_log_says_so(caplog):
+def test_where_no_process_can_be_started_documents_are_read_in_this_one_and_the_log_says_so(
+    caplog,
+):
     assert read_bytes(FEED, URL, isolate=None) == read_bytes(FEED, URL, isolate=False)
     assert not workers()
     (record,) = caplog.records
@@ -454,7 +529,10 @@ def test_where_no_process_can_be_started_pages_are_read_in_this_one():
 
 @pytest.mark.usefixtures("no_interpreter")
 def test_where_no_process_can_be_started_isolate_is_an_error():
-    with pytest.raises(ConfigurationError, match="no process can be started here: .* is not a Python interpreter"):
+    with pytest.raises(
+        ConfigurationError,
+        match="no process can be started here: .* is not a Python interpreter",
+    ):
         isolated(PAGE)
 
 
@@ -487,12 +565,24 @@ def test_the_direct_reader_has_the_option_isolate(server, http, colour):
     server.answers["/"] = http(PAGE, "200 OK", "Content-Type: text/html")
     options = {"direct": {"isolate": True, "processes": 1}}
     web = WebSearch(
-        "duckduckgo", reader="direct", settings=Settings.load(providers=options), internal=["127.0.0.0/8"], timeout=60
+        "duckduckgo",
+        reader="direct",
+        settings=Settings.load(providers=options),
+        internal=["127.0.0.0/8"],
+        timeout=60,
     )
     before = threading.active_count()
     for _ in range(2):  # each time in a new event loop
-        page = web.read(server.url) if colour == "blocking" else asyncio.run(web.aread(server.url))
-        assert (page.title, page.provider, page.final_url) == ("Kelp", "direct", f"{server.url}/")
+        page = (
+            web.read(server.url)
+            if colour == "blocking"
+            else asyncio.run(web.aread(server.url))
+        )
+        assert (page.title, page.provider, page.final_url) == (
+            "Kelp",
+            "direct",
+            f"{server.url}/",
+        )
     web.close()
 
     assert len(workers()) == 1
@@ -501,12 +591,18 @@ def test_the_direct_reader_has_the_option_isolate(server, http, colour):
 
 @pytest.mark.no_cover
 def test_a_large_page_costs_a_small_part_of_its_time_here_where_an_event_loop_may_run():
-    read = b"<p>Brown algae of the <a href=/x>northern seas</a>, <b>Laminariales</b>.</p>" * 10_000
-    page = read + b"<!--" + b" " * (10_640_000 - len(read))  # what is sent costs nearly nothing to read
+    read = (
+        b"<p>Brown algae of the <a href=/x>northern seas</a>, <b>Laminariales</b>.</p>"
+        * 10_000
+    )
+    # what is sent costs nearly nothing to read
+    page = read + b"<!--" + b" " * (10_640_000 - len(read))
     assert 10_000_000 < len(page) < 11_000_000
 
     def cost(isolate):
-        """Return the processor time of this process, which no other process on this machine makes longer."""
+        """Return the processor time of this process, which no other process on this
+        machine makes longer.
+        """
         started = time.process_time()
         assert read_bytes(page, URL, isolate=isolate).truncated
         return time.process_time() - started

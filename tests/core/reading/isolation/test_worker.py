@@ -58,7 +58,9 @@ def test_one_thread_watches_all(start):
     assert count_threads() == before + 1
 
 
-def test_the_thread_ends_when_there_is_nothing_to_watch_and_the_next_process_gets_another(start, monkeypatch):
+def test_the_thread_ends_when_there_is_nothing_to_watch_and_the_next_process_gets_another(
+    start, monkeypatch
+):
     monkeypatch.setattr(worker, "_WATCH_KEPT", 0.01)
     watch, process = _Watch(), start()
     watch.begin(process, 0.01)

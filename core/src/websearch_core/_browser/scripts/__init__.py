@@ -1,7 +1,7 @@
 """The scripts that are run inside a page, in a world of their own.
 
-They see the page's elements, and nothing that its own scripts replace. They are installed on first use, and again after
-the page has moved on to another document.
+They see the page's elements, and nothing that its own scripts replace. They are
+installed on first use, and again after the page has moved on to another document.
 """
 
 from __future__ import annotations
@@ -12,19 +12,29 @@ from typing import Any
 
 from ..tab import Tab
 
-_FILES = ("dom.js", "probe.js", "snapshot.js", "scroll.js", "open.js", "consent.js")  # each uses those before it
+# each uses those before it
+_FILES = ("dom.js", "probe.js", "snapshot.js", "scroll.js", "open.js", "consent.js")
 
 
 @cache
 def _source() -> str:
-    return "\n".join(files(__name__).joinpath(name).read_text("utf-8") for name in _FILES)
+    return "\n".join(
+        files(__name__).joinpath(name).read_text("utf-8") for name in _FILES
+    )
 
 
-async def call(tab: Tab, function: str, *arguments: object, timeout: float = 2.0) -> Any:
-    """Return what a function of these scripts returns in the page, as JSON; raise what `Tab.evaluate` raises."""
+async def call(
+    tab: Tab, function: str, *arguments: object, timeout: float = 2.0
+) -> Any:
+    """Return what a function of these scripts returns in the page, as JSON; raise what
+    `Tab.evaluate` raises.
+    """
     asked = f"[websearch.{function}({', '.join(map(json.dumps, arguments))})]"
-    # A page can name an element "websearch", which is then a property of the global object, but not its own.
-    answer = await tab.evaluate(f"Object.hasOwn(globalThis, 'websearch') ? {asked} : null", timeout=timeout)
+    # A page can name an element "websearch", which is then a property of the global
+    # object, but not its own.
+    answer = await tab.evaluate(
+        f"Object.hasOwn(globalThis, 'websearch') ? {asked} : null", timeout=timeout
+    )
     if answer is None:
         answer = await tab.evaluate(f"{_source()}\n{asked}", timeout=timeout)
     return answer[0]

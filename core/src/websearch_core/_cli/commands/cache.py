@@ -13,7 +13,10 @@ from ..output import print_json, print_line, print_rows, report_errors
 
 def cache(
     action: Annotated[
-        Literal["stats", "clear"], typer.Argument(metavar="[stats|clear]", help="Show how full it is, or empty it")
+        Literal["stats", "clear"],
+        typer.Argument(
+            metavar="[stats|clear]", help="Show how full it is, or empty it"
+        ),
     ] = "stats",
     form: TextOrJson = "text",
 ) -> None:
@@ -33,11 +36,16 @@ def cache(
         except ConfigurationError:  # says what to do
             raise
         except Exception as error:
-            raise ConfigurationError(f"the cache cannot be used: {type(error).__name__}") from error
+            raise ConfigurationError(
+                f"the cache cannot be used: {type(error).__name__}"
+            ) from error
         if form == "json":
             print_json(dataclasses.asdict(stats))
         elif action == "clear":
             print_line(f"empty: {stats.location}")
         else:
-            rows = (("entries", f"{stats.entries:,}"), ("size", f"{stats.size / 2**20:,.1f} MiB"))
+            rows = (
+                ("entries", f"{stats.entries:,}"),
+                ("size", f"{stats.size / 2**20:,.1f} MiB"),
+            )
             print_rows([*rows, ("location", stats.location)])

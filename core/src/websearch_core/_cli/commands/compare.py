@@ -19,23 +19,44 @@ from ..output import print_json, print_table, report_errors, show_progress
 
 def compare(
     *,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The questions with their answers, as JSON Lines")],
-    providers: Annotated[str, declare("NAMES", "Such as tavily,brave", "--providers -p", complete=complete_provider)],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="The questions with their answers, as JSON Lines"
+        ),
+    ],
+    providers: Annotated[
+        str,
+        declare(
+            "NAMES",
+            "Such as tavily,brave",
+            "--providers -p",
+            complete=complete_provider,
+        ),
+    ],
     readers: Annotated[
         str | None,
         declare(
             "NAMES",
-            "Such as direct,jina: each provider is also tried with each of them, which reads the first results",
+            "Such as direct,jina: each provider is also tried with each of them, which "
+            "reads the first results",
             "--readers -r",
             complete=complete_reader,
         ),
     ] = None,
     output: Annotated[
-        str | None, declare("FILE", "A row for each question; a second run asks only the rest", "--output -o")
+        str | None,
+        declare(
+            "FILE",
+            "A row for each question; a second run asks only the rest",
+            "--output -o",
+        ),
     ] = None,
     limit: Annotated[int, declare("N", "Number of results", "--limit -n")] = 5,
     read_top: Annotated[int, declare("N", "How many results a reader reads")] = 3,
-    max_tokens: Annotated[int, declare("N", "What a model may be shown, in estimated tokens")] = 2000,
+    max_tokens: Annotated[
+        int, declare("N", "What a model may be shown, in estimated tokens")
+    ] = 2000,
     option: ProviderOption = None,
     form: TextOrJson = "text",
 ) -> None:
@@ -46,14 +67,28 @@ def compare(
         from ..rows import Rows
 
         questions = read_questions(file)
-        searchers, readings = dict.fromkeys(split_list(providers)), dict.fromkeys([None, *split_list(readers or "")])
+        searchers, readings = (
+            dict.fromkeys(split_list(providers)),
+            dict.fromkeys([None, *split_list(readers or "")]),
+        )
         given = parse_options(option)
         for name in given.keys() - {*searchers, *readings}:
-            raise ConfigurationError(f"--option: {name} is not compared; add it to --providers or --readers")
+            raise ConfigurationError(
+                f"--option: {name} is not compared; add it to --providers or --readers"
+            )
         settings = Settings.load(providers=given)
-        variants = [Variant(*pair, limit, read_top, max_tokens, settings) for pair in product(searchers, readings)]
-        ids = [variant.identify(question) for variant, question in product(variants, questions)]
-        with Rows(output or os.devnull, "asked") as kept, show_progress("Comparing", len(ids)) as step:
+        variants = [
+            Variant(*pair, limit, read_top, max_tokens, settings)
+            for pair in product(searchers, readings)
+        ]
+        ids = [
+            variant.identify(question)
+            for variant, question in product(variants, questions)
+        ]
+        with (
+            Rows(output or os.devnull, "asked") as kept,
+            show_progress("Comparing", len(ids)) as step,
+        ):
             rows = find_known(kept, ids)
 
             def write(row: Row) -> None:
@@ -81,10 +116,25 @@ def _print(figures: Sequence[dict[str, Any]]) -> None:
             ", ".join(f"{count} {code}" for code, count in figure["failed"].items()),
             f"{figure['tokens']:.0f}",
             "" if figure["seconds"] is None else f"{figure['seconds']:.2f}",
-            f"{figure['usd']:.4f}" if figure["usd"] else f"{figure['credits']:g} credits" if figure["credits"] else "",
+            f"{figure['usd']:.4f}"
+            if figure["usd"]
+            else f"{figure['credits']:g} credits"
+            if figure["credits"]
+            else "",
         ]
         for number, figure in enumerate(figures)
     ]
-    columns = ["", "found", "share (95 %)", "difference", "failed", "tokens", "seconds", "USD"]
-    used = [n for n, name in enumerate(columns) if not name or any(row[n] for row in rows)]
+    columns = [
+        "",
+        "found",
+        "share (95 %)",
+        "difference",
+        "failed",
+        "tokens",
+        "seconds",
+        "USD",
+    ]
+    used = [
+        n for n, name in enumerate(columns) if not name or any(row[n] for row in rows)
+    ]
     print_table([columns[n] for n in used], [[row[n] for n in used] for row in rows])

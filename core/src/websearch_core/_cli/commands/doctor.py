@@ -9,12 +9,22 @@ import typer
 from ..._text.escaping import join_lines
 from ..arguments import TextOrJson
 from ..completion import complete_name
-from ..output import print_json, print_row, print_rows, print_table, print_text, report_errors
+from ..output import (
+    print_json,
+    print_row,
+    print_rows,
+    print_table,
+    print_text,
+    report_errors,
+)
 
 if TYPE_CHECKING:
     from ..checks import Check, Setting
 
-EPILOG = "Exit codes: 0 everything works; 1 something does not; 2 wrong usage or configuration."
+EPILOG = (
+    "Exit codes: 0 everything works; 1 something does not; 2 wrong usage or "
+    "configuration."
+)
 _MARK = 6  # the width of "BROKEN"
 
 
@@ -29,14 +39,18 @@ def doctor(
     ] = None,
     live: Annotated[
         bool,
-        typer.Option("--live", help="Look at every provider: is it configured, reachable, and answering as expected?"),
+        typer.Option(
+            "--live",
+            help="Look at every provider: is it configured, reachable, and answering "
+            "as expected?",
+        ),
     ] = False,
     form: TextOrJson = "text",
 ) -> None:
     """Try the configured providers, and say what is wrong.
 
-    Each gets one small real call, which may cost as much as a search. With --live, the servers of the other providers
-    are called too, without a key.
+    Each gets one small real call, which may cost as much as a search. With --live, the
+    servers of the other providers are called too, without a key.
     """
     with report_errors(form):
         from ...client._selection import Selection
@@ -45,17 +59,25 @@ def doctor(
         from .. import checks
 
         settings = Settings.load()
-        Selection(settings)  # an error if everything is switched off: then nothing is tried
+        # an error if everything is switched off: then nothing is tried
+        Selection(settings)
         tried = names or (known() if live else checks.find_in_use(settings))
         checked = checks.try_alone(tried, settings, "Trying providers", ping=live)
-        values, environment = checks.list_settings(tried, settings), checks.describe_environment(settings)
+        values, environment = (
+            checks.list_settings(tried, settings),
+            checks.describe_environment(settings),
+        )
         if form == "json":
             _print_as_json(checked, values, environment)
         elif live:
             _print_standing(checked)
         else:
             _print_diagnosis(checked, values, environment)
-    raise typer.Exit(1 if any(check.error for check in checked if check.configured or not live) else 0)
+    raise typer.Exit(
+        1
+        if any(check.error for check in checked if check.configured or not live)
+        else 0
+    )
 
 
 def _print_standing(checked: list[Check]) -> None:
@@ -63,14 +85,24 @@ def _print_standing(checked: list[Check]) -> None:
 
     rows, say = [], {True: "yes", False: "no", None: ""}
     for check in checked:
-        answers = "yes" if check.error is None else "" if not check.configured else check.error.code
+        answers = (
+            "yes"
+            if check.error is None
+            else ""
+            if not check.configured
+            else check.error.code
+        )
         problem = render_error(check.error) if check.error and check.configured else ""
         todo = check.remedy or problem or (str(check.error) if check.error else "")
-        rows.append((check.provider, say[check.configured], say[check.reachable], answers, todo))
+        rows.append(
+            (check.provider, say[check.configured], say[check.reachable], answers, todo)
+        )
     print_table(("provider", "configured", "reachable", "answers", "what to do"), rows)
 
 
-def _print_as_json(checked: list[Check], settings: list[Setting], environment: dict[str, Any]) -> None:
+def _print_as_json(
+    checked: list[Check], settings: list[Setting], environment: dict[str, Any]
+) -> None:
     from ...render import error_as_json
     from ..checks import is_offline
 
@@ -87,32 +119,57 @@ def _print_as_json(checked: list[Check], settings: list[Setting], environment: d
     ]
     status = "error" if any(check.error for check in checked) else "success"
     values = [dataclasses.asdict(setting) for setting in settings]
-    print_json({"status": status, "offline": is_offline(checked), "checks": checks, "settings": values, **environment})
+    print_json(
+        {
+            "status": status,
+            "offline": is_offline(checked),
+            "checks": checks,
+            "settings": values,
+            **environment,
+        }
+    )
 
 
-def _print_diagnosis(checked: list[Check], settings: list[Setting], environment: dict[str, Any]) -> None:
+def _print_diagnosis(
+    checked: list[Check], settings: list[Setting], environment: dict[str, Any]
+) -> None:
     from ...render import render_error
     from ..checks import is_offline
 
     for check in checked:
         if check.error is None:
-            print_row("ok", f"{check.provider} ({check.seconds:.1f} s)", _MARK, "bold green")
+            print_row(
+                "ok", f"{check.provider} ({check.seconds:.1f} s)", _MARK, "bold green"
+            )
             if check.note:
                 print_row("", check.note, _MARK)
         else:
-            print_row("BROKEN", f"{check.provider}: {render_error(check.error)}", _MARK, "bold red")
+            print_row(
+                "BROKEN",
+                f"{check.provider}: {render_error(check.error)}",
+                _MARK,
+                "bold red",
+            )
             if check.remedy:
                 print_row("", check.remedy, _MARK)
     if is_offline(checked):
-        print_text("No provider could be reached: this machine may have no network, or need a proxy.")
+        print_text(
+            "No provider could be reached: this machine may have no network, or need a "
+            "proxy."
+        )
     print_text("")
-    versions = ", ".join(f"{name} {number or 'not installed'}" for name, number in environment["versions"].items())
+    versions = ", ".join(
+        f"{name} {number or 'not installed'}"
+        for name, number in environment["versions"].items()
+    )
     files = [
         f"{join_lines(file['path'])}{'' if file['trusted'] else ' (found here, not trusted)'}"
         for file in environment["settings_files"]
     ]
     chosen = [one for one in settings if one.source != "default"]
-    proxies = ", ".join(f"{scheme} {url}" for scheme, url in environment["proxies"].items())
+    proxies = ", ".join(
+        f"{scheme} {url}" for scheme, url in environment["proxies"].items()
+    )
     rows = [
         ("versions", versions),
         ("browser", _describe_browser(environment["browser"])),
@@ -129,11 +186,18 @@ def _describe_browser(browser: dict[str, Any]) -> str:
     if browser["problem"]:
         return join_lines(browser["problem"])
     version, proven = browser["version"], browser["proven"]
-    tested = "" if version in proven else f"; the attacks of the test suite were tried with {', '.join(proven)}"
+    tested = (
+        ""
+        if version in proven
+        else f"; the attacks of the test suite were tried with {', '.join(proven)}"
+    )
     return f"{join_lines(browser['path'])} ({version or 'unknown version'}{tested})"
 
 
 def _format_setting(setting: Setting) -> str:
     value = "" if setting.value is None else setting.value
     text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-    return f"{join_lines(text)}, from {join_lines(setting.source)}{'' if setting.trusted else ' (not trusted)'}"
+    return (
+        f"{join_lines(text)}, from "
+        f"{join_lines(setting.source)}{'' if setting.trusted else ' (not trusted)'}"
+    )

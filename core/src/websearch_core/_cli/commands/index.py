@@ -22,24 +22,32 @@ if TYPE_CHECKING:
 
 def index(
     *,
-    places: Annotated[list[str], typer.Argument(metavar="PATH_OR_URL", help="Files, folders, or web sites")],
+    places: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH_OR_URL", help="Files, folders, or web sites"),
+    ],
     path: Annotated[
         Path | None,
         declare(
             "FILE",
-            "The index file; by default that of WEB_SEARCH_INDEX, of the settings, or websearch/index.db in your "
+            "The index file; by default that of WEB_SEARCH_INDEX, of the settings, or "
+            "websearch/index.db in your "
             "data folder",
         ),
     ] = None,
     max_pages: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Maximum number of pages to request from one site")
+        int,
+        typer.Option(
+            metavar="N", min=1, help="Maximum number of pages to request from one site"
+        ),
     ] = 200,
     internal: Internal = None,
     form: TextOrJson = "text",
 ) -> None:
     """Index folders and web sites for the provider 'local'.
 
-    A site is crawled along its links, within the origin of the URL and as far as its robots.txt allows.
+    A site is crawled along its links, within the origin of the URL and as far as its
+    robots.txt allows.
     """
     with report_errors(form):
         from ...client._selection import build_provider
@@ -56,27 +64,42 @@ def index(
                 _print_report(place, report, local.index)
         if form == "json":
             pairs = zip(places, map(dataclasses.asdict, reports), strict=True)
-            print_json({"path": str(local.path), "places": [{"place": place, **report} for place, report in pairs]})
+            print_json(
+                {
+                    "path": str(local.path),
+                    "places": [{"place": place, **report} for place, report in pairs],
+                }
+            )
 
 
 def _add(
-    place: str, local: Any, max_pages: int, internal: list[str] | None, report_step: Callable[[str], None]
+    place: str,
+    local: Any,
+    max_pages: int,
+    internal: list[str] | None,
+    report_step: Callable[[str], None],
 ) -> Report:
     if not _is_site(place):
         from ...provider._declare import complete_url
 
         if (meant := complete_url(place)) and not Path(place).exists():
-            raise ConfigurationError(f"{place}: no such file or folder; did you mean {meant}?")
+            raise ConfigurationError(
+                f"{place}: no such file or folder; did you mean {meant}?"
+            )
         added: Report = local.index.add_folder(Path(place), report_step)
         return added
     from ...client import WebSearch
     from ...client._crawl import Crawl
 
     with WebSearch(local, reader="direct", internal=internal) as web:
-        crawl = Crawl(web, place, {"limit": max_pages, "scope": "host", "max_length": sys.maxsize})
+        crawl = Crawl(
+            web, place, {"limit": max_pages, "scope": "host", "max_length": sys.maxsize}
+        )
         with closing(crawl.rows()) as rows:
             start = next(rows)
-            if isinstance(start[1], WebSearchError) and not isinstance(start[1], DisallowedByRobots):
+            if isinstance(start[1], WebSearchError) and not isinstance(
+                start[1], DisallowedByRobots
+            ):
                 raise start[1]
             report: Report = local.index.add_pages(chain([start], rows), report_step)
         return dataclasses.replace(report, left=crawl.left)
@@ -87,9 +110,14 @@ def _is_site(place: str) -> bool:
 
 
 def _print_report(place: str, report: Report, index: Index) -> None:
-    counts = f"{quantity(report.added, 'page')} added, {report.unchanged} unchanged, {report.removed} removed"
+    counts = (
+        f"{quantity(report.added, 'page')} added, {report.unchanged} unchanged, "
+        f"{report.removed} removed"
+    )
     print_line(f"{place}: {counts}, {len(report.skipped)} skipped, in {index.path}")
     for skipped in report.skipped:
         print_line(f"  skipped {skipped.what}: {skipped.why}")
     if report.left:
-        print_line(f"  {quantity(report.left, 'more link')} not followed: raise --max-pages")
+        print_line(
+            f"  {quantity(report.left, 'more link')} not followed: raise --max-pages"
+        )

@@ -21,21 +21,38 @@ from ..output import report_errors
 _TOKENS = "WEB_SEARCH_MCP_TOKENS"
 _LOOPBACK = ("127.0.0.1", "[::1]", "localhost")
 _NAME = declare("NAME", "As in search", "--provider -p", complete=complete_provider)
-_OPENS = declare("[any|seen|seen+links]", "Which pages may be opened; seen: those of a search")
+_OPENS = declare(
+    "[any|seen|seen+links]", "Which pages may be opened; seen: those of a search"
+)
 
 
 def mcp(
     *,
     provider: Annotated[str | None, _NAME] = None,
     provenance: Annotated[Literal["any", "seen", "seen+links"], _OPENS] = "any",
-    http: Annotated[str | None, declare("HOST:PORT", "Serve HTTP instead of stdio, at such as 127.0.0.1:8000")] = None,
-    hostname: Annotated[list[str] | None, declare("NAME", "Another name of HOST for clients; repeatable")] = None,
-    certificate: Annotated[str | None, declare("FILE", "PEM file with the certificate for HTTPS and its key")] = None,
-    insecure: Annotated[bool, typer.Option("--insecure", help="Let other machines in without tokens or HTTPS")] = False,
+    http: Annotated[
+        str | None,
+        declare("HOST:PORT", "Serve HTTP instead of stdio, at such as 127.0.0.1:8000"),
+    ] = None,
+    hostname: Annotated[
+        list[str] | None,
+        declare("NAME", "Another name of HOST for clients; repeatable"),
+    ] = None,
+    certificate: Annotated[
+        str | None,
+        declare("FILE", "PEM file with the certificate for HTTPS and its key"),
+    ] = None,
+    insecure: Annotated[
+        bool,
+        typer.Option(
+            "--insecure", help="Let other machines in without tokens or HTTPS"
+        ),
+    ] = False,
 ) -> None:
     """Serve both tools to hosts of MCP: Claude, VS Code, Cursor.
 
-    Settings are those of all commands. WEB_SEARCH_MCP_TOKENS has the bearer tokens for HTTP: ann:TOKEN,bob:TOKEN.
+    Settings are those of all commands. WEB_SEARCH_MCP_TOKENS has the bearer tokens for
+    HTTP: ann:TOKEN,bob:TOKEN.
     """
     with report_errors("text"):
         from ...keys._environ import read_variable
@@ -49,19 +66,46 @@ def mcp(
                 raise typer.Exit(asyncio.run(_serve_stdio(server)))
             host, _, port = http.rpartition(":")
             if not (host and port.isdecimal()):
-                raise ConfigurationError("--http: write HOST:PORT, such as 127.0.0.1:8000")
-            given = [one.strip().rpartition(":") for one in read_variable(_TOKENS).split(",") if one.strip()]
-            tokens = {token.encode("utf-8", "replace"): user for user, _, token in given}
-            if len(tokens) < len(given) or any(len(token) < 16 or not token.isascii() for token in tokens):
-                raise ConfigurationError(f"{_TOKENS}: a token has at least 16 ASCII characters, and one user")
+                raise ConfigurationError(
+                    "--http: write HOST:PORT, such as 127.0.0.1:8000"
+                )
+            given = [
+                one.strip().rpartition(":")
+                for one in read_variable(_TOKENS).split(",")
+                if one.strip()
+            ]
+            tokens = {
+                token.encode("utf-8", "replace"): user for user, _, token in given
+            }
+            if len(tokens) < len(given) or any(
+                len(token) < 16 or not token.isascii() for token in tokens
+            ):
+                raise ConfigurationError(
+                    f"{_TOKENS}: a token has at least 16 ASCII characters, and one user"
+                )
             if not (host in _LOOPBACK or insecure or (tokens and certificate)):
-                raise ConfigurationError(f"--http {host}: set {_TOKENS} and --certificate, or say --insecure")
-            hosts = [form for name in (host, *_LOOPBACK, *(hostname or ())) for form in (name, f"{name}:*")]
-            _serve_http(server, hosts, tokens, host=host.strip("[]"), port=int(port), ssl_certfile=certificate)
+                raise ConfigurationError(
+                    f"--http {host}: set {_TOKENS} and --certificate, or say --insecure"
+                )
+            hosts = [
+                form
+                for name in (host, *_LOOPBACK, *(hostname or ()))
+                for form in (name, f"{name}:*")
+            ]
+            _serve_http(
+                server,
+                hosts,
+                tokens,
+                host=host.strip("[]"),
+                port=int(port),
+                ssl_certfile=certificate,
+            )
 
 
 async def _serve_stdio(server: Any) -> int:
-    """Serve on standard input and output; return the exit code. Other output, also of a child, goes to stderr."""
+    """Serve on standard input and output; return the exit code. Other output, also of a
+    child, goes to stderr.
+    """
     from anyio import BrokenResourceError, ClosedResourceError
     from mcp.server.stdio import stdio_server
 
@@ -81,10 +125,14 @@ async def _serve_stdio(server: Any) -> int:
         loop.call_soon_threadsafe(serving.cancel)
 
     signals: list[int] = []
-    loop, serving = asyncio.get_running_loop(), cast("asyncio.Task[None]", asyncio.current_task())
+    loop, serving = (
+        asyncio.get_running_loop(),
+        cast("asyncio.Task[None]", asyncio.current_task()),
+    )
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
-    threads = Threads("websearch-mcp", 2)  # nobody waits for those that a client keeps waiting
+    # nobody waits for those that a client keeps waiting
+    threads = Threads("websearch-mcp", 2)
     asked = os.fdopen(os.dup(0), encoding="utf-8", errors="replace")
     wire = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8", newline="\n")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -93,20 +141,29 @@ async def _serve_stdio(server: Any) -> int:
     try:
         async with stdio_server(*streams) as ends:
             await server.run(*ends, server.create_initialization_options())
-    except* (BrokenPipeError, ConnectionResetError):  # the client has gone; what it has not read goes nowhere
+    except* (BrokenPipeError, ConnectionResetError):
+        # the client has gone; what it has not read goes nowhere
         os.dup2(os.open(os.devnull, os.O_WRONLY), wire.fileno())
     except* asyncio.CancelledError:
         pass
-    except* (BrokenResourceError, ClosedResourceError):  # between the tasks of the SDK, which end one after the other
+    except* (BrokenResourceError, ClosedResourceError):
+        # between the tasks of the SDK, which end one after the other
         if not signals:
             raise
     return 128 + signals[0] if signals else 0
 
 
-def _serve_http(server: Any, hosts: list[str], tokens: dict[bytes, str], **options: Any) -> None:
-    """Serve at ``/mcp``. Requests with another ``Host``, or from web pages of another origin, are refused."""
+def _serve_http(
+    server: Any, hosts: list[str], tokens: dict[bytes, str], **options: Any
+) -> None:
+    """Serve at ``/mcp``. Requests with another ``Host``, or from web pages of another
+    origin, are refused.
+    """
     import uvicorn
-    from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
+    from mcp.server.auth.middleware.bearer_auth import (
+        BearerAuthBackend,
+        RequireAuthMiddleware,
+    )
     from mcp.server.auth.provider import AccessToken
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from mcp.server.transport_security import TransportSecuritySettings
@@ -114,14 +171,22 @@ def _serve_http(server: Any, hosts: list[str], tokens: dict[bytes, str], **optio
     from starlette.middleware.authentication import AuthenticationMiddleware
     from starlette.routing import Route
 
-    async def verify(token: str) -> AccessToken | None:  # in a time that says nothing about the tokens
-        users = [user for known, user in tokens.items() if hmac.compare_digest(token.encode(), known)]
+    # in a time that says nothing about the tokens
+    async def verify(token: str) -> AccessToken | None:
+        users = [
+            user
+            for known, user in tokens.items()
+            if hmac.compare_digest(token.encode(), known)
+        ]
         return AccessToken(token="", client_id=users[0], scopes=[]) if users else None
 
     origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]
     security = TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
     manager = StreamableHTTPSessionManager(server, security_settings=security)
-    route = Route("/mcp", RequireAuthMiddleware(manager.asgi_app, []) if tokens else manager.asgi_app)
+    route = Route(
+        "/mcp",
+        RequireAuthMiddleware(manager.asgi_app, []) if tokens else manager.asgi_app,
+    )
     app = Starlette(routes=[route], lifespan=lambda _: manager.run())
     verifier: Any = SimpleNamespace(verify_token=verify)
     app.add_middleware(AuthenticationMiddleware, backend=BearerAuthBackend(verifier))

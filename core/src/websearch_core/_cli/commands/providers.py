@@ -19,14 +19,17 @@ def providers(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="PROVIDER", help="Show all that is known about these providers", autocompletion=complete_name
+            metavar="PROVIDER",
+            help="Show all that is known about these providers",
+            autocompletion=complete_name,
         ),
     ] = None,
     form: TextOrJson = "text",
 ) -> None:
     """List the providers, and what each needs.
 
-    With names: where to get a key, what it costs, and which options it has. Never shows keys.
+    With names: where to get a key, what it costs, and which options it has. Never shows
+    keys.
     """
     with report_errors(form):
         from ..._registry import registered_name
@@ -42,13 +45,24 @@ def providers(
                     print_text("")
                 print_rows(_describe(found[name]))
         else:
-            rows = [(one.name, "yes" * one.search, "yes" * one.read, _format_state(one)) for one in found.values()]
+            rows = [
+                (one.name, "yes" * one.search, "yes" * one.read, _format_state(one))
+                for one in found.values()
+            ]
             print_table(("provider", "search", "read", "state"), rows)
 
 
 def _describe(one: ProviderInfo) -> Iterator[Row]:
-    verbs = " and ".join(verb for verb, able in (("searches", one.search), ("reads pages", one.read)) if able)
-    prices = f"{one.about.price} ({one.about.as_of})" if one.about.price and one.about.as_of else one.about.price
+    verbs = " and ".join(
+        verb
+        for verb, able in (("searches", one.search), ("reads pages", one.read))
+        if able
+    )
+    prices = (
+        f"{one.about.price} ({one.about.as_of})"
+        if one.about.price and one.about.as_of
+        else one.about.price
+    )
     yield one.name, f"{one.label}: {verbs}" if verbs else one.label
     yield "state", _format_state(one)
     yield "key", one.about.signup_url
@@ -60,7 +74,10 @@ def _describe(one: ProviderInfo) -> Iterator[Row]:
     yield "supports", ", ".join(map(name_flag, one.options))
     yield "variables", ", ".join(one.variables)
     for option, meaning in _list_options(one.name):
-        yield "--option", f"{one.name}.{option}: {meaning}" if meaning else f"{one.name}.{option}"
+        yield (
+            "--option",
+            f"{one.name}.{option}: {meaning}" if meaning else f"{one.name}.{option}",
+        )
 
 
 def _list_options(name: str) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,17 @@ import typer
 
 from ..._text.vocabulary import Responses
 from ...errors import ConfigurationError, InvalidOption, WebSearchError
-from ..arguments import Form, Internal, NoCache, ProviderOption, Robots, Timeout, declare, open_web, parse_options
+from ..arguments import (
+    Form,
+    Internal,
+    NoCache,
+    ProviderOption,
+    Robots,
+    Timeout,
+    declare,
+    open_web,
+    parse_options,
+)
 from ..completion import complete_reader
 from ..inputs import Input, Output, Refresh, Retry, check_rows, find_items
 from ..output import print_pages, report_errors
@@ -30,7 +40,11 @@ def read(
     *,
     places: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PAGE", help="URLs, files, or - for one document from standard input; several at once"),
+        typer.Argument(
+            metavar="PAGE",
+            help="URLs, files, or - for one document from standard input; several at "
+            "once",
+        ),
     ] = None,
     source: Input = None,
     output: Output = None,
@@ -40,36 +54,68 @@ def read(
         str | None,
         declare(
             "NAME",
-            "The reader; direct,jina is a chain, asked in order; auto is direct and then an installed browser; "
+            "The reader; direct,jina is a chain, asked in order; auto is direct and "
+            "then an installed browser; "
             "`websearch providers` lists them",
             "--reader --provider -r -p",
             complete=complete_reader,
         ),
     ] = None,
-    base_url: Annotated[str | None, declare("URL", "Base URL of the reader, if --reader names just one")] = None,
+    base_url: Annotated[
+        str | None, declare("URL", "Base URL of the reader, if --reader names just one")
+    ] = None,
     option: ProviderOption = None,
     max_length: Annotated[
-        int | None, declare("N", "Maximum number of characters to show; 15000 unless configured")
+        int | None,
+        declare("N", "Maximum number of characters to show; 15000 unless configured"),
     ] = None,
     max_tokens: Annotated[
-        int | None, declare("N", "Maximum number of tokens to show, estimated; with --max-length, both limits apply")
+        int | None,
+        declare(
+            "N",
+            "Maximum number of tokens to show, estimated; with --max-length, both "
+            "limits apply",
+        ),
     ] = None,
-    offset: Annotated[int, declare("N", "Start at this character: the next_offset of the previous part")] = 0,
+    offset: Annotated[
+        int,
+        declare("N", "Start at this character: the next_offset of the previous part"),
+    ] = 0,
     query: Annotated[
-        str | None, declare("TEXT", "Show the passages of the whole page that answer this question")
+        str | None,
+        declare(
+            "TEXT", "Show the passages of the whole page that answer this question"
+        ),
     ] = None,
     find: Annotated[
         str | None,
-        declare("TEXT", "Show the places around this phrase; case, accents, spaces and emphasis are ignored"),
+        declare(
+            "TEXT",
+            "Show the places around this phrase; case, accents, spaces and emphasis "
+            "are ignored",
+        ),
     ] = None,
-    outline: Annotated[bool, typer.Option("--outline", help="Show the headings, with sizes and offsets")] = False,
+    outline: Annotated[
+        bool,
+        typer.Option("--outline", help="Show the headings, with sizes and offsets"),
+    ] = False,
     comments: Annotated[
         Responses | None,
-        declare(Responses, "Drop or keep readers' comments; by default, articles drop them and other pages keep them"),
+        declare(
+            Responses,
+            "Drop or keep readers' comments; by default, articles drop them and other "
+            "pages keep them",
+        ),
     ] = None,
-    reviews: Annotated[Responses | None, declare(Responses, "Drop or keep reviews; by default, they are kept")] = None,
+    reviews: Annotated[
+        Responses | None,
+        declare(Responses, "Drop or keep reviews; by default, they are kept"),
+    ] = None,
     transcripts: Annotated[
-        Responses | None, declare(Responses, "Keep the transcripts of videos and episodes; by default, no")
+        Responses | None,
+        declare(
+            Responses, "Keep the transcripts of videos and episodes; by default, no"
+        ),
     ] = None,
     internal: Internal = None,
     timeout: Timeout = None,
@@ -82,26 +128,56 @@ def read(
         items = find_items(source, places)
         check_rows(output, refresh=refresh, retry=retry)
         targets = [] if source or output else [_find_target(place) for place in items]
-        if output and not source and (files := [one for one in items if one == "-" or Path(one).is_file()]):
-            raise InvalidOption(f"--output: a row is for a URL, not for a file; did you mean --input {files[0]}?")
+        if (
+            output
+            and not source
+            and (files := [one for one in items if one == "-" or Path(one).is_file()])
+        ):
+            raise InvalidOption(
+                f"--output: a row is for a URL, not for a file; did you mean --input "
+                f"{files[0]}?"
+            )
         given = parse_options(option)
         if base_url and (not reader or "," in reader):
-            raise ConfigurationError("--base-url: also name the one reader that it is for, with --reader")
+            raise ConfigurationError(
+                "--base-url: also name the one reader that it is for, with --reader"
+            )
         if base_url and reader:
             from ..._registry import registered_name
 
             given.setdefault(registered_name(reader), {})["base_url"] = base_url
-        part: dict[str, Any] = {"max_length": max_length, "max_tokens": max_tokens, "offset": offset, "query": query}
-        part |= {"find": find, "outline": outline, "comments": comments, "reviews": reviews, "transcripts": transcripts}
-        arguments = {"reader": reader, "internal": internal, "timeout": timeout, "robots": robots or None}
+        part: dict[str, Any] = {
+            "max_length": max_length,
+            "max_tokens": max_tokens,
+            "offset": offset,
+            "query": query,
+        }
+        part |= {
+            "find": find,
+            "outline": outline,
+            "comments": comments,
+            "reviews": reviews,
+            "transcripts": transcripts,
+        }
+        arguments = {
+            "reader": reader,
+            "internal": internal,
+            "timeout": timeout,
+            "robots": robots or None,
+        }
         if source or output:
             from ..revalidation import Revalidation
             from ..rows import Rows, write_rows
 
-            part["max_length"] = sys.maxsize if max_length is max_tokens is None else max_length
-            open_rows = cache(lambda: Rows(output or "-", refresh=refresh, retry=retry))  # if all arguments are right
+            part["max_length"] = (
+                sys.maxsize if max_length is max_tokens is None else max_length
+            )
+            # if all arguments are right
+            open_rows = cache(lambda: Rows(output or "-", refresh=refresh, retry=retry))
             layers = [Revalidation(open_rows, part)]
-            with open_web("", given, no_cache=no_cache, layers=layers, **arguments) as web:
+            with open_web(
+                "", given, no_cache=no_cache, layers=layers, **arguments
+            ) as web:
                 write_rows(partial(web.aiter_read, **part), items, open_rows())
             return
         with open_web("Reading", given, no_cache=no_cache, **arguments) as web:
@@ -120,7 +196,11 @@ class _Files:
         from ...index._store import read_file, read_stream
 
         file = Path(url2pathname(urlsplit(url).path))
-        page: Page = yield (Call(read_stream, sys.stdin.buffer, file) if url == _STDIN else Call(read_file, file))
+        page: Page = yield (
+            Call(read_stream, sys.stdin.buffer, file)
+            if url == _STDIN
+            else Call(read_file, file)
+        )
         if url == _STDIN and not page.content:
             raise InvalidOption("-: standard input is closed, or has no text")
         return page
@@ -129,7 +209,9 @@ class _Files:
 def _open_files(web: WebSearch) -> WebSearch:
     from ...settings import Settings
 
-    return type(web)(reader=_Files(), settings=Settings(read_options=web.settings.read_options))
+    return type(web)(
+        reader=_Files(), settings=Settings(read_options=web.settings.read_options)
+    )
 
 
 def _find_target(place: str) -> str:
@@ -146,14 +228,18 @@ def _find_target(place: str) -> str:
         return Path(place).resolve().as_uri()
     meant = complete_url(place.lstrip("/"))
     hint = f"; did you mean {meant}?" if meant else ""
-    raise InvalidOption(f"url: give the whole URL, https:// included; there is no file {place!r}{hint}")
+    raise InvalidOption(
+        f"url: give the whole URL, https:// included; there is no file {place!r}{hint}"
+    )
 
 
 def _read_all(
     web: WebSearch, local: WebSearch, targets: Sequence[str], part: Mapping[str, Any]
 ) -> list[Page | WebSearchError]:
     if len(targets) == 1:
-        return [(local if targets[0].startswith("file:") else web).read(targets[0], **part)]
+        return [
+            (local if targets[0].startswith("file:") else web).read(targets[0], **part)
+        ]
     pages: dict[str, Page | WebSearchError] = {}
     for reader, is_file in ((local, True), (web, False)):
         urls = [url for url in targets if url.startswith("file:") is is_file]

@@ -8,7 +8,17 @@ import typer
 
 from ..._text.vocabulary import SafeSearch, TimeRange, Topic
 from ...errors import ConfigurationError
-from ..arguments import Form, Internal, NoCache, ProviderOption, Robots, Timeout, declare, open_web, parse_options
+from ..arguments import (
+    Form,
+    Internal,
+    NoCache,
+    ProviderOption,
+    Robots,
+    Timeout,
+    declare,
+    open_web,
+    parse_options,
+)
 from ..completion import complete_provider, complete_reader, complete_time_range
 from ..inputs import Input, Output, Refresh, Retry, check_rows, find_items
 from ..output import print_response, report_errors
@@ -16,7 +26,10 @@ from ..output import print_response, report_errors
 
 def search(
     *,
-    query: Annotated[list[str] | None, typer.Argument(metavar="QUERY", help="The words to search for")] = None,
+    query: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="QUERY", help="The words to search for"),
+    ] = None,
     source: Input = None,
     output: Output = None,
     refresh: Refresh = False,
@@ -25,42 +38,77 @@ def search(
         str | None,
         declare(
             "NAME",
-            "The provider; tavily,brave is a chain, asked in order; `websearch providers` lists them",
+            "The provider; tavily,brave is a chain, asked in order; `websearch "
+            "providers` lists them",
             "--provider --search-provider -p",
             complete=complete_provider,
         ),
     ] = None,
-    base_url: Annotated[str | None, declare("URL", "Base URL of the provider, if --provider names just one")] = None,
+    base_url: Annotated[
+        str | None,
+        declare("URL", "Base URL of the provider, if --provider names just one"),
+    ] = None,
     option: ProviderOption = None,
-    limit: Annotated[int | None, declare("N", "Maximum number of results; 5 unless configured", "--limit -n")] = None,
+    limit: Annotated[
+        int | None,
+        declare("N", "Maximum number of results; 5 unless configured", "--limit -n"),
+    ] = None,
     allow_domain: Annotated[
-        list[str] | None, declare("DOMAIN", "Only results from this domain and its subdomains; repeatable")
+        list[str] | None,
+        declare(
+            "DOMAIN", "Only results from this domain and its subdomains; repeatable"
+        ),
     ] = None,
     block_domain: Annotated[
-        list[str] | None, declare("DOMAIN", "No results from this domain and its subdomains; repeatable")
+        list[str] | None,
+        declare("DOMAIN", "No results from this domain and its subdomains; repeatable"),
     ] = None,
     time_range: Annotated[
         str | None,
         declare(
-            TimeRange, "Published in the last day, week, month or year (or d, w, m, y)", complete=complete_time_range
+            TimeRange,
+            "Published in the last day, week, month or year (or d, w, m, y)",
+            complete=complete_time_range,
         ),
     ] = None,
-    after: Annotated[str | None, declare("YYYY-MM-DD", "Published on or after this date")] = None,
-    before: Annotated[str | None, declare("YYYY-MM-DD", "Published on or before this date")] = None,
-    country: Annotated[str | None, declare("CODE", "For readers in this country (ISO 3166), such as US")] = None,
-    language: Annotated[str | None, declare("TAG", "In this language (BCP 47), such as en or pt-BR")] = None,
-    topic: Annotated[Topic | None, declare(Topic, "What kind of pages to search; usually general")] = None,
-    safe_search: Annotated[SafeSearch | None, declare(SafeSearch, "How strictly to filter out adult content")] = None,
+    after: Annotated[
+        str | None, declare("YYYY-MM-DD", "Published on or after this date")
+    ] = None,
+    before: Annotated[
+        str | None, declare("YYYY-MM-DD", "Published on or before this date")
+    ] = None,
+    country: Annotated[
+        str | None,
+        declare("CODE", "For readers in this country (ISO 3166), such as US"),
+    ] = None,
+    language: Annotated[
+        str | None, declare("TAG", "In this language (BCP 47), such as en or pt-BR")
+    ] = None,
+    topic: Annotated[
+        Topic | None, declare(Topic, "What kind of pages to search; usually general")
+    ] = None,
+    safe_search: Annotated[
+        SafeSearch | None,
+        declare(SafeSearch, "How strictly to filter out adult content"),
+    ] = None,
     images: Annotated[bool, typer.Option("--images", help="Also find images")] = False,
     page: Annotated[int, declare("N", "Which page of results; the first is 1")] = 1,
     read_top: Annotated[
         int,
         declare(
-            "N", "Read the first N results, and show the passages of their pages that answer instead of their snippets"
+            "N",
+            "Read the first N results, and show the passages of their pages that "
+            "answer instead of their snippets",
         ),
     ] = 0,
     reader: Annotated[
-        str | None, declare("NAME", "Reads the pages for --read-top", "--reader -r", complete=complete_reader)
+        str | None,
+        declare(
+            "NAME",
+            "Reads the pages for --read-top",
+            "--reader -r",
+            complete=complete_reader,
+        ),
     ] = None,
     internal: Internal = None,
     timeout: Timeout = None,
@@ -69,8 +117,18 @@ def search(
     form: Form = "text",
 ) -> None:
     """Search the web."""
-    options: dict[str, Any] = {"limit": limit, "allowed_domains": allow_domain, "blocked_domains": block_domain}
-    options |= {"time_range": time_range, "after": after, "before": before, "country": country, "language": language}
+    options: dict[str, Any] = {
+        "limit": limit,
+        "allowed_domains": allow_domain,
+        "blocked_domains": block_domain,
+    }
+    options |= {
+        "time_range": time_range,
+        "after": after,
+        "before": before,
+        "country": country,
+        "language": language,
+    }
     options |= {"safe_search": safe_search, "topic": topic, "images": images or None}
     options["page"] = None if page == 1 else page
     with report_errors(form):
@@ -78,16 +136,32 @@ def search(
         check_rows(output, refresh=refresh, retry=retry)
         if (reader or robots) and not read_top:
             which = "--reader" if reader else "--robots"
-            raise ConfigurationError(f"{which}: also say how many results to read, with --read-top")
+            raise ConfigurationError(
+                f"{which}: also say how many results to read, with --read-top"
+            )
         given = parse_options(option)
-        arguments: dict[str, Any] = {"provider": provider, "reader": reader, "base_url": base_url, "internal": internal}
+        arguments: dict[str, Any] = {
+            "provider": provider,
+            "reader": reader,
+            "base_url": base_url,
+            "internal": internal,
+        }
         arguments |= {"timeout": timeout, "robots": robots or None}
-        with open_web("" if source or output else "Searching", given, no_cache=no_cache, **arguments) as web:
+        with open_web(
+            "" if source or output else "Searching",
+            given,
+            no_cache=no_cache,
+            **arguments,
+        ) as web:
             if source or output:
                 from ..rows import Rows, write_rows
 
                 ask = partial(web.aiter_search, read_top=read_top, **options)
-                write_rows(ask, items, Rows(output or "-", "query", refresh=refresh, retry=retry))
+                write_rows(
+                    ask,
+                    items,
+                    Rows(output or "-", "query", refresh=refresh, retry=retry),
+                )
                 return
             response = web.search(items[0], read_top=read_top, **options)
         print_response(response, form)

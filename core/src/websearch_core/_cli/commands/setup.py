@@ -19,8 +19,9 @@ _NAME = 14  # the width of a provider's name
 def setup() -> None:
     """Choose a provider, give its key, and write your settings.
 
-    Both are tried first. The key goes into the keyring of the system if there is one, else into the file, which only
-    you can read then. What else is in the file stays as it is.
+    Both are tried first. The key goes into the keyring of the system if there is one,
+    else into the file, which only you can read then. What else is in the file stays as
+    it is.
     """
     with report_errors("text"):
         from ...providers import get_all
@@ -31,18 +32,28 @@ def setup() -> None:
         path = user_file()
         if not is_interactive():
             raise ConfigurationError(
-                f"setup asks questions and needs a terminal; without one, set WEB_SEARCH_PROVIDER and the variable of "
+                f"setup asks questions and needs a terminal; without one, set "
+                f"WEB_SEARCH_PROVIDER and the variable of "
                 f"the key, or write {path}"
             )
         if path is None:
-            raise ConfigurationError("there is no folder for your settings: set HOME or XDG_CONFIG_HOME")
+            raise ConfigurationError(
+                "there is no folder for your settings: set HOME or XDG_CONFIG_HOME"
+            )
         file = own_file.OwnFile.read(path)
         settings = Settings.load()
-        choice = _ask_provider([one for one in get_all(settings) if one.search], settings)
+        choice = _ask_provider(
+            [one for one in get_all(settings) if one.search], settings
+        )
         options = _ask_options(choice)
-        if typer.confirm("Try it with one small search? It may cost as much as any other", default=True):
+        if typer.confirm(
+            "Try it with one small search? It may cost as much as any other",
+            default=True,
+        ):
             works = _try(choice.name, settings, options)
-            if not works and not typer.confirm("Write the settings anyway?", default=False):
+            if not works and not typer.confirm(
+                "Write the settings anyway?", default=False
+            ):
                 raise typer.Exit(1)
         if "api_key" in options:
             options["api_key"] = own_file.store_key(choice.name, options["api_key"])
@@ -51,7 +62,11 @@ def setup() -> None:
         print_line(f"Wrote {path}")
         if place := options.get("api_key"):
             in_keyring = place.startswith("keyring:")
-            print_line(f"The key is in your {place}" if in_keyring else "The key is in this file; only you can read it")
+            print_line(
+                f"The key is in your {place}"
+                if in_keyring
+                else "The key is in this file; only you can read it"
+            )
         source = Settings.load().source("provider")
         if source.name != str(path):
             print_line(f"Note: {source.place} sets {source.key} too, and wins")
@@ -67,10 +82,20 @@ def _ask_provider(able: list[ProviderInfo], settings: Settings) -> ProviderInfo:
     from ..._registry import registered_name, unknown_provider
 
     for one in able:
-        state = "ready" if one.configured else f"needs {' or '.join(one.missing)}" if one.missing else one.problem or ""
+        state = (
+            "ready"
+            if one.configured
+            else f"needs {' or '.join(one.missing)}"
+            if one.missing
+            else one.problem or ""
+        )
         print_row(one.name, state, _NAME)
     names = {one.name: one for one in able}
-    default = settings.provider[0] if settings.provider and settings.provider[0] in names else "duckduckgo"
+    default = (
+        settings.provider[0]
+        if settings.provider and settings.provider[0] in names
+        else "duckduckgo"
+    )
     while True:
         answer = typer.prompt("Which provider", default=default).strip()
         try:
@@ -78,7 +103,11 @@ def _ask_provider(able: list[ProviderInfo], settings: Settings) -> ProviderInfo:
                 return names[name]
             print_line(f"{name} cannot search")
         except UnknownProvider:
-            print_row("", str(unknown_provider(answer, list(names), "those that can search:")), 0)
+            print_row(
+                "",
+                str(unknown_provider(answer, list(names), "those that can search:")),
+                0,
+            )
 
 
 def _ask_options(choice: ProviderInfo) -> dict[str, str]:
@@ -96,11 +125,15 @@ def _ask_options(choice: ProviderInfo) -> dict[str, str]:
         variables = environment(cls).get("api_key", ())
         given = next((name for name in variables if read_variable(name)), None)
         if given:
-            print_line(f"{given} is set and would win over another key; press Enter to use it")
+            print_line(
+                f"{given} is set and would win over another key; press Enter to use it"
+            )
         elif choice.about.signup_url:
             print_line(f"Keys are at {choice.about.signup_url}")
         needed = any(name in choice.missing for name in variables)
-        if key := _ask_key("Key" if needed else "Key, or Enter for none", needed=needed and not given):
+        if key := _ask_key(
+            "Key" if needed else "Key, or Enter for none", needed=needed and not given
+        ):
             options["api_key"] = key
     return options
 
@@ -123,7 +156,9 @@ def _ask_key(question: str, *, needed: bool) -> str:
     from ...keys._keys import ApiKey
 
     while True:
-        key: str = typer.prompt(question, default="", hide_input=True, show_default=False).strip()
+        key: str = typer.prompt(
+            question, default="", hide_input=True, show_default=False
+        ).strip()
         if not key and not needed:
             return ""
         try:
@@ -138,10 +173,14 @@ def _try(name: str, settings: Settings, options: dict[str, str]) -> bool:
     from ...render import render_error
     from .. import checks
 
-    tried = settings.override(enabled=True, providers={name: {"enabled": True, **options}})
+    tried = settings.override(
+        enabled=True, providers={name: {"enabled": True, **options}}
+    )
     (check,) = checks.try_alone([name], tried, f"Trying {name}")
     if check.error is None:
-        print_line(f"{name} {'answers, but ' + check.note if check.note else f'works ({check.seconds:.1f} s)'}")
+        print_line(
+            f"{name} {'answers, but ' + check.note if check.note else f'works ({check.seconds:.1f} s)'}"
+        )
         return True
     print_line(render_error(check.error))
     if check.remedy:

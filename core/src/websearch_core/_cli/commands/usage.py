@@ -17,24 +17,40 @@ if TYPE_CHECKING:
     from ...layers._usage import Usage
 
 By = Literal["day", "provider", "tenant"]
-_Row = tuple[str, str, str]  # day, provider and tenant; those that are added up are empty
+# day, provider and tenant; those that are added up are empty
+_Row = tuple[str, str, str]
 
 
 def usage(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="PROVIDER", help="Only these providers", autocompletion=complete_name)
+        list[str] | None,
+        typer.Argument(
+            metavar="PROVIDER",
+            help="Only these providers",
+            autocompletion=complete_name,
+        ),
     ] = None,
-    since: Annotated[str | None, declare("YYYY-MM-DD", "The first day to count, in UTC; by default, all days")] = None,
-    by: Annotated[By | None, declare(By, "Add up all of a day, a provider or a tenant")] = None,
+    since: Annotated[
+        str | None,
+        declare("YYYY-MM-DD", "The first day to count, in UTC; by default, all days"),
+    ] = None,
+    by: Annotated[
+        By | None, declare(By, "Add up all of a day, a provider or a tenant")
+    ] = None,
     path: Annotated[
         Path | None,
-        declare("FILE", "The usage file; by default that of the settings, or websearch/usage.db in your data folder"),
+        declare(
+            "FILE",
+            "The usage file; by default that of the settings, or websearch/usage.db in "
+            "your data folder",
+        ),
     ] = None,
     form: TextOrJson = "text",
 ) -> None:
     """Show what calls have used: calls, credits and dollars.
 
-    A budget counts them. Costs are what the services said they charged, else estimates by their lists of prices.
+    A budget counts them. Costs are what the services said they charged, else estimates
+    by their lists of prices.
     """
     with report_errors(form):
         from ...layers._amounts import Amount
@@ -69,7 +85,9 @@ def _parse_day(since: str | None) -> date | None:
 def _add_up(found: list[Usage], by: By | None) -> dict[_Row, Amount]:
     rows: dict[_Row, Amount] = {}
     for one in found:
-        day, provider, tenant = (getattr(one, name) if by in {None, name} else "" for name in get_args(By))
+        day, provider, tenant = (
+            getattr(one, name) if by in {None, name} else "" for name in get_args(By)
+        )
         row = day, provider, tenant
         rows[row] = rows[row] + one.amount if row in rows else one.amount
     return rows
@@ -78,8 +96,16 @@ def _add_up(found: list[Usage], by: By | None) -> dict[_Row, Amount]:
 def _as_json(row: _Row | None, amount: Amount) -> dict[str, Any]:
     from ...layers._amounts import MILLION
 
-    where = {name: value for name, value in zip(get_args(By), row or (), strict=False) if value}
-    figures = {"calls": amount.calls // MILLION, "credits": amount.credits / MILLION, "usd": amount.usd / MILLION}
+    where = {
+        name: value
+        for name, value in zip(get_args(By), row or (), strict=False)
+        if value
+    }
+    figures = {
+        "calls": amount.calls // MILLION,
+        "credits": amount.credits / MILLION,
+        "usd": amount.usd / MILLION,
+    }
     return {**where, **figures}
 
 
@@ -87,10 +113,16 @@ def _print(rows: dict[_Row, Amount], total: Amount) -> None:
     from ...layers._amounts import format_amount
 
     def show(amount: Amount) -> list[str]:
-        return [format_amount(amount.of(unit), unit).partition(" ")[0] for unit in ("calls", "credits", "usd")]
+        return [
+            format_amount(amount.of(unit), unit).partition(" ")[0]
+            for unit in ("calls", "credits", "usd")
+        ]
 
     shown = [index for index in range(3) if any(row[index] for row in rows)] or [2]
     columns = [get_args(By)[index] for index in shown]
-    lines = [[*(row[index] for index in shown), *show(amount)] for row, amount in rows.items()]
+    lines = [
+        [*(row[index] for index in shown), *show(amount)]
+        for row, amount in rows.items()
+    ]
     lines.append(["total", *[""] * (len(shown) - 1), *show(total)])
     print_table([*columns, "calls", "credits", "USD"], lines)

@@ -24,17 +24,23 @@ class CacheStats:
 
 
 class CacheBackend(Protocol):
-    """Keeps the entries of a `Cache`. Its methods block, are called in threads, and several at a time.
+    """Keeps the entries of a `Cache`. Its methods block, are called in threads, and
+    several at a time.
 
-    What they raise never fails a call: it is logged, and the cache is left alone for a while.
+    What they raise never fails a call: it is logged, and the cache is left alone for a
+    while.
     """
 
     def get(self, key: str) -> bytes | None:
-        """Return what was set under *key*, or None if there is nothing or its time is up."""
+        """Return what was set under *key*, or None if there is nothing or its time is
+        up.
+        """
         ...
 
     def set(self, key: str, value: bytes, ttl: float) -> None:
-        """Keep *value* under *key* for *ttl* seconds; if it is too large, keep nothing under *key*."""
+        """Keep *value* under *key* for *ttl* seconds; if it is too large, keep nothing
+        under *key*.
+        """
         ...
 
     def clear(self) -> None:

@@ -1,4 +1,6 @@
-"""What a cache keeps of an answer: our own values as JSON, checked when they are read."""
+"""What a cache keeps of an answer: our own values as JSON, checked when they are
+read.
+"""
 
 from __future__ import annotations
 import time
@@ -28,18 +30,24 @@ class _Missing(BaseModel):
 
 
 class Entry(BaseModel):
-    """An answer, and when it was given: a response, a page, or that there is no page."""
+    """An answer, and when it was given: a response, a page, or that there is no
+    page.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     version: Literal[1] = 1  # of the format
-    stored: float = Field(ge=0, lt=1e11)  # seconds since the epoch, within what a date can express
+    # seconds since the epoch, within what a date can express
+    stored: float = Field(ge=0, lt=1e11)
     response: SearchResponse | None = None
     page: Page | None = None
     missing: _Missing | None = None
     partial: bool = False  # whether a part of the response failed
-    fresh: float | None = None  # seconds in which the site of a page lets it be given without asking, if it says so
-    stale: float | None = None  # seconds after that in which it lets it be given if it cannot be asked, if it says so
+    # seconds in which the site of a page lets it be given without asking, if it says so
+    fresh: float | None = None
+    # seconds after that in which it lets it be given if it cannot be asked, if it says
+    # so
+    stale: float | None = None
     validators: Validators | None = None  # how to ask whether a page has changed
 
     @classmethod
@@ -52,7 +60,9 @@ class Entry(BaseModel):
         """Return an entry of *answer*, as of now."""
         missing = None
         if isinstance(answer, PageNotFound):
-            missing = _Missing(message=answer.message, provider=answer.provider, status=answer.status)
+            missing = _Missing(
+                message=answer.message, provider=answer.provider, status=answer.status
+            )
         return cls.model_construct(
             stored=time.time(),
             response=answer if isinstance(answer, SearchResponse) else None,
@@ -65,28 +75,40 @@ class Entry(BaseModel):
         )
 
     def renew(self, lifetime: Lifetime) -> Entry:
-        """Return the same, as of now: its site says that it holds, and perhaps for how long."""
+        """Return the same, as of now: its site says that it holds, and perhaps for how
+        long.
+        """
         said = {"fresh": _as_bound(lifetime.fresh), "stale": _as_bound(lifetime.stale)}
         known = {name: value for name, value in said.items() if value is not None}
         return self.model_copy(update={"stored": time.time(), **known})
 
     @property
     def age(self) -> float:
-        """Return how old it is, in seconds; ``inf`` if it claims to be from the future."""
+        """Return how old it is, in seconds; ``inf`` if it claims to be from the
+        future.
+        """
         age = time.time() - self.stored
         return age if age > -_FUTURE else float("inf")
 
     @property
     def is_brief(self) -> bool:
-        """Return whether it is kept only for a moment, since the next answer may be another one."""
+        """Return whether it is kept only for a moment, since the next answer may be
+        another one.
+        """
         return self.partial or self.missing is not None
 
     @property
     def answer(self) -> SearchResponse | Page | PageNotFound:
         if self.missing:
-            return PageNotFound(self.missing.message, provider=self.missing.provider, status=self.missing.status)
+            return PageNotFound(
+                self.missing.message,
+                provider=self.missing.provider,
+                status=self.missing.status,
+            )
         if self.page:
-            return self.page.model_copy(update={"fetched_at": datetime.fromtimestamp(self.stored, UTC)})
+            return self.page.model_copy(
+                update={"fetched_at": datetime.fromtimestamp(self.stored, UTC)}
+            )
         assert self.response is not None
         return self.response
 
@@ -109,4 +131,9 @@ def decode(data: bytes) -> Entry | None:
         entry = Entry.model_validate_json(data)
     except ValidationError:
         return None
-    return entry if sum(part is not None for part in (entry.response, entry.page, entry.missing)) == 1 else None
+    return (
+        entry
+        if sum(part is not None for part in (entry.response, entry.page, entry.missing))
+        == 1
+        else None
+    )

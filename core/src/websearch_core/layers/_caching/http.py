@@ -1,10 +1,13 @@
-"""What HTTP says about a page: for how long it holds, and how to ask whether it has changed (RFC 9110 and 9111).
+"""What HTTP says about a page: for how long it holds, and how to ask whether it has
+changed (RFC 9110 and 9111).
 
-The cache is a private one in the sense of RFC 9111, since its entries belong to one tenant: ``private`` pages are kept,
-and ``s-maxage`` and ``proxy-revalidate`` do not count. What a site says only shortens the times of the `Cache`.
+The cache is a private one in the sense of RFC 9111, since its entries belong to one
+tenant: ``private`` pages are kept, and ``s-maxage`` and ``proxy-revalidate`` do not
+count. What a site says only shortens the times of the `Cache`.
 
-Only a flow that fetches pages itself is watched, by its guarded requests. It need not know about validators: a request
-that it makes gets them, and if the answer is 304, the flow is closed, since the page in the cache holds.
+Only a flow that fetches pages itself is watched, by its guarded requests. It need not
+know about validators: a request that it makes gets them, and if the answer is 304, the
+flow is closed, since the page in the cache holds.
 """
 
 from __future__ import annotations
@@ -25,10 +28,14 @@ from ...flow._intercept import Auxiliary, intercept
 T = TypeVar("T")
 
 _SUCCESSES = {200, 203}
-_KEPT = {*_SUCCESSES, 301, 302, 303, 307, 308, 404, 410}  # what other answers say is about a failure
+# what other answers say is about a failure
+_KEPT = {*_SUCCESSES, 301, 302, 303, 307, 308, 404, 410}
 UNCHANGED = 304
-_HARMLESS = {"accept", "accept-encoding", "accept-language", "user-agent"}  # headers of requests without a secret
-_DIRECTIVE = re.compile(r"""([!#$%&'*+.^`|~\w-]+)(?:[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|[^\s,;]*))?""")
+# headers of requests without a secret
+_HARMLESS = {"accept", "accept-encoding", "accept-language", "user-agent"}
+_DIRECTIVE = re.compile(
+    r"""([!#$%&'*+.^`|~\w-]+)(?:[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|[^\s,;]*))?"""
+)
 _WEEKDAY, _MONTH = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)", r"[A-Z][a-z]{2}"
 # The three forms of RFC 9110, 5.6.7. All are in GMT; anything else is not a date.
 _HTTP_DATE = re.compile(
@@ -49,7 +56,8 @@ class Validators(BaseModel):
     url: str  # the one that answered with the page, after redirects
     etag: Annotated[str, StringConstraints(pattern=_ETAG)] | None = None
     last_modified: Annotated[str, StringConstraints(pattern=_DATE)] | None = None
-    vary: dict[str, str] = {}  # the headers of the request on which the answer depended, with their values
+    # the headers of the request on which the answer depended, with their values
+    vary: dict[str, str] = {}
 
     @classmethod
     def of(cls, request: Request, response: Response) -> Validators | None:
@@ -59,21 +67,33 @@ class Validators(BaseModel):
         modified = _match(_DATE, response.headers.get("last-modified", ""))
         if vary is None or not vary <= _HARMLESS or not (etag or modified):
             return None
-        return cls(url=request.url, etag=etag, last_modified=modified, vary=_select(request, vary))
+        return cls(
+            url=request.url,
+            etag=etag,
+            last_modified=modified,
+            vary=_select(request, vary),
+        )
 
     def add_to(self, request: Request) -> Request | None:
-        """Return *request* with them, or None if it asks for something else, or has validators already."""
+        """Return *request* with them, or None if it asks for something else, or has
+        validators already.
+        """
         if "If-None-Match" in request.headers or "If-Modified-Since" in request.headers:
             return None
         if request.url != self.url or _select(request, self.vary) != self.vary:
             return None
         asking = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
-        headers = {**request.headers, **{name: value for name, value in asking.items() if value}}
+        headers = {
+            **request.headers,
+            **{name: value for name, value in asking.items() if value},
+        }
         return replace(request, headers=headers)
 
 
 class Lifetime(NamedTuple):
-    """How long a response may be given, as its site says; ``inf`` if it does not say."""
+    """How long a response may be given, as its site says; ``inf`` if it does not
+    say.
+    """
 
     fresh: float = inf  # seconds from now in which it may be given without asking
     stale: float = inf  # seconds after that in which it may be given if the site fails
@@ -92,22 +112,36 @@ class Lifetime(NamedTuple):
         if said.get("no-cache") == "" or find_vary(headers) is None:
             fresh = 0.0
         must_ask = "must-revalidate" in said or said.get("no-cache") == ""
-        stale = 0.0 if must_ask else _as_seconds(said["stale-if-error"]) if "stale-if-error" in said else inf
+        stale = (
+            0.0
+            if must_ask
+            else _as_seconds(said["stale-if-error"])
+            if "stale-if-error" in said
+            else inf
+        )
         return cls(max(fresh, 0.0), stale, "no-store" not in said)
 
     def __or__(self, other: object) -> Lifetime:
-        """Return the shorter of two: a page that came over redirects depends on each."""
+        """Return the shorter of two: a page that came over redirects depends on
+        each.
+        """
         assert isinstance(other, Lifetime)
         both = self.is_storable and other.is_storable
-        return Lifetime(min(self.fresh, other.fresh), min(self.stale, other.stale), both)
+        return Lifetime(
+            min(self.fresh, other.fresh), min(self.stale, other.stale), both
+        )
 
 
 class NotModified(BaseException):
-    """The site says that the page in the cache holds. Not an `Exception`, so that no flow takes it for a failure."""
+    """The site says that the page in the cache holds. Not an `Exception`, so that no
+    flow takes it for a failure.
+    """
 
 
 class Watch:
-    """Watches how a page is fetched; *known* are the validators of the page in the cache, if there is one."""
+    """Watches how a page is fetched; *known* are the validators of the page in the
+    cache, if there is one.
+    """
 
     def __init__(self, known: Validators | None = None) -> None:
         self._known = known
@@ -124,7 +158,9 @@ class Watch:
 
     @property
     def validators(self) -> Validators | None:
-        """How to ask whether the page has changed; None if it was made of several responses, or of none."""
+        """How to ask whether the page has changed; None if it was made of several
+        responses, or of none.
+        """
         made_of = [pair for pair in self._seen if pair[1].status in _SUCCESSES]
         return Validators.of(*made_of[0]) if len(made_of) == 1 else None
 
@@ -144,16 +180,29 @@ class Watch:
 
 
 def find_vary(headers: Mapping[str, str]) -> set[str] | None:
-    """Return the names in ``Vary``, in lower case; None for ``*``, with which no other request gets this response."""
+    """Return the names in ``Vary``, in lower case; None for ``*``, with which no other
+    request gets this response.
+    """
     names = {name.strip().lower() for name in headers.get("vary", "").split(",")} - {""}
     return None if "*" in names else names
 
 
 def _fetches_page(effect: object) -> bool:
-    """Return whether *effect* is a request of the reader for a page: not of a layer, to a service or by a browser."""
-    if not isinstance(effect, Request) or isinstance(effect, Auxiliary) or not effect.guarded:
+    """Return whether *effect* is a request of the reader for a page: not of a layer, to
+    a service or by a browser.
+    """
+    if (
+        not isinstance(effect, Request)
+        or isinstance(effect, Auxiliary)
+        or not effect.guarded
+    ):
         return False
-    return effect.method == "GET" and effect.transport is None and effect.json is None and effect.form is None
+    return (
+        effect.method == "GET"
+        and effect.transport is None
+        and effect.json is None
+        and effect.form is None
+    )
 
 
 def _select(request: Request, names: set[str] | Mapping[str, str]) -> dict[str, str]:
@@ -166,7 +215,9 @@ def _match(pattern: str, value: str) -> str | None:
 
 
 def _parse_directives(text: str) -> dict[str, str]:
-    """Return the directives with their values; of one that occurs twice, the first, as RFC 9111 recommends."""
+    """Return the directives with their values; of one that occurs twice, the first, as
+    RFC 9111 recommends.
+    """
     found: dict[str, str] = {}
     for name, value in _DIRECTIVE.findall(text):
         found.setdefault(name.lower(), value.strip('"'))
@@ -174,7 +225,9 @@ def _parse_directives(text: str) -> dict[str, str]:
 
 
 def _as_seconds(text: str | None) -> float:
-    """Return delta-seconds; 0 for anything else, since what is invalid is to be taken as stale."""
+    """Return delta-seconds; 0 for anything else, since what is invalid is to be taken
+    as stale.
+    """
     return float(text[:10]) if text and text.isascii() and text.isdigit() else 0.0
 
 

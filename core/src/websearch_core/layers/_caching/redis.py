@@ -17,9 +17,11 @@ _TIMEOUT = 0.25  # seconds; parameters of the URL win
 
 
 class RedisBackend:
-    """Keeps entries in Redis, which bounds them by its own ``maxmemory`` and by their age.
+    """Keeps entries in Redis, which bounds them by its own ``maxmemory`` and by their
+    age.
 
-    The URL is what redis-py reads: https://redis.readthedocs.io/en/stable/connections.html#redis.Redis.from_url.
+    The URL is what redis-py reads:
+    https://redis.readthedocs.io/en/stable/connections.html#redis.Redis.from_url.
     """
 
     def __init__(self, url: str) -> None:
@@ -38,7 +40,9 @@ class RedisBackend:
         if len(value) > _MAX_BYTES:
             self._client.unlink(_PREFIX + key)
         else:
-            self._client.set(_PREFIX + key, value, px=max(1, int(min(ttl, _LONGEST) * 1000)))
+            self._client.set(
+                _PREFIX + key, value, px=max(1, int(min(ttl, _LONGEST) * 1000))
+            )
 
     def clear(self) -> None:
         """Remove all entries of caches, and nothing else."""
@@ -59,18 +63,24 @@ class RedisBackend:
 
 
 def connect(url: str, what: str, option: str) -> Any:
-    """Return a client of the Redis at *url*, which gives up soon, without a connection yet.
+    """Return a client of the Redis at *url*, which gives up soon, without a connection
+    yet.
 
-    A `ConfigurationError` says *what* needs the package, or which *option* is not such a URL.
+    A `ConfigurationError` says *what* needs the package, or which *option* is not such
+    a URL.
     """
     if importlib.util.find_spec("redis") is None:
-        raise ConfigurationError(f"{what} in Redis needs pip install 'websearch-core[redis]'")
+        raise ConfigurationError(
+            f"{what} in Redis needs pip install 'websearch-core[redis]'"
+        )
     from redis import Redis
     from redis.backoff import NoBackoff
     from redis.retry import Retry
 
     retry = Retry(NoBackoff(), 0)
     try:
-        return Redis.from_url(url, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT, retry=retry)
+        return Redis.from_url(
+            url, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT, retry=retry
+        )
     except ValueError:
         raise ConfigurationError(f"{option}: not a URL of Redis") from None

@@ -8,14 +8,24 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from ..._runtime.sqlite import connect, create_private, identify, move_aside, read_stamp, transaction, use_wal
+from ..._runtime.sqlite import (
+    connect,
+    create_private,
+    identify,
+    move_aside,
+    read_stamp,
+    transaction,
+    use_wal,
+)
 from .backend import CacheStats
 
 T = TypeVar("T")
 
 _APPLICATION = 0x77656263  # "webc", in the header of the file
 _VERSION = 1
-_PATIENCE = 2.0  # seconds to wait while others write; more would be felt, and less is over on a busy machine
+# seconds to wait while others write; more would be felt, and less is over on a busy
+# machine
+_PATIENCE = 2.0
 _FULL = 0.9  # of the limit, after old entries have been removed
 _TABLE = """
 CREATE TABLE IF NOT EXISTS entries (
@@ -36,13 +46,17 @@ class NotACacheError(Exception):
 
 
 class SQLiteBackend:
-    """Keeps entries in one file, with a write-ahead log, so that a process that is killed leaves it whole.
+    """Keeps entries in one file, with a write-ahead log, so that a process that is
+    killed leaves it whole.
 
-    The file is made when it is first needed, readable for its owner only. Of entries that take more than *max_bytes*,
-    the oldest ones go first. A damaged file without the mark of a cache is moved aside only if *may_replace*.
+    The file is made when it is first needed, readable for its owner only. Of entries
+    that take more than *max_bytes*, the oldest ones go first. A damaged file without
+    the mark of a cache is moved aside only if *may_replace*.
     """
 
-    def __init__(self, path: Path, max_bytes: int, *, may_replace: bool = False) -> None:
+    def __init__(
+        self, path: Path, max_bytes: int, *, may_replace: bool = False
+    ) -> None:
         self._path, self._max_bytes, self._may_replace = path, max_bytes, may_replace
 
     def get(self, key: str) -> bytes | None:
@@ -76,10 +90,15 @@ class SQLiteBackend:
             self._run(remove)
 
     def stats(self) -> CacheStats:
-        query = "SELECT count(*), coalesce(sum(length(value)), 0) FROM entries WHERE expires > ?"
+        query = (
+            "SELECT count(*), coalesce(sum(length(value)), 0) FROM entries WHERE "
+            "expires > ?"
+        )
         if not self._path.exists():
             return CacheStats(0, 0, str(self._path))
-        entries, size = self._run(lambda db: db.execute(query, (time.time(),)).fetchone())
+        entries, size = self._run(
+            lambda db: db.execute(query, (time.time(),)).fetchone()
+        )
         return CacheStats(entries, size, str(self._path))
 
     def _run(self, work: Callable[[sqlite3.Connection], T], *, again: bool = True) -> T:
@@ -91,7 +110,10 @@ class SQLiteBackend:
                 _prepare(db)
                 return work(db)
         except sqlite3.DatabaseError as error:
-            is_damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+            is_damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in {
+                sqlite3.SQLITE_CORRUPT,
+                sqlite3.SQLITE_NOTADB,
+            }
             if not (again and is_damaged):
                 raise
             self._move_aside(file, error)
@@ -104,8 +126,12 @@ class SQLiteBackend:
         while _used(db) > self._max_bytes * _FULL and db.execute(_DROP_OLDEST).rowcount:
             pass
 
-    def _move_aside(self, file: tuple[int, int] | None, error: sqlite3.DatabaseError) -> None:
-        """Keep the damaged *file* under another name, unless it is not ours, or has been replaced already."""
+    def _move_aside(
+        self, file: tuple[int, int] | None, error: sqlite3.DatabaseError
+    ) -> None:
+        """Keep the damaged *file* under another name, unless it is not ours, or has
+        been replaced already.
+        """
         if not (self._may_replace or _is_marked(self._path)):
             raise NotACacheError(f"{self._path} is not a cache") from error
         aside = self._path.with_name(f"{self._path.name}.damaged")
@@ -118,8 +144,8 @@ def _prepare(db: sqlite3.Connection) -> None:
     if stamp != (_APPLICATION, _VERSION):
         _check_owner(db)
     use_wal(db)
-    # A killed process loses nothing; after a power cut, a damaged file is moved aside. With any other setting, closing
-    # the connection would wait for the disk.
+    # A killed process loses nothing; after a power cut, a damaged file is moved aside.
+    # With any other setting, closing the connection would wait for the disk.
     db.execute("PRAGMA synchronous = OFF")
     if stamp != (_APPLICATION, _VERSION):
         with transaction(db):
@@ -130,7 +156,8 @@ def _prepare(db: sqlite3.Connection) -> None:
 
 
 def _check_owner(db: sqlite3.Connection) -> None:
-    # The tables first: if another process makes them in between, with its stamp, the file only seems to be empty still.
+    # The tables first: if another process makes them in between, with its stamp, the
+    # file only seems to be empty still.
     (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
     application, version = read_stamp(db)
     if tables and application != _APPLICATION:

@@ -8,11 +8,15 @@ from typing import NamedTuple
 
 _MIN_LINES = 6  # of two columns that stand beside each other
 _MIDDLE = 90  # points: how far from the middle of the page the second column may begin
-_FULL = 0.7  # of the longest line: half of the lines of a text are this long, other than those of a table
+# of the longest line: half of the lines of a text are this long, other than those of a
+# table
+_FULL = 0.7
 
 
 class Shown(NamedTuple):
-    """A text that an operator shows: where it begins, its size in points, and about how wide it is."""
+    """A text that an operator shows: where it begins, its size in points, and about how
+    wide it is.
+    """
 
     x: float
     y: float
@@ -21,14 +25,29 @@ class Shown(NamedTuple):
 
 
 def find_parts(shown: Sequence[Shown], middle: float) -> list[set[int]]:
-    """Return the numbers of the texts that belong together, in the order to read: what goes across, left, right."""
-    beside = [(a, b) for a, b in pairwise(shown) if b.x > a.x + a.size and abs(b.y - a.y) < b.size]
+    """Return the numbers of the texts that belong together, in the order to read: what
+    goes across, left, right.
+    """
+    beside = [
+        (a, b)
+        for a, b in pairwise(shown)
+        if b.x > a.x + a.size and abs(b.y - a.y) < b.size
+    ]
     [(at, count)] = Counter(round(b.x) for _, b in beside).most_common(1) or [(0, 0)]
-    widths: defaultdict[tuple[int, bool], float] = defaultdict(float)  # of the lines to the left, and to the right
+    # of the lines to the left, and to the right
+    widths: defaultdict[tuple[int, bool], float] = defaultdict(float)
     for one in shown:
         widths[round(one.y), one.x >= at - 1] += one.width
-    sides = [(widths[round(a.y), False], widths[round(b.y), True]) for a, b in beside if abs(b.x - at) <= 1]
-    if count < _MIN_LINES or abs(at - middle) > _MIDDLE or not all(map(_is_text, zip(*sides, strict=True))):
+    sides = [
+        (widths[round(a.y), False], widths[round(b.y), True])
+        for a, b in beside
+        if abs(b.x - at) <= 1
+    ]
+    if (
+        count < _MIN_LINES
+        or abs(at - middle) > _MIDDLE
+        or not all(map(_is_text, zip(*sides, strict=True)))
+    ):
         return []
     full = max(left for left, _ in sides)
     starts = {round(one.y) for one in shown if abs(one.x - at) <= 1}
@@ -38,7 +57,11 @@ def find_parts(shown: Sequence[Shown], middle: float) -> list[set[int]]:
         y = round(one.y)
         if y in starts:
             is_across = False
-        elif 1.1 * full < widths[y, False] + widths[y, True] and widths[y, False] and not is_across:
+        elif (
+            1.1 * full < widths[y, False] + widths[y, True]
+            and widths[y, False]
+            and not is_across
+        ):
             parts += [set(), set(), set()]
             is_across = True
         parts[-3 if is_across else -1 if one.x >= at - 1 else -2].add(number)

@@ -1,13 +1,16 @@
-"""Add the bounds that pypdf lacks: on the memory of some filters, character maps, and streams without compression.
+"""Add the bounds that pypdf lacks: on the memory of some filters, character maps, and
+streams without compression.
 
-pypdf bounds the output of most filters (``pypdf.Configuration``), but not the memory that they need meanwhile: joining
-pieces takes about 90 bytes a piece, and ASCII85, ASCIIHex and RunLength can consist of pieces of one byte. A PDF of
-10 KB took 1 GB. pypdf offers no way to replace a filter, so this module patches its functions. Outside of `bounded`
-they behave as before, so an application that uses pypdf itself is not affected;
-tests/core/reading/documents/test_pdf.py fails if an update of pypdf moves one of them.
+pypdf bounds the output of most filters (``pypdf.Configuration``), but not the memory
+that they need meanwhile: joining pieces takes about 90 bytes a piece, and ASCII85,
+ASCIIHex and RunLength can consist of pieces of one byte. A PDF of 10 KB took 1 GB.
+pypdf offers no way to replace a filter, so this module patches its functions. Outside
+of `bounded` they behave as before, so an application that uses pypdf itself is not
+affected; tests/core/reading/documents/test_pdf.py fails if an update of pypdf moves one
+of them.
 
-In the same way it adds what pypdf misses in fonts: East Asian characters that are written as numbers, and spaces that
-are gaps.
+In the same way it adds what pypdf misses in fonts: East Asian characters that are
+written as numbers, and spaces that are gaps.
 """
 
 from __future__ import annotations
@@ -29,7 +32,8 @@ from pypdf.generic import DecodedStreamObject, EncodedStreamObject, StreamObject
 
 MAX_DECODED = 5_000_000  # bytes of a stream
 _MAX_PAGE_SIZE = 15_000_000  # bytes of all decoded streams of a page
-_MAX_MAP_SIZE = 2**20  # bytes of a character map, each of which takes 25 bytes of memory
+# bytes of a character map, each of which takes 25 bytes of memory
+_MAX_MAP_SIZE = 2**20
 _MAX_TEXT_SIZE = 8_000_000  # characters of ASCII85 or hexadecimal digits
 _WIDTH_SIZE = 100  # bytes of memory for the width of a character
 _MAX_RUNS_SIZE = 2**19  # bytes of run-length data, each of which may be a piece
@@ -41,25 +45,38 @@ _ASCII = "".join(map(chr, range(32, 127)))
 _YEN = _ASCII.replace("\\", "¥")
 _UPRIGHT = "、。￣＿ー―‐〜‖｜…‥（）〔〕［］｛｝〈〉《》「」『』【】＝ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ"  # noqa: RUF001 (these are meant)
 _KANA = "".join(map(chr, range(0xFF61, 0xFFA0)))  # of half the width
-# Adobe's collections number characters in the order of national standards. For each: the first number of a run, and its
-# characters, or the encoding of the standard with the first and last row. The order of CNS1 does not follow a standard.
+# Adobe's collections number characters in the order of national standards. For each:
+# the first number of a run, and its characters, or the encoding of the standard with
+# the first and last row. The order of CNS1 does not follow a standard.
 _Run = tuple[int, str] | tuple[int, str, int, int]
 _COLLECTIONS: dict[str, tuple[_Run, ...]] = {
     "Japan1": (
         *((1, _YEN), (231, _YEN), (327, _KANA), (7887, _UPRIGHT)),
         *((633, "euc_jp", 0xA1, 0xA7), (1125, "euc_jp", 0xB0, 0xF3)),
     ),
-    "GB1": ((1, _ASCII), (814, _ASCII[1:].replace("$", "¥")), (96, "gb2312", 0xA1, 0xA6), (940, "gb2312", 0xB0, 0xF7)),
+    "GB1": (
+        (1, _ASCII),
+        (814, _ASCII[1:].replace("$", "¥")),
+        (96, "gb2312", 0xA1, 0xA6),
+        (940, "gb2312", 0xB0, 0xF7),
+    ),
     "Korea1": (
         *((1, _ASCII), (8094, _ASCII.replace("\\", "₩"))),
-        *((101, "euc_kr", 0xA1, 0xA1), (1086, "euc_kr", 0xB0, 0xC8), (3436, "euc_kr", 0xCA, 0xFD)),
+        *(
+            (101, "euc_kr", 0xA1, 0xA1),
+            (1086, "euc_kr", 0xB0, 0xC8),
+            (3436, "euc_kr", 0xCA, 0xFD),
+        ),
     ),
     "CNS1": ((1, _ASCII), (13648, _ASCII)),
 }
 _MAX_NUMBER = 2**15
-# The names of encodings that pypdf does not know, without the direction of writing at their end.
+# The names of encodings that pypdf does not know, without the direction of writing at
+# their end.
 _ENCODINGS = {
-    **dict.fromkeys(("/83pv-RKSJ", "/90msp-RKSJ", "/90pv-RKSJ", "/Add-RKSJ", "/Ext-RKSJ"), "cp932"),
+    **dict.fromkeys(
+        ("/83pv-RKSJ", "/90msp-RKSJ", "/90pv-RKSJ", "/Add-RKSJ", "/Ext-RKSJ"), "cp932"
+    ),
     **dict.fromkeys(("/KSC-EUC", "/KSCms-UHC", "/KSCms-UHC-HW", "/KSCpc-EUC"), "cp949"),
     "/EUC": "euc_jp",
     "/B5pc": "big5",
@@ -69,7 +86,8 @@ _RETURN = 3  # heights of a line to the left: there another column begins
 
 
 class Budget:
-    """The bytes that may still be decoded for the page that is being read, and the *seconds* for the whole file.
+    """The bytes that may still be decoded for the page that is being read, and the
+    *seconds* for the whole file.
 
     What would take more is a `LimitReachedError`.
     """
@@ -92,12 +110,16 @@ class Budget:
             raise LimitReachedError("a page whose streams or fonts are too large")
 
     def check_time(self) -> None:
-        """Check that there is time to look up another object: each search of an object stream reads all its numbers."""
+        """Check that there is time to look up another object: each search of an object
+        stream reads all its numbers.
+        """
         if time.monotonic() > self._until:
             raise LimitReachedError("a file that takes too long")
 
     def renew(self) -> None:
-        """Begin the next page, and drop what was decoded for the last one, which pypdf would keep."""
+        """Begin the next page, and drop what was decoded for the last one, which pypdf
+        would keep.
+        """
         for stream in self._streams:
             stream.decoded_self = None
         self._streams.clear()
@@ -108,14 +130,19 @@ _budget: ContextVar[Budget | None] = ContextVar("websearch_pdf_budget", default=
 
 
 class BoundedReader(PdfReader):
-    """A reader that refuses large streams without a filter, which the bounds of the filters miss, and ends in time."""
+    """A reader that refuses large streams without a filter, which the bounds of the
+    filters miss, and ends in time.
+    """
 
     def get_object(self, indirect_reference: Any) -> Any:
         """Return the object; a large image without its data."""
         if budget := _budget.get():
             budget.check_time()
         found = super().get_object(indirect_reference)
-        if isinstance(found, DecodedStreamObject) and len(found.get_data()) > MAX_DECODED:
+        if (
+            isinstance(found, DecodedStreamObject)
+            and len(found.get_data()) > MAX_DECODED
+        ):
             if found.get("/Subtype") != "/Image":
                 raise LimitReachedError("a stream that is too large")
             found.set_data(b"")  # images are not read, but their pages are
@@ -124,7 +151,9 @@ class BoundedReader(PdfReader):
 
 @contextmanager
 def bounded(seconds: float) -> Iterator[Budget]:
-    """Bound what pypdf does in this ``with`` block, for this thread or task only, and for so many seconds."""
+    """Bound what pypdf does in this ``with`` block, for this thread or task only, and
+    for so many seconds.
+    """
     budget = Budget(seconds)
     before = _budget.set(budget)
     try:
@@ -134,7 +163,9 @@ def bounded(seconds: float) -> Iterator[Budget]:
 
 
 def patch(place: Any, name: str, ours: Callable[..., Any]) -> None:
-    """Replace a function of pypdf within `bounded` by *ours*, which gets a call of theirs, and its first argument."""
+    """Replace a function of pypdf within `bounded` by *ours*, which gets a call of
+    theirs, and its first argument.
+    """
     theirs = getattr(place, name)
 
     def chosen(data: Any, *args: Any, **kwargs: Any) -> Any:
@@ -158,23 +189,38 @@ def _count(decode: Callable[[], bytes], stream: EncodedStreamObject) -> bytes:
 
 
 def _count_widths(add_space: Callable[[], float], widths: Mapping[str, float]) -> float:
-    """Count the widths of a font: many fonts can share a list of them, and each gets its own copy."""
+    """Count the widths of a font: many fonts can share a list of them, and each gets
+    its own copy.
+    """
     if budget := _budget.get():
         budget.spend(_WIDTH_SIZE * len(widths))
     return add_space()
 
 
 def _limit_map(prepare: Callable[[], bytes], font: Any) -> bytes:
-    """Refuse a character map (``/ToUnicode`` of *font*) that is larger than any script needs."""
+    """Refuse a character map (``/ToUnicode`` of *font*) that is larger than any script
+    needs.
+    """
     stream = font["/ToUnicode"]
-    return _limit(_MAX_MAP_SIZE, prepare, stream.get_data() if isinstance(stream, StreamObject) else b"")
+    return _limit(
+        _MAX_MAP_SIZE,
+        prepare,
+        stream.get_data() if isinstance(stream, StreamObject) else b"",
+    )
 
 
 def _decode_ascii85(data: bytes) -> bytes:
-    """Decode ASCII85 (ISO 32000-2, 7.4.3) in chunks, after checking how large the result will be."""
+    """Decode ASCII85 (ISO 32000-2, 7.4.3) in chunks, after checking how large the
+    result will be.
+    """
     if 4 * data.count(b"z") > MAX_DECODED:  # a z stands for four zeros
         raise LimitReachedError("a stream of ASCII85 that is too large")
-    text = data.translate(None, _WHITE_SPACE).removeprefix(b"<~").partition(b"~")[0].replace(b"z", b"!!!!!")
+    text = (
+        data.translate(None, _WHITE_SPACE)
+        .removeprefix(b"<~")
+        .partition(b"~")[0]
+        .replace(b"z", b"!!!!!")
+    )
     if len(text) * 4 // 5 > MAX_DECODED:
         raise LimitReachedError("a stream of ASCII85 that is too large")
     out = bytearray()
@@ -191,7 +237,9 @@ def _decode_hex(data: bytes) -> bytes:
 
 @lru_cache(maxsize=len(_COLLECTIONS))
 def _characters(collection: str) -> Mapping[str, str]:
-    """Return the characters of a collection by their numbers (characters to pypdf), for all fonts to share."""
+    """Return the characters of a collection by their numbers (characters to pypdf), for
+    all fonts to share.
+    """
     found = dict.fromkeys(map(chr, range(1, _MAX_NUMBER)), _UNKNOWN)
     for first, text, *rows in _COLLECTIONS[collection]:
         run = _list_standard(text, *rows) if rows else text
@@ -200,17 +248,38 @@ def _characters(collection: str) -> Mapping[str, str]:
 
 
 def _list_standard(encoding: str, first: int, last: int) -> str:
-    """Return the characters in some rows of a standard, without the copies that Unicode has for compatibility."""
-    pairs = (bytes((row, cell)) for row in range(first, last + 1) for cell in range(0xA1, 0xFF))
+    """Return the characters in some rows of a standard, without the copies that Unicode
+    has for compatibility.
+    """
+    pairs = (
+        bytes((row, cell))
+        for row in range(first, last + 1)
+        for cell in range(0xA1, 0xFF)
+    )
     found = (pair.decode(encoding, "ignore") for pair in pairs)
-    return "".join(character for character in found if len(character) == 1 and not "\uf900" <= character <= "\ufaff")
+    return "".join(
+        character
+        for character in found
+        if len(character) == 1 and not "\uf900" <= character <= "\ufaff"
+    )
 
 
 def _map_numbers(theirs: partial[Any], font: Any) -> Any:
-    """Return the characters of a font that writes numbers of a collection and does not map them itself."""
-    if font.get("/Encoding") in ("/Identity-H", "/Identity-V") and "/ToUnicode" not in font:
-        described = font["/DescendantFonts"].get_object()[0].get_object().get("/CIDSystemInfo")
-        if described is not None and (ordering := str(described.get_object().get("/Ordering"))) in _COLLECTIONS:
+    """Return the characters of a font that writes numbers of a collection and does not
+    map them itself.
+    """
+    if (
+        font.get("/Encoding") in ("/Identity-H", "/Identity-V")
+        and "/ToUnicode" not in font
+    ):
+        described = (
+            font["/DescendantFonts"].get_object()[0].get_object().get("/CIDSystemInfo")
+        )
+        if (
+            described is not None
+            and (ordering := str(described.get_object().get("/Ordering")))
+            in _COLLECTIONS
+        ):
             return _characters(ordering), []
     return theirs()
 
@@ -221,26 +290,51 @@ def _name_encoding(theirs: partial[Any], font: Any) -> Any:
 
 
 def _find_space(theirs: partial[Any], encoding: Any) -> str:
-    """Return the code of the space, "" if the font has none: then the width of its glyph number 32 says nothing."""
+    """Return the code of the space, "" if the font has none: then the width of its
+    glyph number 32 says nothing.
+    """
     found, characters = theirs(), theirs.args[1]
-    return found if isinstance(encoding, dict) or not characters or characters.get(found) == " " else ""
+    return (
+        found
+        if isinstance(encoding, dict) or not characters or characters.get(found) == " "
+        else ""
+    )
 
 
 def _part_columns(theirs: partial[Any], text: str) -> Any:
-    """Put a space between the text of a column and that of one to its left in the same line."""
+    """Put a space between the text of a column and that of one to its left in the same
+    line.
+    """
     found = theirs()
     _, before, now, _, _, _, output, size, *_ = theirs.args
     last = (output + text)[-1:]
-    if found[:2] != (text, output) or not last or last.isspace() or unicodedata.bidirectional(last) in {"R", "AL"}:
+    if (
+        found[:2] != (text, output)
+        or not last
+        or last.isspace()
+        or unicodedata.bidirectional(last) in {"R", "AL"}
+    ):
         return found
     old, new = mult(before[1], before[0]), mult(now[1], now[0])
     is_upright = new[0] > 0 and abs(new[1]) < 0.01 * new[0]
-    return (f"{text} ", *found[1:]) if is_upright and old[4] - new[4] > _RETURN * abs(new[3] * size) else found
+    return (
+        (f"{text} ", *found[1:])
+        if is_upright and old[4] - new[4] > _RETURN * abs(new[3] * size)
+        else found
+    )
 
 
 # On import, which happens once, however many threads there are.
-patch(filters.ASCII85Decode, "decode", lambda _, data: _limit(_MAX_TEXT_SIZE, partial(_decode_ascii85, data), data))
-patch(filters.ASCIIHexDecode, "decode", lambda _, data: _limit(_MAX_TEXT_SIZE, partial(_decode_hex, data), data))
+patch(
+    filters.ASCII85Decode,
+    "decode",
+    lambda _, data: _limit(_MAX_TEXT_SIZE, partial(_decode_ascii85, data), data),
+)
+patch(
+    filters.ASCIIHexDecode,
+    "decode",
+    lambda _, data: _limit(_MAX_TEXT_SIZE, partial(_decode_hex, data), data),
+)
 patch(filters.RunLengthDecode, "decode", partial(_limit, _MAX_RUNS_SIZE))
 patch(filters.LZWDecode, "decode", partial(_limit, _MAX_LZW_SIZE))
 patch(filters, "decode_stream_data", _count)

@@ -1,6 +1,8 @@
-"""Say what an image is: its format and the size of its file; of an SVG, which is text, what it says.
+"""Say what an image is: its format and the size of its file; of an SVG, which is text,
+what it says.
 
-The picture itself is not decoded; a function of the application may read it, and the scans of a PDF.
+The picture itself is not decoded; a function of the application may read it, and the
+scans of a PDF.
 """
 
 from __future__ import annotations
@@ -19,8 +21,10 @@ from .._types import DESCRIPTION_LENGTH, TITLE_LENGTH, Document, make_page
 
 _NOTE = "the picture itself is not read"
 _NAMES = {
-    "image/png": "PNG", "image/jpeg": "JPEG", "image/gif": "GIF", "image/webp": "WebP", "image/avif": "AVIF",
-    "image/heic": "HEIC", "image/bmp": "BMP", "image/tiff": "TIFF", "image/x-icon": "ICO",
+    "image/png": "PNG", "image/jpeg": "JPEG", "image/gif": "GIF", "image/webp": "WebP",
+    "image/avif": "AVIF",
+    "image/heic": "HEIC", "image/bmp": "BMP", "image/tiff": "TIFF",
+    "image/x-icon": "ICO",
     "image/vnd.microsoft.icon": "ICO", "image/svg+xml": "SVG",
 }  # fmt: skip
 _MAX_TEXTS = 2_000  # read in an SVG
@@ -33,7 +37,10 @@ _SIZES = {
     "image/jpeg": re.compile(rb"\xff[\xc0-\xcf]..\x08(..)(..)", re.DOTALL),
     "image/png": re.compile(rb"IHDR(.{4})(.{4})", re.DOTALL),
     "image/jp2": re.compile(rb"\xff\x4f\xff\x51.{4}(.{4})(.{4})", re.DOTALL),
-    "image/tiff": re.compile(rb"\x00\x01\x04\x00\x01\x00{3}(.{4})\x01\x01\x04\x00\x01\x00{3}(.{4})", re.DOTALL),
+    "image/tiff": re.compile(
+        rb"\x00\x01\x04\x00\x01\x00{3}(.{4})\x01\x01\x04\x00\x01\x00{3}(.{4})",
+        re.DOTALL,
+    ),
 }  # where files state their width and height
 
 
@@ -42,36 +49,65 @@ def read_image(document: Document) -> Page:
     found = _read_svg(data) if kind == "image/svg+xml" else {}
     texts = {label: one_line(text, DESCRIPTION_LENGTH) for label, text in found.items()}
     name = _NAMES.get(kind, kind.removeprefix("image/"))
-    lines = [f"{name} image, {_format_size(len(data))}", *(f"{label}: {text}" for label, text in texts.items() if text)]
+    lines = [
+        f"{name} image, {_format_size(len(data))}",
+        *(f"{label}: {text}" for label, text in texts.items() if text),
+    ]
     title = texts.get("Title", "")[:TITLE_LENGTH]
     description = texts.get("Description") or None
     read = [strip_invisible(text)[0] for text in (document.texts or {}).values()]
-    facts: dict[str, Any] = {"title": title, "description": description, "notes": () if read else (_NOTE,)}
+    facts: dict[str, Any] = {
+        "title": title,
+        "description": description,
+        "notes": () if read else (_NOTE,),
+    }
     facts["files"] = {"1": data} if document.texts == {} and not found else {}
     return make_page(document.url, kind, "\n\n".join(lines + read), **facts)
 
 
-def read_pictures(read: Callable[[Mapping[str, str]], Page], ocr: Callable[[bytes, str], str]) -> Page:
+def read_pictures(
+    read: Callable[[Mapping[str, str]], Page], ocr: Callable[[bytes, str], str]
+) -> Page:
     """Read a page, and if it is or has scans, once more with the texts of these."""
     page, texts, problems = read({}), dict[str, str](), Counter[str]()
     for name, data in islice(page.files.items(), _MAX_PICTURES):
-        if not 0 < _count_pixels(data, kind := media_type(data)) <= _MAX_PIXELS or time_left() < _MIN_SECONDS:
+        if (
+            not 0 < _count_pixels(data, kind := media_type(data)) <= _MAX_PIXELS
+            or time_left() < _MIN_SECONDS
+        ):
             problems["too large, of an unknown format, or there was no time left"] += 1
             continue
         try:
             texts[name] = "".join(ocr(data, kind))[:_MAX_LENGTH]
         except Exception as error:  # noqa: BLE001 - whatever it raises, the other pictures may be read
             problems[f"ocr failed with {type(error).__name__}"] += 1
-    found = [f"{quantity(len(texts), 'picture')} read by text recognition, which makes mistakes"] if texts else []
+    found = (
+        [
+            (
+                f"{quantity(len(texts), 'picture')} read by text recognition, which makes "
+                f"mistakes"
+            )
+        ]
+        if texts
+        else []
+    )
     page = (read(texts) if texts else page).model_copy(update={"files": {}})
-    return page.with_notes(*found, *(f"{quantity(n, 'picture')} not read: {why}" for why, n in problems.items()))
+    return page.with_notes(
+        *found,
+        *(f"{quantity(n, 'picture')} not read: {why}" for why, n in problems.items()),
+    )
 
 
 def _count_pixels(data: bytes, kind: str) -> int:
-    """Return how many pixels the headers of an image state, at most; 0 if that is not known."""
+    """Return how many pixels the headers of an image state, at most; 0 if that is not
+    known.
+    """
     order: Literal["big", "little"] = "little" if kind == "image/tiff" else "big"
     found = _SIZES[kind].findall(data) if kind in _SIZES else []
-    return max((int.from_bytes(a, order) * int.from_bytes(b, order) for a, b in found), default=0)
+    return max(
+        (int.from_bytes(a, order) * int.from_bytes(b, order) for a, b in found),
+        default=0,
+    )
 
 
 def _format_size(count: int) -> str:
@@ -91,5 +127,7 @@ def _read_svg(data: bytes) -> dict[str, str]:
     for label, selector in (("Title", "svg > title"), ("Description", "svg > desc")):
         if node := document.css_first(selector):
             texts[label] = node.text()
-    lines = (" ".join(node.text().split()) for node in document.css("svg text")[:_MAX_TEXTS])
+    lines = (
+        " ".join(node.text().split()) for node in document.css("svg text")[:_MAX_TEXTS]
+    )
     return {**texts, "Text": "; ".join(filter(None, lines))}

@@ -1,8 +1,10 @@
-"""Read Markdown: its front matter becomes metadata, and ``/llms.txt`` is read as the list that it is.
+"""Read Markdown: its front matter becomes metadata, and ``/llms.txt`` is read as the
+list that it is.
 
-Front matter is lines of YAML between ``---``, or of TOML between ``+++``. Only the part of YAML that it is made of is
-understood: one key a line, with a text, a list or a block of text. There is no tag, anchor or alias, so nothing can be
-constructed, repeated or included.
+Front matter is lines of YAML between ``---``, or of TOML between ``+++``. Only the part
+of YAML that it is made of is understood: one key a line, with a text, a list or a block
+of text. There is no tag, anchor or alias, so nothing can be constructed, repeated or
+included.
 """
 
 from __future__ import annotations
@@ -22,24 +24,38 @@ from .._html.css.look import judge_inline_style
 from .._html.hidden import MAY_HIDE, hiding
 from .._links import MAX_LINKS, absolute
 from .._markdown.fences import outside_fences
-from .._types import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, Document, language_of, make_page, path_of
+from .._types import (
+    DESCRIPTION_LENGTH,
+    NAME_LENGTH,
+    TITLE_LENGTH,
+    Document,
+    language_of,
+    make_page,
+    path_of,
+)
 from .text import decode_text
 
 _HEADING = re.compile(r"^#{1,2} +(.+)$", re.MULTILINE)
 # Collapsible parts: their label becomes bold, and they are shown open.
 _SUMMARY = re.compile(
-    r"^( {0,3}(?:<details(?: [^<>\n]{0,200})?>)?[ \t]*)<summary>([^<>*\n]++)</summary>", re.MULTILINE | re.IGNORECASE
+    r"^( {0,3}(?:<details(?: [^<>\n]{0,200})?>)?[ \t]*)<summary>([^<>*\n]++)</summary>",
+    re.MULTILINE | re.IGNORECASE,
 )
-_DETAILS = re.compile(r"^ {0,3}</?details(?: [^<>\n]{0,200})?>|</details>[ \t]*$", re.MULTILINE | re.IGNORECASE)
+_DETAILS = re.compile(
+    r"^ {0,3}</?details(?: [^<>\n]{0,200})?>|</details>[ \t]*$",
+    re.MULTILINE | re.IGNORECASE,
+)
 _MAIL = re.compile(r"<[^<>@\s]+@[^<>\s]+>")
 _DESCRIPTIONS = "description summary excerpt abstract subtitle"
 _AUTHORS = "author authors creator byline"
 _PUBLISHED = (
-    "date published datepublished published_at publishdate pubdate publish_date publication_date published_time "
+    "date published datepublished published_at publishdate pubdate publish_date "
+    "publication_date published_time "
     "created created_at"
 )
 _MODIFIED = (
-    "modified updated lastmod last_updated last_modified lastupdated lastmodified datemodified updated_at last-updated "
+    "modified updated lastmod last_updated last_modified lastupdated lastmodified "
+    "datemodified updated_at last-updated "
     "last-modified modified_time"
 )
 _MAX_AUTHORS = 10
@@ -49,7 +65,9 @@ _LIST_TITLE = re.compile(r"\s*#[ \t]+(\S.*)")
 _QUOTED = re.compile(r" {0,3}> ?(.*)")
 _SECTION = re.compile(r" {0,3}#{2,6}[ \t]+\S")
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(.+)")
-_LINK = re.compile(r"\[(?:[^\[\]]|\[[^\[\]]*+\])*+\]\(\s*+<?([^\s<>()]*+(?:\([^\s<>()]*+\)[^\s<>()]*+)*+)>?[^()]*+\)")
+_LINK = re.compile(
+    r"\[(?:[^\[\]]|\[[^\[\]]*+\])*+\]\(\s*+<?([^\s<>()]*+(?:\([^\s<>()]*+\)[^\s<>()]*+)*+)>?[^()]*+\)"
+)
 _BARE = re.compile(r"<?(https?://[^\s<>]+)>?")
 _MAX_ITEM_LENGTH = 5_000  # characters
 _LINK_TEXT = re.compile(r"\[([^\[\]]*+)\]\([^()]*+\)")
@@ -61,18 +79,27 @@ _ENDS = {
     "---": re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE),
     "+++": re.compile(r"^\+\+\+[ \t]*(?:\n|\Z)", re.MULTILINE),
 }
-_KEY = re.compile(r"(?:\"([^\"\n]{1,80})\"|'([^'\n]{1,80})'|([A-Za-z_][\w.:-]{0,79}))[ \t]*:(?:[ \t]+(.*)|[ \t]*)")
+_KEY = re.compile(
+    r"(?:\"([^\"\n]{1,80})\"|'([^'\n]{1,80})'|([A-Za-z_][\w.:-]{0,79}))[ \t]*:(?:[ "
+    r"\t]+(.*)|[ \t]*)"
+)
 _ITEM = re.compile(r"-(?:[ \t]+(.*))?")
 _BLOCK = re.compile(r"[|>][+-]?[1-9]?[+-]?")
 _IN_LIST = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^']|'')*+'|[^,]+")
 _COMMENT = re.compile(r"(?:^|[ \t])#.*")
 # Of what is not seen.
 _MAX_SPAN = 2_000  # characters of a code span
-_TOKEN = re.compile(r"(`+)|<!--|<([a-z][a-z0-9-]{0,30})((?:[\s/][^<>]{0,2000})?)>", re.IGNORECASE)
+_TOKEN = re.compile(
+    r"(`+)|<!--|<([a-z][a-z0-9-]{0,30})((?:[\s/][^<>]{0,2000})?)>", re.IGNORECASE
+)
 _TAG = re.compile(r"<(/?)([a-z][a-z0-9-]{0,30})(?:[\s/][^<>]{0,2000})?>", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"([^\s\"'=/>]{1,50})(?:\s{0,5}=\s{0,5}(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+)))?")
+_ATTRIBUTE = re.compile(
+    r"([^\s\"'=/>]{1,50})(?:\s{0,5}=\s{0,5}(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+)))?"
+)
 _BLANK_LINE = re.compile(r"\n[ \t]*\n|\Z")
-_VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
+_VOID = frozenset(
+    "area base br col embed hr img input link meta source track wbr".split()
+)
 
 
 def read_markdown(document: Document) -> Page:
@@ -85,47 +112,71 @@ def read_markdown(document: Document) -> Page:
         content = outside_fences(content, _open_details)
     facts = dict(_facts(values))
     notes += (f"{quantity(hidden, 'hidden passage')} left out",) if hidden else ()
-    if path_of(url).rpartition("/")[2] == "llms.txt" and (listed := _read_page_list(content, url)):
+    if path_of(url).rpartition("/")[2] == "llms.txt" and (
+        listed := _read_page_list(content, url)
+    ):
         facts |= listed[0]
         notes += (listed[1],)
     elif "title" not in facts and (heading := _HEADING.search(content)):
         facts["title"] = one_line(heading[1], TITLE_LENGTH)
-    return make_page(url, document.media_type, content, truncated=cut, notes=notes, **facts)
+    return make_page(
+        url, document.media_type, content, truncated=cut, notes=notes, **facts
+    )
 
 
 def _open_details(text: str) -> str:
-    return _DETAILS.sub("", _SUMMARY.sub(lambda found: f"{found[1]}**{found[2].strip()}**", text))
+    return _DETAILS.sub(
+        "", _SUMMARY.sub(lambda found: f"{found[1]}**{found[2].strip()}**", text)
+    )
 
 
 def _facts(values: Mapping[str, list[str]]) -> Iterator[tuple[str, Any]]:
     """Yield the fields of a page that front matter states."""
 
     def find(keys: str) -> list[str]:
-        return next((found for key in keys.split() if (found := [one for one in values.get(key, ()) if one])), [])
+        return next(
+            (
+                found
+                for key in keys.split()
+                if (found := [one for one in values.get(key, ()) if one])
+            ),
+            [],
+        )
 
     if title := one_line(strip_markup(" ".join(find("title"))), TITLE_LENGTH):
         yield "title", title
     yield (
         "description",
-        one_line(strip_markup(" ".join(find(_DESCRIPTIONS))), DESCRIPTION_LENGTH) or None,
+        one_line(strip_markup(" ".join(find(_DESCRIPTIONS))), DESCRIPTION_LENGTH)
+        or None,
     )
-    authors = (_MAIL.sub("", strip_markup(author)).strip() for author in find(_AUTHORS)[:_MAX_AUTHORS])
+    authors = (
+        _MAIL.sub("", strip_markup(author)).strip()
+        for author in find(_AUTHORS)[:_MAX_AUTHORS]
+    )
     yield "author", one_line(", ".join(filter(None, authors)), NAME_LENGTH) or None
     yield "published", _date(values, _PUBLISHED)
     yield "modified", _date(values, _MODIFIED)
     yield "language", language_of(find("lang language locale"))
-    yield "site_name", one_line(" ".join(find("site_name sitename site")), NAME_LENGTH) or None
+    yield (
+        "site_name",
+        one_line(" ".join(find("site_name sitename site")), NAME_LENGTH) or None,
+    )
 
 
 def _date(values: Mapping[str, list[str]], keys: str) -> datetime | None:
-    dates = (parse_date(value) for key in keys.split() for value in values.get(key, ())[:1])
+    dates = (
+        parse_date(value) for key in keys.split() for value in values.get(key, ())[:1]
+    )
     return next(filter(None, dates), None)
 
 
 def _read_page_list(text: str, url: str) -> tuple[dict[str, Any], str] | None:
-    """Read a list of pages (https://llmstxt.org/): a title, a summary in a quotation, sections with lists of links.
+    """Read a list of pages (https://llmstxt.org/): a title, a summary in a quotation,
+    sections with lists of links.
 
-    Returns the facts that it states, and a note; None if it has no title, or no link in a list.
+    Returns the facts that it states, and a note; None if it has no title, or no link in
+    a list.
     """
     title = _LIST_TITLE.match(text)
     if not title:
@@ -150,14 +201,17 @@ def _read_page_list(text: str, url: str) -> tuple[dict[str, Any], str] | None:
     if about := one_line(plain, DESCRIPTION_LENGTH):
         facts["description"] = about
     return facts, (
-        f"a list of pages for language models: {quantity(len(found), 'link')} in {quantity(sections, 'section')}"
+        f"a list of pages for language models: {quantity(len(found), 'link')} in "
+        f"{quantity(sections, 'section')}"
     )
 
 
 def read_front_matter(text: str) -> tuple[Mapping[str, list[str]], int]:
-    """Read the front matter at the beginning of *text*; lines of another form between such marks are text.
+    """Read the front matter at the beginning of *text*; lines of another form between
+    such marks are text.
 
-    Returns the values of each key, in lower case, and where the text after it begins: 0 if there is no front matter.
+    Returns the values of each key, in lower case, and where the text after it begins: 0
+    if there is no front matter.
     """
     begin = _BEGIN.match(text)
     end = begin and _ENDS[begin[1]].search(text, begin.end(), begin.end() + _MAX_LENGTH)
@@ -179,7 +233,11 @@ def _read_toml(lines: str) -> dict[str, list[str]]:
 def _flatten(value: object) -> list[str]:
     """Return a value of TOML as texts; of a table, its name."""
     if isinstance(value, list):
-        return [text for one in value[:_MAX_VALUES] for text in ([] if isinstance(one, list) else _flatten(one))]
+        return [
+            text
+            for one in value[:_MAX_VALUES]
+            for text in ([] if isinstance(one, list) else _flatten(one))
+        ]
     if isinstance(value, dict):
         name = value.get("name")
         return [name] if isinstance(name, str) else []
@@ -188,7 +246,8 @@ def _flatten(value: object) -> list[str]:
 
 def _read_yaml(lines: Iterable[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    below: dict[str, list[str]] = {}  # the lines below a key that are indented, or items of its list
+    # the lines below a key that are indented, or items of its list
+    below: dict[str, list[str]] = {}
     key = ""
     for line in lines:
         if not line.strip() or line.startswith("#"):
@@ -209,10 +268,16 @@ def _values(value: str, below: list[str]) -> list[str]:
         return [" ".join(below)]
     value = " ".join([value, *below]) if value else ""
     if value.startswith("[") and value.rstrip().endswith("]"):
-        return [_scalar(one.strip()) for one in _IN_LIST.findall(value.strip()[1:-1])[:_MAX_VALUES] if one.strip()]
+        return [
+            _scalar(one.strip())
+            for one in _IN_LIST.findall(value.strip()[1:-1])[:_MAX_VALUES]
+            if one.strip()
+        ]
     if value:
         return [_scalar(value)]
-    items = ((item[1] or "") if (item := _ITEM.fullmatch(line)) else line for line in below)
+    items = (
+        (item[1] or "") if (item := _ITEM.fullmatch(line)) else line for line in below
+    )
     return [name for name in map(_named, items) if name][:_MAX_VALUES]
 
 
@@ -221,7 +286,11 @@ def _named(item: str) -> str:
     pair = _KEY.fullmatch(item)
     if not pair:
         return _scalar(item)
-    return _scalar(pair[4] or "") if (pair[1] or pair[2] or pair[3]).lower() == "name" else ""
+    return (
+        _scalar(pair[4] or "")
+        if (pair[1] or pair[2] or pair[3]).lower() == "name"
+        else ""
+    )
 
 
 def _scalar(value: str) -> str:
@@ -229,12 +298,18 @@ def _scalar(value: str) -> str:
         end = re.match(r'"((?:[^"\\]|\\.)*+)"|\'((?:[^\']|\'\')*+)\'', value)
         if not end:
             return value
-        return re.sub(r"\\(.)", r"\1", end[1]) if end[1] is not None else end[2].replace("''", "'")
+        return (
+            re.sub(r"\\(.)", r"\1", end[1])
+            if end[1] is not None
+            else end[2].replace("''", "'")
+        )
     return "" if value in {"~", "null"} else _COMMENT.sub("", value).strip()
 
 
 def remove_unseen(text: str) -> tuple[str, int]:
-    """Return Markdown without what its readers do not see, and the number of hidden elements that were left out."""
+    """Return Markdown without what its readers do not see, and the number of hidden
+    elements that were left out.
+    """
     if "<" not in text:
         return text, 0
     count = 0
@@ -262,7 +337,11 @@ def _clean(text: str) -> tuple[str, int]:
             continue
         if hides and ends is None:
             ends = _find_ends(text)
-        end = (ends or {}).get(position) or _end_of_block(text, position) if hides else _end_of_comment(text, token)
+        end = (
+            (ends or {}).get(position) or _end_of_block(text, position)
+            if hides
+            else _end_of_comment(text, token)
+        )
         if end > position:
             kept.append(text[begin : token.start()])
             begin = position = end
@@ -271,14 +350,20 @@ def _clean(text: str) -> tuple[str, int]:
 
 
 def _end_of_span(text: str, ticks: re.Match[str]) -> int:
-    """Return the end of the code span that begins with *ticks*, or their own end if there is no such span."""
+    """Return the end of the code span that begins with *ticks*, or their own end if
+    there is no such span.
+    """
     most = min(ticks.end() + _MAX_SPAN, len(text))
-    closing = re.compile(rf"(?<!`)`{{{len(ticks[1])}}}(?!`)").search(text, ticks.end(), most)
+    closing = re.compile(rf"(?<!`)`{{{len(ticks[1])}}}(?!`)").search(
+        text, ticks.end(), most
+    )
     return closing.end() if closing else ticks.end()
 
 
 def _end_of_comment(text: str, opening: re.Match[str]) -> int:
-    """Return the end of a comment. One that never ends hides the rest of the text, if it begins a line."""
+    """Return the end of a comment. One that never ends hides the rest of the text, if
+    it begins a line.
+    """
     end = text.find("-->", opening.end())
     if end >= 0:
         return end + 3
@@ -288,10 +373,14 @@ def _end_of_comment(text: str, opening: re.Match[str]) -> int:
 
 def _hides(name: str, source: str) -> bool:
     found = _ATTRIBUTE.finditer(source)
-    attributes = {one[1].lower(): unescape(one[2] or one[3] or one[4] or "") for one in found}
+    attributes = {
+        one[1].lower(): unescape(one[2] or one[3] or one[4] or "") for one in found
+    }
     if name in _VOID or (name != "dialog" and MAY_HIDE.isdisjoint(attributes)):
         return False
-    return hiding(name, attributes, judge_inline_style(attributes.get("style") or "")) > 0
+    return (
+        hiding(name, attributes, judge_inline_style(attributes.get("style") or "")) > 0
+    )
 
 
 def _find_ends(text: str) -> dict[int, int]:

@@ -1,11 +1,13 @@
-"""Read Office documents and e-books: Word, PowerPoint and EPUB with markitdown, workbooks with openpyxl.
+"""Read Office documents and e-books: Word, PowerPoint and EPUB with markitdown,
+workbooks with openpyxl.
 
-markitdown builds every cell of a sheet before it writes the first one. A sheet with a single cell in its last corner
-has seventeen billion cells, so workbooks are streamed instead. The libraries belong to the extra ``office``.
+markitdown builds every cell of a sheet before it writes the first one. A sheet with a
+single cell in its last corner has seventeen billion cells, so workbooks are streamed
+instead. The libraries belong to the extra ``office``.
 
-A few kilobytes can unpack to gigabytes, or to XML that takes minutes to convert. So only text is unpacked, within
-limits, and longer text is cut where it remains XML. Pictures, fonts and the like stay as empty parts, so that
-converters do not miss them.
+A few kilobytes can unpack to gigabytes, or to XML that takes minutes to convert. So
+only text is unpacked, within limits, and longer text is cut where it remains XML.
+Pictures, fonts and the like stay as empty parts, so that converters do not miss them.
 """
 
 from __future__ import annotations
@@ -39,7 +41,8 @@ from .text import TOO_LONG
 
 _MAX_TAGS = 250_000  # the converters take thirty microseconds for each
 _MAX_SHEET_TAGS = 1_000_000  # more, since workbooks are read as a stream
-_MAX_CELLS = 2_000_000  # including empty cells before others, of which a row can have sixteen thousand
+# including empty cells before others, of which a row can have sixteen thousand
+_MAX_CELLS = 2_000_000
 _MAX_CHARACTERS = 1_000_000
 _SLIDE = re.compile(r"^<!-- Slide number: (\d{1,6}) -->$", re.MULTILINE)
 _FACT = re.compile(
@@ -48,7 +51,8 @@ _FACT = re.compile(
 # Of archives.
 _MAX_PARTS = 5_000
 _MAX_SIZE = 16 * 2**20  # bytes of XML in the archive
-_MAX_MAIN_SIZE = 8 * 2**20  # bytes of text of a document or sheet; only the beginning of a longer one is read
+# bytes of text of a document or sheet; only the beginning of a longer one is read
+_MAX_MAIN_SIZE = 8 * 2**20
 _MAX_DEPTH = 100  # nested elements: converters take time quadratic in the depth
 _MAX_TAG_LENGTH = 20_000  # bytes
 _TEXTS = (".xml", ".rels", ".opf", ".ncx", ".xhtml", ".html", ".htm", "mimetype")
@@ -56,7 +60,8 @@ _MAIN = re.compile(r"word/document\d*\.xml|xl/worksheets/[^/]+\.xml")
 _DECLARATION = re.compile(
     rb"""\s{0,100}<\?xml\s(?:[^<>]{0,500}?encoding\s{0,9}=\s{0,9}["']([\w.-]{1,40}))?[^<>]{0,500}?\?>"""
 )
-_CONTAINS_ASCII = re.compile(  # encodings in which the byte of < is never a part of another character
+# encodings in which the byte of < is never a part of another character
+_CONTAINS_ASCII = re.compile(
     r"utf-?8|(?:us-)?ascii|iso-8859-(?:1[013-6]|[1-9])|windows-125[0-8]|koi8-[ru]|gb2312|gbk|gb18030|big5|euc-(?:jp|kr)"
     r"|shift_jis",
     re.IGNORECASE,
@@ -66,9 +71,13 @@ _LONG_TAG = re.compile(rb"<[^<>]{%d}" % _MAX_TAG_LENGTH)
 
 
 def read_office(document: Document) -> Page:
-    """Read a document: its headings, paragraphs, lists, tables and links. Needs the extra ``office``."""
+    """Read a document: its headings, paragraphs, lists, tables and links. Needs the
+    extra ``office``.
+    """
     media_type = document.media_type
-    unpacked = unpack(document.data, media_type, _MAX_SHEET_TAGS if media_type == XLSX else _MAX_TAGS)
+    unpacked = unpack(
+        document.data, media_type, _MAX_SHEET_TAGS if media_type == XLSX else _MAX_TAGS
+    )
     cut = unpacked.cut
     notes: list[str] = []
     try:
@@ -79,17 +88,23 @@ def read_office(document: Document) -> Page:
             text = _convert(unpacked, media_type)
     except ImportError:
         raise
-    except Exception as error:  # a damaged file fails in as many ways as there are elements in it
-        raise UnsupportedContent(f"{media_type} that is damaged: {type(error).__name__}") from error
+    except Exception as error:
+        # a damaged file fails in as many ways as there are elements in it
+        raise UnsupportedContent(
+            f"{media_type} that is damaged: {type(error).__name__}"
+        ) from error
     cut = cut or len(text) > _MAX_CHARACTERS
     text, invisible = strip_invisible(text[:_MAX_CHARACTERS])
     facts = _read_metadata(unpacked.parts)
     notes += [*removal_note(invisible), *([TOO_LONG] if cut else [])]
-    return make_page(document.url, media_type, text, truncated=cut, notes=tuple(notes), **facts)
+    return make_page(
+        document.url, media_type, text, truncated=cut, notes=tuple(notes), **facts
+    )
 
 
 def _read_sheets(archive: BytesIO, most: int) -> tuple[str, list[str], bool]:
-    """Write the visible sheets of a workbook, each under a heading with its name: about *most* characters.
+    """Write the visible sheets of a workbook, each under a heading with its name: about
+    *most* characters.
 
     Returns the text, notes on the sheets, and whether something is missing.
     """
@@ -110,7 +125,8 @@ def _read_sheets(archive: BytesIO, most: int) -> tuple[str, list[str], bool]:
             texts.append(f"## {title}\n\n{table}".strip())
             cut = cells < 0 or written < len(rows) - 1
             notes.append(
-                f"sheet {number}: {'the first ' * cut}{quantity(written, 'row')}, {quantity(columns, 'column')}"
+                f"sheet {number}: {'the first ' * cut}{quantity(written, 'row')}, "
+                f"{quantity(columns, 'column')}"
             )
     if hidden := sum(sheet.sheet_state != "visible" for sheet in book.worksheets):
         notes.append(f"{quantity(hidden, 'hidden sheet')} left out")
@@ -118,9 +134,11 @@ def _read_sheets(archive: BytesIO, most: int) -> tuple[str, list[str], bool]:
 
 
 def _rows(sheet: Any, room: int, most: int) -> tuple[list[list[str]], int]:
-    """Return the rows and columns that are not empty, up to *most* characters, and how many cells may still be read.
+    """Return the rows and columns that are not empty, up to *most* characters, and how
+    many cells may still be read.
 
-    The number is negative if cells were left out. Many cells can share one long text, so each is cut as it is read.
+    The number is negative if cells were left out. Many cells can share one long text,
+    so each is cut as it is read.
     """
     rows: list[list[str]] = []
     sheet.reset_dimensions()  # the size that a sheet declares may be wrong
@@ -159,7 +177,9 @@ def _format(value: object) -> str:
 
 
 def _convert(unpacked: Unpacked, media_type: str) -> str:
-    """Call one converter of markitdown directly: its main class loads a model to guess the type, which we know."""
+    """Call one converter of markitdown directly: its main class loads a model to guess
+    the type, which we know.
+    """
     from markitdown import StreamInfo
     from markitdown.converters import DocxConverter, EpubConverter, PptxConverter
 
@@ -168,25 +188,40 @@ def _convert(unpacked: Unpacked, media_type: str) -> str:
     class OnceConverter(EpubConverter):
         """Reads each chapter once, however often the book refers to it."""
 
-        def _resolve_manifest_href(self, href: str, base_path: str, zip_names: set[str]) -> str:
+        def _resolve_manifest_href(
+            self, href: str, base_path: str, zip_names: set[str]
+        ) -> str:
             found: str = super()._resolve_manifest_href(href, base_path, zip_names)
             if found in read:
                 return ""
             read.add(found)
             return found
 
-    converters: dict[str, Any] = {DOCX: DocxConverter, PPTX: PptxConverter, EPUB: OnceConverter}
+    converters: dict[str, Any] = {
+        DOCX: DocxConverter,
+        PPTX: PptxConverter,
+        EPUB: OnceConverter,
+    }
     archive = unpacked.packed()
     if media_type == PPTX:
         archive = _show_once(archive)
-    text: str = converters[media_type]().convert(archive, StreamInfo(mimetype=media_type)).markdown
-    if media_type == PPTX:  # slides like the pages of a PDF: numbered headings, with the titles below
-        text = _SLIDE.sub(r"## Slide \1\n", re.sub(r"^# ", "### ", text, flags=re.MULTILINE))
+    text: str = (
+        converters[media_type]()
+        .convert(archive, StreamInfo(mimetype=media_type))
+        .markdown
+    )
+    # slides like the pages of a PDF: numbered headings, with the titles below
+    if media_type == PPTX:
+        text = _SLIDE.sub(
+            r"## Slide \1\n", re.sub(r"^# ", "### ", text, flags=re.MULTILINE)
+        )
     return text
 
 
 def _show_once(archive: BytesIO) -> BytesIO:
-    """Return a presentation that shows each slide once: a few bytes show it again, and each time is converted."""
+    """Return a presentation that shows each slide once: a few bytes show it again, and
+    each time is converted.
+    """
     from pptx import Presentation
 
     deck = Presentation(archive)
@@ -204,13 +239,16 @@ def _show_once(archive: BytesIO) -> BytesIO:
 
 def _read_metadata(parts: dict[str, bytes]) -> dict[str, Any]:
     stated: dict[str, str] = {}
-    for name in (name for name in parts if name == "docProps/core.xml" or name.endswith(".opf")):
+    for name in (
+        name for name in parts if name == "docProps/core.xml" or name.endswith(".opf")
+    ):
         for found in _FACT.finditer(parts[name][:100_000].decode("utf-8", "replace")):
             stated.setdefault(found[1], unescape(found[2]).strip())
     return {
         "title": one_line(stated.get("dc:title", ""), TITLE_LENGTH),
         "author": one_line(stated.get("dc:creator", ""), NAME_LENGTH) or None,
-        "description": one_line(stated.get("dc:description", ""), DESCRIPTION_LENGTH) or None,
+        "description": one_line(stated.get("dc:description", ""), DESCRIPTION_LENGTH)
+        or None,
         "published": parse_date(stated.get("dcterms:created") or stated.get("dc:date")),
         "modified": parse_date(stated.get("dcterms:modified")),
         "language": language_of([stated.get("dc:language", "")]),
@@ -234,40 +272,60 @@ class Unpacked(NamedTuple):
 
 
 def unpack(data: bytes, media_type: str, max_tags: int) -> Unpacked:
-    """Unpack the parts of an archive that are text, with at most *max_tags* tags together. One that is damaged,
-    encrypted or too large is an `UnsupportedContent`, which names its *media_type*.
+    """Unpack the parts of an archive that are text, with at most *max_tags* tags
+    together. One that is damaged, encrypted or too large is an `UnsupportedContent`,
+    which names its *media_type*.
     """
     if data.count(b"PK\x01\x02") > _MAX_PARTS:
         raise UnsupportedContent(f"{media_type} with more than {_MAX_PARTS} parts")
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             refusal = _find_refusal(archive.infolist())
-            parts = {} if refusal else {part.filename: _read_part(archive, part) for part in archive.infolist()}
+            parts = (
+                {}
+                if refusal
+                else {
+                    part.filename: _read_part(archive, part)
+                    for part in archive.infolist()
+                }
+            )
     except Exception as error:  # zipfile raises more than it documents
-        raise UnsupportedContent(f"{media_type} that is damaged: {type(error).__name__}") from error
+        raise UnsupportedContent(
+            f"{media_type} that is damaged: {type(error).__name__}"
+        ) from error
     if refusal:
         raise UnsupportedContent(f"{media_type} {refusal}")
     cut = False
-    for part in sorted(parts, key=lambda part: _MAIN.fullmatch(part) is not None):  # parts that can be cut come last
+    # parts that can be cut come last
+    for part in sorted(parts, key=lambda part: _MAIN.fullmatch(part) is not None):
         is_whole = len(parts[part]) < _MAX_MAIN_SIZE or not _MAIN.fullmatch(part)
         content = parts[part] = _as_utf8(parts[part], media_type)
         kept, tags = _cut_xml(content, max_tags, is_whole=is_whole)
         max_tags -= tags
         if kept is not content:
             if not _MAIN.fullmatch(part):
-                raise UnsupportedContent(f"{media_type} that is too large or too deeply nested to be read")
+                raise UnsupportedContent(
+                    f"{media_type} that is too large or too deeply nested to be read"
+                )
             parts[part] = kept
             cut = True
     return Unpacked(parts, cut)
 
 
 def _find_refusal(parts: list[zipfile.ZipInfo]) -> str:
-    """Return why not to unpack the parts, if so. Declared sizes are safe: zipfile reads no more of a part."""
+    """Return why not to unpack the parts, if so. Declared sizes are safe: zipfile reads
+    no more of a part.
+    """
     if min((part.header_offset for part in parts), default=1):
-        return "that is damaged: its directory is missing, or is that of a file inside it"
+        return (
+            "that is damaged: its directory is missing, or is that of a file inside it"
+        )
     if any(part.flag_bits & 1 for part in parts):
         return "that is encrypted: it opens with a password only"
-    if any(part.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED} for part in parts):
+    if any(
+        part.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+        for part in parts
+    ):
         return "with an unsupported compression method"
     if sum(min(part.file_size, _max_size(part)) for part in parts) > _MAX_SIZE:
         return f"with more than {_MAX_SIZE // 2**20} MiB of text"
@@ -275,7 +333,9 @@ def _find_refusal(parts: list[zipfile.ZipInfo]) -> str:
 
 
 def _max_size(part: zipfile.ZipInfo) -> int:
-    """Return the most bytes of a part to unpack: all if its beginning alone is useless, within `_find_refusal`."""
+    """Return the most bytes of a part to unpack: all if its beginning alone is useless,
+    within `_find_refusal`.
+    """
     if _MAIN.fullmatch(part.filename):
         return _MAX_MAIN_SIZE
     return part.file_size if part.filename.lower().endswith(_TEXTS) else 0
@@ -287,12 +347,14 @@ def _read_part(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
 
 
 def _as_utf8(content: bytes, media_type: str) -> bytes:
-    """Return XML in UTF-8 that declares no other encoding: tags are counted in bytes, as the parser must see them.
+    """Return XML in UTF-8 that declares no other encoding: tags are counted in bytes,
+    as the parser must see them.
 
     XML in an encoding in which these files do not come is `UnsupportedContent`.
     """
     wide = "utf-16" if content[:2] in {b"\xff\xfe", b"\xfe\xff"} else ""
-    if not wide and b"\0" in content[:2]:  # a sign < without a mark of the order of bytes
+    # a sign < without a mark of the order of bytes
+    if not wide and b"\0" in content[:2]:
         wide = "utf-16-be" if content[:1] == b"\0" else "utf-16-le"
     if wide:
         content = content.decode(wide, "replace").encode()
@@ -307,7 +369,8 @@ def _as_utf8(content: bytes, media_type: str) -> bytes:
 
 
 def _cut_xml(content: bytes, max_tags: int, *, is_whole: bool) -> tuple[bytes, int]:
-    """Cut XML that is too long, or already cut, after a tag, and close the open elements.
+    """Cut XML that is too long, or already cut, after a tag, and close the open
+    elements.
 
     Returns the XML, the same object if there is nothing to cut, and its number of tags.
     """

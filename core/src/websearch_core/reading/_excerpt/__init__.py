@@ -1,1 +1,3 @@
-"""Excerpts of a page: the next window, the places around a phrase, the passages that answer a question."""
+"""Excerpts of a page: the next window, the places around a phrase, the passages that
+answer a question.
+"""

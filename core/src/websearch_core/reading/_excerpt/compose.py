@@ -1,4 +1,5 @@
-"""Compose an excerpt: parts of a page in order, with marks that say what is left out and where each part begins.
+"""Compose an excerpt: parts of a page in order, with marks that say what is left out
+and where each part begins.
 
 ::
 
@@ -30,7 +31,8 @@ _MIN_MARK_LENGTH = len("\n\n[... 50 characters left out; offset 0 ...]\n\n")
 
 
 class Composer:
-    """Composes excerpts of a whole page, of its text from *offset* on, which must not be negative, and of its ``rest``.
+    """Composes excerpts of a whole page, of its text from *offset* on, which must not
+    be negative, and of its ``rest``.
 
     A code block of at most *whole* characters is never divided.
     """
@@ -49,9 +51,12 @@ class Composer:
         found = tie(main, pieces(main, self._whole))
         if rest:
             shift = len(self.text) - len(rest)
-            # Its paragraphs have all that stands together: to tie them would join neighbours.
+            # Its paragraphs have all that stands together: to tie them would join
+            # neighbours.
             beside = [_shifted(piece, shift) for piece in pieces(rest, self._whole)]
-            found += [piece._replace(start=len(main)) for piece in beside[:1]] + beside[1:]
+            found += [piece._replace(start=len(main)) for piece in beside[:1]] + beside[
+                1:
+            ]
         found = found[bisect_right(found, self.offset, key=lambda piece: piece.end) :]
         if found and found[0].start < self.offset:
             found[0] = found[0]._replace(start=self.offset)
@@ -65,16 +70,22 @@ class Composer:
     @cached_property
     def beside(self) -> int:
         """The number of the first piece outside the main text."""
-        return bisect_left(self.pieces, len(self.page.content), key=lambda piece: piece.start)
+        return bisect_left(
+            self.pieces, len(self.page.content), key=lambda piece: piece.start
+        )
 
     @cached_property
     def sections(self) -> list[int]:
-        """The numbers of the pieces that begin a section: headings of their own; outside the main text, paragraphs."""
+        """The numbers of the pieces that begin a section: headings of their own;
+        outside the main text, paragraphs.
+        """
 
         def begins(n: int, one: Piece) -> bool:
             if n > self.beside:
                 return self.text.endswith("\n\n", 0, one.start)
-            return n == self.beside or (one.leads and one.frame is None and not one.tied)
+            return n == self.beside or (
+                one.leads and one.frame is None and not one.tied
+            )
 
         return [n for n, one in enumerate(self.pieces) if begins(n, one)]
 
@@ -84,35 +95,63 @@ class Composer:
         return Span(first, max(first + 1, bisect_left(self.cuts, end)))
 
     def excerpt(self, runs: Sequence[Span]) -> Page:
-        """Return the page with only *runs* of its pieces as content, in the order of the page."""
+        """Return the page with only *runs* of its pieces as content, in the order of
+        the page.
+        """
         runs = self._joined(runs)
-        complete = (runs[0].first == 0 and runs[0].after >= self.beside) if runs else not self.main.strip()
-        return self._page("\n\n".join(self._lines(runs)), map(self._passage, runs), complete=complete)
+        complete = (
+            (runs[0].first == 0 and runs[0].after >= self.beside)
+            if runs
+            else not self.main.strip()
+        )
+        return self._page(
+            "\n\n".join(self._lines(runs)), map(self._passage, runs), complete=complete
+        )
 
     def everything(self, *, telling: bool) -> Page:
-        """Return the page with all its text; *telling* says whether the text has what was asked for."""
+        """Return the page with all its text; *telling* says whether the text has what
+        was asked for.
+        """
         whole = Passage(offset=self.offset, length=len(self.main))
         return self._page(self.main, [whole] if telling else [], complete=True)
 
     def around(self, place: int, max_length: int) -> Page:
-        """Return the text around *place* without marks, for when not even one piece fits."""
+        """Return the text around *place* without marks, for when not even one piece
+        fits.
+        """
         first = self.pieces[self.covering(place, place + 1).first]
         start = max(first.start, place - max_length // 4)
         text = self.text if start >= len(self.page.content) else self.page.content
-        cut = cut_window(self.page.model_copy(update={"content": text}), max_length, start)
-        passage = Passage(offset=start, length=cut.content_length, headings=first.headings)
+        cut = cut_window(
+            self.page.model_copy(update={"content": text}), max_length, start
+        )
+        passage = Passage(
+            offset=start, length=cut.content_length, headings=first.headings
+        )
         return self._page(cut.content, [passage], complete=False)
 
     def _page(self, content: str, shown: Iterable[Passage], *, complete: bool) -> Page:
-        facts = {"offset": self.offset, "rest": "", "next_offset": None, "passages": tuple(shown)}
-        return show(self.page, content, truncated=self.page.truncated or not complete, **facts)
+        facts = {
+            "offset": self.offset,
+            "rest": "",
+            "next_offset": None,
+            "passages": tuple(shown),
+        }
+        return show(
+            self.page, content, truncated=self.page.truncated or not complete, **facts
+        )
 
     def _joined(self, runs: Sequence[Span]) -> list[Span]:
-        """Return *runs*, which may overlap, in order; join those with less text between them than a mark would take."""
+        """Return *runs*, which may overlap, in order; join those with less text between
+        them than a mark would take.
+        """
         found: list[Span] = []
         cuts, first, after = (self.cuts, *min(runs)) if runs else ([], 0, 0)
         for run in sorted(runs):
-            if cuts[run[0]] - cuts[after] <= _MIN_MARK_LENGTH and not first < self.beside <= run[0]:
+            if (
+                cuts[run[0]] - cuts[after] <= _MIN_MARK_LENGTH
+                and not first < self.beside <= run[0]
+            ):
                 after = max(after, run[1])
             else:
                 found.append(Span(first, after))
@@ -121,10 +160,14 @@ class Composer:
 
     def _passage(self, run: Span) -> Passage:
         start, text = self._bare(run)
-        return Passage(offset=start, length=len(text), headings=self.pieces[run.first].headings)
+        return Passage(
+            offset=start, length=len(text), headings=self.pieces[run.first].headings
+        )
 
     def _bare(self, run: Span) -> tuple[int, str]:
-        """Return where the text of *run* begins, and the text without surrounding blank lines."""
+        """Return where the text of *run* begins, and the text without surrounding blank
+        lines.
+        """
         start, end = self.pieces[run.first].start, self.pieces[run.after - 1].end
         text = self.text[start:end]
         bare = text.lstrip("\n")
@@ -141,10 +184,19 @@ class Composer:
                 yield f"[... {OUTSIDE}; offset {start}{_path(first)} ...]"
             elif first.start > at:
                 path = "" if first.headings == under else _path(first)
-                yield f"[... {first.start - at:,} characters left out; offset {start}{path} ...]"
-            opening = first.frame.opening if first.frame and first.start > first.frame.start else ""
+                yield (
+                    f"[... {first.start - at:,} characters left out; offset "
+                    f"{start}{path} ...]"
+                )
+            opening = (
+                first.frame.opening
+                if first.frame and first.start > first.frame.start
+                else ""
+            )
             closing = (
-                f"\n{last.frame.closing}" if last.frame and last.frame.closing and last.end < last.frame.end else ""
+                f"\n{last.frame.closing}"
+                if last.frame and last.frame.closing and last.end < last.frame.end
+                else ""
             )
             yield f"{opening}{text}{closing}"
             at, under = last.end, last.headings
@@ -158,12 +210,16 @@ class Composer:
 
 
 def join_rest(page: Page) -> str:
-    """Return the whole text of a page, and after it what else a person sees on it: offsets lead to both."""
+    """Return the whole text of a page, and after it what else a person sees on it:
+    offsets lead to both.
+    """
     return f"{page.content}\n\n{page.rest}" if page.rest else page.content
 
 
 def _shifted(piece: Piece, by: int) -> Piece:
-    frame = piece.frame and replace(piece.frame, start=piece.frame.start + by, end=piece.frame.end + by)
+    frame = piece.frame and replace(
+        piece.frame, start=piece.frame.start + by, end=piece.frame.end + by
+    )
     return piece._replace(start=piece.start + by, end=piece.end + by, frame=frame)
 
 

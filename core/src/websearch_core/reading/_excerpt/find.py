@@ -1,6 +1,7 @@
 """Find a phrase in a page as a person would.
 
-Case, accents, whitespace, emphasis and links do not matter, nor typographic apostrophes, quotation marks and dashes.
+Case, accents, whitespace, emphasis and links do not matter, nor typographic
+apostrophes, quotation marks and dashes.
 """
 
 from __future__ import annotations
@@ -37,13 +38,17 @@ _HANGUL = "[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?"  # a syllable in its 
 _SPECIAL = rf"\s{{2,}}|\n[ \t]{{0,9}}(?:>[ \t]{{0,9}})+|{'|'.join(_ENTITIES)}|{_HANGUL}"
 
 
-def by_phrase(page: Page, phrase: str, offset: int, about: int) -> Callable[[int], Page]:
-    """Find the places around *phrase* in a whole page from *offset* on, once, when *about* so many characters will fit.
+def by_phrase(
+    page: Page, phrase: str, offset: int, about: int
+) -> Callable[[int], Page]:
+    """Find the places around *phrase* in a whole page from *offset* on, once, when
+    *about* so many characters will fit.
 
-    Returns a function that takes the number of characters that fit, marks included, and returns the page with the
-    places, in its order, each with the sentences around it; places close together are merged. Marks between them are
-    those of `by_query`. A note says how many places there are and how many are shown, and ``next_offset`` leads to the
-    next ones. If there are none, the content is empty and a note says so.
+    Returns a function that takes the number of characters that fit, marks included, and
+    returns the page with the places, in its order, each with the sentences around it;
+    places close together are merged. Marks between them are those of `by_query`. A note
+    says how many places there are and how many are shown, and ``next_offset`` leads to
+    the next ones. If there are none, the content is empty and a note says so.
     """
     source = Composer(page, offset, whole=max(_AROUND, about // 2))
     places = occurrences(source.text, phrase, offset)
@@ -52,18 +57,29 @@ def by_phrase(page: Page, phrase: str, offset: int, about: int) -> Callable[[int
     contexts: list[Span] = []  # of the first places
 
     def first(count: int) -> Page:
-        contexts.extend(_context(source, *places[n], around) for n in range(len(contexts), count))
+        contexts.extend(
+            _context(source, *places[n], around) for n in range(len(contexts), count)
+        )
         return source.excerpt(contexts[:count])
 
     def cut(max_length: int) -> Page:
         if not len(places):
-            return beyond(source.excerpt([])).with_notes(f"the page does not contain {sought}")
-        count = _most(len(places), lambda count: first(count).content_length <= max_length)
+            return beyond(source.excerpt([])).with_notes(
+                f"the page does not contain {sought}"
+            )
+        count = _most(
+            len(places), lambda count: first(count).content_length <= max_length
+        )
         shown = first(count) if count else source.around(places[0][0], max_length)
         after = max(count, 1)
         left = after < len(places)
-        note = f"{quantity(len(places), 'place')} with {sought}{f', the first {after} of them shown' if left else ''}"
-        return shown.model_copy(update={"next_offset": places[after][0] if left else None}).with_notes(note)
+        note = (
+            f"{quantity(len(places), 'place')} with "
+            f"{sought}{f', the first {after} of them shown' if left else ''}"
+        )
+        return shown.model_copy(
+            update={"next_offset": places[after][0] if left else None}
+        ).with_notes(note)
 
     return cut
 
@@ -71,11 +87,15 @@ def by_phrase(page: Page, phrase: str, offset: int, about: int) -> Callable[[int
 def _context(source: Composer, start: int, end: int, around: int) -> Span:
     """Return the pieces that contain a place and those *around* it, within its section.
 
-    They begin and end between pieces that are tied, so that no price of another thing is shown above or below.
+    They begin and end between pieces that are tied, so that no price of another thing
+    is shown above or below.
     """
     pieces = source.pieces
     here, beyond = source.covering(start, end)
-    above, below = bisect_right(source.sections, here), bisect_left(source.sections, beyond)
+    above, below = (
+        bisect_right(source.sections, here),
+        bisect_left(source.sections, beyond),
+    )
     begin = source.sections[above - 1] if above else 0
     stop = source.sections[below] if below < len(source.sections) else len(pieces)
     first = min(here, max(begin, bisect_left(source.cuts, start - around)))
@@ -104,23 +124,33 @@ def _most(limit: int, fits: Callable[[int], bool]) -> int:
 
 
 def occurrences(text: str, phrase: str, offset: int = 0) -> Occurrences:
-    """Return the occurrences of *phrase* after *offset*; refuse one that has nothing to search for.
+    """Return the occurrences of *phrase* after *offset*; refuse one that has nothing to
+    search for.
 
-    The text is searched as people see it, without link targets; if that finds nothing, as it is written.
+    The text is searched as people see it, without link targets; if that finds nothing,
+    as it is written.
     """
     wanted = Folded(phrase).form.strip()
     if not wanted:
         raise InvalidOption(f"find: {phrase!r} has nothing to search for")
     found = Occurrences(Folded(text, offset, seen=True), wanted)
-    return found if len(found) or "](" not in text else Occurrences(Folded(text, offset), wanted)
+    return (
+        found
+        if len(found) or "](" not in text
+        else Occurrences(Folded(text, offset), wanted)
+    )
 
 
 class Occurrences:
-    """Where a phrase occurs in a text; what a page repeats a million times is not traced until it is asked for."""
+    """Where a phrase occurs in a text; what a page repeats a million times is not
+    traced until it is asked for.
+    """
 
     def __init__(self, text: Folded, wanted: str) -> None:
         self._text, self._length = text, len(wanted)
-        self._starts = [found.start() for found in re.finditer(re.escape(wanted), text.form)]
+        self._starts = [
+            found.start() for found in re.finditer(re.escape(wanted), text.form)
+        ]
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -131,7 +161,8 @@ class Occurrences:
 
 
 class Folded:
-    """A text from *offset* on in the form for comparing phrases, which knows where each of its characters came from.
+    """A text from *offset* on in the form for comparing phrases, which knows where each
+    of its characters came from.
 
     If *seen*, the targets of links are left out.
     """
@@ -141,12 +172,15 @@ class Folded:
         folds = {ord(sign): _fold(sign) for sign in signs}
         gone = "".join(chr(code) for code, form in folds.items() if not form)
         long = "".join(chr(code) for code, form in folds.items() if len(form) > 1)
-        classes = [f"[{re.escape(long)}]"] * bool(long) + [f"([{re.escape(gone)}]++)"] * bool(gone)
+        classes = [f"[{re.escape(long)}]"] * bool(long) + [
+            f"([{re.escape(gone)}]++)"
+        ] * bool(gone)
         special = re.compile("|".join([_SPECIAL, *_composed(signs), *classes]))
         hidden = _syntax(text, offset) if seen else []
         pieces: list[str] = []
         self._from: list[int] = []  # where each piece begins in the text
-        self._to: list[int | None] = []  # where it ends, unless it has as many characters there
+        # where it ends, unless it has as many characters there
+        self._to: list[int | None] = []
         self._at: list[int] = []  # where it begins in the form
         length = 0
 
@@ -200,15 +234,27 @@ def _fold(text: str) -> str:
 
 def _composed(signs: set[str]) -> list[str]:
     """Return the letters that are written as two of the *signs*, a base and a mark."""
-    marks = [sign for sign in signs if unicodedata.category(sign)[0] == "M" and fold(sign)]
-    return [base + mark for mark in marks for base in signs if len(unicodedata.normalize("NFC", base + mark)) == 1]
+    marks = [
+        sign for sign in signs if unicodedata.category(sign)[0] == "M" and fold(sign)
+    ]
+    return [
+        base + mark
+        for mark in marks
+        for base in signs
+        if len(unicodedata.normalize("NFC", base + mark)) == 1
+    ]
 
 
 def _syntax(text: str, offset: int) -> list[tuple[int, int]]:
-    """Return where the brackets and the targets of links are, which code blocks have none of."""
+    """Return where the brackets and the targets of links are, which code blocks have
+    none of.
+    """
     hidden: list[tuple[int, int]] = []
     code = find_fences(text)
     for link in LINK.finditer(text, offset):
         if span_at(code, link.start()) is None:
-            hidden += [(link.start(), link.start() + 1), (text.rindex("](", *link.span()), link.end())]
+            hidden += [
+                (link.start(), link.start() + 1),
+                (text.rindex("](", *link.span()), link.end()),
+            ]
     return hidden

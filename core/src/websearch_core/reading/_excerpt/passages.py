@@ -1,12 +1,14 @@
 """Pick the passages of a page that answer a question.
 
-Sentences are packed into passages of about 600 characters within a section and ranked by BM25 over the terms of
-`websearch_core._text.terms`. A passage also counts the words of the headings above it, and of the header of its table.
-The best passages that fit are shown in the order of the page; a part of the room is for those outside the main text. An
-amount of money, a time or a number counts as a word of a question that asks for one, in the languages of the tests:
-Arabic, Chinese, English, German, Greek, Hindi, Romanian, Russian, Spanish, Thai, Turkish and Vietnamese. There is no
-model and no network; ``benchmarks/reading/passages.py`` measures how often the answer is kept, and ``benchmarks/facts``
-how often a fact is.
+Sentences are packed into passages of about 600 characters within a section and ranked
+by BM25 over the terms of `websearch_core._text.terms`. A passage also counts the words
+of the headings above it, and of the header of its table. The best passages that fit are
+shown in the order of the page; a part of the room is for those outside the main text.
+An amount of money, a time or a number counts as a word of a question that asks for one,
+in the languages of the tests: Arabic, Chinese, English, German, Greek, Hindi, Romanian,
+Russian, Spanish, Thai, Turkish and Vietnamese. There is no model and no network;
+``benchmarks/reading/passages.py`` measures how often the answer is kept, and
+``benchmarks/facts`` how often a fact is.
 """
 
 from __future__ import annotations
@@ -28,35 +30,48 @@ from .window import beyond, cut_window
 
 _LENGTH = 600  # characters of a passage
 _ENOUGH = 0.25  # of _LENGTH: a paragraph this long is a passage by itself
-_ENOUGH_BESIDE = 40  # characters: outside the main text, a paragraph has all that stands together
+# characters: outside the main text, a paragraph has all that stands together
+_ENOUGH_BESIDE = 40
 _ASKS = 0.5  # of a word, for one that only says what is asked for
-_BESIDE = 0.4  # of an excerpt: what passages outside the main text get before those in it
+# of an excerpt: what passages outside the main text get before those in it
+_BESIDE = 0.4
 _MAX_BESIDE = 2_400  # characters of them, however large the excerpt is
 _MIN_WORDS = 4  # of a question or a title that stands on a page as it was asked
 _FAINT = 0.2  # of the best score: a passage below it is not an answer
-# Words as `fold` returns them, most of them only their beginning; then those of scripts without spaces, anywhere.
-_ASKING: Any = json.loads(files(__package__ or "").joinpath("asking.json").read_text("utf-8"))
-# Words without a space between them, mostly names in elements of their own: "EmberLamp", "SKFBearing".
+# Words as `fold` returns them, most of them only their beginning; then those of scripts
+# without spaces, anywhere.
+_ASKING: Any = json.loads(
+    files(__package__ or "").joinpath("asking.json").read_text("utf-8")
+)
+# Words without a space between them, mostly names in elements of their own:
+# "EmberLamp", "SKFBearing".
 _CASE = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_SEAM = re.compile(r"[A-Z](?:(?<=[a-z][A-Z])|(?<=[A-Z]{2})(?=[a-z]))")  # is in all of the following; quicker
-_GLUED = re.compile(r"(?<![^\W_])(?:[a-z]+|[A-Z](?:[A-Z]+(?=[A-Z][a-z])|[a-z]+))[A-Z][^\W_]+")
+# is in all of the following; quicker
+_SEAM = re.compile(r"[A-Z](?:(?<=[a-z][A-Z])|(?<=[A-Z]{2})(?=[a-z]))")
+_GLUED = re.compile(
+    r"(?<![^\W_])(?:[a-z]+|[A-Z](?:[A-Z]+(?=[A-Z][a-z])|[a-z]+))[A-Z][^\W_]+"
+)
 _STATING: dict[str, Callable[[str], object]] = {
     "money": has_amount,
     "time": re.compile(
         r"(?<!\d)(?:1\d|20)\d\d(?!\d)|(?<!\d)\d{1,2}(?::\d{2}|[./]\d{1,2}[./]\d{2})"
-        r"|\d{1,2}(?:st|nd|rd|th|\.|º)? [^\W\d_]{3}|[^\W\d_]{3,12}\.? \d{1,2}(?!\d)|\d[年月日]|\d ?[ap]\.?m\b"
+        r"|\d{1,2}(?:st|nd|rd|th|\.|º)? [^\W\d_]{3}|[^\W\d_]{3,12}\.? "
+        r"\d{1,2}(?!\d)|\d[年月日]|\d ?[ap]\.?m\b"
     ).search,
     "number": re.compile(r"\d").search,
 }
 
 
 def by_query(page: Page, query: str, offset: int, about: int) -> Callable[[int], Page]:
-    """Rank the passages of a whole page from *offset* on, once, when *about* so many characters will fit.
+    """Rank the passages of a whole page from *offset* on, once, when *about* so many
+    characters will fit.
 
-    Returns a function that takes the number of characters that fit, marks included, and returns the page with the best
-    passages, in the order of the page. Marks between them say how much text is left out, at which ``offset`` the next
-    passage begins, and under which headings. The main text is shown whole if it fits beside the best passages outside
-    it. If no passage has a word of the query, the content is the beginning of the page, and a note says so.
+    Returns a function that takes the number of characters that fit, marks included, and
+    returns the page with the best passages, in the order of the page. Marks between
+    them say how much text is left out, at which ``offset`` the next passage begins, and
+    under which headings. The main text is shown whole if it fits beside the best
+    passages outside it. If no passage has a word of the query, the content is the
+    beginning of the page, and a note says so.
     """
     source = Composer(page, offset, whole=max(_LENGTH, about // 2))
     runs = list(_packed(source, min(_LENGTH, max(1, about // 3)), about * 3 // 4))
@@ -65,16 +80,24 @@ def by_query(page: Page, query: str, offset: int, about: int) -> Callable[[int],
     ranked = [run for run in ranking if run.first < source.beside]
 
     def room_beside(max_length: int) -> int:
-        """Return how many characters those outside the main text get first: enough for the best if it is not long.
+        """Return how many characters those outside the main text get first: enough for
+        the best if it is not long.
 
         The best of all comes before any other, wherever it stands.
         """
         best = source.excerpt(beside[:1]).content_length
-        room = min(_MAX_BESIDE, max(int(_BESIDE * max_length), best if best <= max_length // 2 else 0))
+        room = min(
+            _MAX_BESIDE,
+            max(int(_BESIDE * max_length), best if best <= max_length // 2 else 0),
+        )
         first = source.excerpt(ranking[:1]).content_length
         if first > max_length:
             return room
-        return max(room, first) if beside[:1] == ranking[:1] else min(room, max_length - first)
+        return (
+            max(room, first)
+            if beside[:1] == ranking[:1]
+            else min(room, max_length - first)
+        )
 
     def cut(max_length: int) -> Page:
         outside = _filled(source, [], beside, room_beside(max_length))
@@ -87,7 +110,12 @@ def by_query(page: Page, query: str, offset: int, about: int) -> Callable[[int],
             return _noted(cut_window(page, max_length, offset), query)
         else:
             chosen = _filled(source, outside, ranked, max_length)
-        chosen = _filled(source, chosen, beside, min(max_length, _MAX_BESIDE + source.excerpt(chosen).content_length))
+        chosen = _filled(
+            source,
+            chosen,
+            beside,
+            min(max_length, _MAX_BESIDE + source.excerpt(chosen).content_length),
+        )
         if not chosen:
             return source.around(source.pieces[ranking[0].first].start, max_length)
         return source.excerpt(chosen)
@@ -96,14 +124,18 @@ def by_query(page: Page, query: str, offset: int, about: int) -> Callable[[int],
 
 
 def _packed(source: Composer, length: int, most: int) -> Iterator[Span]:
-    """Yield what belongs together: a paragraph, or several short ones of a section, with the heading above them."""
+    """Yield what belongs together: a paragraph, or several short ones of a section,
+    with the heading above them.
+    """
     pieces = source.pieces
     first = 0
     for before, unit in pairwise(_units(source, min(_LENGTH, 3 * length), most)):
         start, cut = pieces[first].start, pieces[unit.first].start
         unit_text = source.text[pieces[before.first].start : cut]
         enough = _ENOUGH * length if first < source.beside else _ENOUGH_BESIDE
-        ended = cut - start >= enough and "\n\n" in unit_text and unit_text.endswith("\n")
+        ended = (
+            cut - start >= enough and "\n\n" in unit_text and unit_text.endswith("\n")
+        )
         begins = pieces[unit.first].leads or unit.first == source.beside
         if begins or ended or pieces[unit.after - 1].end - start > length:
             yield Span(first, unit.first)
@@ -113,9 +145,19 @@ def _packed(source: Composer, length: int, most: int) -> Iterator[Span]:
 
 
 def _units(source: Composer, length: int, most: int) -> Iterator[Span]:
-    """Yield each piece with those tied to it: about *length* characters, *most* with the targets of links."""
+    """Yield each piece with those tied to it: about *length* characters, *most* with
+    the targets of links.
+    """
     first, cuts = 0, source.cuts
-    seen = [*accumulate((len(TARGET.sub("]", source.text[start:end])) for start, end in pairwise(cuts)), initial=0)]
+    seen = [
+        *accumulate(
+            (
+                len(TARGET.sub("]", source.text[start:end]))
+                for start, end in pairwise(cuts)
+            ),
+            initial=0,
+        )
+    ]
     for n, piece in enumerate(source.pieces):
         tied = piece.tied and n != source.beside and seen[n] - seen[first] <= length
         if n and not (tied and cuts[n] - cuts[first] <= max(length, most)):
@@ -126,7 +168,9 @@ def _units(source: Composer, length: int, most: int) -> Iterator[Span]:
 
 
 def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
-    """Return the runs that have a word of *query*, best first: those that repeat all of it, then by BM25."""
+    """Return the runs that have a word of *query*, best first: those that repeat all of
+    it, then by BM25.
+    """
     question, kinds = Question(f"{query} {_names_in(query)}"), kinds_asked(query)
     asking, wording = words_asking(query), f" {' '.join(list_terms(query))} "
 
@@ -142,25 +186,44 @@ def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
         text = TARGET.sub("]", source.text[start:end])
         said = list_terms(text)
         lengths.append(len(said))
-        repeats.append(wording.count(" ") > _MIN_WORDS and wording in f" {' '.join(said)} ")
+        repeats.append(
+            wording.count(" ") > _MIN_WORDS and wording in f" {' '.join(said)} "
+        )
         said += list_terms(_names_in(text))
         last = source.pieces[run.after - 1]
-        header = list_terms(last.frame.opening) if last.frame and not last.frame.closing else []
+        header = (
+            list_terms(last.frame.opening)
+            if last.frame and not last.frame.closing
+            else []
+        )
         found = question.count(said + heading_words(last.headings) + header)
-        weights = {form: count * (_ASKS if form in asking else 1) for form, count in found.items()}
+        weights = {
+            form: count * (_ASKS if form in asking else 1)
+            for form, count in found.items()
+        }
         counts.append(weights | dict.fromkeys(kinds_stated(text, kinds), 1))
     scores = score_counts(counts, lengths)
     best = max(scores, default=0.0)
-    order = sorted((not repeats[n], -scores[n], n) for n in range(len(runs)) if scores[n] > best * _FAINT)
+    order = sorted(
+        (not repeats[n], -scores[n], n)
+        for n in range(len(runs))
+        if scores[n] > best * _FAINT
+    )
     return [runs[n] for *_, n in order]
 
 
 def _names_in(text: str) -> str:
     """Return the words that stand in *text* without a space between them."""
-    return " ".join(_CASE.sub(" ", name) for name in _GLUED.findall(text)) if _SEAM.search(text) else ""
+    return (
+        " ".join(_CASE.sub(" ", name) for name in _GLUED.findall(text))
+        if _SEAM.search(text)
+        else ""
+    )
 
 
-def _filled(source: Composer, begun: Sequence[Span], ranking: Sequence[Span], max_length: int) -> list[Span]:
+def _filled(
+    source: Composer, begun: Sequence[Span], ranking: Sequence[Span], max_length: int
+) -> list[Span]:
     """Add runs to those *begun* with, best first, as long as the excerpt fits."""
     chosen = list(begun)
     taken = 0  # characters of those added, without marks
@@ -169,7 +232,10 @@ def _filled(source: Composer, begun: Sequence[Span], ranking: Sequence[Span], ma
             continue
         start, end = source.pieces[run.first].start, source.pieces[run.after - 1].end
         length = len(source.text[start:end].strip())
-        if taken + length <= max_length and source.excerpt([*chosen, run]).content_length <= max_length:
+        if (
+            taken + length <= max_length
+            and source.excerpt([*chosen, run]).content_length <= max_length
+        ):
             chosen.append(run)
             taken += length
     return chosen
@@ -177,12 +243,16 @@ def _filled(source: Composer, begun: Sequence[Span], ranking: Sequence[Span], ma
 
 def _noted(page: Page, query: str) -> Page:
     if page.content and not page.passages:
-        return page.with_notes(f"no passage of the page contains a word of the query {quote(query)}")
+        return page.with_notes(
+            f"no passage of the page contains a word of the query {quote(query)}"
+        )
     return page
 
 
 def kinds_asked(query: str) -> list[str]:
-    """Return what *query* asks for: ``money``, ``time``, ``number``; or nothing of these."""
+    """Return what *query* asks for: ``money``, ``time``, ``number``; or nothing of
+    these.
+    """
     folded = fold(query)
     return [kind for kind, pattern in _patterns().items() if pattern.search(folded)]
 
@@ -190,7 +260,11 @@ def kinds_asked(query: str) -> list[str]:
 def words_asking(query: str) -> frozenset[str]:
     """Return the terms of *query* that only say what it asks for: ``how``, ``much``."""
     folded = fold(query)
-    found = [found[0] for pattern in _patterns().values() for found in pattern.finditer(folded)]
+    found = [
+        found[0]
+        for pattern in _patterns().values()
+        for found in pattern.finditer(folded)
+    ]
     return frozenset(query_terms(" ".join(found)))
 
 
@@ -202,4 +276,7 @@ def kinds_stated(text: str, kinds: list[str]) -> list[str]:
 @cache
 def _patterns() -> dict[str, re.Pattern[str]]:
     joined = {kind: map("|".join, forms) for kind, forms in _ASKING.items()}
-    return {kind: re.compile(rf"(?<![^\W\d_])(?:{spaced})|{unspaced}") for kind, (spaced, unspaced) in joined.items()}
+    return {
+        kind: re.compile(rf"(?<![^\W\d_])(?:{spaced})|{unspaced}")
+        for kind, (spaced, unspaced) in joined.items()
+    }

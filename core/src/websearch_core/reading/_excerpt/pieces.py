@@ -1,4 +1,6 @@
-"""Divide Markdown into the smallest parts that are shown whole: sentences, items, rows, code blocks."""
+"""Divide Markdown into the smallest parts that are shown whole: sentences, items, rows,
+code blocks.
+"""
 
 from __future__ import annotations
 import re
@@ -21,12 +23,14 @@ _RULE = re.compile(r"[ \t>]{0,60}\|[-:| \t]++")
 _FENCE = re.compile(r"([ >]{0,60}(?:[-*] |\d{1,9}\. )?)(`{3,}|~{3,})")
 _BLANK = re.compile(r"(?:[ \t]*\n)*")
 # Of pieces that are tied to those before them.
-_SHORT = 200  # characters: a text of this length can be a question, or the name of what follows
+# characters: a text of this length can be a question, or the name of what follows
+_SHORT = 200
 _MAX_TIED_LENGTH = 2_000  # characters of such a text, with link targets
 _MAX_PRICE_LENGTH = 80  # characters, with link targets left out
 _MAX_PRICE_LETTERS = 32  # besides the amount: "regular price", "incl. VAT"
 _NEAR = 6  # pieces between the name of a thing and its price
-TARGET = re.compile(r"\]\([^()\n]*+\)")  # of a link: its words are not words of the page
+# of a link: its words are not words of the page
+TARGET = re.compile(r"\]\([^()\n]*+\)")
 _INDENT = re.compile(r"[ \t>]{0,60}")
 _ITEM_OR_TERM = re.compile(r"[ \t>]{0,60}(?:[-*+]|\d{1,9}[.)])[ \t]|: ")
 _TERM = "\n: "  # after it, the explanation of a term
@@ -36,7 +40,9 @@ _EXPECTS_MORE = ("?", ":", "？", "：", "؟")  # noqa: RUF001 - the signs of Ch
 
 
 class Span(NamedTuple):
-    """Consecutive pieces: the number of the first one, and of the one after the last."""
+    """Consecutive pieces: the number of the first one, and of the one after the
+    last.
+    """
 
     first: int
     after: int
@@ -53,15 +59,18 @@ class Frame:
 
 
 class Piece(NamedTuple):
-    """A part of a text, including the blank lines after it. The pieces of a text cover all of it."""
+    """A part of a text, including the blank lines after it. The pieces of a text cover
+    all of it.
+    """
 
     start: int  # where it begins
     end: int  # where it ends and the next piece begins
     headings: tuple[str, ...] = ()  # the headings above it, outermost first
-    leads: bool = False  # true if it makes no sense without the next piece: a heading, the header of a table
+    # true if it makes no sense without the next piece: a heading, the header of a table
+    leads: bool = False
     frame: Frame | None = None  # the frame of the block that it belongs to
-    # True if it makes no sense without the piece before it: what a heading stands above, an answer, the rest of a
-    # list item, the price of what is named there.
+    # True if it makes no sense without the piece before it: what a heading stands
+    # above, an answer, the rest of a list item, the price of what is named there.
     tied: bool = False
 
 
@@ -86,14 +95,18 @@ def pieces(text: str, whole: int = _MAX_LENGTH) -> list[Piece]:
         elif kind == "table":
             found += _table(text, start, end, path)
         else:
-            found += (Piece(here, there, path) for here, there in _sentences(text, start, end))
+            found += (
+                Piece(here, there, path) for here, there in _sentences(text, start, end)
+            )
     if found:
         found[0] = found[0]._replace(start=0)
     return found
 
 
 def _blocks(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the kind, start and end of each block; blank lines belong to the block before them."""
+    """Yield the kind, start and end of each block; blank lines belong to the block
+    before them.
+    """
     position = _past_blank(text, 0)
     for begin, end in find_fences(text):
         yield from _prose(text, position, begin)
@@ -111,7 +124,9 @@ def _prose(text: str, position: int, stop: int) -> Iterator[tuple[str, int, int]
         if here == "blank":
             closed = True
         else:
-            goes_on = not closed and (here == kind not in _ALONE or (here, kind) == ("text", "item"))
+            goes_on = not closed and (
+                here == kind not in _ALONE or (here, kind) == ("text", "item")
+            )
             if kind and not goes_on:
                 yield kind, start, position
                 start = position
@@ -133,7 +148,9 @@ def _kind(line: str) -> str:
     return "item" if _ITEM.match(line) else "text"
 
 
-def _code(text: str, start: int, end: int, path: tuple[str, ...], whole: int) -> Iterator[Piece]:
+def _code(
+    text: str, start: int, end: int, path: tuple[str, ...], whole: int
+) -> Iterator[Piece]:
     first = text.find("\n", start, end) + 1 or end
     fence = _FENCE.match(text, start, first)
     closing = re.sub(r"[^\s>]", " ", fence[1]) + fence[2] if fence else ""
@@ -170,7 +187,8 @@ def _table(text: str, start: int, end: int, path: tuple[str, ...]) -> Iterator[P
 
 def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     ends = [mark.end() for mark in SENTENCE_END.finditer(text, start, end)]
-    if end - start <= _MAX_LENGTH and (not ends or ends[0] == end):  # most items of a list
+    # most items of a list
+    if end - start <= _MAX_LENGTH and (not ends or ends[0] == end):
         yield start, end
         return
     links = [link.span() for link in LINK.finditer(text, start, end)]
@@ -182,12 +200,19 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     yield from _divided(text, position, end, links)
 
 
-def _divided(text: str, start: int, end: int, links: Sequence[tuple[int, int]] = ()) -> Iterator[tuple[int, int]]:
-    """Yield the text from *start* to *end* in parts of at most `_MAX_LENGTH`, except for a longer link."""
+def _divided(
+    text: str, start: int, end: int, links: Sequence[tuple[int, int]] = ()
+) -> Iterator[tuple[int, int]]:
+    """Yield the text from *start* to *end* in parts of at most `_MAX_LENGTH`, except
+    for a longer link.
+    """
     written = start + len(text[start:end].rstrip())
     while written - start > _MAX_LENGTH:
         middle, limit = start + _MAX_LENGTH // 2, start + _MAX_LENGTH
-        cut = max(text.rfind(" ", middle, limit), text.rfind("\n", middle, limit)) + 1 or limit
+        cut = (
+            max(text.rfind(" ", middle, limit), text.rfind("\n", middle, limit)) + 1
+            or limit
+        )
         if link := span_at(links, cut, within=True):
             cut = link[0] if link[0] > start else link[1]
         if cut >= written:
@@ -211,34 +236,51 @@ def _titles(headings: list[tuple[int, str]]) -> tuple[str, ...]:
 def plain_title(title: str) -> str:
     """Return the text of a heading, without Markdown and not too long."""
     title = title.rstrip(" \t\n#")
-    bare = LINK.sub(lambda link: link[0][1 : link[0].rindex("](")], title) if "](" in title else title
+    bare = (
+        LINK.sub(lambda link: link[0][1 : link[0].rindex("](")], title)
+        if "](" in title
+        else title
+    )
     line = " ".join(bare.replace("*", "").replace("`", "").replace("\\", "").split())
-    return line if len(line) <= _MAX_TITLE_LENGTH else f"{line[: _MAX_TITLE_LENGTH - 1].rstrip()}…"
+    return (
+        line
+        if len(line) <= _MAX_TITLE_LENGTH
+        else f"{line[: _MAX_TITLE_LENGTH - 1].rstrip()}…"
+    )
 
 
 def tie(text: str, pieces: Sequence[Piece]) -> list[Piece]:
-    """Return the *pieces* of *text*, with those tied that belong to the piece before them."""
+    """Return the *pieces* of *text*, with those tied that belong to the piece before
+    them.
+    """
     return _Ties(text, pieces).found
 
 
 class _Ties:
-    """Ties what makes no sense alone to what stands before it: an answer to its question, a price to what is sold.
+    """Ties what makes no sense alone to what stands before it: an answer to its
+    question, a price to what is sold.
 
-    Markdown shows where a list item ends. It does not show where a card of a shop's grid ends, so there the order
-    decides: if the same kind of block stands before each price, it names what is sold; if after each, the prices come
-    first.
+    Markdown shows where a list item ends. It does not show where a card of a shop's
+    grid ends, so there the order decides: if the same kind of block stands before each
+    price, it names what is sold; if after each, the prices come first.
     """
 
     def __init__(self, text: str, pieces: Sequence[Piece]) -> None:
         self.text = text
         self.found = list(pieces)
         self.inside = self._tie_items()
-        prices = (n for n in range(len(self.found)) if not self.inside[n] and self._is_price(n))
+        prices = (
+            n
+            for n in range(len(self.found))
+            if not self.inside[n] and self._is_price(n)
+        )
         for group in self._groups(prices):
             self._tie_prices(group)
 
     def _tie_items(self) -> bytearray:
-        """Tie to the piece before it what belongs to its heading, question or item; return which are in an item."""
+        """Tie to the piece before it what belongs to its heading, question or item;
+        return which are in an item.
+        """
         text, found = self.text, self.found
         inside = bytearray(len(found))
         column = 0  # where the text of the open item begins; 0 if none is open
@@ -246,7 +288,11 @@ class _Ties:
         explains = _TERM in text
         for n, piece in enumerate(found):
             start, end = piece.start, piece.end
-            if column and (not start or text[start - 1] == "\n") and _indent(text, start, end) < column:
+            if (
+                column
+                and (not start or text[start - 1] == "\n")
+                and _indent(text, start, end) < column
+            ):
                 column = 0
             inside[n] = column > 0
             if not column and (item := _ITEM_OR_TERM.match(text, start, end)):
@@ -265,21 +311,33 @@ class _Ties:
         piece = self.found[n]
         written = self.text[piece.start : piece.end].strip()
         linked = written.startswith("[")
-        if piece.leads or piece.frame or not (linked or len(written) <= _MAX_PRICE_LENGTH):
+        if (
+            piece.leads
+            or piece.frame
+            or not (linked or len(written) <= _MAX_PRICE_LENGTH)
+        ):
             return False
         if linked:
             written = LINK.sub(lambda link: link[0][1 : link[0].rindex("](")], written)
         if len(written) > _MAX_PRICE_LENGTH or not AMOUNT.search(written):
             return False
-        return sum(map(str.isalpha, AMOUNT.sub("", written))) <= (0 if linked else _MAX_PRICE_LETTERS)
+        return sum(map(str.isalpha, AMOUNT.sub("", written))) <= (
+            0 if linked else _MAX_PRICE_LETTERS
+        )
 
     def _groups(self, prices: Iterable[int]) -> Iterator[list[Span]]:
-        """Yield the prices of one grid at a time, as runs of pieces: only a few short ones are between them."""
+        """Yield the prices of one grid at a time, as runs of pieces: only a few short
+        ones are between them.
+        """
         group: list[Span] = []
         for n in prices:
             if group and group[-1].after == n:
                 group[-1] = Span(group[-1].first, n + 1)
-            elif group and all(map(self._is_near, range(group[-1].after, n))) and n - group[-1].after <= _NEAR:
+            elif (
+                group
+                and all(map(self._is_near, range(group[-1].after, n)))
+                and n - group[-1].after <= _NEAR
+            ):
                 group.append(Span(n, n + 1))
             else:
                 if group:
@@ -294,17 +352,26 @@ class _Ties:
         return not piece.frame and piece.end - piece.start <= _MAX_TIED_LENGTH
 
     def _tie_prices(self, group: Sequence[Span]) -> None:
-        """Tie the prices of a grid to the names before them, or the names after them to the prices."""
+        """Tie the prices of a grid to the names before them, or the names after them to
+        the prices.
+        """
         if self._come_first(group):
             for first, after in group:
                 above = self.found[after].headings
-                self.found[first] = self.found[first]._replace(tied=False, headings=above)
+                self.found[first] = self.found[first]._replace(
+                    tied=False, headings=above
+                )
                 self._tie(first + 1, after + 1)
             return
-        least, most = 0, group[1].first - group[0].after if len(group) > 1 else 1  # pieces of a card before the price
+        # pieces of a card before the price
+        least, most = 0, group[1].first - group[0].after if len(group) > 1 else 1
         for first, after in group:
             begin = first
-            while begin > max(least, first - most) and not self.found[begin].leads and self._is_near(begin - 1):
+            while (
+                begin > max(least, first - most)
+                and not self.found[begin].leads
+                and self._is_near(begin - 1)
+            ):
                 begin -= 1
             self._tie(begin + 1, after)
             least, most = after, _NEAR
@@ -316,17 +383,27 @@ class _Ties:
         """Return whether each price of a grid stands before the name of the thing."""
         before = [self._shape(prices.first - 1) for prices in group]
         after = [self._shape(prices.after) for prices in group]
-        return before[0] not in before[1:] and bool(after[-1]) and after[-1] in after[:-1]
+        return (
+            before[0] not in before[1:] and bool(after[-1]) and after[-1] in after[:-1]
+        )
 
     def _shape(self, n: int) -> str:
-        """Return what kind of block a piece is; empty if it is none that names a thing."""
+        """Return what kind of block a piece is; empty if it is none that names a
+        thing.
+        """
         if not 0 <= n < len(self.found) or not self._is_near(n):
             return ""
         piece = self.found[n]
         if heading := _CARD_HEADING.match(self.text, piece.start, piece.end):
             return heading[1]
         bare = self.text[piece.start : piece.end].lstrip("*_ \n")
-        return "link" if bare.startswith("[") else "text" if piece.end - piece.start <= _SHORT else ""
+        return (
+            "link"
+            if bare.startswith("[")
+            else "text"
+            if piece.end - piece.start <= _SHORT
+            else ""
+        )
 
 
 def _tied(piece: Piece) -> Piece:
@@ -343,7 +420,10 @@ def _is_short(text: str, start: int, end: int) -> bool:
     """Return whether a text has few characters, without link targets."""
     if end - start <= _SHORT or end - start > _MAX_TIED_LENGTH:
         return end - start <= _SHORT
-    return text.find("](", start, end) >= 0 and len(TARGET.sub("]", text[start:end])) <= _SHORT
+    return (
+        text.find("](", start, end) >= 0
+        and len(TARGET.sub("]", text[start:end])) <= _SHORT
+    )
 
 
 def _expects_more(text: str) -> bool:

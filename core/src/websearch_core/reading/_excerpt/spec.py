@@ -1,4 +1,6 @@
-"""Which excerpt of a page to return: a window, the passages that answer a query, or the places of a phrase."""
+"""Which excerpt of a page to return: a window, the passages that answer a query, or the
+places of a phrase.
+"""
 
 from __future__ import annotations
 import re
@@ -38,10 +40,12 @@ _TRIES = 8  # cuts to find the one that fills a budget of tokens
 _ENOUGH = 0.95  # of a budget: good enough to stop looking for a better cut
 _SHORT = 100_000  # characters; scanning them takes less than a millisecond
 _MARKER = re.compile(r"\A[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?")
-_UNSURE = re.compile(r"[\\<>|\[\]$_~]|https?:")  # what a browser may show otherwise than our Markdown has it
+# what a browser may show otherwise than our Markdown has it
+_UNSURE = re.compile(r"[\\<>|\[\]$_~]|https?:")
 _MIN_LENGTH = 12  # characters of a sentence that is worth going to
 _TEXT_TYPES = ("", "text/html", "application/xhtml+xml", "text/plain", "text/markdown")
-_HEADING = re.compile(r"#(?<![^\n]#)(#{0,5})[ \t]+(.*)")  # a sign is found much faster than "^"
+# a sign is found much faster than "^"
+_HEADING = re.compile(r"#(?<![^\n]#)(#{0,5})[ \t]+(.*)")
 _MAX_HEADINGS = 300
 _MAX_PARTS = 30
 _LEVELS = 6
@@ -53,24 +57,32 @@ class ReadOptions(TypedDict, total=False):
     Args:
         max_length: Most characters to return.
         max_tokens: Most tokens to return. If both limits are given, both apply.
-        offset: Where to begin, in characters: 0, or the ``next_offset`` of the previous part. A query or phrase is
-            searched for from this offset.
-        query: Return the passages of the whole page that best answer this, instead of the text at the offset. A mark
-            says which of them stand outside the main text.
-        find: Return the places around this phrase, in the whole page and with the same mark.
-        outline: Return the headings of the page instead, as a list with the size of what is below each, and its offset:
-            ``- Prices (1,200 characters; offset 310)``, and below it ``  - Wholesale (400 characters; offset 1110)``.
-        comments: ``drop`` or ``keep`` what readers wrote about an HTML page, for the readers that run here. By default,
-            an article drops it, and other pages keep what belongs to them.
+        offset: Where to begin, in characters: 0, or the ``next_offset`` of the previous
+            part. A query or phrase is searched for from this offset.
+        query: Return the passages of the whole page that best answer this, instead of
+            the text at the offset. A mark says which of them stand outside the main
+            text.
+        find: Return the places around this phrase, in the whole page and with the same
+            mark.
+        outline: Return the headings of the page instead, as a list with the size of
+            what is below each, and its offset: ``- Prices (1,200 characters; offset
+            310)``, and below it ``  - Wholesale (400 characters; offset 1110)``.
+        comments: ``drop`` or ``keep`` what readers wrote about an HTML page, for the
+            readers that run here. By default, an article drops it, and other pages keep
+            what belongs to them.
         reviews: The same for reviews. By default, what belongs to the page is kept.
-        links: What to do with the links in the page, for every reader and type of page: ``keep`` them with their
-            targets, keep only their ``text``, or ``drop`` them with their text.
-        transcripts: ``keep`` adds the transcripts that a page or a feed names to its text: captions of its videos, and
-            those of episodes. It is one more request for each, at most three, by the readers that run here. By default
-            they are dropped, except by the tools.
-        token_counter: Counts the tokens of a text; by default `websearch_core.tokens.estimate_tokens`.
-        ocr: Returns the text of an image, from its bytes and its media type, such as ``image/jpeg``: for scanned PDFs,
-            and for images, by the readers that run here.
+        links: What to do with the links in the page, for every reader and type of page:
+            ``keep`` them with their targets, keep only their ``text``, or ``drop`` them
+            with their text.
+        transcripts: ``keep`` adds the transcripts that a page or a feed names to its
+            text: captions of its videos, and those of episodes. It is one more request
+            for each, at most three, by the readers that run here. By default they are
+            dropped, except by the tools.
+        token_counter: Counts the tokens of a text; by default
+            `websearch_core.tokens.estimate_tokens`.
+        ocr: Returns the text of an image, from its bytes and its media type, such as
+            ``image/jpeg``: for scanned PDFs, and for images, by the readers that run
+            here.
     """
 
     max_length: int | None
@@ -89,13 +101,16 @@ class ReadOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class Excerpt:
-    """An excerpt: one of three ways to choose text, or the outline, under one or two limits.
+    """An excerpt: one of three ways to choose text, or the outline, under one or two
+    limits.
 
-    The arguments are those of `ReadOptions`. Without a limit, the excerpt has any length. An empty *query* or *find* is
-    none. *count* returns the number of tokens in a text.
+    The arguments are those of `ReadOptions`. Without a limit, the excerpt has any
+    length. An empty *query* or *find* is none. *count* returns the number of tokens in
+    a text.
 
     Raises:
-        InvalidOption: A limit or the offset is out of range, or two of *query*, *find* and *outline* are given.
+        InvalidOption: A limit or the offset is out of range, or two of *query*, *find*
+            and *outline* are given.
     """
 
     max_length: int | None = None
@@ -110,33 +125,58 @@ class Excerpt:
         """Check the options before anything is fetched."""
         for name, (kind, what) in _TYPES.items():
             value = getattr(self, name)
-            if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-                raise InvalidOption(f"{name}: must be {what}, not {type(value).__name__}")
+            if not isinstance(value, kind) or (
+                isinstance(value, bool) and kind is not bool
+            ):
+                raise InvalidOption(
+                    f"{name}: must be {what}, not {type(value).__name__}"
+                )
         check(1 if self.max_length is None else self.max_length, self.offset)
         if self.max_tokens is not None and self.max_tokens < 1:
-            raise InvalidOption(f"max_tokens: must be at least 1, not {self.max_tokens}")
+            raise InvalidOption(
+                f"max_tokens: must be at least 1, not {self.max_tokens}"
+            )
         if _describe(self.query) + _describe(self.find) + self.outline > 1:
             raise InvalidOption("give one of query, find and outline")
 
     def is_cheap(self, page: Page) -> bool:
-        """Return whether cutting it from *page* is fast enough to do on an event loop."""
-        is_window = self.max_tokens is None and not _describe(self.query) and not _describe(self.find)
+        """Return whether cutting it from *page* is fast enough to do on an event
+        loop.
+        """
+        is_window = (
+            self.max_tokens is None
+            and not _describe(self.query)
+            and not _describe(self.find)
+        )
         return is_window and len(page.content) + len(page.rest) <= _SHORT
 
     def of(self, page: Page) -> Page:
         """Cut this excerpt from *page*, which must be a whole page.
 
         Raises:
-            InvalidOption: The phrase has no characters to search for, or *max_tokens* is too small for any text.
+            InvalidOption: The phrase has no characters to search for, or *max_tokens*
+                is too small for any text.
         """
         text = join_rest(page)
         most = max(1, 2 * len(text)) if self.max_length is None else self.max_length
-        about = most if self.max_tokens is None else min(most, CHARACTERS_PER_TOKEN * self.max_tokens)
+        about = (
+            most
+            if self.max_tokens is None
+            else min(most, CHARACTERS_PER_TOKEN * self.max_tokens)
+        )
         cut = partial(_safely, self._cut(page, about), page.content, text)
-        part = cut(most) if self.max_tokens is None else _fit_tokens(cut, most, self.max_tokens, self.count)
+        part = (
+            cut(most)
+            if self.max_tokens is None
+            else _fit_tokens(cut, most, self.max_tokens, self.count)
+        )
         if not self.outline:
             part = part.model_copy(update={"outline": find_parts(page.content)})
-        return link_passages(part, page, f"{self.query or ''} {self.find or ''}") if part.passages else part
+        return (
+            link_passages(part, page, f"{self.query or ''} {self.find or ''}")
+            if part.passages
+            else part
+        )
 
     def _cut(self, page: Page, about: int) -> Callable[[int], Page]:
         if _describe(self.find):
@@ -146,14 +186,20 @@ class Excerpt:
         if self.outline:
             return partial(outline_of, page)
         if page.rest and self.offset > len(page.content):
-            page = page.model_copy(update={"content": join_rest(page)}).with_notes(f"this is {OUTSIDE}")
+            page = page.model_copy(update={"content": join_rest(page)}).with_notes(
+                f"this is {OUTSIDE}"
+            )
         return partial(cut_window, page, offset=self.offset)
 
 
-def _safely(cut: Callable[[int], Page], content: str, whole: str, max_length: int) -> Page:
-    """Cut a part out of *whole*, a page's *content* and what is beside it, that is as safe to render as the whole.
+def _safely(
+    cut: Callable[[int], Page], content: str, whole: str, max_length: int
+) -> Page:
+    """Cut a part out of *whole*, a page's *content* and what is beside it, that is as
+    safe to render as the whole.
 
-    A cut can divide a code block. Its second half is code only if the fence is written again.
+    A cut can divide a code block. Its second half is code only if the fence is written
+    again.
     """
     bare = cut(max_length)
     if bare.content == content:
@@ -161,7 +207,9 @@ def _safely(cut: Callable[[int], Page], content: str, whole: str, max_length: in
     part = _sealed(bare, whole)
     if part.content_length <= max_length:
         return part
-    return _sealed(cut(max(1, max_length - (part.content_length - bare.content_length))), whole)
+    return _sealed(
+        cut(max(1, max_length - (part.content_length - bare.content_length))), whole
+    )
 
 
 def _sealed(part: Page, whole: str) -> Page:
@@ -179,15 +227,21 @@ def _describe(words: str | None) -> bool:
     return bool(words and words.strip())
 
 
-def _fit_tokens(cut: Callable[[int], Page], most: int, max_tokens: int, count: TokenCounter) -> Page:
-    """Cut a page so that its content fills a budget of tokens, which *count* is asked for a few times.
+def _fit_tokens(
+    cut: Callable[[int], Page], most: int, max_tokens: int, count: TokenCounter
+) -> Page:
+    """Cut a page so that its content fills a budget of tokens, which *count* is asked
+    for a few times.
 
-    *cut* returns the page cut to at most so many characters; *most* of them may be asked for.
+    *cut* returns the page cut to at most so many characters; *most* of them may be
+    asked for.
     """
     best: Page | None = None
     taken = best_taken = tries = 0
     low, high, length = 0, most + 1, min(most, max_tokens * CHARACTERS_PER_TOKEN)
-    while high - low > 1 and (best is None or (tries < _TRIES and best_taken < _ENOUGH * max_tokens)):
+    while high - low > 1 and (
+        best is None or (tries < _TRIES and best_taken < _ENOUGH * max_tokens)
+    ):
         tries += 1
         page = cut(length)
         if best is None or page.content != best.content:
@@ -198,19 +252,29 @@ def _fit_tokens(cut: Callable[[int], Page], most: int, max_tokens: int, count: T
             high = length
         by_proportion = len(page.content) * max_tokens // max(taken, 1)
         by_halves = min((low + high) // 2, 2 * low or high)
-        length = by_proportion if low < by_proportion < high and tries < _TRIES else max(by_halves, low + 1)
+        length = (
+            by_proportion
+            if low < by_proportion < high and tries < _TRIES
+            else max(by_halves, low + 1)
+        )
     if best is None:
         raise InvalidOption(f"max_tokens={max_tokens} is too small")
     return best
 
 
 def link_passages(part: Page, whole: Page, words: str) -> Page:
-    """Return *part* with a ``link`` for each passage that has a sentence which occurs only once in the *whole* page.
+    """Return *part* with a ``link`` for each passage that has a sentence which occurs
+    only once in the *whole* page.
 
-    The link leads to the sentence with most of the *words* of the query, or of the phrase that was sought.
+    The link leads to the sentence with most of the *words* of the query, or of the
+    phrase that was sought.
     """
     url = link_target(whole.final_url or whole.url)
-    if url is None or whole.media_type not in _TEXT_TYPES or len(part.content) == len(whole.content):
+    if (
+        url is None
+        or whole.media_type not in _TEXT_TYPES
+        or len(part.content) == len(whole.content)
+    ):
         return part
     seen = Folded(whole.content, seen=True).form
     wanted = {term.removesuffix("*") for term in query_terms(words)}
@@ -221,34 +285,60 @@ def link_passages(part: Page, whole: Page, words: str) -> Page:
     def link(passage: Passage) -> str | None:
         text = whole.content[passage.offset : passage.offset + passage.length]
         found = list(_sentences(text))
-        best = max(found, key=lambda n: len(wanted.intersection(list_terms(n[1]))), default=None)
+        best = max(
+            found,
+            key=lambda n: len(wanted.intersection(list_terms(n[1]))),
+            default=None,
+        )
         return best and link_to_text(url, best[1], count, before=best[0], after=best[2])
 
     return part.model_copy(
-        update={"passages": tuple(one.model_copy(update={"link": link(one)}) for one in part.passages)}
+        update={
+            "passages": tuple(
+                one.model_copy(update={"link": link(one)}) for one in part.passages
+            )
+        }
     )
 
 
 def _sentences(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield each sentence that a browser shows as it is, with what stands before and after it in its paragraph."""
-    parts = [text[piece.start : piece.end] for piece in pieces(text) if not piece.leads and not piece.frame]
+    """Yield each sentence that a browser shows as it is, with what stands before and
+    after it in its paragraph.
+    """
+    parts = [
+        text[piece.start : piece.end]
+        for piece in pieces(text)
+        if not piece.leads and not piece.frame
+    ]
     for n, part in enumerate(parts):
         plain = _plain(part)
         if len(plain) >= _MIN_LENGTH and "\n" not in part.strip():
-            before = _plain(parts[n - 1]) if n and not parts[n - 1].endswith("\n") else ""
-            after = _plain(parts[n + 1]) if n + 1 < len(parts) and not part.endswith("\n") else ""
+            before = (
+                _plain(parts[n - 1]) if n and not parts[n - 1].endswith("\n") else ""
+            )
+            after = (
+                _plain(parts[n + 1])
+                if n + 1 < len(parts) and not part.endswith("\n")
+                else ""
+            )
             yield before, plain, after
 
 
 def _plain(part: str) -> str:
-    """Return the text of *part* as a person sees it, or nothing if that is not certain."""
-    bare = LINK.sub(lambda link: link[0][1 : link[0].rindex("](")], _MARKER.sub("", part))
+    """Return the text of *part* as a person sees it, or nothing if that is not
+    certain.
+    """
+    bare = LINK.sub(
+        lambda link: link[0][1 : link[0].rindex("](")], _MARKER.sub("", part)
+    )
     bare = " ".join(bare.replace("*", "").replace("`", "").split())
     return "" if _UNSURE.search(bare) else bare
 
 
 class Section(NamedTuple):
-    """What a heading is above: its level, where it begins and ends, and the headings around it with its own."""
+    """What a heading is above: its level, where it begins and ends, and the headings
+    around it with its own.
+    """
 
     level: int
     start: int
@@ -257,20 +347,27 @@ class Section(NamedTuple):
 
     def show(self) -> Passage:
         """Return it as a part of the page."""
-        return Passage(offset=self.start, length=self.end - self.start, headings=self.titles)
+        return Passage(
+            offset=self.start, length=self.end - self.start, headings=self.titles
+        )
 
 
 def find_sections(text: str, most: int = _MAX_HEADINGS) -> list[Section]:
-    """Return the sections of *text*: at most *most*, so maybe without the lower levels."""
+    """Return the sections of *text*: at most *most*, so maybe without the lower
+    levels.
+    """
     fences = find_fences(text)
     found = [
         (len(heading[1]) + 1, heading.start(), title)
         for heading in _HEADING.finditer(text)
-        if span_at(fences, heading.start()) is None and (title := plain_title(heading[2]))
+        if span_at(fences, heading.start()) is None
+        and (title := plain_title(heading[2]))
     ]
     counts = Counter(level for level, _, _ in found)
     totals = accumulate(counts[level] for level in range(1, _LEVELS + 1))
-    deepest = max((level for level, total in enumerate(totals, 1) if total <= most), default=1)
+    deepest = max(
+        (level for level, total in enumerate(totals, 1) if total <= most), default=1
+    )
     sections: list[Section] = []
     path: list[tuple[int, str]] = []
     kept = [one for one in found if one[0] <= deepest][:most]
@@ -288,30 +385,54 @@ def find_sections(text: str, most: int = _MAX_HEADINGS) -> list[Section]:
 
 
 def find_parts(text: str) -> tuple[Passage, ...]:
-    """Return the main parts of *text*: the sections of the highest level that has several, the title set aside."""
+    """Return the main parts of *text*: the sections of the highest level that has
+    several, the title set aside.
+    """
     sections = find_sections(text)
     levels = [section.level for section in sections]
     top = next((level for level in range(1, _LEVELS + 1) if levels.count(level) > 1), 0)
-    return tuple(one.show() for one in islice((one for one in sections if one.level == top), _MAX_PARTS))
+    return tuple(
+        one.show()
+        for one in islice((one for one in sections if one.level == top), _MAX_PARTS)
+    )
 
 
 def outline_of(page: Page, max_length: int) -> Page:
-    """Return *page* with its outline as its content: as many levels as *max_length* characters hold."""
+    """Return *page* with its outline as its content: as many levels as *max_length*
+    characters hold.
+    """
     check(max_length, 0)
     size = len(page.content)
     sections = find_sections(page.content)
     base = min((section.level for section in sections), default=0)
     lines = [
-        (level, f"{'  ' * (level - base)}- {titles[-1]} ({end - start:,} characters; offset {start})")
+        (
+            level,
+            (
+                f"{'  ' * (level - base)}- {titles[-1]} ({end - start:,} characters; "
+                f"offset {start})"
+            ),
+        )
         for level, start, end, titles in sections
     ]
-    fitting = ([line for level, line in lines if level <= deepest] for deepest in range(_LEVELS, base - 1, -1) if lines)
+    fitting = (
+        [line for level, line in lines if level <= deepest]
+        for deepest in range(_LEVELS, base - 1, -1)
+        if lines
+    )
     shown = next((some for some in fitting if len("\n".join(some)) <= max_length), [])
     if lines and not shown:
         top = [line for level, line in lines if level == base]
         ends = accumulate(len(line) + 1 for line in top)
         shown = top[: sum(end <= max_length for end in ends)]
-    cut = show(page, "\n".join(shown), truncated=True, outline=tuple(one.show() for one in sections))
+    cut = show(
+        page,
+        "\n".join(shown),
+        truncated=True,
+        outline=tuple(one.show() for one in sections),
+    )
     left = len(sections) - len(shown)
     notes = [f"{quantity(left, 'heading')} left out of the outline"] if left else []
-    return cut.with_notes(*(notes if sections else [f"the text has no headings, and {size:,} characters"]))
+    return cut.with_notes(
+        *(notes if sections else [f"the text has no headings, and {size:,} characters"])
+    )

@@ -15,35 +15,60 @@ LINK = re.compile(r"\[(?:[^\[\]\n]|\[[^\[\]\n]{0,200}\])*+\]\([^()\n]*+\)")
 
 
 def cut_window(page: Page, max_length: int, offset: int = 0) -> Page:
-    """Cut a window of at most *max_length* characters out of a whole page; beyond its end, the window is empty.
+    """Cut a window of at most *max_length* characters out of a whole page; beyond its
+    end, the window is empty.
 
-    The windows that ``next_offset`` leads to join to exactly the whole text. The cut falls between blocks if possible,
-    else between lines, else between words. It never falls inside a link, a table row or a code block, unless that alone
-    is longer than the window; then the parts of a link that was cut come back as plain text, with a space that
-    `sanitize` adds. At any other offset, inside code in a quotation, the block may be closed early.
+    The windows that ``next_offset`` leads to join to exactly the whole text. The cut
+    falls between blocks if possible, else between lines, else between words. It never
+    falls inside a link, a table row or a code block, unless that alone is longer than
+    the window; then the parts of a link that was cut come back as plain text, with a
+    space that `sanitize` adds. At any other offset, inside code in a quotation, the
+    block may be closed early.
     """
     check(max_length, offset)
     whole = page.content
     end = _end(whole, offset, offset + max_length)
-    facts = {"offset": offset, "rest": "", "next_offset": end if end < len(whole) else None}
-    return beyond(show(page, whole[offset:end], truncated=end < len(whole) or page.truncated, **facts))
+    facts = {
+        "offset": offset,
+        "rest": "",
+        "next_offset": end if end < len(whole) else None,
+    }
+    return beyond(
+        show(
+            page,
+            whole[offset:end],
+            truncated=end < len(whole) or page.truncated,
+            **facts,
+        )
+    )
 
 
 def show(page: Page, content: str, **facts: Any) -> Page:
-    """Return a whole page with only *content* as its text, and *facts*: other fields of it."""
-    update = {"content": content, "content_length": len(content), "original_length": len(page.content)}
+    """Return a whole page with only *content* as its text, and *facts*: other fields of
+    it.
+    """
+    update = {
+        "content": content,
+        "content_length": len(content),
+        "original_length": len(page.content),
+    }
     return page.model_copy(update=update | facts)
 
 
 def beyond(cut: Page) -> Page:
     """Add a note if *cut* begins beyond the end of the text."""
     if cut.offset and cut.offset >= cut.original_length:
-        return cut.with_notes(f"offset {cut.offset} is beyond the end: the text has {cut.original_length} characters")
+        return cut.with_notes(
+            f"offset {cut.offset} is beyond the end: the text has "
+            f"{cut.original_length} characters"
+        )
     return cut
 
 
 def check(max_length: int, offset: int) -> None:
-    """Check the limits of a window, and raise `InvalidOption` if one is out of range."""
+    """Check the limits of a window, and raise `InvalidOption` if one is out of
+    range.
+    """
     if max_length < 1:
         raise InvalidOption(f"max_length: must be at least 1, not {max_length}")
     if offset < 0:
@@ -57,7 +82,8 @@ def _end(text: str, start: int, limit: int) -> int:
     if inside := span_at(code, limit, within=True):
         if inside[0] > start:
             return inside[0]
-        return text.rfind("\n", start, limit) + 1 or limit  # the fence is longer than the window
+        # the fence is longer than the window
+        return text.rfind("\n", start, limit) + 1 or limit
     earliest = limit - (limit - start) // _LAST_PART
     for boundary in ("\n\n", "\n"):
         if cut := _last(text, boundary, earliest, limit, code):
@@ -72,8 +98,12 @@ def _end(text: str, start: int, limit: int) -> int:
     return cut
 
 
-def _last(text: str, boundary: str, earliest: int, limit: int, code: Sequence[tuple[int, int]]) -> int | None:
-    """Return the last position after a *boundary*, between *earliest* and *limit*, that is outside code."""
+def _last(
+    text: str, boundary: str, earliest: int, limit: int, code: Sequence[tuple[int, int]]
+) -> int | None:
+    """Return the last position after a *boundary*, between *earliest* and *limit*, that
+    is outside code.
+    """
     place = limit
     while (found := text.rfind(boundary, earliest, place)) >= 0:
         cut = found + len(boundary)

@@ -1,6 +1,7 @@
 """Flatten the parsed page to its visible elements and blocks of text.
 
-This is the only walk over the parser's nodes; all later steps use its result. So its bounds hold for all.
+This is the only walk over the parser's nodes; all later steps use its result. So its
+bounds hold for all.
 """
 
 from __future__ import annotations
@@ -16,7 +17,17 @@ from ..._text.invisible import GLYPHS, is_clean, strip_invisible
 from .._element import BLOCKS
 from .css.look import PLAIN, Look, judge_inline_style
 from .formula import FORMULAS, read_formula
-from .hidden import MAY_HIDE, MAY_OPEN, WHOLE, Openers, hiding, is_for_calendars, may_be_unseen, skips, stays_hidden
+from .hidden import (
+    MAY_HIDE,
+    MAY_OPEN,
+    WHOLE,
+    Openers,
+    hiding,
+    is_for_calendars,
+    may_be_unseen,
+    skips,
+    stays_hidden,
+)
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -25,16 +36,23 @@ MAX_ELEMENTS = 100_000
 MAX_CHARACTERS = 2_000_000
 
 _SILENT = frozenset(
-    "script style template iframe object embed svg canvas audio video map select datalist textarea noembed "
+    "script style template iframe object embed svg canvas audio video map select "
+    "datalist textarea noembed "
     "noframes link meta head title annotation annotation-xml progress meter -".split()
 )
 # Being inside one of these says something about a text; a bit for each.
-TELLING_TAGS = {name: 1 << place for place, name in enumerate("a article main nav header footer aside".split())}
+TELLING_TAGS = {
+    name: 1 << place
+    for place, name in enumerate("a article main nav header footer aside".split())
+}
 _IN_LINK, _IN_CODE = TELLING_TAGS["a"], 1 << len(TELLING_TAGS)
 _BITS = TELLING_TAGS | {"pre": _IN_CODE}
-_TELLING = frozenset({*_BITS, "dialog"})  # elements that say something even without attributes
+# elements that say something even without attributes
+_TELLING = frozenset({*_BITS, "dialog"})
 _ALL_BITS = (1 << len(_BITS)) - 1
-_MUTED = _ALL_BITS + 1  # times the bits of `Look`: text that is hidden, unless an element inside makes it visible again
+# times the bits of `Look`: text that is hidden, unless an element inside makes it
+# visible again
+_MUTED = _ALL_BITS + 1
 _PARTS = BLOCKS | {"button", "label"}  # their text forms blocks of its own
 _NO_ATTRIBUTES: dict[str, str | None] = {}
 _DISPLAYED: dict[str, str | None] = {"display": "block"}
@@ -45,19 +63,28 @@ _PLAIN = bytes(range(0x20, 0x7F)) + b"\t\n" + _END.encode()
 _CHUNK_SIZE = 2**16  # characters
 _MAX_MARKS = 1_000  # characters
 _TEXT = 2  # the parser's tag number of text nodes
-_KNOWN_TAGS = 200  # the parser gives the elements of the standard lower numbers than names that a page makes up
+# the parser gives the elements of the standard lower numbers than names that a page
+# makes up
+_KNOWN_TAGS = 200
 _NAMES: dict[int, str] = {}
-_MIN_LENGTH = 200  # characters: a page with less visible text may be written for readers without scripts
-# Characters: hidden text this long, and longer than all visible text, is taken for what scripts will show.
+# characters: a page with less visible text may be written for readers without scripts
+_MIN_LENGTH = 200
+# Characters: hidden text this long, and longer than all visible text, is taken for what
+# scripts will show.
 _MIN_SHOWN_LATER = 1_000
 _EPOCH_LENGTHS = (10, 13)  # digits of seconds and milliseconds, since 2001
-_TIMED = re.compile(r"(?<![a-z])(?:date|(?:date)?time(?:ago|stamp)?|livestamp|epoch)(?![a-z])", re.IGNORECASE)
+_TIMED = re.compile(
+    r"(?<![a-z])(?:date|(?:date)?time(?:ago|stamp)?|livestamp|epoch)(?![a-z])",
+    re.IGNORECASE,
+)
 # Of templates.
 PLACE = re.compile(r"\{\{[^{}]{0,200}\}\}")  # as in Vue, Angular and Handlebars
-# Attributes by which templates say what scripts are to do: ``v-for``, ``ng-repeat``, ``x-text``, ``:key``, ``*ngif``.
+# Attributes by which templates say what scripts are to do: ``v-for``, ``ng-repeat``,
+# ``x-text``, ``:key``, ``*ngif``.
 _DIRECTIVE = re.compile(r"(?:v|ng|data-ng|x|wire)-[a-z]|data-bind$|[:@*#\[(][a-z]")
 _CODES = frozenset({"pre", "code", "kbd", "samp", "tt", "var"})
-_LISTING = frozenset({"td", "th", "dt", "dd", "li"})  # where a manual lists what may be written in a template
+# where a manual lists what may be written in a template
+_LISTING = frozenset({"td", "th", "dt", "dd", "li"})
 _WORD, _LONG_WORD = re.compile(r"\w"), re.compile(r"\w{3}")
 _CALENDAR = "BEGIN:VCALENDAR"
 _CLOSING = re.compile(r"\[/([a-z]{2,20})_[a-z0-9_]{1,60}\]")
@@ -66,9 +93,11 @@ _MIN_SHORTCODES = 4  # of a page: fewer may be mentioned in its text
 
 
 class TextBlocks:
-    """Elements by number, in the order of the page, so that each comes after its parent; number 0 is the body.
+    """Elements by number, in the order of the page, so that each comes after its
+    parent; number 0 is the body.
 
-    Runs of text are numbered too, and so are blocks: each is the text of one or more runs that belong together.
+    Runs of text are numbered too, and so are blocks: each is the text of one or more
+    runs that belong together.
     """
 
     def __init__(self) -> None:
@@ -81,14 +110,17 @@ class TextBlocks:
         self.run_texts: list[str] = []
         self.run_elements: list[int] = []
         self.run_blocks: list[int] = []
-        self.block_elements: list[int] = []  # the block element that contains each block
+        # the block element that contains each block
+        self.block_elements: list[int] = []
         self.block_texts: list[str] = []
         self.block_linked: list[int] = []  # how many characters of each are in links
         self.hidden = 0  # hidden passages that were left out
         self.hidden_length = 0  # their characters
-        self.unasked = 0  # hidden passages that are read although people may never see them
+        # hidden passages that are read although people may never see them
+        self.unasked = 0
         self.invisible = 0  # invisible characters that were removed
-        self.unfilled = 0  # places that scripts would fill, such as ``{{title}}``, which were left out
+        # places that scripts would fill, such as ``{{title}}``, which were left out
+        self.unfilled = 0
         self.scriptless = False  # True if the text is from ``<noscript>``
         self.cut = False  # True if the page is too large to be read to its end
 
@@ -97,7 +129,9 @@ class TextBlocks:
         return self.around[element] & _IN_LINK > 0
 
     def around_all(self, elements: Iterable[int]) -> bytearray:
-        """Return for each element 1 if it is the body, or is or contains one of *elements*."""
+        """Return for each element 1 if it is the body, or is or contains one of
+        *elements*.
+        """
         found = bytearray(len(self.names))
         found[0] = 1
         for within in elements:
@@ -108,7 +142,9 @@ class TextBlocks:
         return found
 
     def part(self, blocks: Sequence[int]) -> TextBlocks:
-        """Return the same page with some of its blocks, in order, for what looks at elements and blocks only."""
+        """Return the same page with some of its blocks, in order, for what looks at
+        elements and blocks only.
+        """
         if len(blocks) == len(self.block_texts):
             return self
         some = copy(self)
@@ -118,7 +154,9 @@ class TextBlocks:
         return some
 
     def holders(self, some: Iterable[int]) -> list[int]:
-        """Return for each element the innermost of *some* that it is, or is in; 0, the body, if there is none."""
+        """Return for each element the innermost of *some* that it is, or is in; 0, the
+        body, if there is none.
+        """
         found = [0] * len(self.names)
         for element in sorted(some):  # those inside others come after them
             end = self.ends[element]
@@ -144,11 +182,18 @@ class TextBlocks:
         return {mark: mark.lower() for mark in set(self.marks)}
 
     def find_marks(self, pattern: re.Pattern[str], hints: Iterable[str]) -> set[str]:
-        """Return the marks that *pattern* finds in lower case; only those with one of the *hints* are searched."""
+        """Return the marks that *pattern* finds in lower case; only those with one of
+        the *hints* are searched.
+        """
         marks = self._lower_marks
         together = "\n".join(marks.values())
         some = [hint for hint in hints if hint in together]
-        return {mark for hint in some for mark, lower in marks.items() if hint in lower and pattern.search(lower)}
+        return {
+            mark
+            for hint in some
+            for mark, lower in marks.items()
+            if hint in lower and pattern.search(lower)
+        }
 
     def links(self) -> Iterator[str]:
         """Yield the targets of the links, as written in the page."""
@@ -158,23 +203,33 @@ class TextBlocks:
 
 
 def find_blocks(
-    body: LexborNode | None, *, opens: bool = True, rendered: bool = False, streamed: bool = False
+    body: LexborNode | None,
+    *,
+    opens: bool = True,
+    rendered: bool = False,
+    streamed: bool = False,
 ) -> TextBlocks:
     """Walk over the parsed page, and keep what a reader can see.
 
-    Hidden text is skipped, except what an earlier control opens (tabs, accordions), streamed parts of a page, and
-    hidden parts that are longer than everything visible, since scripts will show them. ``<noscript>`` is skipped too,
-    unless it has the text of an article, or the page has little other text.
+    Hidden text is skipped, except what an earlier control opens (tabs, accordions),
+    streamed parts of a page, and hidden parts that are longer than everything visible,
+    since scripts will show them. ``<noscript>`` is skipped too, unless it has the text
+    of an article, or the page has little other text.
 
-    HTML without scripts, and so without controls, *opens* nothing. What scripts left hidden in a page that a browser
-    *rendered* stays hidden. A *streamed* page has the script by which React moves parts to their places.
+    HTML without scripts, and so without controls, *opens* nothing. What scripts left
+    hidden in a page that a browser *rendered* stays hidden. A *streamed* page has the
+    script by which React moves parts to their places.
     """
     page = _Markup(opens=opens, rendered=rendered, streamed=streamed)
     seen = _Walk(body, page)
     opened = seen.shown_by_scripts() if opens and not rendered else frozenset()
     if opened:
         seen = _Walk(body, page, opened)
-    if seen.characters < _MIN_LENGTH and body is not None and body.css_first("noscript"):
+    if (
+        seen.characters < _MIN_LENGTH
+        and body is not None
+        and body.css_first("noscript")
+    ):
         without = _Walk(body, page, opened, noscript=True)
         if without.characters > max(_MIN_LENGTH, 2 * seen.characters):
             without.outline.scriptless = True
@@ -200,7 +255,12 @@ class _Walk:
     """One walk over the page; very few pages need a second."""
 
     def __init__(
-        self, body: LexborNode | None, page: _Markup, opened: frozenset[int] = frozenset(), *, noscript: bool = False
+        self,
+        body: LexborNode | None,
+        page: _Markup,
+        opened: frozenset[int] = frozenset(),
+        *,
+        noscript: bool = False,
     ) -> None:
         self.outline = TextBlocks()
         self._page = page
@@ -208,17 +268,48 @@ class _Walk:
         self._hidden: list[_Hidden] = []
         self._joints: list[str] = []  # the text between each run and the one before it
         if body is not None:
-            self._walk(body.first_child, opened, _SILENT if noscript else _SILENT | {"noscript"})
+            self._walk(
+                body.first_child,
+                opened,
+                _SILENT if noscript else _SILENT | {"noscript"},
+            )
         self.characters = sum(map(len, map(str.strip, self.outline.run_texts)))
 
-    def _walk(self, following: LexborNode | None, opened: frozenset[int], silent: frozenset[str]) -> None:  # noqa: PLR0915
-        # One loop with local variables, for speed: it runs thousands of times for a page.
-        o, joints, opens, openers = self.outline, self._joints, self._opens, Openers(streamed=self._page.streamed)
-        names, parents, marks, around, stream, linked = o.names, o.parents, o.marks, o.around, o.stream, o.block_linked
-        run_texts, run_elements, run_blocks, all_attributes = o.run_texts, o.run_elements, o.run_blocks, o.attributes
-        here = part = inside = 0  # the element, the one in `_PARTS` around it, and the bits of `around` and `_MUTED`
-        waiting: list[tuple[LexborNode | None, int, int, int]] = []  # for each level above: the next node, and these
-        alike = {"": _NO_ATTRIBUTES}  # by class, the attributes of elements with no other attribute
+    def _walk(
+        self,
+        following: LexborNode | None,
+        opened: frozenset[int],
+        silent: frozenset[str],
+    ) -> None:
+        # One loop with local variables, for speed: it runs thousands of times for a
+        # page.
+        o, joints, opens, openers = (
+            self.outline,
+            self._joints,
+            self._opens,
+            Openers(streamed=self._page.streamed),
+        )
+        names, parents, marks, around, stream, linked = (
+            o.names,
+            o.parents,
+            o.marks,
+            o.around,
+            o.stream,
+            o.block_linked,
+        )
+        run_texts, run_elements, run_blocks, all_attributes = (
+            o.run_texts,
+            o.run_elements,
+            o.run_blocks,
+            o.attributes,
+        )
+        # the element, the one in `_PARTS` around it, and the bits of `around` and
+        # `_MUTED`
+        here = part = inside = 0
+        # for each level above: the next node, and these
+        waiting: list[tuple[LexborNode | None, int, int, int]] = []
+        # by class, the attributes of elements with no other attribute
+        alike = {"": _NO_ATTRIBUTES}
         block, joint, room = -1, "", MAX_CHARACTERS
         while True:
             if following is None:
@@ -231,39 +322,68 @@ class _Walk:
             node, following = following, following.next
             number = node.tag_id
             if number == _TEXT:
-                idle = block < 0 and not inside & _IN_CODE  # then white space means nothing, and need not be read
-                skip = idle and following is not None and node.is_empty_text_node  # the last in an element rarely is
+                # then white space means nothing, and need not be read
+                idle = block < 0 and not inside & _IN_CODE
+                # the last in an element rarely is
+                skip = idle and following is not None and node.is_empty_text_node
                 text = None if skip else node.text_lexbor()
                 if not text or inside >= _MUTED or (idle and text.isspace()):
                     continue
                 place = here
             else:
                 name = _NAMES.get(number) or _name(node)
-                if name in silent and not (name == "noscript" and self._has_article(node, here)):
+                if name in silent and not (
+                    name == "noscript" and self._has_article(node, here)
+                ):
                     if name == "template":
                         openers.pass_by(len(names), name, node.attributes)
                     continue
                 attributes, mark, has_more, muted = node.attributes, "", False, inside
-                if attributes or name in _TELLING or inside >= _MUTED:  # else there is nothing to judge it by
+                # else there is nothing to judge it by
+                if attributes or name in _TELLING or inside >= _MUTED:
                     mark = attributes.get("class") or ""
-                    has_more = len(attributes) > (mark != "")  # than a class, the only attribute of most elements
-                    if mark and may_be_unseen(mark) and self._is_unseen(node, mark, here, openers):
+                    # than a class, the only attribute of most elements
+                    has_more = len(attributes) > (mark != "")
+                    if (
+                        mark
+                        and may_be_unseen(mark)
+                        and self._is_unseen(node, mark, here, openers)
+                    ):
                         continue
-                    if name == "a" and (attributes.get("href") or "")[:1] == "#" and skips(node.text_lexbor() or ""):
+                    if (
+                        name == "a"
+                        and (attributes.get("href") or "")[:1] == "#"
+                        and skips(node.text_lexbor() or "")
+                    ):
                         continue
-                    if (has_more and not MAY_HIDE.isdisjoint(attributes)) or name == "dialog" or inside >= _MUTED:
+                    if (
+                        (has_more and not MAY_HIDE.isdisjoint(attributes))
+                        or name == "dialog"
+                        or inside >= _MUTED
+                    ):
                         look = judge_inline_style(attributes.get("style") or "")
                         hides = hiding(name, attributes, look)
-                        if hides and not (opens and openers.open(name, attributes, look)) and node.mem_id not in opened:
-                            if (unread := node.text_lexbor()) and not unread.isspace() and hides * _MUTED & ~inside:
+                        if (
+                            hides
+                            and not (opens and openers.open(name, attributes, look))
+                            and node.mem_id not in opened
+                        ):
+                            if (
+                                (unread := node.text_lexbor())
+                                and not unread.isspace()
+                                and hides * _MUTED & ~inside
+                            ):
                                 length = sum(map(len, unread.split()))
-                                self._hidden.append(_Hidden(node, name, attributes, look, length))
+                                self._hidden.append(
+                                    _Hidden(node, name, attributes, look, length)
+                                )
                             if hides >= WHOLE:
                                 continue
                             muted |= hides * _MUTED
                         muted &= ~(look.resets * _MUTED)
                     if not has_more:
-                        attributes = alike.setdefault(mark, attributes)  # shared, since allocating memory takes time
+                        # shared, since allocating memory takes time
+                        attributes = alike.setdefault(mark, attributes)
                     else:
                         if identity := attributes.get("id"):
                             mark = f"{mark} {identity}"
@@ -276,14 +396,18 @@ class _Walk:
                 if place > MAX_ELEMENTS:
                     o.cut = True
                     break
-                is_part = name in _PARTS and not inside & _IN_CODE  # code is a single block
+                # code is a single block
+                is_part = name in _PARTS and not inside & _IN_CODE
                 if is_part:
                     block = -1
                 elif name in _PARTING:
                     joint = " "
                 tex = read_formula(node, name, attributes) if name in FORMULAS else None
                 if tex:
-                    name, attributes = "math", _DISPLAYED if tex.display else _NO_ATTRIBUTES
+                    name, attributes = (
+                        "math",
+                        _DISPLAYED if tex.display else _NO_ATTRIBUTES,
+                    )
                 within = muted | _BITS[name] if name in _BITS else muted
                 if within >= _MUTED and (tex or node.first_child is None):
                     continue
@@ -327,26 +451,42 @@ class _Walk:
                 break
         o.unasked = openers.unasked
 
-    def _is_unseen(self, node: LexborNode, mark: str, here: int, openers: Openers) -> bool:
-        """Return whether nobody sees an element with such classes, and nobody misses it.
+    def _is_unseen(
+        self, node: LexborNode, mark: str, here: int, openers: Openers
+    ) -> bool:
+        """Return whether nobody sees an element with such classes, and nobody misses
+        it.
 
-        Text for screen readers is missed where it stands for a sign that everybody sees: alone in the cell of a table,
-        or beside a text that screen readers skip, as in ``<ins aria-hidden=true>$9</ins>``.
+        Text for screen readers is missed where it stands for a sign that everybody
+        sees: alone in the cell of a table, or beside a text that screen readers skip,
+        as in ``<ins aria-hidden=true>$9</ins>``.
         """
         if is_for_calendars(mark):
             return True
         if self._page.rendered or openers.open("", node.attributes, PLAIN):
             return False
         for other in (_beside(node, after=False), _beside(node, after=True)):
-            if other is not None and other.attributes.get("aria-hidden") == "true" and other.text(strip=True):
+            if (
+                other is not None
+                and other.attributes.get("aria-hidden") == "true"
+                and other.text(strip=True)
+            ):
                 return False
         o = self.outline
         around = [here, o.parents[here], o.parents[max(o.parents[here], 0)]]
-        return o.is_linked(here) or not any(o.names[max(element, 0)] in _CELLS for element in around)
+        return o.is_linked(here) or not any(
+            o.names[max(element, 0)] in _CELLS for element in around
+        )
 
     def _has_article(self, noscript: LexborNode, here: int) -> bool:
-        """Return whether a ``<noscript>`` has the text that a script writes or takes from a template."""
-        if not self._opens or self._page.rendered or len(noscript.text_lexbor() or "") < _MIN_LENGTH:
+        """Return whether a ``<noscript>`` has the text that a script writes or takes
+        from a template.
+        """
+        if (
+            not self._opens
+            or self._page.rendered
+            or len(noscript.text_lexbor() or "") < _MIN_LENGTH
+        ):
             return False
         o = self.outline
         while here > 0:
@@ -354,23 +494,41 @@ class _Walk:
                 return True
             here = o.parents[here]
         before = _beside(noscript, after=False)
-        return before is not None and _name(before) == "script" and "template" in (before.attributes.get("type") or "")
+        return (
+            before is not None
+            and _name(before) == "script"
+            and "template" in (before.attributes.get("type") or "")
+        )
 
     def shown_by_scripts(self) -> frozenset[int]:
-        """Return the hidden elements with more text than is visible, because scripts will show them.
+        """Return the hidden elements with more text than is visible, because scripts
+        will show them.
 
         Transparent ones count together: animations fade in one after the other.
         """
         most = max(_MIN_SHOWN_LATER, self.characters)
-        put_away = [one for one in self._hidden if not stays_hidden(one.name, one.attributes, one.look)]
-        if sum(one.length for one in put_away) <= most:  # a quick check: the length includes the source of scripts
+        put_away = [
+            one
+            for one in self._hidden
+            if not stays_hidden(one.name, one.attributes, one.look)
+        ]
+        # a quick check: the length includes the source of scripts
+        if sum(one.length for one in put_away) <= most:
             return frozenset()
-        lengths = {one.node.mem_id: _Walk(one.node, self._page).characters for one in put_away}
+        lengths = {
+            one.node.mem_id: _Walk(one.node, self._page).characters for one in put_away
+        }
         if sum(lengths.values()) <= most:
             return frozenset()
-        if large := frozenset(place for place, length in lengths.items() if length > most):
+        if large := frozenset(
+            place for place, length in lengths.items() if length > most
+        ):
             return large
-        faint = frozenset(one.node.mem_id for one in put_away if "opacity" in (one.attributes.get("style") or ""))
+        faint = frozenset(
+            one.node.mem_id
+            for one in put_away
+            if "opacity" in (one.attributes.get("style") or "")
+        )
         return faint if sum(map(lengths.__getitem__, faint)) > most else frozenset()
 
     def finish(self) -> TextBlocks:
@@ -388,7 +546,11 @@ class _Walk:
         if any(map(GLYPHS.search, odd)):
             o.run_texts = [GLYPHS.sub("", text) for text in o.run_texts]
             text = self._join()
-        if self._opens and not self._page.rendered and any(map(text.__contains__, ("{{", "[/", _CALENDAR))):
+        if (
+            self._opens
+            and not self._page.rendered
+            and any(map(text.__contains__, ("{{", "[/", _CALENDAR)))
+        ):
             o.unfilled = _remove_templates(o)
             text = self._join()
         blocks = text.split(_END)[1:]
@@ -399,39 +561,70 @@ class _Walk:
         return o
 
     def _join(self) -> str:
-        return "".join(chain.from_iterable(zip(self._joints, self.outline.run_texts, strict=True)))
+        return "".join(
+            chain.from_iterable(zip(self._joints, self.outline.run_texts, strict=True))
+        )
 
 
 def _write_days(outline: TextBlocks) -> None:
-    """Write seconds or milliseconds since 1970, of which scripts make dates, as the day, where a mark says time."""
+    """Write seconds or milliseconds since 1970, of which scripts make dates, as the
+    day, where a mark says time.
+    """
     for run, text in enumerate(outline.run_texts):
-        if len(text) in _EPOCH_LENGTHS and text.isdecimal() and (day := parse_date(text)):
+        if (
+            len(text) in _EPOCH_LENGTHS
+            and text.isdecimal()
+            and (day := parse_date(text))
+        ):
             element = outline.run_elements[run]
             around = (element, max(outline.parents[element], 0))
-            marks = (" ".join((outline.names[n], outline.marks[n], *outline.attributes[n])) for n in around)
+            marks = (
+                " ".join((outline.names[n], outline.marks[n], *outline.attributes[n]))
+                for n in around
+            )
             if any(map(_TIMED.search, marks)):
                 outline.run_texts[run] = day.date().isoformat()
 
 
 def _remove_templates(outline: TextBlocks) -> int:
-    """Remove places that scripts would fill, shortcodes and data of calendars from texts outside of code.
+    """Remove places that scripts would fill, shortcodes and data of calendars from
+    texts outside of code.
 
-    A place counts where its block says nothing else, as in ``By {{author}} on {{date}}``, or where an element around it
-    has a directive, as in ``<li v-for="item in items">``. Shortcodes count where the page closes some of their family:
+    A place counts where its block says nothing else, as in ``By {{author}} on
+    {{date}}``, or where an element around it has a directive, as in ``<li v-for="item
+    in items">``. Shortcodes count where the page closes some of their family:
     ``[/vc_row]``. Return how many places there were.
     """
-    names, texts, elements, blocks = outline.names, outline.run_texts, outline.run_elements, outline.run_blocks
+    names, texts, elements, blocks = (
+        outline.names,
+        outline.run_texts,
+        outline.run_elements,
+        outline.run_blocks,
+    )
     in_code = outline.holders(n for n, name in enumerate(names) if name in _CODES)
     runs = [n for n in range(len(texts)) if not in_code[elements[n]]]
-    filled = [blocks[run] for run in runs if "{{" in texts[run] for _ in PLACE.findall(texts[run])]
+    filled = [
+        blocks[run]
+        for run in runs
+        if "{{" in texts[run]
+        for _ in PLACE.findall(texts[run])
+    ]
     several = {block for block, other in pairwise(filled) if block == other}
-    said = {n for n, element in enumerate(outline.block_elements) if names[element] in _LISTING}
+    said = {
+        n
+        for n, element in enumerate(outline.block_elements)
+        if names[element] in _LISTING
+    }
     for block, text in zip(blocks, texts, strict=True):
         word = _LONG_WORD if block in several else _WORD
         if word.search(PLACE.sub("", text) if "{{" in text else text):
             said.add(block)
-    empty = {*filled} - said | {blocks[run] for run in runs if texts[run].lstrip().startswith(_CALENDAR)}
-    directed = outline.holders(n for n, own in enumerate(outline.attributes) if any(map(_DIRECTIVE.match, own)))
+    empty = {*filled} - said | {
+        blocks[run] for run in runs if texts[run].lstrip().startswith(_CALENDAR)
+    }
+    directed = outline.holders(
+        n for n, own in enumerate(outline.attributes) if any(map(_DIRECTIVE.match, own))
+    )
     unfilled = 0
     for run in runs:
         if blocks[run] in empty or directed[elements[run]]:
@@ -440,14 +633,22 @@ def _remove_templates(outline: TextBlocks) -> int:
             unfilled += count
     written = "\n".join(texts[run] for run in runs if "[" in texts[run])
     families = set(_CLOSING.findall(written))
-    if families and sum(found[1] in families for found in _SHORTCODE.finditer(written)) >= _MIN_SHORTCODES:
+    if (
+        families
+        and sum(found[1] in families for found in _SHORTCODE.finditer(written))
+        >= _MIN_SHORTCODES
+    ):
         for run in runs:
-            texts[run] = _SHORTCODE.sub(lambda found: " " if found[1] in families else found[0], texts[run])
+            texts[run] = _SHORTCODE.sub(
+                lambda found: " " if found[1] in families else found[0], texts[run]
+            )
     return unfilled
 
 
 def _beside(node: LexborNode, *, after: bool) -> LexborNode | None:
-    """Return the element before or after *node*, if only white space stands between them."""
+    """Return the element before or after *node*, if only white space stands between
+    them.
+    """
     beside = node.next if after else node.prev
     while beside is not None and beside.is_empty_text_node:
         beside = beside.next if after else beside.prev
@@ -455,9 +656,13 @@ def _beside(node: LexborNode, *, after: bool) -> LexborNode | None:
 
 
 def _odd(text: str) -> Iterator[str]:
-    """Yield the text in chunks without plain characters, which are most of it and would take long to search."""
+    """Yield the text in chunks without plain characters, which are most of it and would
+    take long to search.
+    """
     for begin in range(0, len(text), _CHUNK_SIZE):
-        yield text[begin : begin + _CHUNK_SIZE].encode().translate(None, _PLAIN).decode()
+        yield (
+            text[begin : begin + _CHUNK_SIZE].encode().translate(None, _PLAIN).decode()
+        )
 
 
 def _name(node: LexborNode) -> str:

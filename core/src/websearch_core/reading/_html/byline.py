@@ -1,4 +1,6 @@
-"""Find the author and the dates that a page shows: in microdata, or in the few lines around the headline."""
+"""Find the author and the dates that a page shows: in microdata, or in the few lines
+around the headline.
+"""
 
 from __future__ import annotations
 import re
@@ -15,16 +17,27 @@ if TYPE_CHECKING:
 
 _CHANGED = re.compile(PHRASES["changed"], re.IGNORECASE)
 _PUBLISHED = re.compile(PHRASES["published"], re.IGNORECASE)
-# Words that may stand beside the date in a line that is nothing but a date: time of day, weekday, time to read.
+# Words that may stand beside the date in a line that is nothing but a date: time of
+# day, weekday, time to read.
 _BESIDE = frozenset(
-    "am pm a p m t z h hrs uhr utc gmt est edt cst cdt mst mdt pst pdt bst cet cest ist jst "
+    "am pm a p m t z h hrs uhr utc gmt est edt cst cdt mst mdt pst pdt bst cet cest "
+    "ist jst "
     "at on um le den kl the el il min mins minute minutes read reading "
-    "mon monday tue tues tuesday wed wednesday thu thur thurs thursday fri friday sat saturday sun sunday".split()
+    "mon monday tue tues tuesday wed wednesday thu thur thurs thursday fri friday sat "
+    "saturday sun sunday".split()
 )
 _WORD = re.compile(r"[^\W\d_]+")
-_BY_SOMEONE = re.compile(r"\b(?:by|par|von|por)\b(?:\s*:)?(?:\s+[\w.-]+){0,6}", re.IGNORECASE)
-_RANGE = re.compile(r"\s*(?:[-–—~]|to|until|till|through|and|bis|und|au|al|à|y|et|do|до|по)\s*", re.IGNORECASE)  # noqa: RUF001
-_PERIOD = re.compile(r"\b(?:valid|until|till|expir\w+|deadline|due)\b|\bfrom\b[^.]*\d[^.]*\bto\b", re.IGNORECASE)
+_BY_SOMEONE = re.compile(
+    r"\b(?:by|par|von|por)\b(?:\s*:)?(?:\s+[\w.-]+){0,6}", re.IGNORECASE
+)
+_RANGE = re.compile(
+    r"\s*(?:[-–—~]|to|until|till|through|and|bis|und|au|al|à|y|et|do|до|по)\s*",  # noqa: RUF001
+    re.IGNORECASE,
+)
+_PERIOD = re.compile(
+    r"\b(?:valid|until|till|expir\w+|deadline|due)\b|\bfrom\b[^.]*\d[^.]*\bto\b",
+    re.IGNORECASE,
+)
 _OTHER_LABEL = re.compile(r":\s*$")
 _NEAR = 80  # nodes to look at from the headline on
 _BEFORE = 60  # nodes to look at before it
@@ -37,14 +50,19 @@ _MAX_NODES = 100  # in an element whose text is read as a line
 _MAX_TEXT_LENGTH = 6_000  # characters
 _MAX_WORDS = 12  # of a name, or a list of names
 _SPACES = range(1, 4)  # in a name before a comma
-_MIN_LISTED = 4  # names: with fewer, what follows the first may be a title or an employer
+# names: with fewer, what follows the first may be a title or an employer
+_MIN_LISTED = 4
 
-_UNSEEN = frozenset("script style nav svg button select form template iframe picture img rt rp".split())
+_UNSEEN = frozenset(
+    "script style nav svg button select form template iframe picture img rt rp".split()
+)
 _APART = frozenset({"br", "div", "li", "p"})
 _INLINE = frozenset({"a", "abbr", "b", "em", "i", "small", "span", "strong", "time"})
 _HEADINGS = frozenset({"h2", "h3", "h4"})
 # Inside these, authors and dates are not those of the page.
-_OTHERS = re.compile(r"comment|review|answer|hasPart|itemListElement|related", re.IGNORECASE)
+_OTHERS = re.compile(
+    r"comment|review|answer|hasPart|itemListElement|related", re.IGNORECASE
+)
 # Common names of classes: byline, post-author, authorName, c-author__name, username.
 _BY_CLASS = re.compile(
     r"(?:^|[\s_-])(?:post|entry|article|page|blog|story|meta|c|m)?[_-]*(?:authors?|by-?line|writers?|user-?name|posted-?by)"
@@ -53,14 +71,17 @@ _BY_CLASS = re.compile(
     re.ASCII,
 )
 _VERB = r"(?:written|posted|published|reported|created|authored|submitted|asked|started|words|story|article)"
-_OTHER_BY = r"(?:von|par|por|door|av|af)"  # in other languages, where it begins many other lines too
+# in other languages, where it begins many other lines too
+_OTHER_BY = r"(?:von|par|por|door|av|af)"
 _NOUN = r"(?:authors?|autor(?:in|a|e|es|as)?|auteure?s?|yazar|автор|penulis)"
 _BY = re.compile(
     rf"^(?:{_VERB}\s+)?by\b[\s:]*|^(?:author|authors|writer|par|von|por)\b\s*:?\s*|^(?:{_OTHER_BY}|{_NOUN})\s*:\s*",
     re.IGNORECASE,
 )
 _LABEL = re.compile(
-    rf"(?:{_VERB}\s+)?by\s*:?|thread starter|topic author|topic starter|(?:{_OTHER_BY}|di|{_NOUN})\s*:?", re.IGNORECASE
+    rf"(?:{_VERB}\s+)?by\s*:?|thread starter|topic author|topic "
+    rf"starter|(?:{_OTHER_BY}|di|{_NOUN})\s*:?",
+    re.IGNORECASE,
 )
 _NAME_FOLLOWS = r"(?=[^\W\d_])(?![a-z])"
 _BY_NAME = re.compile(
@@ -69,11 +90,15 @@ _BY_NAME = re.compile(
 )
 _END = re.compile(
     r"\s*[|·•»«]\s*|\s+[-–—/]\s+"  # noqa: RUF001 - as pages have them
-    r"|,?\s*\b(?:published|last updated|updated on|updated|posted|on)\b[\s:]*(?=\w*\W*\d|$)",
+    r"|,?\s*\b(?:published|last updated|updated "
+    r"on|updated|posted|on)\b[\s:]*(?=\w*\W*\d|$)",
     re.IGNORECASE,
 )
-_BEFORE_DATE = re.compile(r"(?:,|\s+on)\s+(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s*$|,\s*$", re.IGNORECASE)
-# Between two full names: "Ada Lovelace and Mary Shelley", but "Smith and Sons" is one name.
+_BEFORE_DATE = re.compile(
+    r"(?:,|\s+on)\s+(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s*$|,\s*$", re.IGNORECASE
+)
+# Between two full names: "Ada Lovelace and Mary Shelley", but "Smith and Sons" is one
+# name.
 _AND = re.compile(r"(?<=\w\w)(?: and | und | et | & )(?=[^\W\d_]\S* [^\W\d_])(?![a-z])")
 _INITIALS = re.compile(r"(?<=\w) \(\w{1,5}\.?\)(?=$|,)")  # "Ada Lovelace (al)"
 _YEAR = re.compile(r"[12]\d{3}")
@@ -95,7 +120,9 @@ class Byline:
 
     @property
     def complete(self) -> bool:
-        """Whether the search can end. *modified* does not count, since few pages have all three."""
+        """Whether the search can end. *modified* does not count, since few pages have
+        all three.
+        """
         return bool(self.author and self.published)
 
     def date(self, date: datetime | None, words: str) -> None:
@@ -107,7 +134,9 @@ class Byline:
 
 
 def read_byline(headline: LexborNode | None, marked: Sequence[LexborNode]) -> Byline:
-    """Find the author and the dates of a page: in the microdata of the *marked* elements, and near its *headline*."""
+    """Find the author and the dates of a page: in the microdata of the *marked*
+    elements, and near its *headline*.
+    """
     found = Byline()
     _read_microdata(marked, found)
     if headline is not None and not found.complete:
@@ -116,13 +145,17 @@ def read_byline(headline: LexborNode | None, marked: Sequence[LexborNode]) -> By
 
 
 def person(text: str) -> str | None:
-    """Return the name in a line such as ``By Ada Lovelace | May 4``, or None; several names come with commas."""
+    """Return the name in a line such as ``By Ada Lovelace | May 4``, or None; several
+    names come with commas.
+    """
     whole = " ".join(text[:_MAX_LINE_LENGTH].split())
     line = _BY.sub("", whole)
     begin = next((start for _, start, _ in find_dates(line)), 0) if line != whole else 0
     if lead := _BEFORE_DATE.search(line[:begin]):
         line = line[: lead.start()]
-    line = _AND.sub(", ", _INITIALS.sub("", _END.split(line, maxsplit=1)[0])).strip(" ,;:-–—")  # noqa: RUF001 - as pages have them
+    line = _AND.sub(", ", _INITIALS.sub("", _END.split(line, maxsplit=1)[0])).strip(
+        " ,;:-–—"  # noqa: RUF001
+    )
     if len(line) > _MAX_LENGTH or line.count(" ") >= _MAX_WORDS:
         line = _first_names(line)
     if not 2 <= len(line) <= _MAX_LENGTH or _NO_NAME.search(line) or find_date(line):
@@ -131,8 +164,12 @@ def person(text: str) -> str | None:
 
 
 def _first_names(line: str) -> str:
-    """Return those names of a long list that fit, or the name before ``, professor of ...``; maybe an empty string."""
-    whole = line if len(line) <= _MAX_LENGTH else line[: _MAX_LENGTH + 1].rpartition(",")[0]
+    """Return those names of a long list that fit, or the name before ``, professor of
+    ...``; maybe an empty string.
+    """
+    whole = (
+        line if len(line) <= _MAX_LENGTH else line[: _MAX_LENGTH + 1].rpartition(",")[0]
+    )
     names = [name.strip() for name in whole.split(",")]
     fit = [name.count(" ") in _SPACES and not name[0].islower() for name in names]
     if all(fit) and len(names) >= _MIN_LISTED:
@@ -143,7 +180,13 @@ def _first_names(line: str) -> str:
 def _read_microdata(marked: Sequence[LexborNode], found: Byline) -> None:
     for node in marked[:_MAX_PROPERTIES]:
         kind = node.attributes.get("itemprop")
-        if kind not in {"author", "creator", "datePublished", "dateCreated", "dateModified"} or _is_of_other_page(node):
+        if kind not in {
+            "author",
+            "creator",
+            "datePublished",
+            "dateCreated",
+            "dateModified",
+        } or _is_of_other_page(node):
             continue
         if kind.startswith("date"):
             value = _value(node)
@@ -159,7 +202,9 @@ def _value(node: LexborNode) -> str:
 
 def _is_of_other_page(node: LexborNode) -> bool:
     around = (above.attributes for above in enclosing(node.parent, _MAX_LEVELS))
-    return any(_OTHERS.search(f"{one.get('itemprop')} {one.get('itemtype')}") for one in around)
+    return any(
+        _OTHERS.search(f"{one.get('itemprop')} {one.get('itemtype')}") for one in around
+    )
 
 
 def enclosing(node: LexborNode | None, most: int) -> Iterator[LexborNode]:
@@ -180,7 +225,9 @@ def _read_lines(headline: LexborNode, found: Byline) -> None:
             if len(line) <= _MAX_LENGTH:
                 if not found.author and (labelled or _BY_NAME.match(line)):
                     found.author = person(line)
-                if _YEAR.search(line) and fits_before_date(_lead(node.parent), found.author, same_line=True):
+                if _YEAR.search(line) and fits_before_date(
+                    _lead(node.parent), found.author, same_line=True
+                ):
                     for date, words in dates_of_line(line, before, found.author):
                         found.date(date, words)
             labelled = bool(_LABEL.fullmatch(line))
@@ -188,7 +235,9 @@ def _read_lines(headline: LexborNode, found: Byline) -> None:
         elif tag == "time":
             attributes = node.attributes
             stated = parse_date((attributes.get("datetime") or "").strip())
-            fits = fits_before_date(_lead(node), found.author, same_line=True) and fits_before_date(before)
+            fits = fits_before_date(
+                _lead(node), found.author, same_line=True
+            ) and fits_before_date(before)
             if stated and fits and is_past(stated):
                 found.date(stated, f"{before} {attributes.get('class')}")
         elif below and tag in _HEADINGS and _leads_on(node, title):
@@ -207,21 +256,32 @@ def _read_lines(headline: LexborNode, found: Byline) -> None:
 
 
 def _lead(node: LexborNode | None) -> str:
-    """Return the text right before an inline element, in the same line: ``Posted on`` in ``Posted on <b>May 4</b>``."""
+    """Return the text right before an inline element, in the same line: ``Posted on``
+    in ``Posted on <b>May 4</b>``.
+    """
     before = node.prev if node is not None and node.tag in _INLINE else None
-    return (before.text_content or "").strip() if before is not None and before.is_text_node else ""
+    return (
+        (before.text_content or "").strip()
+        if before is not None and before.is_text_node
+        else ""
+    )
 
 
 def _leads_on(heading: LexborNode, title: str) -> bool:
-    """Return whether a heading links to another page: what follows is about other pages."""
+    """Return whether a heading links to another page: what follows is about other
+    pages.
+    """
     text = line_of(heading)
-    return heading.css_first("a") is not None and text not in title and title not in text
+    return (
+        heading.css_first("a") is not None and text not in title and title not in text
+    )
 
 
 def _around(headline: LexborNode) -> Iterator[tuple[LexborNode, str, bool]]:
     """Yield the elements and texts around the headline, in the order of the page.
 
-    Each comes with the name of the element, empty for text, and whether the headline has begun.
+    Each comes with the name of the element, empty for text, and whether the headline
+    has begun.
     """
     start = headline
     for _ in range(_ABOVE):
@@ -253,15 +313,21 @@ def _around(headline: LexborNode) -> Iterator[tuple[LexborNode, str, bool]]:
 
 
 def line_of(node: LexborNode) -> str:
-    """Return the text of an element on one line; only its beginning, if it contains many elements."""
+    """Return the text of an element on one line; only its beginning, if it contains
+    many elements.
+    """
     return " ".join("".join(_pieces(node)).split())
 
 
 def begins(node: LexborNode, line: str) -> bool:
     """Return whether the text of an element begins with *line*."""
     # The first piece decides in most cases, and is quick to get.
-    first = " ".join(next((piece for piece in _pieces(node) if not piece.isspace()), "").split())
-    return (line.startswith(first) or first.startswith(line)) and line_of(node).startswith(line)
+    first = " ".join(
+        next((piece for piece in _pieces(node) if not piece.isspace()), "").split()
+    )
+    return (line.startswith(first) or first.startswith(line)) and line_of(
+        node
+    ).startswith(line)
 
 
 def _pieces(node: LexborNode) -> Iterator[str]:
@@ -282,26 +348,39 @@ def _pieces(node: LexborNode) -> Iterator[str]:
 
 
 def says_changed(words: str) -> bool:
-    """Return whether *words* around a date say that the page was changed then, rather than published."""
+    """Return whether *words* around a date say that the page was changed then, rather
+    than published.
+    """
     return _CHANGED.search(words) is not None
 
 
 def is_past(date: datetime) -> bool:
-    """Return whether a page can have been published at *date*, in whatever zone its clock runs."""
+    """Return whether a page can have been published at *date*, in whatever zone its
+    clock runs.
+    """
     return date <= datetime.now(UTC) + timedelta(days=1)
 
 
-def fits_before_date(words: str, author: str | None = None, *, same_line: bool = False) -> bool:
-    """Return whether a date after *words* may be that of the page: after ``Posted on``, not ``Show on``.
+def fits_before_date(
+    words: str, author: str | None = None, *, same_line: bool = False
+) -> bool:
+    """Return whether a date after *words* may be that of the page: after ``Posted on``,
+    not ``Show on``.
 
-    If they are not in the *same_line*, they may be about anything, unless they end with a colon.
+    If they are not in the *same_line*, they may be about anything, unless they end with
+    a colon.
     """
-    fits = _says_when(words) or (_is_bare(words, author) if same_line else _OTHER_LABEL.search(words) is None)
+    fits = _says_when(words) or (
+        _is_bare(words, author) if same_line else _OTHER_LABEL.search(words) is None
+    )
     return fits and _PERIOD.search(words) is None
 
 
-def dates_of_line(line: str, before: str = "", author: str | None = None) -> list[tuple[datetime, str]]:
-    """Return the dates that a line near the headline states, each with the words that tell what it is.
+def dates_of_line(
+    line: str, before: str = "", author: str | None = None
+) -> list[tuple[datetime, str]]:
+    """Return the dates that a line near the headline states, each with the words that
+    tell what it is.
 
     *before* is the end of the text before the line, which may be its label.
     """
@@ -312,16 +391,26 @@ def dates_of_line(line: str, before: str = "", author: str | None = None) -> lis
     between = [line[end:start] for end, start in zip(ends, starts[1:], strict=False)]
     if any(map(_RANGE.fullmatch, between)):
         return []
-    if not _says_when(line) and not _is_bare(line[: starts[0]] + line[ends[0] :], author):
+    if not _says_when(line) and not _is_bare(
+        line[: starts[0]] + line[ends[0] :], author
+    ):
         return []
     words = [f"{before} {line[: starts[0]]}", *between]
     words[-1] += line[ends[-1] :]
-    return [(date, said) for (date, _, _), said in zip(found, words, strict=True) if is_past(date)]
+    return [
+        (date, said)
+        for (date, _, _), said in zip(found, words, strict=True)
+        if is_past(date)
+    ]
 
 
 def _is_bare(words: str, author: str | None) -> bool:
-    """Return whether the *words* beside a date are nothing but a byline, a time of day and the like."""
-    rest = _BY_SOMEONE.sub(" ", words.replace(author, " ") if author else words, count=1)
+    """Return whether the *words* beside a date are nothing but a byline, a time of day
+    and the like.
+    """
+    rest = _BY_SOMEONE.sub(
+        " ", words.replace(author, " ") if author else words, count=1
+    )
     return all(word.casefold() in _BESIDE for word in _WORD.findall(rest))
 
 

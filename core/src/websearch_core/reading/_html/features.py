@@ -1,9 +1,10 @@
-"""Features of a text block that do not depend on its language: how much text and how many links are around it, what the
-page calls its parts, what comes before and after.
+"""Features of a text block that do not depend on its language: how much text and how
+many links are around it, what the page calls its parts, what comes before and after.
 
-Class names, ids and structure mean much the same in any language. No feature looks at the text itself, except for
-prices and the words of what the page states about itself (its title, its description, the texts in its data): stop
-words, capitals and punctuation were tried, and added nothing.
+Class names, ids and structure mean much the same in any language. No feature looks at
+the text itself, except for prices and the words of what the page states about itself
+(its title, its description, the texts in its data): stop words, capitals and
+punctuation were tried, and added nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from .metadata import Metadata
 
 LEVELS = 6  # elements examined for a block: its own and those around it
-MISSING = -1.0  # value of a missing feature: of an element outside the body, or without a heading before the block
+# value of a missing feature: of an element outside the body, or without a heading
+# before the block
+MISSING = -1.0
 
 _PROSE = frozenset({"p", "li", "blockquote", "pre", "td", "dd"})
 _MIN_PROSE = 60  # characters: a longer text in one of these elements is prose
@@ -35,28 +38,43 @@ _FAR = 999  # blocks: the distance if there is no headline
 _COMPARED_LENGTH = 100  # characters of a text to compare with what the page states
 _CURRENCIES = re.compile("[$€£]")
 _UNSPACED = re.compile(f"[{UNSPACED}]+")
-_MIN_BYTES = 1.3  # for each character of a text in UTF-8, if much of it is in such a script
+# for each character of a text in UTF-8, if much of it is in such a script
+_MIN_BYTES = 1.3
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORD = re.compile("[a-z]{3,19}")
 _KINDS = {
-    "article": {"Article", "NewsArticle", "BlogPosting", "TechArticle", "Report", "ScholarlyArticle"},
+    "article": {
+        "Article",
+        "NewsArticle",
+        "BlogPosting",
+        "TechArticle",
+        "Report",
+        "ScholarlyArticle",
+    },
     "product": {"Product", "ProductGroup"},
     "discussion": {"QAPage", "DiscussionForumPosting"},
     "list": {"ItemList", "CollectionPage"},
 }
-_STATED_TEXTS = ("articleBody", "text", "reviewBody", "description")  # of a thing in JSON-LD
+# of a thing in JSON-LD
+_STATED_TEXTS = ("articleBody", "text", "reviewBody", "description")
 _MAX_STATED_LENGTH = 100_000  # characters
 
 Values = Sequence[float]
 
 
 def words_of(marks: str) -> set[str]:
-    """``"SideBar ad-slot_2"`` -> ``{"side", "bar", "slot"}``, however the names are spelled."""
-    return set(_WORD.findall(marks if marks.islower() else _CAMEL.sub(" ", marks).lower()))
+    """``"SideBar ad-slot_2"`` -> ``{"side", "bar", "slot"}``, however the names are
+    spelled.
+    """
+    return set(
+        _WORD.findall(marks if marks.islower() else _CAMEL.sub(" ", marks).lower())
+    )
 
 
 def count_words(text: str) -> int:
-    """Count the words of a text quickly; every character of a script without spaces is one."""
+    """Count the words of a text quickly; every character of a script without spaces is
+    one.
+    """
     words = text.count(" ") + 1
     if text.isascii() or len(text.encode("utf-8", "replace")) < _MIN_BYTES * len(text):
         return words
@@ -66,10 +84,13 @@ def count_words(text: str) -> int:
 class BlockFeatures:
     """The features of all blocks of a page with at least one, by name.
 
-    *words* says how strongly a word of a class or id, or a tag (``<li>``), speaks for or against content.
+    *words* says how strongly a word of a class or id, or a tag (``<li>``), speaks for
+    or against content.
     """
 
-    def __init__(self, outline: TextBlocks, url: str, facts: Metadata, words: Mapping[str, float]) -> None:
+    def __init__(
+        self, outline: TextBlocks, url: str, facts: Metadata, words: Mapping[str, float]
+    ) -> None:
         self._outline = outline
         self._tree = _Tree(outline)
         self._names = _Names(self._tree, words)
@@ -84,13 +105,17 @@ class BlockFeatures:
 
     @property
     def levels(self) -> list[list[int]]:
-        """For each level, the element of each block, as an index into the values of `elements`."""
+        """For each level, the element of each block, as an index into the values of
+        `elements`.
+        """
         return self._tree.levels()
 
     def elements(self) -> Iterator[tuple[str, Values]]:
-        """Yield the features of elements; the last value of each is for a missing element.
+        """Yield the features of elements; the last value of each is for a missing
+        element.
 
-        They come one by one, so that the features of a large page are never all in memory.
+        They come one by one, so that the features of a large page are never all in
+        memory.
         """
         tree, names = self._tree, self._names
         total = tree.letters[0]
@@ -109,14 +134,22 @@ class BlockFeatures:
         yield "tag", [*names.tags, MISSING]
 
     def blocks(self) -> Iterator[tuple[str, Values]]:
-        """Yield the features of blocks, also one by one: their surroundings, what comes before, the block itself."""
+        """Yield the features of blocks, also one by one: their surroundings, what comes
+        before, the block itself.
+        """
         tree, names = self._tree, self._names
         yield "tag", [names.tags[element] for element in tree.own]
         yield from _around(tree, names)
         yield from _in_order(self._outline, tree, self.sizes)
-        first = [text[:_COMPARED_LENGTH].lower().split() for text in self._outline.block_texts]
+        first = [
+            text[:_COMPARED_LENGTH].lower().split()
+            for text in self._outline.block_texts
+        ]
         for name, words in self._stated.items():
-            shares = (sum(map(words.__contains__, some)) / len(some) if some else 0.0 for some in first)
+            shares = (
+                sum(map(words.__contains__, some)) / len(some) if some else 0.0
+                for some in first
+            )
             yield name, [*shares] if words else [0.0] * self.count
 
 
@@ -125,7 +158,9 @@ def _ratios(parts: Values, wholes: Values) -> Values:
 
 
 class _Tree:
-    """The elements that contain text, renumbered in the same order, and how much text each contains."""
+    """The elements that contain text, renumbered in the same order, and how much text
+    each contains.
+    """
 
     def __init__(self, outline: TextBlocks) -> None:
         kept = outline.around_all(outline.block_elements)
@@ -135,16 +170,22 @@ class _Tree:
         self.around = list(compress(outline.around, kept))
         self.parents = [number[parent] for parent in compress(outline.parents, kept)]
         self.parents[0] = -1
-        self.own = [number[element] for element in outline.block_elements]  # of each block
+        # of each block
+        self.own = [number[element] for element in outline.block_elements]
         self.lengths = [len(text) or 1 for text in outline.block_texts]
-        self.linked_shares = [min(1.0, part / of) for part, of in zip(outline.block_linked, self.lengths, strict=True)]
+        self.linked_shares = [
+            min(1.0, part / of)
+            for part, of in zip(outline.block_linked, self.lengths, strict=True)
+        ]
         self._measure()
 
     def _measure(self) -> None:
         count, names, parents = len(self.names), self.names, self.parents
         letters, prose, blocks, headings, link_blocks = ([0] * count for _ in range(5))
         linked, last = [0.0] * count, [-1] * count
-        for block, (element, length, share) in enumerate(zip(self.own, self.lengths, self.linked_shares, strict=True)):
+        for block, (element, length, share) in enumerate(
+            zip(self.own, self.lengths, self.linked_shares, strict=True)
+        ):
             letters[element] += length
             linked[element] += share * length
             blocks[element] += 1
@@ -171,7 +212,9 @@ class _Tree:
         self.blocks, self.headings, self.link_blocks = blocks, headings, link_blocks
 
     def levels(self) -> list[list[int]]:
-        """Return for each level the element of each block; the number after the last one means none."""
+        """Return for each level the element of each block; the number after the last
+        one means none.
+        """
         missing = len(self.names)
         parents = [missing, *self.parents[1:], missing]
         levels = [self.own]
@@ -181,34 +224,58 @@ class _Tree:
 
 
 class _Names:
-    """What the names of the elements say for or against content: alone, and with the elements around them."""
+    """What the names of the elements say for or against content: alone, and with the
+    elements around them.
+    """
 
     def __init__(self, tree: _Tree, words: Mapping[str, float]) -> None:
         marks = set(tree.marks)
         first = {mark: mark.partition(" ")[0] for mark in marks}
-        kinds = [*zip(tree.parents, tree.names, map(first.__getitem__, tree.marks), strict=True)]
+        kinds = [
+            *zip(
+                tree.parents,
+                tree.names,
+                map(first.__getitem__, tree.marks),
+                strict=True,
+            )
+        ]
         looks = [*zip(tree.names, tree.marks, strict=True)]
         self.siblings = [*map(Counter(kinds).__getitem__, kinds)]
         self.alike = [*map(Counter(looks).__getitem__, looks)]
-        weights = {mark: [words[word] for word in words_of(mark) if word in words] or [0.0] for mark in marks}
+        weights = {
+            mark: [words[word] for word in words_of(mark) if word in words] or [0.0]
+            for mark in marks
+        }
         worst = {mark: min(known) for mark, known in weights.items()}
         best = {mark: max(known) for mark, known in weights.items()}
         tags = {name: words.get(f"<{name}>", 0.0) for name in set(tree.names)}
         self.worst = [*map(worst.__getitem__, tree.marks)]
         self.best = [*map(best.__getitem__, tree.marks)]
         self.tags = [*map(tags.__getitem__, tree.names)]
-        # For the path from the body to each element: the worst and the best weight, the sums of all, and the length.
-        paths: list[tuple[float, float, float, float, float, int]] = [(0.0, 0.0, 0.0, 0.0, 0.0, 0)]
+        # For the path from the body to each element: the worst and the best weight, the
+        # sums of all, and the length.
+        paths: list[tuple[float, float, float, float, float, int]] = [
+            (0.0, 0.0, 0.0, 0.0, 0.0, 0)
+        ]
         below = zip(tree.parents, self.worst, self.best, self.tags, strict=True)
         for parent, bad, good, tag in islice(below, 1, None):
             least, most, bads, goods, sum_of_tags, depth = paths[parent]
             least = bad if bad < least else least  # noqa: FURB136 - calls would take a third of this loop
             most = good if good > most else most  # noqa: FURB136
-            paths.append((least, most, bads + bad, goods + good, sum_of_tags + tag, depth + 1))
+            paths.append(
+                (least, most, bads + bad, goods + good, sum_of_tags + tag, depth + 1)
+            )
         self.paths = paths
 
 
-_PATH = ("worst word yet", "best word yet", "worst words", "best words", "tags", "depth")
+_PATH = (
+    "worst word yet",
+    "best word yet",
+    "worst words",
+    "best words",
+    "tags",
+    "depth",
+)
 _LIST = ("list: things", "list: letters", "list: share of the page", "list: end")
 _BITS = {bit: bytes(bits & bit for bits in range(256)) for bit in TELLING_TAGS.values()}
 _HALF = ("half: levels up", "half: depth", "half: share")
@@ -216,7 +283,9 @@ _HALF = ("half: levels up", "half: depth", "half: share")
 
 def _around(tree: _Tree, names: _Names) -> Iterator[tuple[str, Values]]:
     """Yield the features of where a block is and what it is part of."""
-    yield from zip(_PATH, zip(*map(names.paths.__getitem__, tree.own), strict=True), strict=True)
+    yield from zip(
+        _PATH, zip(*map(names.paths.__getitem__, tree.own), strict=True), strict=True
+    )
     yield from zip(_LIST, zip(*_lists(tree, names), strict=True), strict=True)
     yield from zip(_HALF, zip(*_halves(tree, names), strict=True), strict=True)
     around = bytes(map(tree.around.__getitem__, tree.own))
@@ -225,7 +294,9 @@ def _around(tree: _Tree, names: _Names) -> Iterator[tuple[str, Values]]:
 
 
 def _lists(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
-    """Return for each block the features of the list of similar things that contains it, if any."""
+    """Return for each block the features of the list of similar things that contains
+    it, if any.
+    """
     letters, siblings, last = tree.letters, names.siblings, tree.last
     total, count = letters[0], tree.blocks[0]
     known: list[tuple[float, ...]] = [(MISSING,) * len(_LIST)]
@@ -234,13 +305,20 @@ def _lists(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
         known.append(
             known[parent]
             if alike < _MIN_ITEMS
-            else (alike, letters[element], letters[parent] / total, last[parent] / count)
+            else (
+                alike,
+                letters[element],
+                letters[parent] / total,
+                last[parent] / count,
+            )
         )
     return map(known.__getitem__, tree.own)
 
 
 def _halves(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
-    """Return for each block the features of the smallest element around it with half of the page's text."""
+    """Return for each block the features of the smallest element around it with half of
+    the page's text.
+    """
     total = tree.letters[0]
     known: list[tuple[float, ...]] = []
     for size, path, parent in zip(tree.letters, names.paths, tree.parents, strict=True):
@@ -252,7 +330,9 @@ def _halves(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
     return map(known.__getitem__, tree.own)
 
 
-def _in_order(outline: TextBlocks, tree: _Tree, sizes: Values) -> Iterator[tuple[str, Values]]:
+def _in_order(
+    outline: TextBlocks, tree: _Tree, sizes: Values
+) -> Iterator[tuple[str, Values]]:
     """Yield the features of what comes before a block, and of the block itself."""
     texts, lengths, count = outline.block_texts, tree.lengths, len(tree.lengths)
     since: list[float] = []
@@ -265,7 +345,10 @@ def _in_order(outline: TextBlocks, tree: _Tree, sizes: Values) -> Iterator[tuple
                 headline = block
         since.append(block - heading if heading >= 0 else MISSING)
     yield "since heading", since
-    yield "after headline", range(-headline, count - headline) if headline >= 0 else [_FAR] * count
+    yield (
+        "after headline",
+        range(-headline, count - headline) if headline >= 0 else [_FAR] * count,
+    )
     yield "length", lengths
     yield "words", sizes
     yield "linked", tree.linked_shares
@@ -273,20 +356,31 @@ def _in_order(outline: TextBlocks, tree: _Tree, sizes: Values) -> Iterator[tuple
     yield "times", [times[text] for text in texts]
     yield "place", [block / count for block in range(count)]
     total = tree.letters[0]
-    yield "text before", [before / total for before in accumulate(lengths[:-1], initial=0)]
+    yield (
+        "text before",
+        [before / total for before in accumulate(lengths[:-1], initial=0)],
+    )
 
 
 def _words_of_data(facts: Metadata) -> set[str]:
     """Return the words of the texts in JSON-LD of the thing that the page is about."""
-    texts = [value for key in _STATED_TEXTS if isinstance(value := facts.about.get(key), str)]
+    texts = [
+        value for key in _STATED_TEXTS if isinstance(value := facts.about.get(key), str)
+    ]
     return set(strip_markup(" ".join(texts)[:_MAX_STATED_LENGTH]).lower().split())
 
 
-def _page(outline: TextBlocks, tree: _Tree, url: str, facts: Metadata) -> dict[str, float]:
+def _page(
+    outline: TextBlocks, tree: _Tree, url: str, facts: Metadata
+) -> dict[str, float]:
     """Return the features that all blocks share: mostly what sort of page it is."""
     total, count = tree.letters[0], tree.blocks[0]
     tags = Counter(outline.names)
-    paragraphs = [length for length, element in zip(tree.lengths, tree.own, strict=True) if tree.names[element] == "p"]
+    paragraphs = [
+        length
+        for length, element in zip(tree.lengths, tree.own, strict=True)
+        if tree.names[element] == "p"
+    ]
     address = urlsplit(url).path
     path = [part for part in address.split("/") if part]
     slug = path[-1] if path else ""
@@ -309,12 +403,18 @@ def _page(outline: TextBlocks, tree: _Tree, url: str, facts: Metadata) -> dict[s
         "cells": tags["td"] / len(outline.names),
         "code": tags["pre"],
         "images": tags["img"] / count,
-        "prices": sum(_CURRENCIES.search(text) is not None for text in outline.block_texts) / count,
+        "prices": sum(
+            _CURRENCIES.search(text) is not None for text in outline.block_texts
+        )
+        / count,
         "path": len(path),
         "slug": len(slug),
         "dashes": slug.count("-"),
         "number in path": float(re.search("[0-9]{4}", address) is not None),
-        **{f"says {kind}": float(not stated.isdisjoint(names)) for kind, names in _KINDS.items()},
+        **{
+            f"says {kind}": float(not stated.isdisjoint(names))
+            for kind, names in _KINDS.items()
+        },
         "about": float(bool(facts.about)),
         "described": len(facts.description or ""),
         "dated": float(facts.published is not None),

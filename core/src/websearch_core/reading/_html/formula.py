@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 FORMULAS = frozenset({"math", "mjx-container", "span"})
 
-_WRITTEN_TWICE = re.compile(r"(?:^|\s)(?:katex|katex-display|mwe-math-element|MathJax(?:_Display)?)(?:\s|$)")
+_WRITTEN_TWICE = re.compile(
+    r"(?:^|\s)(?:katex|katex-display|mwe-math-element|MathJax(?:_Display)?)(?:\s|$)"
+)
 _DISPLAYED = re.compile(r"katex-display|mwe-math-element-block|MathJax_Display")
 _STYLE = re.compile(r"\{\\(?:display|text)style\s*+(.*)\}", re.DOTALL)
 _COMMAND = re.compile(r"\\(?:begin|end)\{[^{}]{0,40}\}|\\[A-Za-z]+")
@@ -22,23 +24,37 @@ _UNSEEN = frozenset({"annotation", "annotation-xml", "mphantom"})
 _MAX_LENGTH = 2000  # characters
 _MAX_DEPTH = 20  # levels of MathML; deeper levels are read as plain text
 _FUNCTIONS = frozenset(
-    "arccos arcsin arctan cos cosh cot det dim exp gcd inf ker lim ln log max min sin sinh sup tan tanh".split()
+    "arccos arcsin arctan cos cosh cot det dim exp gcd inf ker lim ln log max min sin "
+    "sinh sup tan tanh".split()
 )
-_ACCENTS = {"¯": "bar", "‾": "bar", "^": "hat", "~": "tilde", "→": "vec", "˙": "dot", "¨": "ddot"}
+_ACCENTS = {
+    "¯": "bar",
+    "‾": "bar",
+    "^": "hat",
+    "~": "tilde",
+    "→": "vec",
+    "˙": "dot",
+    "¨": "ddot",
+}
 
 
 class Formula(NamedTuple):
-    """A formula in TeX, whether it has its own line, and how many invisible characters were removed."""
+    """A formula in TeX, whether it has its own line, and how many invisible characters
+    were removed.
+    """
 
     source: str
     display: bool
     invisible: int = 0
 
 
-def read_formula(node: LexborNode, name: str, attributes: Mapping[str, str | None]) -> Formula | None:
+def read_formula(
+    node: LexborNode, name: str, attributes: Mapping[str, str | None]
+) -> Formula | None:
     """Return the formula in an element, or None.
 
-    It is a ``math`` element, or what KaTeX, MathJax and Wikipedia put around it and a second rendering as boxes.
+    It is a ``math`` element, or what KaTeX, MathJax and Wikipedia put around it and a
+    second rendering as boxes.
     """
     marks = attributes.get("class") or ""
     math: LexborNode | None = node
@@ -53,7 +69,11 @@ def read_formula(node: LexborNode, name: str, attributes: Mapping[str, str | Non
     if not tex_source or not _is_shown(tex_source, math):
         tex_source = _to_tex(math, 0)[: 20 * _MAX_LENGTH]
     tex = one_line(tex_source, _MAX_LENGTH)
-    display = stated.get("display") == "block" or attributes.get("display") == "true" or bool(_DISPLAYED.search(marks))
+    display = (
+        stated.get("display") == "block"
+        or attributes.get("display") == "true"
+        or bool(_DISPLAYED.search(marks))
+    )
     if inner := _STYLE.fullmatch(tex):
         tex = inner[1].strip()
     return Formula(tex, display, strip_invisible(tex_source)[1]) if tex else None
@@ -67,7 +87,9 @@ def _read_annotation(math: LexborNode) -> str:
 
 
 def _is_shown(tex: str, math: LexborNode) -> bool:
-    """Return whether the words in the TeX of a formula are in its MathML too: only machines read the TeX."""
+    """Return whether the words in the TeX of a formula are in its MathML too: only
+    machines read the TeX.
+    """
     words = set(_WORD.findall(_COMMAND.sub(" ", tex)))
     if not words:
         return True
@@ -76,7 +98,9 @@ def _is_shown(tex: str, math: LexborNode) -> bool:
 
 
 def _to_tex(node: LexborNode, depth: int) -> str:
-    """Convert MathML to TeX. Symbols are kept as characters, even where TeX has a name for them."""
+    """Convert MathML to TeX. Symbols are kept as characters, even where TeX has a name
+    for them.
+    """
     name = node.tag or ""
     if name in _UNSEEN or (depth and _is_hidden(node.attributes)):
         return ""
@@ -85,7 +109,9 @@ def _to_tex(node: LexborNode, depth: int) -> str:
         if name == "mi" and text in _FUNCTIONS:
             return f"\\{text} "
         return f"\\text{{{text}}}" if name == "mtext" and text else text
-    parts = [_to_tex(child, depth + 1) for child in node.iter() if child.is_element_node]
+    parts = [
+        _to_tex(child, depth + 1) for child in node.iter() if child.is_element_node
+    ]
     write = _WRITE.get(name)
     if write is None or len(parts) < write[0]:
         return "".join(parts)

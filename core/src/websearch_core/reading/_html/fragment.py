@@ -1,4 +1,6 @@
-"""Convert a piece of HTML, such as an entry of a feed, to Markdown: all of it, not just a main part."""
+"""Convert a piece of HTML, such as an entry of a feed, to Markdown: all of it, not just
+a main part.
+"""
 
 from __future__ import annotations
 import re
@@ -18,10 +20,14 @@ _MAX_LENGTH = 200_000  # characters of source
 _HEADING = re.compile(r"^(#{1,6})(?= )", re.MULTILINE)
 
 
-def read_fragment(source: str, base: str, *, links: Links = "keep", below: int = 0) -> tuple[str, list[str]]:
-    """Convert a piece of HTML to Markdown, and leave out only what is hidden; return it with the URLs of its links.
+def read_fragment(
+    source: str, base: str, *, links: Links = "keep", below: int = 0
+) -> tuple[str, list[str]]:
+    """Convert a piece of HTML to Markdown, and leave out only what is hidden; return it
+    with the URLs of its links.
 
-    Links are resolved against *base*. The headings begin one level *below* that of the heading above them.
+    Links are resolved against *base*. The headings begin one level *below* that of the
+    heading above them.
     """
     from .._markdown.writer import to_markdown
 
@@ -30,15 +36,28 @@ def read_fragment(source: str, base: str, *, links: Links = "keep", below: int =
     targets = resolved(blocks.links(), base) if links == "keep" else {}
     text = to_markdown(body, targets)
     if below:
-        text = outside_fences(text, lambda part: _HEADING.sub(lambda mark: "#" * min(6, len(mark[1]) + below), part))
+        text = outside_fences(
+            text,
+            lambda part: _HEADING.sub(
+                lambda mark: "#" * min(6, len(mark[1]) + below), part
+            ),
+        )
     return text, list(dict.fromkeys(targets.values()))
 
 
 def bare(source: str) -> str:
-    """Return the text of a piece of HTML or of plain text, such as the title of an entry."""
-    return " ".join(_read_blocks(source).block_texts) if "<" in source or "&" in source else source
+    """Return the text of a piece of HTML or of plain text, such as the title of an
+    entry.
+    """
+    return (
+        " ".join(_read_blocks(source).block_texts)
+        if "<" in source or "&" in source
+        else source
+    )
 
 
 def _read_blocks(source: str) -> TextBlocks:
-    hardened = harden(source[:_MAX_LENGTH].replace("\x00", "").encode("utf-8", "replace"))
+    hardened = harden(
+        source[:_MAX_LENGTH].replace("\x00", "").encode("utf-8", "replace")
+    )
     return find_blocks(parse(hardened.source).body, opens=False)

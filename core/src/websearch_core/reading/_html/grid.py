@@ -1,7 +1,9 @@
-"""Find what a page shows as a grid: things with a name, a price and a link, in elements of one kind.
+"""Find what a page shows as a grid: things with a name, a price and a link, in elements
+of one kind.
 
-A price is the largest element whose text is an amount of money and hardly anything else. Its item is the largest
-element around it that has siblings with a price and a link too.
+A price is the largest element whose text is an amount of money and hardly anything
+else. Its item is the largest element around it that has siblings with a price and a
+link too.
 """
 
 from __future__ import annotations
@@ -31,10 +33,13 @@ _MAX_PRICE_LENGTH = 80  # characters
 _MAX_LETTERS = 32  # besides the amount, in one text
 _MAX_ITEM_LENGTH = 2_000  # characters
 _MAX_ITEM_PRICES = 8
-# Words beside an amount that say which price it is; anything else may be the name of what is sold.
+# Words beside an amount that say which price it is; anything else may be the name of
+# what is sold.
 _LABELS = frozenset(
-    "price prices sale regular now was only from to at starting low our list msrp rrp uvp comp value compare original "
-    "current special incl excl inc ex vat tax gst mwst inkl exkl ab statt nur each per unit your final before is best "
+    "price prices sale regular now was only from to at starting low our list msrp rrp "
+    "uvp comp value compare original "
+    "current special incl excl inc ex vat tax gst mwst inkl exkl ab statt nur each per "
+    "unit your final before is best "
     "or up prix prezzo precio preis pris prijs".split()
 )
 _CROSSED_OUT = frozenset({"del", "s", "strike"})
@@ -51,7 +56,9 @@ _CENTS = re.compile(r"\d\d")
 
 
 class Price(NamedTuple):
-    """The text of a price, its runs of text and the element that they are in, and whether it is crossed out."""
+    """The text of a price, its runs of text and the element that they are in, and
+    whether it is crossed out.
+    """
 
     text: str
     begin: int
@@ -65,12 +72,14 @@ class Elements:
 
     def __init__(self, blocks: TextBlocks) -> None:
         self.blocks = blocks
-        # The blocks with an amount of money: most pages have none, which takes one search.
+        # The blocks with an amount of money: most pages have none, which takes one
+        # search.
         texts = blocks.block_texts if has_amount("\n".join(blocks.block_texts)) else ()
         self.priced = frozenset(n for n, text in enumerate(texts) if has_amount(text))
         if not self.priced:
             return
-        self.begin, self.end = [0] * len(blocks.names), [0] * len(blocks.names)  # their runs of text
+        # their runs of text
+        self.begin, self.end = [0] * len(blocks.names), [0] * len(blocks.names)
         runs = 0
         for number in blocks.stream:
             if number < 0:
@@ -88,10 +97,15 @@ class Elements:
 
     def length(self, element: int) -> int:
         """Return the characters of an element."""
-        return self._lengths[max(self.end[element], self.begin[element])] - self._lengths[self.begin[element]]
+        return (
+            self._lengths[max(self.end[element], self.begin[element])]
+            - self._lengths[self.begin[element]]
+        )
 
     def text(self, element: int) -> str:
-        """Return the text of a small element on one line; cents that only their size sets apart get a point."""
+        """Return the text of a small element on one line; cents that only their size
+        sets apart get a point.
+        """
         text, block = "", -1
         for run in range(self.begin[element], self.end[element]):
             piece = self.blocks.run_texts[run]
@@ -116,7 +130,11 @@ def find_prices(elements: Elements) -> list[Price]:
     blocks, priced = elements.blocks, elements.priced
     found: list[Price] = []
     for run, own in enumerate(blocks.run_texts):
-        if blocks.run_blocks[run] not in priced or (found and run < found[-1].end) or not any(map(str.isdigit, own)):
+        if (
+            blocks.run_blocks[run] not in priced
+            or (found and run < found[-1].end)
+            or not any(map(str.isdigit, own))
+        ):
             continue
         inside = blocks.run_elements[run]
         best = Price(own.strip(), run, run + 1, inside) if _is_price(own) else None
@@ -124,13 +142,22 @@ def find_prices(elements: Elements) -> list[Price]:
         for element in elements.above(inside):
             if elements.length(element) > 3 * _MAX_PRICE_LENGTH:
                 break
-            if span != (span := (elements.begin[element], elements.end[element])):  # else it only has what was seen
+            # else it only has what was seen
+            if span != (span := (elements.begin[element], elements.end[element])):
                 text = elements.text(element)
-                fits = _is_price(text) and _names_price(text) and (not best or len(AMOUNT.findall(text)) == 1)
+                fits = (
+                    _is_price(text)
+                    and _names_price(text)
+                    and (not best or len(AMOUNT.findall(text)) == 1)
+                )
             if fits:
                 best = Price(text, *span, element)
             elif best:
-                if len(text) <= _MAX_PRICE_LENGTH and len(AMOUNT.findall(text)) == 1 and SAVING.search(text):
+                if (
+                    len(text) <= _MAX_PRICE_LENGTH
+                    and len(AMOUNT.findall(text)) == 1
+                    and SAVING.search(text)
+                ):
                     best = None
                 break
         if best and not SAVING.search(best.text):
@@ -141,16 +168,26 @@ def find_prices(elements: Elements) -> list[Price]:
 
 
 def find_items(elements: Elements, prices: Iterable[Price], base: str) -> list[Item]:
-    """Return the things that a page shows as a grid, in its order; none if there are fewer than four."""
+    """Return the things that a page shows as a grid, in its order; none if there are
+    fewer than four.
+    """
     blocks = elements.blocks
     counts: defaultdict[int, int] = defaultdict(int)  # prices in each element
     listed = list(prices)
     for price in listed:
         for element in elements.above(price.element):
             counts[element] += 1
-    links = [n for n, name in enumerate(blocks.names) if name == "a" and blocks.attributes[n].get("href")]
+    links = [
+        n
+        for n, name in enumerate(blocks.names)
+        if name == "a" and blocks.attributes[n].get("href")
+    ]
     links.append(len(blocks.names))
-    linked = {element for element in counts if links[bisect_left(links, element)] < blocks.ends[element]}
+    linked = {
+        element
+        for element in counts
+        if links[bisect_left(links, element)] < blocks.ends[element]
+    }
     siblings: defaultdict[int, int] = defaultdict(int)
     for element in linked:
         siblings[blocks.parents[element]] += 1
@@ -158,18 +195,36 @@ def find_items(elements: Elements, prices: Iterable[Price], base: str) -> list[I
     for price in listed:
         for element in elements.above(price.element):
             if element in linked and siblings[blocks.parents[element]] > 1:
-                if elements.length(element) <= _MAX_ITEM_LENGTH and counts[element] <= _MAX_ITEM_PRICES:
+                if (
+                    elements.length(element) <= _MAX_ITEM_LENGTH
+                    and counts[element] <= _MAX_ITEM_PRICES
+                ):
                     look = blocks.names[element], elements.depths[element]
                     cards[look].setdefault(element, []).append(price)
                 break
-    groups = [dict(islice(group.items(), 2 * MAX_ITEMS)) for group in cards.values() if len(group) >= _MIN_ITEMS]
-    items = {number: item for group in groups for number, item in _describe(elements, group, base)}
-    return [items[number] for number in sorted(items)][:MAX_ITEMS] if len(items) >= _MIN_ITEMS else []
+    groups = [
+        dict(islice(group.items(), 2 * MAX_ITEMS))
+        for group in cards.values()
+        if len(group) >= _MIN_ITEMS
+    ]
+    items = {
+        number: item
+        for group in groups
+        for number, item in _describe(elements, group, base)
+    }
+    return (
+        [items[number] for number in sorted(items)][:MAX_ITEMS]
+        if len(items) >= _MIN_ITEMS
+        else []
+    )
 
 
-def _describe(elements: Elements, cards: dict[int, list[Price]], base: str) -> Iterator[tuple[int, Item]]:
+def _describe(
+    elements: Elements, cards: dict[int, list[Price]], base: str
+) -> Iterator[tuple[int, Item]]:
     """Yield the cards that have a name, by their elements."""
-    texts: defaultdict[tuple[str, ...], dict[int, tuple[str, int]]] = defaultdict(dict)  # by path and card
+    # by path and card
+    texts: defaultdict[tuple[str, ...], dict[int, tuple[str, int]]] = defaultdict(dict)
     for card, prices in cards.items():
         for path, text, run in _texts(elements, card, prices):
             texts[path].setdefault(card, (text, run))
@@ -177,49 +232,72 @@ def _describe(elements: Elements, cards: dict[int, list[Price]], base: str) -> I
     def rate(path: tuple[str, ...]) -> float:
         """Rate names: those of the cards differ, and are linked or headings."""
         found = texts[path].values()
-        linked = any(elements.blocks.is_linked(elements.blocks.run_elements[run]) for _, run in found)
+        linked = any(
+            elements.blocks.is_linked(elements.blocks.run_elements[run])
+            for _, run in found
+        )
         length = max(len(text) for text, _ in found)
         weight = 1.5 if HEADINGS & {*path} else 1.3 if linked else 1.0
         return weight * len({text for text, _ in found}) / max(1.0, length / _LONG)
 
     best = sorted(texts, key=rate, reverse=True)
     for card, prices in cards.items():
-        name, run = next((texts[path][card] for path in best if card in texts[path]), ("", 0))
+        name, run = next(
+            (texts[path][card] for path in best if card in texts[path]), ("", 0)
+        )
         now = dict.fromkeys(price.text for price in prices if not price.is_former)
-        before = dict.fromkeys(price.text for price in prices if price.is_former and price.text not in now)
+        before = dict.fromkeys(
+            price.text for price in prices if price.is_former and price.text not in now
+        )
         if name:
             yield (
                 card,
                 Item(
                     name=inert(name, NAME_LENGTH),
                     price=inert(", ".join(now or before), _MAX_PRICE_LENGTH),
-                    list_price=inert(", ".join(before), _MAX_PRICE_LENGTH) if now and before else None,
+                    list_price=inert(", ".join(before), _MAX_PRICE_LENGTH)
+                    if now and before
+                    else None,
                     url=absolute(_find_link(elements, card, run), base),
                 ),
             )
 
 
-def _texts(elements: Elements, card: int, prices: list[Price]) -> Iterator[tuple[tuple[str, ...], str, int]]:
-    """Yield the texts of a card besides its prices, block by block, with their paths in it and their first runs."""
+def _texts(
+    elements: Elements, card: int, prices: list[Price]
+) -> Iterator[tuple[tuple[str, ...], str, int]]:
+    """Yield the texts of a card besides its prices, block by block, with their paths in
+    it and their first runs.
+    """
     blocks = elements.blocks
     priced = {run for price in prices for run in range(price.begin, price.end)}
-    runs = [run for run in range(elements.begin[card], elements.end[card]) if run not in priced]
+    runs = [
+        run
+        for run in range(elements.begin[card], elements.end[card])
+        if run not in priced
+    ]
 
     def place(run: int) -> tuple[int, int]:
         """Return the block of a run, and the link that it is in."""
         above = takewhile(card.__ne__, elements.above(blocks.run_elements[run]))
-        return blocks.run_blocks[run], next((element for element in above if blocks.names[element] == "a"), 0)
+        return blocks.run_blocks[run], next(
+            (element for element in above if blocks.names[element] == "a"), 0
+        )
 
     for _, group in groupby(runs, place):
         inside = list(group)
         text = " ".join(" ".join(blocks.run_texts[run] for run in inside).split())
         if sum(map(str.isalpha, text)) > 1 and not has_amount(text):
-            around = takewhile(card.__ne__, elements.above(blocks.run_elements[inside[0]]))
+            around = takewhile(
+                card.__ne__, elements.above(blocks.run_elements[inside[0]])
+            )
             yield tuple(blocks.names[element] for element in around), text, inside[0]
 
 
 def _find_link(elements: Elements, card: int, run: int) -> str:
-    """Return the target of the link around a *run*, or else of the first link in its card."""
+    """Return the target of the link around a *run*, or else of the first link in its
+    card.
+    """
     blocks = elements.blocks
     inside = range(card, min(blocks.ends[card], card + _MAX_ELEMENTS))
     for element in (*elements.above(blocks.run_elements[run]), *inside):
@@ -252,7 +330,9 @@ def _is_former(elements: Elements, price: Price) -> bool:
         return True
     last = blocks.parents[price.element] if price.element > 0 else 0
     for element in elements.above(blocks.run_elements[price.begin]):
-        if blocks.names[element] in _CROSSED_OUT or _FORMER.search(blocks.marks[element]):
+        if blocks.names[element] in _CROSSED_OUT or _FORMER.search(
+            blocks.marks[element]
+        ):
             return True
         if element == last:
             break

@@ -1,21 +1,25 @@
 """Bound what parsing a page can cost.
 
-Parsers need quadratic time for deeply nested elements, hundreds of bytes for an attribute of two bytes, and a copy of
-every open ``<b>`` for each paragraph after it: a page of 34 kB can take 350 MiB. So the source is first rewritten so
-that its tags can be counted (`normalize`). Quick counts, which take a millisecond, show that nearly every page is
-harmless. In any other page each tag is checked: elements that are nested too deeply lose their tags, and the source
-ends where the parsed page would need too much memory.
+Parsers need quadratic time for deeply nested elements, hundreds of bytes for an
+attribute of two bytes, and a copy of every open ``<b>`` for each paragraph after it: a
+page of 34 kB can take 350 MiB. So the source is first rewritten so that its tags can be
+counted (`normalize`). Quick counts, which take a millisecond, show that nearly every
+page is harmless. In any other page each tag is checked: elements that are nested too
+deeply lose their tags, and the source ends where the parsed page would need too much
+memory.
 
-The counts hold for any input, since they follow from how the HTML standard builds a tree, not from what pages do:
+The counts hold for any input, since they follow from how the HTML standard builds a
+tree, not from what pages do:
 
-- A tag makes at most one element, and at most one new copy of each style (``<b>``, ``<a>``) that is open.
-- ``</b>`` closes the last open ``<b>``, so that it is not copied again, except if a wall (an element that the end tag
-  cannot close across) or eight blocks began after it: then parsers give up. Whatever else was nested, misnested or
-  ignored in between makes no difference.
-- At most one ``<a>`` is copied, the last one. The next ``<a>`` closes it, unless a wall or an SVG or MathML element is
-  in between.
+- A tag makes at most one element, and at most one new copy of each style (``<b>``,
+``<a>``) that is open. - ``</b>`` closes the last open ``<b>``, so that it is not copied
+again, except if a wall (an element that the end tag cannot close across) or eight
+blocks began after it: then parsers give up. Whatever else was nested, misnested or
+ignored in between makes no difference. - At most one ``<a>`` is copied, the last one.
+The next ``<a>`` closes it, unless a wall or an SVG or MathML element is in between.
 
-Where end tags are missing, the depth of nesting is a guess. The bound on memory limits what a wrong guess costs.
+Where end tags are missing, the depth of nesting is a guess. The bound on memory limits
+what a wrong guess costs.
 """
 
 from __future__ import annotations
@@ -31,7 +35,9 @@ _HARMLESS_TAGS = 10_000  # with fewer tags quadratic time does not matter
 _MAX_DEPTH = 512  # nested elements; browsers have the same limit
 _MAX_STYLES = 6  # <b>, <font> and the like, open at the same time
 _MAX_BLOCKS = 8  # in a style; with more, its end tag does not close it
-_ROOM = 11 * 2**20  # bytes that the elements may take in the parser, or this many for each byte of a longer page,
+# bytes that the elements may take in the parser, or this many for each byte of a longer
+# page,
+_ROOM = 11 * 2**20
 _ROOM_PER_BYTE = 48
 _MOST_ROOM = 66 * 2**20  # and never more; it needs for each:
 _ELEMENT, _TEXT, _ATTRIBUTE = 192, 136, 240
@@ -39,33 +45,48 @@ _SCARCE = _ROOM // 3  # with less than that left, an exact count is worth its ti
 _TAG = 16  # bytes counted for a tag that makes no element, since it costs a little time
 _FAR = 32  # elements to search for the one that an end tag closes
 
-# Void elements, and those that the next of their kind closes: they do not nest. The latter do nest in SVG and MathML,
-# where the names of HTML mean nothing, except those that end the drawing.
+# Void elements, and those that the next of their kind closes: they do not nest. The
+# latter do nest in SVG and MathML, where the names of HTML mean nothing, except those
+# that end the drawing.
 _FLAT_EVEN_IN_DRAWINGS = frozenset(b"br embed hr img meta p".split())
 _FLAT = _FLAT_EVEN_IN_DRAWINGS | frozenset(
-    b"area base col input link param source track wbr tr td th thead tbody tfoot colgroup option".split()
+    b"area base col input link param source track wbr tr td th thead tbody tfoot "
+    b"colgroup option".split()
 )
-# The next of these closes them too, but only if no special element is in between: <li><dd><li><dd> nests ever deeper.
-_ITEMS = {b"li": frozenset({b"li"}), b"dd": frozenset({b"dd", b"dt"}), b"dt": frozenset({b"dd", b"dt"})}
+# The next of these closes them too, but only if no special element is in between:
+# <li><dd><li><dd> nests ever deeper.
+_ITEMS = {
+    b"li": frozenset({b"li"}),
+    b"dd": frozenset({b"dd", b"dt"}),
+    b"dt": frozenset({b"dd", b"dt"}),
+}
 _SINGLE = _FLAT | _ITEMS.keys()  # text may follow their start or their end, not both
-_VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
-# Styles: the parser reopens them in every block until they are closed, with all of their attributes.
+_VOID = frozenset(
+    b"area base br col embed hr img input link meta param source track wbr".split()
+)
+# Styles: the parser reopens them in every block until they are closed, with all of
+# their attributes.
 _STYLES = frozenset(b"b big code em font i nobr s small strike strong tt u".split())
-# Walls: an end tag inside one closes nothing that began before it. Titles are walls too, but contain only text.
+# Walls: an end tag inside one closes nothing that began before it. Titles are walls
+# too, but contain only text.
 _WALLS = frozenset(
-    b"applet caption table td th marquee object template foreignobject desc mi mo mn ms mtext annotation-xml "
+    b"applet caption table td th marquee object template foreignobject desc mi mo mn "
+    b"ms mtext annotation-xml "
     b"select frameset".split()
 )
 _DRAWINGS = frozenset({b"svg", b"math"})
 _BARRIERS = _WALLS | _DRAWINGS
-# With one of these inside, a simple count cannot show whether an end tag closes a style.
+# With one of these inside, a simple count cannot show whether an end tag closes a
+# style.
 _UNSURE = _STYLES | _WALLS | {b"a"}
 # Whether an end tag closes one of these depends on its content.
 _IN_DRAWINGS = frozenset(b"foreignobject desc mi mo mn ms mtext annotation-xml".split())
 # Their end tags close everything open in them, up to a wall.
 _BLOCKS = frozenset(
-    b"address article aside blockquote button center details dialog dir div dl fieldset figcaption figure footer h1 h2 "
-    b"h3 h4 h5 h6 header hgroup listing main menu nav ol pre search section summary ul applet caption marquee object "
+    b"address article aside blockquote button center details dialog dir div dl "
+    b"fieldset figcaption figure footer h1 h2 "
+    b"h3 h4 h5 h6 header hgroup listing main menu nav ol pre search section summary ul "
+    b"applet caption marquee object "
     b"select table template".split()
 )
 # The end tag of an ordinary element closes nothing outside of these.
@@ -74,7 +95,8 @@ _SPECIAL = (
     | _DRAWINGS
     | _BLOCKS
     | frozenset(
-        b"body col colgroup dd dt form frameset head hr html input keygen li noscript option optgroup p plaintext "
+        b"body col colgroup dd dt form frameset head hr html input keygen li noscript "
+        b"option optgroup p plaintext "
         b"tbody textarea tfoot thead title tr xmp".split()
     )
 )
@@ -86,35 +108,56 @@ def _one_of(names: frozenset[bytes]) -> bytes:
     return rb"(?:" + b"|".join(sorted(names)) + rb")(?=[ \t\n\f\r/>])"
 
 
-# These match tags in normalized markup, where each quote begins or ends a value. All except `_ANY` need lower case.
+# These match tags in normalized markup, where each quote begins or ends a value. All
+# except `_ANY` need lower case.
 _UNQUOTED = all_but(b">\"'") + rb"*+"
-_ATTRIBUTES = rb"""(%s(?:"[^"]*+"%s|'[^']*+'%s)*+)""" % (_UNQUOTED, _UNQUOTED, _UNQUOTED)
+_ATTRIBUTES = rb"""(%s(?:"[^"]*+"%s|'[^']*+'%s)*+)""" % (
+    _UNQUOTED,
+    _UNQUOTED,
+    _UNQUOTED,
+)
 _ANY = re.compile(rb"<(/?+)([a-zA-Z][^ \t\n\f\r/>]*+)" + _ATTRIBUTES)
-_ONE_ATTRIBUTE = re.compile(rb"""[^ \t\n\f\r/>"'<=]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^ \t\n\f\r>]++))?+""")
+_ONE_ATTRIBUTE = re.compile(
+    rb"""[^ \t\n\f\r/>"'<=]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^ \t\n\f\r>]++))?+"""
+)
 _TAG_END = rb"[ \t\n\f\r]*+>"
-_STYLE = re.compile(rb"<(/?+)(%s)%s(>[^<]*+</\2%s)?+" % (_one_of(_STYLES | {b"a"}), _ATTRIBUTES, _TAG_END))
+_STYLE = re.compile(
+    rb"<(/?+)(%s)%s(>[^<]*+</\2%s)?+"
+    % (_one_of(_STYLES | {b"a"}), _ATTRIBUTES, _TAG_END)
+)
 _NAME = re.compile(rb"<(/?[a-z][^ \t\n\f\r/>]*+)")
-_NAME_OR_BARE = re.compile(rb"<(/?[a-z][^ \t\n\f\r/>]*+>?+)")  # with its ">" if it follows at once
+# with its ">" if it follows at once
+_NAME_OR_BARE = re.compile(rb"<(/?[a-z][^ \t\n\f\r/>]*+>?+)")
 
-# The start of a style, and everything up to its end if no end tag in it can close anything outside: then nothing is
-# copied. It may contain text, void elements, and simple elements that are not special and do not begin the style again.
-# (Their names are captured after a lookahead, because `re` fails on a group that begins, but does not end, in a
-# possessive part.)
-_SIMPLE = _STYLES | frozenset(b"a abbr cite del ins kbd label mark picture q span sub sup time".split())
+# The start of a style, and everything up to its end if no end tag in it can close
+# anything outside: then nothing is copied. It may contain text, void elements, and
+# simple elements that are not special and do not begin the style again. (Their names
+# are captured after a lookahead, because `re` fails on a group that begins, but does
+# not end, in a possessive part.)
+_SIMPLE = _STYLES | frozenset(
+    b"a abbr cite del ins kbd label mark picture q span sub sup time".split()
+)
 _VOIDS = rb"<" + _one_of(frozenset(b"br img source wbr".split())) + rb"[^<]*+"
 _DRAWING = rb"<svg(?=[ \t\n\f\r/>])[^<]*+</svg" + _TAG_END + rb"[^<]*+"
-_INNER = rb"<(?!\1[ \t\n\f\r/>])(?=%s)([a-z]++)[^<]*+(?:%s)*+</\2%s[^<]*+" % (_one_of(_SIMPLE), _VOIDS, _TAG_END)
+_INNER = rb"<(?!\1[ \t\n\f\r/>])(?=%s)([a-z]++)[^<]*+(?:%s)*+</\2%s[^<]*+" % (
+    _one_of(_SIMPLE),
+    _VOIDS,
+    _TAG_END,
+)
 _PHRASE = re.compile(
-    rb"<(%s)[^<]*+(?:(?:%s|%s|%s)*+</\1%s())?+" % (_one_of(_STYLES | {b"a"}), _VOIDS, _DRAWING, _INNER, _TAG_END)
+    rb"<(%s)[^<]*+(?:(?:%s|%s|%s)*+</\1%s())?+"
+    % (_one_of(_STYLES | {b"a"}), _VOIDS, _DRAWING, _INNER, _TAG_END)
 )
 _IS_WHOLE = 3  # the last group of the pattern above
 _SOON = 5_000  # bytes within which a simple link ends
 
 
 def harden(html: bytes) -> Normalized:
-    """Remove what makes parsing UTF-8 expensive: thousands of nested elements, hundreds of attributes.
+    """Remove what makes parsing UTF-8 expensive: thousands of nested elements, hundreds
+    of attributes.
 
-    The result is safe to parse. It may end early, but no text is left out before its end.
+    The result is safe to parse. It may end early, but no text is left out before its
+    end.
     """
     plain = normalize(html)
     room = min(max(_ROOM, _ROOM_PER_BYTE * len(plain.source)), _MOST_ROOM)
@@ -122,23 +165,30 @@ def harden(html: bytes) -> Normalized:
 
 
 def _is_harmless(source: bytes, most: int) -> bool:
-    """Return whether the parser takes at most so many bytes, by counts that are never too small."""
+    """Return whether the parser takes at most so many bytes, by counts that are never
+    too small.
+    """
     source = source.lower()
     tags, values = source.count(b"<"), source.count(b"=")
     room = most - tags * (_ELEMENT + 2 * _TEXT + _ATTRIBUTE) - values * _ATTRIBUTE
     if room < _SCARCE or tags > _HARMLESS_TAGS:  # a large page
-        ends = source.count(b"</") - source.count(b"</p") - source.count(b"</br")  # that make no element, or fewer
+        # that make no element, or fewer
+        ends = source.count(b"</") - source.count(b"</p") - source.count(b"</br")
         if tags - ends > most // (_ELEMENT + _TEXT):
             return False
         counts = Counter(names := _NAME_OR_BARE.findall(source))
-        if tags > _HARMLESS_TAGS and not _is_shallow(names, {name: name.rstrip(b">") for name in counts}):
+        if tags > _HARMLESS_TAGS and not _is_shallow(
+            names, {name: name.rstrip(b">") for name in counts}
+        ):
             return False
         room = most - _count_elements(counts) - values * _ATTRIBUTE
     styles = _Styles()
     position = 0
     while room >= 0:
         phrases = _PHRASE.finditer(source, position)
-        style = next((phrase for phrase in phrases if phrase.lastindex != _IS_WHOLE), None)
+        style = next(
+            (phrase for phrase in phrases if phrase.lastindex != _IS_WHOLE), None
+        )
         if style is None:
             return True
         cost, position = _estimate(source, style.start(), style[1])
@@ -149,20 +199,26 @@ def _is_harmless(source: bytes, most: int) -> bool:
 
 
 def _count_elements(counts: Mapping[bytes, int]) -> int:
-    """Return the bytes that elements may take, counting one attribute for each element that has any."""
+    """Return the bytes that elements may take, counting one attribute for each element
+    that has any.
+    """
     size = 0
     for written, count in counts.items():
         name = written.rstrip(b">")
         texts = 1 if name in _SINGLE else 2
         if name[:1] != b"/":
-            size += count * (_ELEMENT + _TEXT * texts + (_ATTRIBUTE if name == written else 0))
+            size += count * (
+                _ELEMENT + _TEXT * texts + (_ATTRIBUTE if name == written else 0)
+            )
         elif name in {b"/p", b"/br"}:
             size += count * (_ELEMENT + _TEXT)
     return size
 
 
 def _estimate(source: bytes, begin: int, name: bytes) -> tuple[int, int]:
-    """Estimate the cost of a style that ends soon, a copy for each tag and block in it, and return where it ends."""
+    """Estimate the cost of a style that ends soon, a copy for each tag and block in it,
+    and return where it ends.
+    """
     end = source.find(b"</" + name + b">", begin, begin + _SOON)
     tags = _NAME.findall(source, begin + 1, end)
     blocks = sum(map(_SPECIAL.__contains__, tags))
@@ -174,7 +230,9 @@ def _estimate(source: bytes, begin: int, name: bytes) -> tuple[int, int]:
 
 
 def _count(styles: _Styles, source: bytes, begin: int, room: int) -> tuple[int, int]:
-    """Count the cost of all styles from *begin* until none is open, and return where that is."""
+    """Count the cost of all styles from *begin* until none is open, and return where
+    that is.
+    """
     cost, position = 0, begin
     for style in _STYLE.finditer(source, begin):
         begin, end = style.span()
@@ -196,7 +254,9 @@ def _count(styles: _Styles, source: bytes, begin: int, room: int) -> tuple[int, 
 
 
 def _is_shallow(names: list[bytes], bare: Mapping[bytes, bytes]) -> bool:
-    """Return whether nothing is nested too deeply, even if only directly matching end tags close elements."""
+    """Return whether nothing is nested too deeply, even if only directly matching end
+    tags close elements.
+    """
     closed = {name: own[1:] for name, own in bare.items() if own[:1] == b"/"}
     depth: list[bytes] = []
     for name in names:
@@ -212,7 +272,9 @@ def _is_shallow(names: list[bytes], bare: Mapping[bytes, bytes]) -> bool:
 
 @dataclass(slots=True, eq=False)
 class _Style:
-    """An element that the parser may copy, the bytes of a copy, and the length of `_Styles.inside` when it began."""
+    """An element that the parser may copy, the bytes of a copy, and the length of
+    `_Styles.inside` when it began.
+    """
 
     name: bytes
     size: int
@@ -220,11 +282,13 @@ class _Style:
 
 
 class _Styles:
-    """The styles that may be open. Its methods return how many bytes the parser may take for copies of them.
+    """The styles that may be open. Its methods return how many bytes the parser may
+    take for copies of them.
 
-    The elements inside them are an upper bound: an end tag counts only if everything else in its element has ended.
-    Then, whatever the parser did before, that element is no longer open. If everything in it was ordinary too, the end
-    tag closes nothing that began before the styles, and they are not copied.
+    The elements inside them are an upper bound: an end tag counts only if everything
+    else in its element has ended. Then, whatever the parser did before, that element is
+    no longer open. If everything in it was ordinary too, the end tag closes nothing
+    that began before the styles, and they are not copied.
     """
 
     def __init__(self) -> None:
@@ -232,13 +296,18 @@ class _Styles:
         self.link: _Style | None = None  # the last <a>
         self.lost = 0  # the size of the largest <a> before it that may be open, or not
         self.size = 0  # of one copy of each
-        self.nested: list[bytes] = []  # ordinary elements that are certainly open: only ordinary ones ended in them
-        self.inside: list[bytes] = []  # blocks, walls and drawings that may be open in the styles
+        # ordinary elements that are certainly open: only ordinary ones ended in them
+        self.nested: list[bytes] = []
+        # blocks, walls and drawings that may be open in the styles
+        self.inside: list[bytes] = []
 
     def pass_tags(self, tags: Iterable[bytes]) -> int:
-        """Note *tags* that are not styles, such as ``div`` and ``/div``; count the copies that may follow each."""
+        """Note *tags* that are not styles, such as ``div`` and ``/div``; count the
+        copies that may follow each.
+        """
         inside, nested = self.inside, self.nested
-        drawn = not _DRAWINGS.isdisjoint(inside)  # in a drawing some start tags close open elements
+        # in a drawing some start tags close open elements
+        drawn = not _DRAWINGS.isdisjoint(inside)
         copies = 0
         for tag in tags:
             if tag[:1] == b"/":
@@ -267,11 +336,15 @@ class _Styles:
         return self.size * copies
 
     def begin_style(self, name: bytes, attributes: int, length: int) -> int:
-        """Note the start tag of a style, with the number of its attributes and their total length."""
+        """Note the start tag of a style, with the number of its attributes and their
+        total length.
+        """
         self.nested.clear()
         if not self.size:
             self.inside.clear()
-        style = _Style(name, _ELEMENT + _ATTRIBUTE * attributes + length, len(self.inside))
+        style = _Style(
+            name, _ELEMENT + _ATTRIBUTE * attributes + length, len(self.inside)
+        )
         cost = 0
         if name == b"a":
             if self.link:
@@ -288,11 +361,17 @@ class _Styles:
     def end_style(self, name: bytes) -> int:
         """Note the end tag of a style."""
         self.nested.clear()
-        style = self.link if name == b"a" else next((one for one in reversed(self.open) if one.name == name), None)
+        style = (
+            self.link
+            if name == b"a"
+            else next((one for one in reversed(self.open) if one.name == name), None)
+        )
         if style is None:
             return self.size
         cost = self._count_copies(style)
-        if len(self.inside) - style.place < _MAX_BLOCKS and _WALLS.isdisjoint(self.inside[style.place :]):
+        if len(self.inside) - style.place < _MAX_BLOCKS and _WALLS.isdisjoint(
+            self.inside[style.place :]
+        ):
             if style is self.link:
                 self.link = None
             else:
@@ -301,8 +380,13 @@ class _Styles:
         return cost
 
     def _count_copies(self, style: _Style) -> int:
-        """Count what the end of *style* may copy: all styles for each block in it, and then all other styles."""
-        return self.size * (1 + min(len(self.inside) - style.place, _MAX_BLOCKS)) - style.size
+        """Count what the end of *style* may copy: all styles for each block in it, and
+        then all other styles.
+        """
+        return (
+            self.size * (1 + min(len(self.inside) - style.place, _MAX_BLOCKS))
+            - style.size
+        )
 
     def _measure(self) -> None:
         self.size = max(self.lost, self.link.size) if self.link else self.lost
@@ -311,11 +395,15 @@ class _Styles:
 
 
 class _Walk:
-    """Check every tag. An element that the parser might still have open counts as open, to be safe."""
+    """Check every tag. An element that the parser might still have open counts as open,
+    to be safe.
+    """
 
     def __init__(self, plain: Normalized, room: int) -> None:
         self.plain = plain
-        self.deepest = _MAX_DEPTH if plain.source.count(b"<") > _HARMLESS_TAGS else _HARMLESS_TAGS
+        self.deepest = (
+            _MAX_DEPTH if plain.source.count(b"<") > _HARMLESS_TAGS else _HARMLESS_TAGS
+        )
         self.styles = _Styles()
         self.open: list[bytes] = []
         self.names: Counter[bytes] = Counter()  # of those that are open
@@ -354,7 +442,8 @@ class _Walk:
         is_flat = name in (_FLAT_EVEN_IN_DRAWINGS if is_drawing else _FLAT)
         if not is_flat and (is_drawing or (name not in _STYLES and name != b"a")):
             if is_drawing and written.endswith(b"/") and name not in _SPECIAL:
-                self.leaves += 1  # few enough even if the parser does not take them for empty elements
+                # few enough even if the parser does not take them for empty elements
+                self.leaves += 1
                 if self.leaves > _HARMLESS_TAGS // 2:
                     return False
             elif len(self.open) >= self.deepest:
@@ -363,7 +452,9 @@ class _Walk:
                 self.open.append(name)
                 self.names[name] += 1
         is_single = name in _SINGLE
-        self.room -= _ELEMENT + _ATTRIBUTE * attributes + (_TEXT if is_single else 2 * _TEXT)
+        self.room -= (
+            _ELEMENT + _ATTRIBUTE * attributes + (_TEXT if is_single else 2 * _TEXT)
+        )
         styles = self.styles
         if name in _STYLES or name == b"a":
             self.room -= styles.begin_style(name, attributes, len(written))

@@ -1,6 +1,8 @@
-"""Decide whether an element is hidden, by its attributes and styles, and whether a control on the page opens it.
+"""Decide whether an element is hidden, by its attributes and styles, and whether a
+control on the page opens it.
 
-Classes count only where frameworks have given them one meaning: text for screen readers, data for calendars.
+Classes count only where frameworks have given them one meaning: text for screen
+readers, data for calendars.
 """
 
 from __future__ import annotations
@@ -17,19 +19,32 @@ _NAMES_TARGETS = frozenset({"aria-controls", "data-target", "data-bs-target"})
 MAY_OPEN = _NAMES_TARGETS | {"href", "role"}
 
 _ON_TOP = frozenset("dialog alertdialog menu listbox tooltip".split())
-_SENT_LATER = re.compile("S:([0-9a-f]+)")  # a part that React streams hidden, and then moves to its place
-# The names that frameworks give to text for screen readers; one that shows it on wide screens takes it back there.
+# a part that React streams hidden, and then moves to its place
+_SENT_LATER = re.compile("S:([0-9a-f]+)")
+# The names that frameworks give to text for screen readers; one that shows it on wide
+# screens takes it back there.
 _SPOKEN = re.compile(
     r"(?<![\w:-])(?!not-)(?:[a-z]{1,12}-)?(?:sr-?only|visually-?hidden|hidden-?visually|screen-?reader(?:s?-only|-text)?"
     r"|show-for-sr|element-invisible|a11y-hidden|assistive-text)(?:-focusable)?(?![\w-])",
     re.IGNORECASE,
 )
 _SHOWN_WIDE = re.compile(r"(?<![\w:-])(?:sm|md|lg|xl|2xl):not-sr-only(?![\w-])")
-# What services that add an event to a calendar read: dates, time zones and texts that the page says elsewhere.
+# What services that add an event to a calendar read: dates, time zones and texts that
+# the page says elsewhere.
 _FOR_CALENDARS = re.compile(
     r"(?<![\w-])(?:addeventatc|addthisevent(?:-drop)?|atc_event|atcb|addtocalendar|add-to-calendar-button)(?![\w-])"
 )
-_HINTS = ("sr", "hidden", "reader", "invisible", "assistive", "atc", "addthis", "calendar")  # one is in all of these
+# one is in all of these
+_HINTS = (
+    "sr",
+    "hidden",
+    "reader",
+    "invisible",
+    "assistive",
+    "atc",
+    "addthis",
+    "calendar",
+)
 _SKIPS = re.compile(PHRASES["skip links"], re.IGNORECASE)
 _MAX_SKIP_LENGTH = 60  # characters
 WHOLE = 8  # in addition to the bits of `Look`: nothing in the element is visible
@@ -38,29 +53,46 @@ WHOLE = 8  # in addition to the bits of `Look`: nothing in the element is visibl
 def hiding(name: str, attributes: Mapping[str, str | None], look: Look) -> int:
     """Return how an element is hidden when the page opens; 0 if it is visible.
 
-    Bits `UNSEEN`, `TINY` and `CLEAR`: its text is hidden, but elements in it can be visible, unless `WHOLE` is set.
+    Bits `UNSEEN`, `TINY` and `CLEAR`: its text is hidden, but elements in it can be
+    visible, unless `WHOLE` is set.
     """
-    if look.closes or look.disguises or (attributes.get("aria-hidden") or "").strip().lower() == "true":
+    if (
+        look.closes
+        or look.disguises
+        or (attributes.get("aria-hidden") or "").strip().lower() == "true"
+    ):
         return WHOLE | look.mutes
-    is_put_away = (name == "dialog" and "open" not in attributes) or "hidden" in attributes or "popover" in attributes
+    is_put_away = (
+        (name == "dialog" and "open" not in attributes)
+        or "hidden" in attributes
+        or "popover" in attributes
+    )
     return (0 if look.displays or not is_put_away else WHOLE) | look.mutes
 
 
 @lru_cache(4096)
 def may_be_unseen(classes: str) -> bool:
-    """Return whether *classes* say that a text is for screen readers, which style sheets hide, or for calendars."""
+    """Return whether *classes* say that a text is for screen readers, which style
+    sheets hide, or for calendars.
+    """
     if not any(map(classes.lower().__contains__, _HINTS)):
         return False
-    return is_for_calendars(classes) or (_SPOKEN.search(classes) is not None and not _SHOWN_WIDE.search(classes))
+    return is_for_calendars(classes) or (
+        _SPOKEN.search(classes) is not None and not _SHOWN_WIDE.search(classes)
+    )
 
 
 def is_for_calendars(classes: str) -> bool:
-    """Return whether *classes* say that an element has data for a service that adds events to calendars."""
+    """Return whether *classes* say that an element has data for a service that adds
+    events to calendars.
+    """
     return _FOR_CALENDARS.search(classes) is not None
 
 
 def skips(text: str) -> bool:
-    """Return whether a link within the page says that it skips a part, which only users of keyboards see."""
+    """Return whether a link within the page says that it skips a part, which only users
+    of keyboards see.
+    """
     said = " ".join(text.split()).rstrip(".!\u203a»→↓ ")
     return len(text) <= _MAX_SKIP_LENGTH and _SKIPS.fullmatch(said) is not None
 
@@ -68,9 +100,14 @@ def skips(text: str) -> bool:
 def stays_hidden(name: str, attributes: Mapping[str, str | None], look: Look) -> bool:
     """Return whether no control or script makes a hidden element part of the page.
 
-    This is so for dialogs, which open above the page, and for text that only machines read, such as white on white.
+    This is so for dialogs, which open above the page, and for text that only machines
+    read, such as white on white.
     """
-    if name == "dialog" or "popover" in attributes or (attributes.get("role") or "").lower() in _ON_TOP:
+    if (
+        name == "dialog"
+        or "popover" in attributes
+        or (attributes.get("role") or "").lower() in _ON_TOP
+    ):
         return True
     return look.disguises or look.mutes & ~UNSEEN > 0
 
@@ -82,31 +119,44 @@ class _Control(NamedTuple):
 
 
 class Openers:
-    """The controls and gaps seen so far, and the hidden elements that they open or that will fill them.
+    """The controls and gaps seen so far, and the hidden elements that they open or that
+    will fill them.
 
-    What only a control without words opens, or no script moves, is read but counted in ``unasked``. A *streamed* page
-    has the script by which React moves parts into gaps.
+    What only a control without words opens, or no script moves, is read but counted in
+    ``unasked``. A *streamed* page has the script by which React moves parts into gaps.
     """
 
     def __init__(self, *, streamed: bool) -> None:
         self._streamed = streamed
         self._targets: set[str] = set()
         self._tabs: set[str] = set()
-        self._wordless: set[str] = set()  # all of these, whether the control has a word or not
+        # all of these, whether the control has a word or not
+        self._wordless: set[str] = set()
         self.unasked = 0
-        self._gaps: set[str] = set()  # numbers of the gaps that React fills with streamed parts
+        # numbers of the gaps that React fills with streamed parts
+        self._gaps: set[str] = set()
         self.waiting: list[_Control] = []  # those in which no word was seen so far
 
-    def pass_by(self, place: int, name: str, attributes: Mapping[str, str | None]) -> None:
-        """Note a visible element that may open others: a tab, the header of an accordion, a link within the page."""
+    def pass_by(
+        self, place: int, name: str, attributes: Mapping[str, str | None]
+    ) -> None:
+        """Note a visible element that may open others: a tab, the header of an
+        accordion, a link within the page.
+        """
         if name == "template":
             gap = attributes.get("id") or ""
             if gap.startswith(("B:", "P:")):
                 self._gaps.add(gap[2:])
             return
-        targets = [href[1:]] if name == "a" and (href := attributes.get("href")) and href[0] == "#" else []
+        targets = (
+            [href[1:]]
+            if name == "a" and (href := attributes.get("href")) and href[0] == "#"
+            else []
+        )
         if not _NAMES_TARGETS.isdisjoint(attributes):
-            stated = " ".join(attributes.get(attribute) or "" for attribute in _NAMES_TARGETS)
+            stated = " ".join(
+                attributes.get(attribute) or "" for attribute in _NAMES_TARGETS
+            )
             targets += [target.removeprefix("#") for target in stated.split()]
         is_tab = (role := attributes.get("role")) and role.lower() == "tab"
         if not targets and not is_tab:  # as most
@@ -118,7 +168,9 @@ class Openers:
             self._wordless.update(targets, tabs)
 
     def see(self, text: str, element: int, parents: Sequence[int]) -> None:
-        """Note visible text: the controls around it have a word now, and the others that were waiting have ended."""
+        """Note visible text: the controls around it have a word now, and the others
+        that were waiting have ended.
+        """
         around: set[int] = set()
         while element >= self.waiting[0].place:
             around.add(element)
@@ -131,7 +183,9 @@ class Openers:
             self.waiting = []
 
     def open(self, name: str, attributes: Mapping[str, str | None], look: Look) -> bool:
-        """Return whether a control before a hidden element opens it, or a script moves it into a gap."""
+        """Return whether a control before a hidden element opens it, or a script moves
+        it into a gap.
+        """
         if stays_hidden(name, attributes, look):
             return False
         identity = attributes.get("id") or ""

@@ -1,8 +1,11 @@
-"""JSON-LD and microdata: the data of a page for machines, as things with properties, as untrusted as the rest of it.
+"""JSON-LD and microdata: the data of a page for machines, as things with properties, as
+untrusted as the rest of it.
 
-Sites write JSON-LD carelessly: a list instead of one thing, a name instead of a thing, a thing defined elsewhere and
-referenced by its ``@id``. So read properties only through `JsonLd.values`, `types` and `text`. Microdata
-(https://html.spec.whatwg.org/multipage/microdata.html) becomes the things that JSON-LD would have.
+Sites write JSON-LD carelessly: a list instead of one thing, a name instead of a thing,
+a thing defined elsewhere and referenced by its ``@id``. So read properties only through
+`JsonLd.values`, `types` and `text`. Microdata
+(https://html.spec.whatwg.org/multipage/microdata.html) becomes the things that JSON-LD
+would have.
 """
 
 from __future__ import annotations
@@ -27,39 +30,67 @@ _MAX_OBJECTS = 2_000
 _MAX_VALUES = 100  # of one property
 _MAX_ALIKE = 2  # things of one kind: a page with more is about none of them
 
-# Types of schema.org. A page can be about "works", which come before the "pages" that show them, never about a thing of
-# another type (a publisher, a breadcrumb, a picture, a comment, an offer). The other groups are for its kind and data.
-_GROUPS: dict[str, list[str]] = json.loads(files(__package__ or "").joinpath("schema_types.json").read_text("utf-8"))
+# Types of schema.org. A page can be about "works", which come before the "pages" that
+# show them, never about a thing of another type (a publisher, a breadcrumb, a picture,
+# a comment, an offer). The other groups are for its kind and data.
+_GROUPS: dict[str, list[str]] = json.loads(
+    files(__package__ or "").joinpath("schema_types.json").read_text("utf-8")
+)
 TYPES = {name: frozenset(group) for name, group in _GROUPS.items()}
-_WRAPPINGS = (("<![CDATA[", "]]>"), ("<!--", "-->"))  # from the days when scripts had to be hidden from parsers
+# from the days when scripts had to be hidden from parsers
+_WRAPPINGS = (("<![CDATA[", "]]>"), ("<!--", "-->"))
 _MAIN_KEYS = frozenset({"mainEntity", "mainEntityOfPage"})
 _JSON = json.JSONDecoder(strict=False)
 # Of microdata.
 _MAX_NODES = 2_000
 _MAX_LEVELS = 100  # between a property and its thing
 _MAX_TEXT = 200_000  # characters of all properties: each may contain the others
-_VALUES = {"a": "href", "link": "href", "data": "value", "meter": "value", "time": "datetime", "img": "src"}
+_VALUES = {
+    "a": "href",
+    "link": "href",
+    "data": "value",
+    "meter": "value",
+    "time": "datetime",
+    "img": "src",
+}
 
 
 @dataclass(frozen=True)
 class JsonLd:
     """The JSON-LD of a page."""
 
-    # Things at the top level, in a graph, or as the main entity of a page, in the order of the page.
+    # Things at the top level, in a graph, or as the main entity of a page, in the order
+    # of the page.
     things: tuple[Thing, ...] = ()
-    named: dict[str, Thing] = field(default_factory=dict)  # things that others may reference, by ``@id``
+    # things that others may reference, by ``@id``
+    named: dict[str, Thing] = field(default_factory=dict)
 
     def values(self, thing: Thing, *keys: str) -> list[Any]:
-        """Return the values of the first of *keys* that *thing* has, with references resolved; maybe none."""
+        """Return the values of the first of *keys* that *thing* has, with references
+        resolved; maybe none.
+        """
         value: Any = next((thing[key] for key in keys if thing.get(key)), [])
-        return [self._resolve(one) for one in (value[:_MAX_VALUES] if isinstance(value, list) else [value])]
+        return [
+            self._resolve(one)
+            for one in (value[:_MAX_VALUES] if isinstance(value, list) else [value])
+        ]
 
     def text(self, thing: Thing, *keys: str) -> str:
         """Return the first text or name under *keys*, or an empty string."""
-        return next((found for key in keys for value in self.values(thing, key) if (found := text(value))), "")
+        return next(
+            (
+                found
+                for key in keys
+                for value in self.values(thing, key)
+                if (found := text(value))
+            ),
+            "",
+        )
 
     def main(self, url: str) -> Thing:
-        """Return the thing that the page at *url* is about; an empty one if there is none, or too many of one kind."""
+        """Return the thing that the page at *url* is about; an empty one if there is
+        none, or too many of one kind.
+        """
         for kinds in (TYPES["works"], TYPES["pages"]):
             alike = [thing for thing in self.things if kinds & types(thing)]
             here = next((thing for thing in alike if is_at(thing, url)), None)
@@ -81,7 +112,9 @@ def parse_jsonld(scripts: Iterable[LexborNode]) -> JsonLd:
     things: list[Thing] = []
     named: dict[str, Thing] = {}
     for outermost, thing in _objects(scripts):
-        if isinstance(reference := thing.get("@id"), str) and len(thing) > len(named.get(reference, "x")):
+        if isinstance(reference := thing.get("@id"), str) and len(thing) > len(
+            named.get(reference, "x")
+        ):
             named[reference] = thing
         if outermost and "@type" in thing:
             things.append(thing)
@@ -92,7 +125,11 @@ def types(thing: Thing) -> set[str]:
     """Return the types of a thing, without their vocabulary."""
     value = thing.get("@type")
     kinds = value if isinstance(value, list) else [value]
-    return {kind[max(map(kind.rfind, "/#:")) + 1 :] for kind in kinds if isinstance(kind, str)}
+    return {
+        kind[max(map(kind.rfind, "/#:")) + 1 :]
+        for kind in kinds
+        if isinstance(kind, str)
+    }
 
 
 def text(value: Any) -> str:
@@ -106,7 +143,9 @@ def text(value: Any) -> str:
 
 
 def _objects(scripts: Iterable[LexborNode]) -> Iterator[tuple[bool, Thing]]:
-    """Yield every object of the JSON-LD, outer before inner, with True if it is an outermost one."""
+    """Yield every object of the JSON-LD, outer before inner, with True if it is an
+    outermost one.
+    """
     count = 0
     for script in islice(scripts, _MAX_SCRIPTS):
         source = script.text()
@@ -122,14 +161,25 @@ def _objects(scripts: Iterable[LexborNode]) -> Iterator[tuple[bool, Thing]]:
         waiting = [(True, data)] if isinstance(data, dict | list) else []
         for outermost, thing in waiting:  # grows during the loop
             if isinstance(thing, list):
-                waiting += [(outermost, value) for value in thing if isinstance(value, dict | list)]
+                waiting += [
+                    (outermost, value)
+                    for value in thing
+                    if isinstance(value, dict | list)
+                ]
             else:
                 count += 1
                 if count > _MAX_OBJECTS:
                     return
                 yield outermost, thing
                 waiting += [
-                    (outermost and (key == "@graph" or (key in _MAIN_KEYS and isinstance(value, dict))), value)
+                    (
+                        outermost
+                        and (
+                            key == "@graph"
+                            or (key in _MAIN_KEYS and isinstance(value, dict))
+                        ),
+                        value,
+                    )
                     for key, value in thing.items()
                     if isinstance(value, dict | list)
                 ]
@@ -138,13 +188,19 @@ def _objects(scripts: Iterable[LexborNode]) -> Iterator[tuple[bool, Thing]]:
 def is_at(thing: Thing, url: str) -> bool:
     """Return whether a thing gives *url* as its page."""
     values = (thing.get("url"), thing.get("@id"), thing.get("mainEntityOfPage"))
-    places = (value.get("@id") if isinstance(value, dict) else value for value in values)
+    places = (
+        value.get("@id") if isinstance(value, dict) else value for value in values
+    )
     urls = (absolute(place, url) for place in places if isinstance(place, str))
-    return without_fragment(url).rstrip("/") in {without_fragment(place or "").rstrip("/") for place in urls}
+    return without_fragment(url).rstrip("/") in {
+        without_fragment(place or "").rstrip("/") for place in urls
+    }
 
 
 def parse_microdata(nodes: Iterable[LexborNode]) -> list[Thing]:
-    """Return the outermost things whose properties *nodes* are, in the order of the page."""
+    """Return the outermost things whose properties *nodes* are, in the order of the
+    page.
+    """
     things: dict[int, Thing] = {}
     outermost: dict[int, Thing] = {}
     room = _MAX_TEXT
@@ -152,14 +208,18 @@ def parse_microdata(nodes: Iterable[LexborNode]) -> list[Thing]:
         attributes = node.attributes
         scope = node.parent
         for _ in range(_MAX_LEVELS):
-            if scope is None or (scope.is_element_node and "itemscope" in scope.attributes):
+            if scope is None or (
+                scope.is_element_node and "itemscope" in scope.attributes
+            ):
                 break
             scope = scope.parent
         if scope is None or "itemscope" not in scope.attributes:
             continue
         if scope.mem_id not in things:
             outermost[scope.mem_id] = things[scope.mem_id] = _start(scope)
-        value: object = attributes.get("content") or attributes.get(_VALUES.get(node.tag or "", "content"))
+        value: object = attributes.get("content") or attributes.get(
+            _VALUES.get(node.tag or "", "content")
+        )
         if "itemscope" in attributes:
             value = things.setdefault(node.mem_id, _start(node))
         elif not value and room > 0:

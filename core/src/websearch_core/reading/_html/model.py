@@ -1,10 +1,12 @@
-"""Evaluate the learned model of what is content, without dependencies: small decision trees, for all blocks at once.
+"""Evaluate the learned model of what is content, without dependencies: small decision
+trees, for all blocks at once.
 
-A tree has seven questions and eight leaves. The cost is not in the questions but in asking them one at a time, so each
-question is asked for all blocks of a page in one step: its answers are the bytes of a long integer, the answers for one
-tree are shifted together into one byte per block, and a table of 256 bytes maps that byte to the tree's vote, again for
-all blocks. The idea that questions can be answered in any order is from Lucchese et al., "QuickScorer" (SIGIR 2015).
-`training/train.py` makes the model.
+A tree has seven questions and eight leaves. The cost is not in the questions but in
+asking them one at a time, so each question is asked for all blocks of a page in one
+step: its answers are the bytes of a long integer, the answers for one tree are shifted
+together into one byte per block, and a table of 256 bytes maps that byte to the tree's
+vote, again for all blocks. The idea that questions can be answered in any order is from
+Lucchese et al., "QuickScorer" (SIGIR 2015). `training/train.py` makes the model.
 """
 
 from __future__ import annotations
@@ -30,33 +32,45 @@ class Feature(NamedTuple):
 
     of: str  # ``element``, ``block`` or ``page``
     trait: str
-    # For an element, the number of levels up; for a block, how many blocks later, or earlier if negative.
+    # For an element, the number of levels up; for a block, how many blocks later, or
+    # earlier if negative.
     where: int = 0
 
 
 class ContentModel:
-    """A trained model that gives the probability that a block is content, as `training/train.py` writes it.
+    """A trained model that gives the probability that a block is content, as
+    `training/train.py` writes it.
 
-    ``words``: the weight of each word. ``features``: see `Feature`. ``edges``: for each trait, the thresholds that
-    questions compare it with. ``trees``: each with its questions ([feature, edge]), the ways on from them and its
-    votes; the votes of all trees add up to at most `MAX_VOTES`. ``base`` and ``scale``: they turn the sum of the votes
-    into log-odds.
+    ``words``: the weight of each word. ``features``: see `Feature`. ``edges``: for each
+    trait, the thresholds that questions compare it with. ``trees``: each with its
+    questions ([feature, edge]), the ways on from them and its votes; the votes of all
+    trees add up to at most `MAX_VOTES`. ``base`` and ``scale``: they turn the sum of
+    the votes into log-odds.
     """
 
     def __init__(self, model: Mapping[str, Any]) -> None:
         self.words: dict[str, float] = model["words"]
         self._features = [Feature(*named) for named in model["features"]]
         self._edges: dict[str, dict[str, list[float]]] = model["edges"]
-        asked = {tuple(question): None for tree in model["trees"] for question in tree["questions"]}
+        asked = {
+            tuple(question): None
+            for tree in model["trees"]
+            for question in tree["questions"]
+        }
         place = dict(zip(asked, range(len(asked)), strict=True))
         self._questions = [
-            (feature, edge if self._features[feature].of == "page" else None, bytes(edge + 1) + b"\x01" * (255 - edge))
+            (
+                feature,
+                edge if self._features[feature].of == "page" else None,
+                bytes(edge + 1) + b"\x01" * (255 - edge),
+            )
             for feature, edge in asked
         ]
         self._trees: list[tuple[list[int], bytes]] = []
         for tree in model["trees"]:
             asks = [place[tuple(question)] for question in tree["questions"]]
-            asks += asks[:1] * (QUESTIONS - len(asks))  # a smaller tree repeats its first one, which changes nothing
+            # a smaller tree repeats its first one, which changes nothing
+            asks += asks[:1] * (QUESTIONS - len(asks))
             self._trees.append((asks, _load_table(tree)))
         self._base: float = model["base"]
         self._scale: float = model["scale"]
@@ -67,17 +81,34 @@ class ContentModel:
         chances: list[float] = []
         for begin in range(0, traits.count, _BATCH_SIZE):
             some = [column[begin : begin + _BATCH_SIZE] for column in columns]
-            chances += [1 / (1 + math.exp(-self._base - self._scale * votes)) for votes in self._votes(some)]
+            chances += [
+                1 / (1 + math.exp(-self._base - self._scale * votes))
+                for votes in self._votes(some)
+            ]
         return chances
 
     def _columns(self, traits: BlockFeatures) -> list[bytes]:
-        """Return a column for each feature: for each block, how many edges of the trait its value exceeds."""
+        """Return a column for each feature: for each block, how many edges of the trait
+        its value exceeds.
+        """
         count = traits.count
         asked = self._edges["page"], self._edges["element"], self._edges["block"]
-        page = {trait: bisect_left(edges, traits.page[trait]) for trait, edges in asked[0].items()}
-        elements = {trait: _steps(values, asked[1][trait]) for trait, values in traits.elements() if trait in asked[1]}
-        blocks = {trait: _steps(values, asked[2][trait]) for trait, values in traits.blocks() if trait in asked[2]}
-        # The traits of an element are stored together, so that each block copies them in one step.
+        page = {
+            trait: bisect_left(edges, traits.page[trait])
+            for trait, edges in asked[0].items()
+        }
+        elements = {
+            trait: _steps(values, asked[1][trait])
+            for trait, values in traits.elements()
+            if trait in asked[1]
+        }
+        blocks = {
+            trait: _steps(values, asked[2][trait])
+            for trait, values in traits.blocks()
+            if trait in asked[2]
+        }
+        # The traits of an element are stored together, so that each block copies them
+        # in one step.
         rows = [*map(bytes, zip(*elements.values(), strict=True))]
         levels = [b"".join(map(rows.__getitem__, level)) for level in traits.levels]
         place = {trait: number for number, trait in enumerate(elements)}
@@ -88,18 +119,26 @@ class ContentModel:
             elif of == "element":
                 columns.append(levels[where][place[trait] :: len(elements)])
             else:
-                beyond = bytes([bisect_left(self._edges["block"][trait], MISSING)]) * min(abs(where), count)
+                beyond = bytes(
+                    [bisect_left(self._edges["block"][trait], MISSING)]
+                ) * min(abs(where), count)
                 steps = blocks[trait]
-                columns.append(beyond + steps[: count - len(beyond)] if where < 0 else steps[where:] + beyond)
+                columns.append(
+                    beyond + steps[: count - len(beyond)]
+                    if where < 0
+                    else steps[where:] + beyond
+                )
         return columns
 
     def _votes(self, columns: list[bytes]) -> Iterator[int]:
         """Return the sum of the votes of all trees for each block."""
         count = len(columns[0])
         pairs = count // 2 + 1
-        lanes = int.from_bytes(b"\xff\0" * pairs, "little")  # a sum takes two bytes: even and odd blocks are separate
+        # a sum takes two bytes: even and odd blocks are separate
+        lanes = int.from_bytes(b"\xff\0" * pairs, "little")
         even = odd = 0
-        # For each question the answers for all blocks, one byte of 0 or 1 each; those about the page are all the same.
+        # For each question the answers for all blocks, one byte of 0 or 1 each; those
+        # about the page are all the same.
         yes = int.from_bytes(b"\x01" * count, "little")
         answers = [
             int.from_bytes(columns[feature].translate(table), "little")
@@ -117,17 +156,24 @@ class ContentModel:
                 | answers[f] << 5
                 | answers[g] << 6
             )
-            votes = int.from_bytes(bits.to_bytes(count, "little").translate(table), "little")
+            votes = int.from_bytes(
+                bits.to_bytes(count, "little").translate(table), "little"
+            )
             even += votes & lanes
             odd += votes >> 8 & lanes
-        sums = (struct.unpack(f"<{pairs}H", some.to_bytes(2 * pairs, "little")) for some in (even, odd))
+        sums = (
+            struct.unpack(f"<{pairs}H", some.to_bytes(2 * pairs, "little"))
+            for some in (even, odd)
+        )
         return islice(chain.from_iterable(zip(*sums, strict=True)), count)
 
 
 @cache
 def load_model() -> ContentModel:
     """Load the model that is part of this package."""
-    return ContentModel(json.loads(files(__package__ or "").joinpath("model.json").read_text("utf-8")))
+    return ContentModel(
+        json.loads(files(__package__ or "").joinpath("model.json").read_text("utf-8"))
+    )
 
 
 def _steps(values: Values, edges: list[float]) -> bytes:
@@ -141,8 +187,8 @@ def _steps(values: Values, edges: list[float]) -> bytes:
 def _load_table(tree: Mapping[str, Any]) -> bytes:
     """Return the vote of a tree for every combination of answers.
 
-    A tree is stored as its questions, in order from the left, each with its two ways on: a number of zero or more is
-    the next question, and ~v is the vote v.
+    A tree is stored as its questions, in order from the left, each with its two ways
+    on: a number of zero or more is the next question, and ~v is the vote v.
     """
     table = bytearray(256)
     for answers in range(1 << QUESTIONS):

@@ -1,13 +1,16 @@
 """Rewrite markup so that every parser finds the same tags in it.
 
-Counting tags without building a tree can be deceived: ``</b>`` closes nothing in a comment, an attribute value or a
-script, and an element that hides tags in HTML does not hide them in SVG or MathML. So all of this is removed. Content
-that is never displayed (comments, scripts, style sheets) is left out; a ``<`` in text, in a title or in a value becomes
-``&lt;``; an unusual tag is rewritten. Then, whatever a parser makes of the elements:
+Counting tags without building a tree can be deceived: ``</b>`` closes nothing in a
+comment, an attribute value or a script, and an element that hides tags in HTML does not
+hide them in SVG or MathML. So all of this is removed. Content that is never displayed
+(comments, scripts, style sheets) is left out; a ``<`` in text, in a title or in a value
+becomes ``&lt;``; an unusual tag is rewritten. Then, whatever a parser makes of the
+elements:
 
-- each ``<`` begins a tag, which is ``</name>`` or ``<name one two="2" three='3' four=4>``, or a ``<!doctype>``;
-- at most one of its attributes has no value, so it has at most one attribute more than it has ``=``;
-- everything else is text, in every state that a parser can be in.
+- each ``<`` begins a tag, which is ``</name>`` or ``<name one two="2" three='3'
+four=4>``, or a ``<!doctype>``; - at most one of its attributes has no value, so it has
+at most one attribute more than it has ``=``; - everything else is text, in every state
+that a parser can be in.
 """
 
 from __future__ import annotations
@@ -25,9 +28,15 @@ _MAX_TAGS_IN_DATA = 2_000  # "<" in one piece of JSON-LD
 
 
 def all_but(marks: bytes) -> bytes:
-    """Return a character class of all bytes except *marks*, not negated, since ``re`` matches negated ones slowly."""
+    """Return a character class of all bytes except *marks*, not negated, since ``re``
+    matches negated ones slowly.
+    """
     runs = re.findall(b"[^" + re.escape(marks) + b"]+", bytes(range(256)))
-    return b"[" + b"".join(re.escape(run[:1]) + b"-" + re.escape(run[-1:]) for run in runs) + b"]"
+    return (
+        b"["
+        + b"".join(re.escape(run[:1]) + b"-" + re.escape(run[-1:]) for run in runs)
+        + b"]"
+    )
 
 
 _SPACE = rb"[ \t\n\f\r]"
@@ -42,14 +51,29 @@ _VALUE = rb"""(?:"%s{0,19000}+"|'%s{0,19000}+'|%s{1,19000}+)""" % (
     all_but(b"'<"),
     all_but(b" \t\n\f\r>\"'<="),
 )
-_VALUED = rb"(?:[ \t\n\f\r/]++" + _NAME + _SPACE + rb"*+=" + _SPACE + rb"*+" + _VALUE + rb"){0,63}+"
-_BEGIN = _VALUED + rb"(?:>|(?:[ \t\n\f\r/]++" + _NAME + _VALUED + rb")?+[ \t\n\f\r/]*+>)"
+_VALUED = (
+    rb"(?:[ \t\n\f\r/]++"
+    + _NAME
+    + _SPACE
+    + rb"*+="
+    + _SPACE
+    + rb"*+"
+    + _VALUE
+    + rb"){0,63}+"
+)
+_BEGIN = (
+    _VALUED + rb"(?:>|(?:[ \t\n\f\r/]++" + _NAME + _VALUED + rb")?+[ \t\n\f\r/]*+>)"
+)
 _END = rb"/" + _TAG_NAME + _SPACE + rb"*+>"
 
-# Elements whose content is text, not markup, except in a drawing. Readers see the content of the second list.
+# Elements whose content is text, not markup, except in a drawing. Readers see the
+# content of the second list.
 _UNSEEN = b"script style textarea iframe noembed noframes".split()
 _SEEN = b"title xmp".split()
-_RAW = {name: re.compile(rb"</" + name + _ENDS, re.IGNORECASE) for name in (*_UNSEEN, *_SEEN)}
+_RAW = {
+    name: re.compile(rb"</" + name + _ENDS, re.IGNORECASE)
+    for name in (*_UNSEEN, *_SEEN)
+}
 _RAW_NAME = rb"(?i:" + b"|".join(_RAW) + rb")" + _ENDS
 _RAW_TAG = re.compile(rb"<(?P<name>" + _RAW_NAME + rb")" + _BEGIN)
 _MAY_BE_RAW = rb"(?=[iInNsStTxX][cCeEfFiImMoOtT])"  # a quick check
@@ -60,7 +84,10 @@ _USUAL = re.compile(rb"[^<]*+(?:<(?:" + _END + rb"|" + _START + rb")[^<]*+)*+")
 _ANY_NAME = rb"[^ \t\n\f\r/>][^ \t\n\f\r/>=]*+"
 _ANY_VALUE = rb"""(?:"[^"]*+"?+|'[^']*+'?+|[^ \t\n\f\r>"'][^ \t\n\f\r>]*+)"""
 _ANY_ATTRIBUTE = rb"[ \t\n\f\r/]*+%s(?:" + _SPACE + rb"*+=" + _SPACE + rb"*+%s?+)?+"
-_ATTRIBUTE = re.compile(_ANY_ATTRIBUTE % (b"(" + _ANY_NAME + b")", b"(" + _ANY_VALUE + b")") + rb"|[ \t\n\f\r/]++")
+_ATTRIBUTE = re.compile(
+    _ANY_ATTRIBUTE % (b"(" + _ANY_NAME + b")", b"(" + _ANY_VALUE + b")")
+    + rb"|[ \t\n\f\r/]++"
+)
 _ODD = re.compile(
     rb"(?P<comment><!--(?:-?>)?+)"
     rb"|(?P<doctype><!doctype" + _ENDS + rb"[^<>]{0,500}+>)"
@@ -68,17 +95,22 @@ _ODD = re.compile(
     rb"|</(?![a-z])[^>]*+>?+"
     rb"|(?P<text>(?:<(?![a-z/!?]))++)"
     rb"|<(?P<close>/?+)(?P<name>[a-z][^ \t\n\f\r/>]*+)"
-    rb"(?P<attributes>(?:" + _ANY_ATTRIBUTE % (_ANY_NAME, _ANY_VALUE) + rb")*+)[ \t\n\f\r/]*+(?P<end>>?+)",
+    rb"(?P<attributes>(?:"
+    + _ANY_ATTRIBUTE % (_ANY_NAME, _ANY_VALUE)
+    + rb")*+)[ \t\n\f\r/]*+(?P<end>>?+)",
     re.IGNORECASE,
 )
 _END_OF_COMMENT = re.compile(rb"--!?>")
 _USUAL_TAG_NAME = re.compile(_TAG_NAME)
 _USUAL_NAME = re.compile(_NAME)
-_WRAPPING = re.compile(rb"\A\s*+<!(?:--|\[CDATA\[)|(?:-->|\]\]>)\s*+\Z")  # around a script, for old browsers
+# around a script, for old browsers
+_WRAPPING = re.compile(rb"\A\s*+<!(?:--|\[CDATA\[)|(?:-->|\]\]>)\s*+\Z")
 
 
 class Normalized(NamedTuple):
-    """The source, whether tags or attributes were left out, and whether it ends early."""
+    """The source, whether tags or attributes were left out, and whether it ends
+    early.
+    """
 
     source: bytes
     simpler: bool = False
@@ -86,7 +118,9 @@ class Normalized(NamedTuple):
 
 
 def normalize(html: bytes) -> Normalized:
-    """Rewrite UTF-8 markup so that its tags can be counted without parsing it. Takes linear time."""
+    """Rewrite UTF-8 markup so that its tags can be counted without parsing it. Takes
+    linear time.
+    """
     return _Writer(html).write()
 
 
@@ -108,7 +142,9 @@ class _Writer:
             position = self._correct(position)
         cut = position < len(html) or len(source) > _MAX_SIZE
         del source[_MAX_SIZE:]
-        return Normalized(trim_partial(bytes(source)) if cut else bytes(source), self.simpler, cut)
+        return Normalized(
+            trim_partial(bytes(source)) if cut else bytes(source), self.simpler, cut
+        )
 
     def _correct(self, begin: int) -> int:
         """Write the markup that begins at *begin*, and return where it ends."""
@@ -118,8 +154,18 @@ class _Writer:
         odd = _ODD.match(self.html, begin)
         assert odd, "each < begins something"
         if odd["comment"]:
-            ended = None if odd[0].endswith(b">") else _END_OF_COMMENT.search(self.html, odd.end())
-            return odd.end() if odd[0].endswith(b">") else ended.end() if ended else len(self.html)
+            ended = (
+                None
+                if odd[0].endswith(b">")
+                else _END_OF_COMMENT.search(self.html, odd.end())
+            )
+            return (
+                odd.end()
+                if odd[0].endswith(b">")
+                else ended.end()
+                if ended
+                else len(self.html)
+            )
         if odd["doctype"]:
             self.source += odd[0]
         elif odd["text"]:
@@ -133,8 +179,11 @@ class _Writer:
         return odd.end()
 
     def _element(self, name: bytes, written: bytes, tag: bytes, begin: int) -> int:
-        """Write a tag, and the content of its element unless that is markup; return where it ends."""
-        if name == b"title" and written.endswith(b"/>"):  # in a drawing this is an empty element
+        """Write a tag, and the content of its element unless that is markup; return
+        where it ends.
+        """
+        # in a drawing this is an empty element
+        if name == b"title" and written.endswith(b"/>"):
             self.source += b"<title></title>"
             return begin
         self.source += tag
@@ -143,7 +192,9 @@ class _Writer:
         ended = _RAW[name].search(self.html, begin)
         end = ended.start() if ended else len(self.html)
         if name in _SEEN:
-            self.source += self.html[begin : min(end, begin + _MAX_SIZE)].replace(b"<", b"&lt;")
+            self.source += self.html[begin : min(end, begin + _MAX_SIZE)].replace(
+                b"<", b"&lt;"
+            )
         elif name == b"script" and b"ld+json" in written:
             self.source += self._data(begin, end)
         return end
@@ -155,16 +206,25 @@ class _Writer:
                 self.simpler = True
                 break
             name, value = attribute.groups()
-            if name and len(attribute[0]) <= _MAX_ATTRIBUTE_LENGTH and _USUAL_NAME.fullmatch(name):
+            if (
+                name
+                and len(attribute[0]) <= _MAX_ATTRIBUTE_LENGTH
+                and _USUAL_NAME.fullmatch(name)
+            ):
                 pieces.append(b" " + name + b"=" + _quote(value or b""))
         return b"".join((*pieces, b">"))
 
     def _data(self, begin: int, end: int) -> bytes:
         """Return JSON-LD with each "<" written as an escape."""
-        if end - begin > _MAX_SIZE or self.html.count(b"<", begin, end) > _MAX_TAGS_IN_DATA:
+        if (
+            end - begin > _MAX_SIZE
+            or self.html.count(b"<", begin, end) > _MAX_TAGS_IN_DATA
+        ):
             return b""
         data = self.html[begin:end]
-        return _WRAPPING.sub(b"", data).replace(b"<", rb"\u003c") if b"<" in data else data
+        return (
+            _WRAPPING.sub(b"", data).replace(b"<", rb"\u003c") if b"<" in data else data
+        )
 
 
 def _quote(value: bytes) -> bytes:

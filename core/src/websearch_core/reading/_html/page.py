@@ -1,4 +1,6 @@
-"""Read HTML pages, each step in its module: decode, harden, parse, find blocks, select content, build a tree, write."""
+"""Read HTML pages, each step in its module: decode, harden, parse, find blocks, select
+content, build a tree, write.
+"""
 
 from __future__ import annotations
 from collections.abc import Iterable, Iterator
@@ -27,10 +29,13 @@ from .structured_data import lacks_article, markup_from_data
 from .tree import build_tree
 from .walls import find_wall, wall_notes
 
-_MIN_LENGTH = 120  # characters: a page with less text may have more in its structured data
-_MIN_BESIDE = 600  # characters: a page with less besides places that scripts fill is a template
+# characters: a page with less text may have more in its structured data
+_MIN_LENGTH = 120
+# characters: a page with less besides places that scripts fill is a template
+_MIN_BESIDE = 600
 _MAX_SIZE = 10 * 2**20  # bytes of source in UTF-8
-_MOVES = b"$RC(", b"$RR(", b"$RS(", b"data-rci"  # React moves a streamed part to its place, a <template>
+# React moves a streamed part to its place, a <template>
+_MOVES = b"$RC(", b"$RR(", b"$RS(", b"data-rci"
 
 
 def read_html(
@@ -45,16 +50,20 @@ def read_html(
 ) -> Page:
     """Read an HTML page: its main part as Markdown, and its metadata.
 
-    A page that needs its scripts has no content, and a note; the reader ``direct`` makes that a `NeedsBrowser`.
+    A page that needs its scripts has no content, and a note; the reader ``direct``
+    makes that a `NeedsBrowser`.
 
     Args:
         data: The bytes of the page.
         url: Where they came from; relative links are resolved against it.
         content_type: The value of the HTTP header, if any.
-        links: ``keep`` links with their targets, keep only their ``text``, or ``drop`` them with their text.
-        comments: Whether to ``drop`` or ``keep`` readers' comments; by default what the kind of page asks for.
+        links: ``keep`` links with their targets, keep only their ``text``, or ``drop``
+            them with their text.
+        comments: Whether to ``drop`` or ``keep`` readers' comments; by default what the
+            kind of page asks for.
         reviews: The same for reviews.
-        rendered: Whether scripts have run already: then none will show what is hidden, however long it is.
+        rendered: Whether scripts have run already: then none will show what is hidden,
+            however long it is.
     """
     from .._markdown.writer import to_markdown
 
@@ -72,20 +81,34 @@ def read_html(
     del document, hardened  # free their memory for the next steps
     stated, doubts = read_data(facts, kind, blocks, base)
     choices = default_choices(kind, comments, reviews)
-    kept, shown, chosen = choose_responses(blocks, select_content(blocks, facts.place, facts), facts, choices)
-    kept, strays = drop_strays(blocks, kept, facts.title, is_article=(kind or facts.og_type) == "article")
+    kept, shown, chosen = choose_responses(
+        blocks, select_content(blocks, facts.place, facts), facts, choices
+    )
+    kept, strays = drop_strays(
+        blocks, kept, facts.title, is_article=(kind or facts.og_type) == "article"
+    )
     rest = write_rest(blocks, kept, shown, linked=links != "drop")
-    targets = resolved(blocks.links(), base) if links == "keep" else {}  # including the navigation
+    # including the navigation
+    targets = resolved(blocks.links(), base) if links == "keep" else {}
     length = sum(map(len, compress(blocks.block_texts, kept)))
     unshown = length < _MIN_LENGTH or lacks_article(blocks.block_texts, length, facts)
-    source = markup_from_data(facts, comments=choices.get("comments") != "drop") if unshown else ""
+    source = (
+        markup_from_data(facts, comments=choices.get("comments") != "drop")
+        if unshown
+        else ""
+    )
     from_data = len(source) > _MIN_LENGTH
     beside = ""  # what the page shows besides
     if from_data:
         said = find_blocks(parse(harden(source.encode("utf-8", "replace")).source).body)
         repeated = " ".join(said.block_texts)
-        kept = [keep and text not in repeated for keep, text in zip(kept, blocks.block_texts, strict=True)]
-        beside = to_markdown(build_tree(blocks, kept, linked=links != "drop").body, targets)
+        kept = [
+            keep and text not in repeated
+            for keep, text in zip(kept, blocks.block_texts, strict=True)
+        ]
+        beside = to_markdown(
+            build_tree(blocks, kept, linked=links != "drop").body, targets
+        )
         blocks, kept = said, [True] * len(said.block_texts)
         targets |= resolved(blocks.links(), base) if links == "keep" else {}
     main = build_tree(blocks, kept, linked=links != "drop")
@@ -98,15 +121,40 @@ def read_html(
         *removal_note(blocks.invisible),
         *_describe_hidden(blocks, len(content)),
         *(["the page is larger than is read: this is its beginning"] if cut else []),
-        *(["elements were nested too deeply: some structure is lost"] if simpler or main.flattened else []),
-        *(["this is what the page tells readers without scripts"] if blocks.scriptless else []),
-        *(["the page shows little text without its scripts: what its data says comes first"] if from_data else []),
+        *(
+            ["elements were nested too deeply: some structure is lost"]
+            if simpler or main.flattened
+            else []
+        ),
+        *(
+            ["this is what the page tells readers without scripts"]
+            if blocks.scriptless
+            else []
+        ),
+        *(
+            [
+                (
+                    "the page shows little text without its scripts: what its data says "
+                    "comes first"
+                )
+            ]
+            if from_data
+            else []
+        ),
         *chosen,
         *strays,
-        *([f"left out {quantity(blocks.unfilled, 'place')} that only scripts fill"] if blocks.unfilled else []),
+        *(
+            [f"left out {quantity(blocks.unfilled, 'place')} that only scripts fill"]
+            if blocks.unfilled
+            else []
+        ),
         *doubts,
         *wall_notes(wall, facts, blocks, content),
-        *([] if content else ["the page has no text that can be read without running its scripts"]),
+        *(
+            []
+            if content
+            else ["the page has no text that can be read without running its scripts"]
+        ),
     ]
     declared_type = declared(content_type)
     return make_page(
@@ -124,22 +172,38 @@ def read_html(
         description=facts.description,
         canonical_url=facts.canonical_url,
         site_name=facts.site_name,
-        links=_outgoing((*targets.values(), *(stated.links if stated and links == "keep" else ())), url),
+        links=_outgoing(
+            (*targets.values(), *(stated.links if stated and links == "keep" else ())),
+            url,
+        ),
         data=stated,
         notes=tuple(notes),
     )
 
 
 def _describe_hidden(blocks: TextBlocks, length: int) -> Iterator[str]:
-    """Yield notes on what is hidden; they say how much if that is more than the *length* of the content."""
+    """Yield notes on what is hidden; they say how much if that is more than the
+    *length* of the content.
+    """
     if blocks.hidden:
-        much = f": {blocks.hidden_length:,} characters{MORE_HIDDEN}" if blocks.hidden_length > length else ""
+        much = (
+            f": {blocks.hidden_length:,} characters{MORE_HIDDEN}"
+            if blocks.hidden_length > length
+            else ""
+        )
         yield f"{quantity(blocks.hidden, 'hidden passage')} left out{much}"
     if blocks.unasked:
-        yield f"{quantity(blocks.unasked, 'hidden passage')} read that people may never see"
+        yield (
+            f"{quantity(blocks.unasked, 'hidden passage')} read that people may never "
+            f"see"
+        )
 
 
 def _outgoing(links: Iterable[str], url: str) -> tuple[str, ...]:
-    """Return each link once, in the order of the page, without links to places within the page."""
+    """Return each link once, in the order of the page, without links to places within
+    the page.
+    """
     here = {strip_anchor(url), strip_anchor(url.partition("#")[0])}
-    return tuple(dict.fromkeys(link for link in links if strip_anchor(link) not in here))[:MAX_LINKS]
+    return tuple(
+        dict.fromkeys(link for link in links if strip_anchor(link) not in here)
+    )[:MAX_LINKS]

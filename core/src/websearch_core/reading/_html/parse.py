@@ -1,8 +1,11 @@
-"""Parse HTML with lexbor, through selectolax, and find what a page points to instead of itself.
+"""Parse HTML with lexbor, through selectolax, and find what a page points to instead of
+itself.
 
-That is where it sends its visitors, ``<meta http-equiv="refresh" content="0; url=...">``, read as browsers read it
-(https://html.spec.whatwg.org/multipage/semantics.html#attr-meta-http-equiv-refresh), and the Markdown that it names as
-another form of itself, in its head or in the header ``Link`` (RFC 8288). selectolax is imported for the first page.
+That is where it sends its visitors, ``<meta http-equiv="refresh" content="0;
+url=...">``, read as browsers read it
+(https://html.spec.whatwg.org/multipage/semantics.html#attr-meta-http-equiv-refresh),
+and the Markdown that it names as another form of itself, in its head or in the header
+``Link`` (RFC 8288). selectolax is imported for the first page.
 """
 
 from __future__ import annotations
@@ -28,9 +31,12 @@ _CONTENT = re.compile(
 )
 _HEAD_SIZE = 200_000  # bytes that may have to be read to the end of the head
 _MAX_HEADER_LENGTH = 8_000  # characters
-_LINK = re.compile(r"<([^<>]*)>((?:\s*;\s*[\w!#$&+.^`|~*-]+(?:\s*=\s*(?:\"(?:[^\"\\]|\\.)*+\"|[^\s\",;]*))?)*+)")
+_LINK = re.compile(
+    r"<([^<>]*)>((?:\s*;\s*[\w!#$&+.^`|~*-]+(?:\s*=\s*(?:\"(?:[^\"\\]|\\.)*+\"|[^\s\",;]*))?)*+)"
+)
 _PARAMETER = re.compile(r";\s*([\w*-]+)\s*=\s*(?:\"((?:[^\"\\]|\\.)*+)\"|([^\s\",;]*))")
-_SITE_WIDE = re.compile(r"/llms(?:-\w+)?\.(?:txt|md)\Z", re.IGNORECASE)  # such a file is about the site, not the page
+# such a file is about the site, not the page
+_SITE_WIDE = re.compile(r"/llms(?:-\w+)?\.(?:txt|md)\Z", re.IGNORECASE)
 
 
 def parse(source: bytes) -> LexborHTMLParser:
@@ -41,34 +47,55 @@ def parse(source: bytes) -> LexborHTMLParser:
     return LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS)
 
 
-def parse_page(data: bytes, content_type: str | None = None, *, most: int) -> LexborHTMLParser:
+def parse_page(
+    data: bytes, content_type: str | None = None, *, most: int
+) -> LexborHTMLParser:
     """Parse the first *most* bytes of a page in any encoding and form."""
     text = to_utf8(data, content_type, most=most).data
     return parse(harden(text.replace(b"\x00", b"")).source)
 
 
 def find_base(document: LexborHTMLParser, url: str) -> str:
-    """Return the URL that links are resolved against; the page's ``<base>`` counts only if it is http(s)."""
-    tag = document.css_first("base[href]") if b"<base" in document.raw_html.lower() else None
+    """Return the URL that links are resolved against; the page's ``<base>`` counts only
+    if it is http(s).
+    """
+    tag = (
+        document.css_first("base[href]")
+        if b"<base" in document.raw_html.lower()
+        else None
+    )
     return absolute(tag.attributes.get("href"), url) or url if tag else url
 
 
 def find_refresh(data: bytes, url: str, content_type: str | None = None) -> str | None:
-    """Return the http(s) URL that a page leads to within five seconds, or None; never the page itself."""
+    """Return the http(s) URL that a page leads to within five seconds, or None; never
+    the page itself.
+    """
     document = parse_page(data, content_type, most=_MAX_SIZE)
     base = find_base(document, url)
     for tag in document.css("meta[http-equiv][content]"):
         found = _CONTENT.match(tag.attributes.get("content") or "")
-        if found is None or (tag.attributes.get("http-equiv") or "").strip().lower() != "refresh":
+        if (
+            found is None
+            or (tag.attributes.get("http-equiv") or "").strip().lower() != "refresh"
+        ):
             continue
         there = absolute(found[2] or found[3] or found[4], base)
-        if there and int(found[1] or 0) <= _MAX_DELAY and without_fragment(there) != without_fragment(url):
+        if (
+            there
+            and int(found[1] or 0) <= _MAX_DELAY
+            and without_fragment(there) != without_fragment(url)
+        ):
             return there
     return None
 
 
-def drop_unfollowed(links: tuple[str, ...], data: bytes, url: str, content_type: str | None = None) -> tuple[str, ...]:
-    """Return the *links* of a page without those that it asks programs not to follow: some, or by ``robots`` all."""
+def drop_unfollowed(
+    links: tuple[str, ...], data: bytes, url: str, content_type: str | None = None
+) -> tuple[str, ...]:
+    """Return the *links* of a page without those that it asks programs not to follow:
+    some, or by ``robots`` all.
+    """
     document = parse_page(data, content_type, most=len(data))
     if document.css_first('meta[name="robots" i][content*="nofollow" i]'):
         return ()
@@ -77,12 +104,18 @@ def drop_unfollowed(links: tuple[str, ...], data: bytes, url: str, content_type:
     return tuple(link for link in links if link not in left_out)
 
 
-def find_markdown_alternate(data: bytes, url: str, content_type: str | None = None, header: str = "") -> str | None:
-    """Return the URL of the Markdown that a page, or the *header* ``Link`` with it, names as its alternate, or None.
+def find_markdown_alternate(
+    data: bytes, url: str, content_type: str | None = None, header: str = ""
+) -> str | None:
+    """Return the URL of the Markdown that a page, or the *header* ``Link`` with it,
+    names as its alternate, or None.
 
     Only a URL of the same origin counts: a page cannot have another site speak for it.
     """
-    for href in (*_in_header(header[:_MAX_HEADER_LENGTH]), *_in_head(data[:_HEAD_SIZE], content_type)):
+    for href in (
+        *_in_header(header[:_MAX_HEADER_LENGTH]),
+        *_in_head(data[:_HEAD_SIZE], content_type),
+    ):
         there = absolute(href, url)
         if not there or there == url or _SITE_WIDE.search(urlsplit(there).path):
             continue
@@ -93,19 +126,28 @@ def find_markdown_alternate(data: bytes, url: str, content_type: str | None = No
 
 def _in_header(header: str) -> Iterator[str]:
     for link in _LINK.finditer(header):
-        parameters = {found[1].lower(): found[2] or found[3] or "" for found in _PARAMETER.finditer(link[2])}
+        parameters = {
+            found[1].lower(): found[2] or found[3] or ""
+            for found in _PARAMETER.finditer(link[2])
+        }
         if _is_markdown(parameters.get("rel"), parameters.get("type")):
             yield link[1].strip()
 
 
 def _in_head(data: bytes, content_type: str | None) -> Iterator[str]:
-    if b"markdown" not in data.lower() and b"\x00" not in data:  # quick, and enough for all but UTF-16
+    # quick, and enough for all but UTF-16
+    if b"markdown" not in data.lower() and b"\x00" not in data:
         return
-    for link in parse_page(data, content_type, most=_HEAD_SIZE).css("link[rel][href][type]"):
+    for link in parse_page(data, content_type, most=_HEAD_SIZE).css(
+        "link[rel][href][type]"
+    ):
         attributes = link.attributes
         if _is_markdown(attributes.get("rel"), attributes.get("type")):
             yield attributes.get("href") or ""
 
 
 def _is_markdown(relation: str | None, kind: str | None) -> bool:
-    return "alternate" in (relation or "").lower().split() and parse_media_type(kind) in MARKDOWN
+    return (
+        "alternate" in (relation or "").lower().split()
+        and parse_media_type(kind) in MARKDOWN
+    )

@@ -1,7 +1,8 @@
-"""Turn the structured data of a page into markup, for pages whose text is written only by scripts.
+"""Turn the structured data of a page into markup, for pages whose text is written only
+by scripts.
 
-The markup goes through the same steps as any page: hidden parts are left out, links are resolved, invisible characters
-are removed, and nothing in it is read as Markdown.
+The markup goes through the same steps as any page: hidden parts are left out, links are
+resolved, invisible characters are removed, and nothing in it is read as Markdown.
 """
 
 from __future__ import annotations
@@ -30,24 +31,31 @@ _ANSWERS = ("acceptedAnswer", "suggestedAnswer")
 
 
 def lacks_article(texts: Sequence[str], length: int, facts: Metadata) -> bool:
-    """Return whether a page that shows *texts* does not show the article that its data has.
+    """Return whether a page that shows *texts* does not show the article that its data
+    has.
 
-    The article must be much longer than what was selected, *length* characters. Most data has the article that the page
-    shows too, or only its beginning; then the page is better, since it has the links and headings.
+    The article must be much longer than what was selected, *length* characters. Most
+    data has the article that the page shows too, or only its beginning; then the page
+    is better, since it has the links and headings.
     """
     article = " ".join(facts.linked.text(facts.about, "articleBody").split())
     if len(article) < max(_MIN_ARTICLE_LENGTH, _MIN_TIMES_LONGER * length):
         return False
     shown = " ".join(texts)
     step = (len(article) - _SAMPLE_LENGTH) // (_SAMPLES - 1)
-    samples = [article[place * step : place * step + _SAMPLE_LENGTH] for place in range(_SAMPLES)]
+    samples = [
+        article[place * step : place * step + _SAMPLE_LENGTH]
+        for place in range(_SAMPLES)
+    ]
     return 2 * sum(sample in shown for sample in samples) < _SAMPLES
 
 
 def markup_from_data(facts: Metadata, *, comments: bool = True) -> str:
-    """Return the structured data of a page as markup: its main thing, then others, or only its description.
+    """Return the structured data of a page as markup: its main thing, then others, or
+    only its description.
 
-    Questions keep their answers, products prices, recipes steps, lists links; with *comments*, postings their replies.
+    Questions keep their answers, products prices, recipes steps, lists links; with
+    *comments*, postings their replies.
     """
     facts = facts if comments else _without_comments(facts)
     pieces = list(_limit(_things(facts))) or list(_limit([_prose(facts.description)]))
@@ -64,16 +72,22 @@ def _without_comments(facts: Metadata) -> Metadata:
 
 def _things(facts: Metadata) -> Iterator[str]:
     data, about = facts.linked, facts.about
-    yield from _parts(data, about) if types(about) & _WRITERS.keys() else _body(data, about)
+    yield from (
+        _parts(data, about) if types(about) & _WRITERS.keys() else _body(data, about)
+    )
     done = [about]
     for thing in data.things[:_MAX_THINGS]:
         if thing not in done:
             done.append(thing)
-            yield from _with_heading(_heading(2, data.text(thing, "headline", "name")), _parts(data, thing))
+            yield from _with_heading(
+                _heading(2, data.text(thing, "headline", "name")), _parts(data, thing)
+            )
 
 
 def _with_heading(heading: str, parts: Iterable[str]) -> Iterator[str]:
-    """Yield a heading and the non-empty parts below it, or nothing; one by one, since there may be many."""
+    """Yield a heading and the non-empty parts below it, or nothing; one by one, since
+    there may be many.
+    """
     for part in filter(None, parts):
         yield heading
         yield part
@@ -92,12 +106,22 @@ def _limit(pieces: Iterable[str]) -> Iterator[str]:
 
 def _parts(data: JsonLd, thing: Thing) -> Iterator[str]:
     """Yield the markup of a thing, if any of its types is known."""
-    for write in dict.fromkeys(_WRITERS[kind] for kind in sorted(types(thing)) if kind in _WRITERS):
+    for write in dict.fromkeys(
+        _WRITERS[kind] for kind in sorted(types(thing)) if kind in _WRITERS
+    ):
         yield from write(data, thing)
 
 
 def _body(data: JsonLd, thing: Thing) -> Iterator[str]:
-    yield next((prose for key in _BODIES for value in data.values(thing, key) if (prose := _prose(value))), "")
+    yield next(
+        (
+            prose
+            for key in _BODIES
+            for value in data.values(thing, key)
+            if (prose := _prose(value))
+        ),
+        "",
+    )
 
 
 def _product(data: JsonLd, thing: Thing) -> Iterator[str]:
@@ -116,20 +140,35 @@ def _prices(data: JsonLd, thing: Thing) -> str:
     for offer in data.values(thing, "offers")[:_MAX_OFFERS]:
         if not isinstance(offer, dict):
             continue
-        terms = [offer, *(one for one in data.values(offer, "priceSpecification") if isinstance(one, dict))]
+        terms = [
+            offer,
+            *(
+                one
+                for one in data.values(offer, "priceSpecification")
+                if isinstance(one, dict)
+            ),
+        ]
         price = next((value for one in terms if (value := data.text(one, "price"))), "")
         low, high = data.text(offer, "lowPrice"), data.text(offer, "highPrice")
         if not price and low:
             price = f"from {low} to {high}" if high and high != low else low
-        currency = next((value for one in terms if (value := data.text(one, "priceCurrency"))), "")
+        currency = next(
+            (value for one in terms if (value := data.text(one, "priceCurrency"))), ""
+        )
         prices.append(f"{price} {currency}".strip() if price else "")
     return ", ".join(dict.fromkeys(filter(None, prices)))
 
 
 def _availability(data: JsonLd, thing: Thing) -> str:
-    """``https://schema.org/InStock`` -> ``in stock``, from the first offer that has it."""
-    offers = (offer for offer in data.values(thing, "offers") if isinstance(offer, dict))
-    name = next((value for offer in offers if (value := data.text(offer, "availability"))), "").rsplit("/", 1)[-1]
+    """``https://schema.org/InStock`` -> ``in stock``, from the first offer that has
+    it.
+    """
+    offers = (
+        offer for offer in data.values(thing, "offers") if isinstance(offer, dict)
+    )
+    name = next(
+        (value for offer in offers if (value := data.text(offer, "availability"))), ""
+    ).rsplit("/", 1)[-1]
     return split_words(name)
 
 
@@ -155,15 +194,24 @@ def _replies(data: JsonLd, thing: Thing, *keys: str) -> Iterator[str]:
     for reply in (one for key in keys for one in data.values(thing, key)):
         if isinstance(reply, dict):
             author = data.text(reply, "author")
-            yield from _with_heading(f"<p><b>{escape(author)}</b>:</p>" if author else "", _body(data, reply))
+            yield from _with_heading(
+                f"<p><b>{escape(author)}</b>:</p>" if author else "", _body(data, reply)
+            )
         elif isinstance(reply, str):
             yield _prose(reply)
 
 
 def _recipe(data: JsonLd, thing: Thing) -> Iterator[str]:
     yield from _body(data, thing)
-    yield _fact_list(("Yield", data.text(thing, "recipeYield")), ("Time", data.text(thing, "totalTime", "cookTime")))
-    yield _section("Ingredients", "ul", map(text, data.values(thing, "recipeIngredient", "ingredients")))
+    yield _fact_list(
+        ("Yield", data.text(thing, "recipeYield")),
+        ("Time", data.text(thing, "totalTime", "cookTime")),
+    )
+    yield _section(
+        "Ingredients",
+        "ul",
+        map(text, data.values(thing, "recipeIngredient", "ingredients")),
+    )
     yield from _steps(data, thing)
 
 
@@ -172,7 +220,9 @@ def _steps(data: JsonLd, thing: Thing) -> Iterator[str]:
     for step in data.values(thing, "recipeInstructions", "step", "steps"):
         within = data.values(step, "itemListElement") if isinstance(step, dict) else []
         steps += [
-            data.text(one, "text", "description", "name") if isinstance(one, dict) else text(one)
+            data.text(one, "text", "description", "name")
+            if isinstance(one, dict)
+            else text(one)
             for one in within or [step]
         ]
     yield _section("Steps", "ol", steps)
@@ -180,7 +230,9 @@ def _steps(data: JsonLd, thing: Thing) -> Iterator[str]:
 
 def _list(data: JsonLd, thing: Thing) -> Iterator[str]:
     yield from _body(data, thing)
-    yield _rows("ul", (_link(data, item) for item in data.values(thing, "itemListElement")))
+    yield _rows(
+        "ul", (_link(data, item) for item in data.values(thing, "itemListElement"))
+    )
 
 
 def _link(data: JsonLd, item: Any) -> str:
@@ -195,9 +247,18 @@ def _link(data: JsonLd, item: Any) -> str:
 
 
 def read_item(data: JsonLd, item: Thing) -> tuple[Thing, str, str]:
-    """Return the thing in an item of a list, or the item itself, with its name and where it is; both may be empty."""
-    inner = next((one for one in data.values(item, "item") if isinstance(one, dict)), item)
-    places = (place for one in (inner, item) for key in ("url", "@id", "item") for place in data.values(one, key))
+    """Return the thing in an item of a list, or the item itself, with its name and
+    where it is; both may be empty.
+    """
+    inner = next(
+        (one for one in data.values(item, "item") if isinstance(one, dict)), item
+    )
+    places = (
+        place
+        for one in (inner, item)
+        for key in ("url", "@id", "item")
+        for place in data.values(one, key)
+    )
     name = data.text(inner, "name", "headline") or data.text(item, "name")
     return inner, name, next((place for place in places if isinstance(place, str)), "")
 
@@ -216,7 +277,10 @@ def _job(data: JsonLd, thing: Thing) -> Iterator[str]:
     yield _fact_list(
         ("Company", data.text(thing, "hiringOrganization")),
         ("Location", place_of(data, thing, "jobLocation")),
-        ("Employment", split_words(", ".join(map(text, data.values(thing, "employmentType"))))),
+        (
+            "Employment",
+            split_words(", ".join(map(text, data.values(thing, "employmentType")))),
+        ),
         ("Apply by", data.text(thing, "validThrough")),
     )
     yield from _body(data, thing)
@@ -227,18 +291,34 @@ def place_of(data: JsonLd, thing: Thing, key: str) -> str:
     for place in data.values(thing, key):
         if not isinstance(place, dict):
             return text(place)
-        keys = ("streetAddress", "postalCode", "addressLocality", "addressRegion", "addressCountry")
+        keys = (
+            "streetAddress",
+            "postalCode",
+            "addressLocality",
+            "addressRegion",
+            "addressCountry",
+        )
         address = next(iter(data.values(place, "address")), place)
-        parts = [data.text(address, part) for part in keys] if isinstance(address, dict) else [text(address)]
-        return ", ".join(dict.fromkeys(filter(None, [data.text(place, "name"), *parts])))
+        parts = (
+            [data.text(address, part) for part in keys]
+            if isinstance(address, dict)
+            else [text(address)]
+        )
+        return ", ".join(
+            dict.fromkeys(filter(None, [data.text(place, "name"), *parts]))
+        )
     return ""
 
 
 _WRITERS: dict[str, Callable[[JsonLd, Thing], Iterable[str]]] = {
-    "Product": _product, "ProductGroup": _product, "SoftwareApplication": _product, "MobileApplication": _product,
-    "WebApplication": _product, "FAQPage": _questions, "Question": _question, "DiscussionForumPosting": _posting,
-    "SocialMediaPosting": _posting, "Recipe": _recipe, "HowTo": _recipe, "ItemList": _list, "Event": _event,
-    "MusicEvent": _event, "BusinessEvent": _event, "EducationEvent": _event, "SportsEvent": _event,
+    "Product": _product, "ProductGroup": _product, "SoftwareApplication": _product,
+    "MobileApplication": _product,
+    "WebApplication": _product, "FAQPage": _questions, "Question": _question,
+    "DiscussionForumPosting": _posting,
+    "SocialMediaPosting": _posting, "Recipe": _recipe, "HowTo": _recipe,
+    "ItemList": _list, "Event": _event,
+    "MusicEvent": _event, "BusinessEvent": _event, "EducationEvent": _event,
+    "SportsEvent": _event,
     "TheaterEvent": _event, "Festival": _event, "JobPosting": _job,
 }  # fmt: skip
 
@@ -248,7 +328,9 @@ def _heading(level: int, name: str) -> str:
 
 
 def _fact_list(*facts: tuple[str, str]) -> str:
-    return _rows("ul", [f"{label}: {escape(_flatten(value))}" for label, value in facts if value])
+    return _rows(
+        "ul", [f"{label}: {escape(_flatten(value))}" for label, value in facts if value]
+    )
 
 
 def _section(heading: str, kind: str, lines: Iterable[str]) -> str:
@@ -262,7 +344,9 @@ def _rows(kind: str, lines: Iterable[str]) -> str:
 
 
 def _prose(value: Any) -> str:
-    """Return a text, plain or markup (maybe escaped once too often), as markup with every element closed."""
+    """Return a text, plain or markup (maybe escaped once too often), as markup with
+    every element closed.
+    """
     if isinstance(value, dict):
         value = value.get("@value") or value.get("text")
     if not isinstance(value, str) or not value.strip():

@@ -1,4 +1,6 @@
-"""Choose the title of a page: its own headline over what its metadata says, without the name of the site."""
+"""Choose the title of a page: its own headline over what its metadata says, without the
+name of the site.
+"""
 
 from __future__ import annotations
 import re
@@ -17,11 +19,15 @@ if TYPE_CHECKING:
 
 _SEPARATOR = re.compile(r"(?<!\s)\s++(?:[-–—|·•»›:/~]+\s+|[|｜»•]\s*)|[|｜»•]\s*|:\s+")  # noqa: RUF001 - as pages write them
 _WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
-_AGREES = 0.6  # minimum share of the words of the shorter of two titles that they have in common
+# minimum share of the words of the shorter of two titles that they have in common
+_AGREES = 0.6
 _IS_STATED = 0.5  # minimum share of a headline's words that occur in the stated titles
-_IS_STATED_AT_HOME = 0.6  # on the first page of a site, which often has a slogan as its headline
-_MIN_HEADLINE_SHARE = 0.4  # of the title's letters: a shorter headline may be the name of a section
-_MIN_URL_SHARE = 0.5  # of the words at the end of the URL, for a headline to be what they name
+# on the first page of a site, which often has a slogan as its headline
+_IS_STATED_AT_HOME = 0.6
+# of the title's letters: a shorter headline may be the name of a section
+_MIN_HEADLINE_SHARE = 0.4
+# of the words at the end of the URL, for a headline to be what they name
+_MIN_URL_SHARE = 0.5
 _MIN_PREFIX = 5  # letters: that a shorter name begins like another proves nothing
 _MIN_INITIALS = 3
 _MIN_PREFIX_SHARE = 0.6  # of the longer name, for a shorter one to mean the same
@@ -30,7 +36,8 @@ _ANCHORS = " \t¶#§"  # signs that documentation adds to headlines
 _SUFFIXES = frozenset({"asp", "aspx", "cfm", "htm", "html", "jsp", "php"})
 # Words that sites add to their names, but not to their hosts.
 _OF_SITES = frozenset(
-    "co company corp inc llc ltd com org net magazine news blog official site website store shop online docs "
+    "co company corp inc llc ltd com org net magazine news blog official site website "
+    "store shop online docs "
     "documentation forum forums community wiki".split()
 )
 # Of the elements that show a title.
@@ -44,21 +51,35 @@ class Stated(NamedTuple):
     """The titles in the metadata of a page."""
 
     name: str  # that in its JSON-LD; may be empty
-    shared: Sequence[str]  # those in its meta tags, such as Open Graph, the most reliable first
+    # those in its meta tags, such as Open Graph, the most reliable first
+    shared: Sequence[str]
     window: str  # the text of ``<title>``; may be empty
 
 
-def title_of(stated: Stated, headlines: Sequence[str], site: str | None, url: str) -> str:
-    """Return the title of a page from the titles in its metadata and the texts of its ``<h1>``; maybe empty.
+def title_of(
+    stated: Stated, headlines: Sequence[str], site: str | None, url: str
+) -> str:
+    """Return the title of a page from the titles in its metadata and the texts of its
+    ``<h1>``; maybe empty.
 
-    It is the first headline that agrees with a stated title or that the URL names the page by, since it is neither
-    shortened for search engines nor followed by the name of the site; else the stated title without that name; else the
-    first headline. A stated title is first if the headline only has a line before it, or JSON-LD and a meta tag agree.
+    It is the first headline that agrees with a stated title or that the URL names the
+    page by, since it is neither shortened for search engines nor followed by the name
+    of the site; else the stated title without that name; else the first headline. A
+    stated title is first if the headline only has a line before it, or JSON-LD and a
+    meta tag agree.
     """
     home = urlsplit(url).path in {"", "/"}  # its best title is the name of the site
     all_stated = dict.fromkeys((stated.name, *stated.shared, stated.window))
-    titles = [title if home else without_site(title, site, url) for title in all_stated if title]
-    titles = [title for title in titles if "{{" not in title or _WORD.search(PLACE.sub("", title))]
+    titles = [
+        title if home else without_site(title, site, url)
+        for title in all_stated
+        if title
+    ]
+    titles = [
+        title
+        for title in titles
+        if "{{" not in title or _WORD.search(PLACE.sub("", title))
+    ]
     headlines = [line for line in (line.rstrip(_ANCHORS) for line in headlines) if line]
     shown = [line for line in headlines if not is_site(line, site, url)]
     if not titles:
@@ -67,47 +88,75 @@ def title_of(stated: Stated, headlines: Sequence[str], site: str | None, url: st
     main = letters[titles[0]]
     named = _names_of_page(url)
     least = _MIN_HEADLINE_SHARE * len(main)
-    long = [line for line in shown if len(letters[line]) >= least or _are_most(_words(line), named)]
-    within = [line for line in long if any(letters[line] in letters[title] for title in titles)]
+    long = [
+        line
+        for line in shown
+        if len(letters[line]) >= least or _are_most(_words(line), named)
+    ]
+    within = [
+        line
+        for line in long
+        if any(letters[line] in letters[title] for title in titles)
+    ]
     if stated.shared and shown and not home:
         three = (stated.name, stated.shared[0], stated.window)
         name, shared, window = (without_site(title, site, url) for title in three)
         if meant := _find_meant(name, shared, window, shown[0]):
             return meant
-    if within:  # prefer the one that the title begins with: others name parts of the site
-        return _spaced(next((line for line in within if main.startswith(letters[line])), within[0]), titles)
+    # prefer the one that the title begins with: others name parts of the site
+    if within:
+        return _spaced(
+            next(
+                (line for line in within if main.startswith(letters[line])), within[0]
+            ),
+            titles,
+        )
     if len(shown) == 1 and not home and _is_slogan(stated, site, url, named):
         return shown[0]
     words = set(_words(" ".join(titles)))
     share = _IS_STATED_AT_HOME if home else _IS_STATED
     for line in long:
         own = _words(line)
-        if sum(word in words for word in own) >= share * len(own) or _are_most(own, named):
+        if sum(word in words for word in own) >= share * len(own) or _are_most(
+            own, named
+        ):
             return without_site(line, site, url)
     return titles[0]
 
 
 def _names_of_page(url: str) -> list[str]:
-    """Return the words at the end of the path of a URL: ``/c/hiking-boots.html`` -> ``hiking``, ``boots``."""
+    """Return the words at the end of the path of a URL: ``/c/hiking-boots.html`` ->
+    ``hiking``, ``boots``.
+    """
     last = unquote(urlsplit(url).path).rstrip("/").rpartition("/")[2]
     stem, _, suffix = last.rpartition(".")
     return _words(stem if suffix in _SUFFIXES else last)
 
 
 def _are_most(words: Sequence[str], named: Sequence[str]) -> bool:
-    """Return whether a headline has only words that the URL names the page by, and most of these."""
-    return len(words) > 1 and set(words) <= set(named) and len(words) >= _MIN_URL_SHARE * len(named)
+    """Return whether a headline has only words that the URL names the page by, and most
+    of these.
+    """
+    return (
+        len(words) > 1
+        and set(words) <= set(named)
+        and len(words) >= _MIN_URL_SHARE * len(named)
+    )
 
 
 def _spaced(headline: str, titles: Sequence[str]) -> str:
-    """Return the stated title with the letters of a headline if it has more words: some lines are parted by styles."""
+    """Return the stated title with the letters of a headline if it has more words: some
+    lines are parted by styles.
+    """
     letters = _letters(headline)
     alike = (title for title in titles if _letters(title) == letters)
     return max((headline, *alike), key=lambda title: len(_words(title)))
 
 
 def _find_meant(name: str, shared: str, window: str, headline: str) -> str:
-    """Return the title of the meta tags if it is better than the headline, else an empty string."""
+    """Return the title of the meta tags if it is better than the headline, else an
+    empty string.
+    """
     letters, shown = _letters(shared), _letters(headline)
     if shown != letters and ends_with(headline, shared):
         return shared
@@ -115,30 +164,48 @@ def _find_meant(name: str, shared: str, window: str, headline: str) -> str:
     return shared if agreed and not letters.startswith(shown) else ""
 
 
-def _is_slogan(stated: Stated, site: str | None, url: str, named: Sequence[str]) -> bool:
-    """Return whether the only stated title is one of the site, such as ``Reddit - The heart of the internet``."""
+def _is_slogan(
+    stated: Stated, site: str | None, url: str, named: Sequence[str]
+) -> bool:
+    """Return whether the only stated title is one of the site, such as ``Reddit - The
+    heart of the internet``.
+    """
     seam = None if stated.name or stated.shared else _SEPARATOR.search(stated.window)
-    if seam is None or ":" in seam[0] or not is_site(stated.window[: seam.start()], site, url):
+    if (
+        seam is None
+        or ":" in seam[0]
+        or not is_site(stated.window[: seam.start()], site, url)
+    ):
         return False
     return not _are_most(_words(stated.window[seam.end() :]), named)
 
 
 def chapter_of(title: str, stated: Stated) -> str:
-    """Return what may be the title of a page whose headline is the name of a book or a manual: that of the chapter.
+    """Return what may be the title of a page whose headline is the name of a book or a
+    manual: that of the chapter.
 
-    It stands before *title* in the title of the window: ``Tides - The Ocean Book``. An empty string if there is none.
+    It stands before *title* in the title of the window: ``Tides - The Ocean Book``. An
+    empty string if there is none.
     """
     letters = _letters(title)
     seams = list(_SEPARATOR.finditer(stated.window))
-    if not seams or _letters(stated.window[seams[-1].end() :]) != letters or letters in map(_letters, stated.shared):
+    if (
+        not seams
+        or _letters(stated.window[seams[-1].end() :]) != letters
+        or letters in map(_letters, stated.shared)
+    ):
         return ""
     return stated.window[: seams[0].start()].strip()
 
 
 def ends_with(line: str, title: str) -> bool:
-    """Return whether a line is a title, maybe after a few words such as the name of a section."""
+    """Return whether a line is a title, maybe after a few words such as the name of a
+    section.
+    """
     letters, shown = _letters(title), _letters(line)
-    return shown.endswith(letters) and len(letters) >= max(1, _MIN_HEADLINE_SHARE * len(shown))
+    return shown.endswith(letters) and len(letters) >= max(
+        1, _MIN_HEADLINE_SHARE * len(shown)
+    )
 
 
 def without_site(title: str, site: str | None, url: str) -> str:
@@ -154,7 +221,8 @@ def without_site(title: str, site: str | None, url: str) -> str:
 
 
 def is_site(name: str, site: str | None, url: str) -> bool:
-    """Return whether *name* is the name of the site: its own, or one that its host confirms.
+    """Return whether *name* is the name of the site: its own, or one that its host
+    confirms.
 
     ``The Verge`` is at theverge.com, and ``United Way of King County`` at uwkc.org.
     """
@@ -176,8 +244,11 @@ def is_site(name: str, site: str | None, url: str) -> bool:
         if letters == label or (initials == label and len(initials) >= _MIN_INITIALS):
             return True
         shorter, longer = sorted((label, letters), key=len)
-        if longer.startswith(shorter) and len(shorter) >= max(_MIN_PREFIX, _MIN_PREFIX_SHARE * len(longer)):
-            return label not in starts  # "Nintendo Switch" is not the name of nintendo.com
+        if longer.startswith(shorter) and len(shorter) >= max(
+            _MIN_PREFIX, _MIN_PREFIX_SHARE * len(longer)
+        ):
+            # "Nintendo Switch" is not the name of nintendo.com
+            return label not in starts
     return False
 
 
@@ -185,14 +256,20 @@ def is_site(name: str, site: str | None, url: str) -> bool:
 def _host(url: str) -> tuple[str, tuple[str, ...]]:
     """Return the letters of the host, and its labels except the last."""
     host = (urlsplit(url).hostname or "").removeprefix("www.")
-    return _letters(host), tuple(label.replace("-", "") for label in host.split(".")[:-1])
+    return _letters(host), tuple(
+        label.replace("-", "") for label in host.split(".")[:-1]
+    )
 
 
 def agree(name: str, titles: Sequence[str]) -> bool:
     """Return whether most words of *name* are in one of *titles*, or vice versa."""
     own = set(_words(name))
     others = (set(_words(title)) for title in titles)
-    return any(len(own & other) >= _AGREES * min(len(own), len(other)) for other in others if other)
+    return any(
+        len(own & other) >= _AGREES * min(len(own), len(other))
+        for other in others
+        if other
+    )
 
 
 def _letters(text: str) -> str:
@@ -207,23 +284,36 @@ def _words(text: str) -> list[str]:
 def find_below_trail(
     document: LexborHTMLParser, headline: LexborNode | None, stated: Iterable[str]
 ) -> tuple[LexborNode, str] | None:
-    """Find what readers see as the headline of a page whose first, *headline*, is a step of a breadcrumb trail.
+    """Find what readers see as the headline of a page whose first, *headline*, is a
+    step of a breadcrumb trail.
 
-    Some publishers make the headline for search engines the last step of the trail, as the only ``<h1>``. What readers
-    take for the headline is an ``<h2>`` then, and Open Graph or JSON-LD states it too.
-    *stated* are the titles that the page states most deliberately. Return the element, and the stated title that it
-    shows, maybe after a few words; None if there is none.
+    Some publishers make the headline for search engines the last step of the trail, as
+    the only ``<h1>``. What readers take for the headline is an ``<h2>`` then, and Open
+    Graph or JSON-LD states it too. *stated* are the titles that the page states most
+    deliberately. Return the element, and the stated title that it shows, maybe after a
+    few words; None if there is none.
     """
     titles = [title for title in stated if title]
     if headline is None or not titles or not _is_step(headline):
         return None
-    lines = ((heading, line_of(heading)) for heading in document.css("h2")[:_MAX_LESSER])
-    return next(((heading, title) for heading, line in lines for title in titles if ends_with(line, title)), None)
+    lines = (
+        (heading, line_of(heading)) for heading in document.css("h2")[:_MAX_LESSER]
+    )
+    return next(
+        (
+            (heading, title)
+            for heading, line in lines
+            for title in titles
+            if ends_with(line, title)
+        ),
+        None,
+    )
 
 
 def _is_step(headline: LexborNode) -> bool:
     return any(
-        one.tag in _TRAILS or "breadcrumb" in (one.attributes.get("class") or "").lower()
+        one.tag in _TRAILS
+        or "breadcrumb" in (one.attributes.get("class") or "").lower()
         for one in enclosing(headline, _LEVELS)
     )
 
@@ -231,14 +321,21 @@ def _is_step(headline: LexborNode) -> bool:
 def is_heading(title: str, document: LexborHTMLParser) -> bool:
     """Return whether the page shows *title* as a heading."""
     letters = _letters(title)
-    return any(_letters(line_of(heading)) == letters for heading in document.css("h1,h2")[:MAX_HEADLINES])
+    return any(
+        _letters(line_of(heading)) == letters
+        for heading in document.css("h1,h2")[:MAX_HEADLINES]
+    )
 
 
-def title_element(title: str, headlines: list[LexborNode], document: LexborHTMLParser) -> LexborNode | None:
+def title_element(
+    title: str, headlines: list[LexborNode], document: LexborHTMLParser
+) -> LexborNode | None:
     """Return the element that shows the title; forums use lesser headings for it."""
     if not title:
         return next(iter(headlines), None)
-    lesser = [heading for name in ("h2", "h3") for heading in document.css(name)[:_MAX_LESSER]]
+    lesser = [
+        heading for name in ("h2", "h3") for heading in document.css(name)[:_MAX_LESSER]
+    ]
     shown = (place for place in (*headlines, *lesser) if begins(place, title))
     after_kicker = (place for place in lesser if title in line_of(place))
     return next(chain(shown, headlines, after_kicker), None)

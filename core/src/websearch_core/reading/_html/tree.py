@@ -15,41 +15,60 @@ from .._element import BLANKS, BLOCKS, Element
 if TYPE_CHECKING:
     from .blocks import TextBlocks
 
-DEEP = 80  # levels: deeper elements without a meaning in Markdown dissolve into their parents
+# levels: deeper elements without a meaning in Markdown dissolve into their parents
+DEEP = 80
 MAX_DEPTH = 100  # levels: all deeper elements dissolve
 _INDENTS = frozenset({"ul", "ol", "blockquote", "dl", "menu", "dir"})
 _MAX_INDENTS = 12  # nested lists and quotations: each indents all lines inside
 
-_NEUTRAL = frozenset({"div", "p", "span"})  # elements that get their meaning from a role
+# elements that get their meaning from a role
+_NEUTRAL = frozenset({"div", "p", "span"})
 _LEVEL = re.compile("[1-6]")
-_MAX_HEADING_LENGTH = 200  # characters: a longer text is not a heading, whatever its role
+# characters: a longer text is not a heading, whatever its role
+_MAX_HEADING_LENGTH = 200
 _MAX_HEADING_ELEMENTS = 30
-_WRAPPERS = frozenset("div span section article main font center b i u em strong small form fieldset figure".split())
+_WRAPPERS = frozenset(
+    "div span section article main font center b i u em strong small form fieldset "
+    "figure".split()
+)
 
 
 class BuiltTree(NamedTuple):
-    """The tree, and whether elements were dissolved because they were nested too deeply."""
+    """The tree, and whether elements were dissolved because they were nested too
+    deeply.
+    """
 
     body: Element
     flattened: bool
 
 
-def build_tree(outline: TextBlocks, kept: Sequence[bool] | None = None, *, linked: bool = True) -> BuiltTree:
-    """Build the tree of the *kept* blocks, by default of all; unless *linked*, without the text of links.
+def build_tree(
+    outline: TextBlocks, kept: Sequence[bool] | None = None, *, linked: bool = True
+) -> BuiltTree:
+    """Build the tree of the *kept* blocks, by default of all; unless *linked*, without
+    the text of links.
 
-    An element without text (a picture, a rule, an empty cell) is kept or dropped with the nearest text: the one, before
-    or after it, with which it shares the smallest element. If both are equally near, it is kept only if both are.
+    An element without text (a picture, a rule, an empty cell) is kept or dropped with
+    the nearest text: the one, before or after it, with which it shares the smallest
+    element. If both are equally near, it is kept only if both are.
     """
     names, parents, all_attributes = outline.names, outline.parents, outline.attributes
-    run_elements = [*outline.run_elements, 0]  # both ends of the page belong to the body
+    # both ends of the page belong to the body
+    run_elements = [*outline.run_elements, 0]
     stays = [kept is None or kept[block] for block in outline.run_blocks]
     if not linked:
-        stays = [stay and not outline.is_linked(element) for stay, element in zip(stays, run_elements, strict=False)]
-    alive = outline.around_all(compress(run_elements, stays))  # 1 for elements that contain kept text
-    stays.append(kept is None or all(kept))  # for what follows the last run, and, as index -1, what precedes the first
+        stays = [
+            stay and not outline.is_linked(element)
+            for stay, element in zip(stays, run_elements, strict=False)
+        ]
+    # 1 for elements that contain kept text
+    alive = outline.around_all(compress(run_elements, stays))
+    # for what follows the last run, and, as index -1, what precedes the first
+    stays.append(kept is None or all(kept))
 
     body = Element("body", {}, None)
-    built: dict[int, Element] = {0: body}  # by number; a dissolved element maps to its parent
+    # by number; a dissolved element maps to its parent
+    built: dict[int, Element] = {0: body}
     depths, indents = [0] * len(names), [0] * len(names)  # in the tree
     verbatim: set[int] = set()  # those in which white space is not collapsed
     may_be_headings: list[Element] = []
@@ -59,7 +78,8 @@ def build_tree(outline: TextBlocks, kept: Sequence[bool] | None = None, *, linke
             run = ~number
             if stays[run]:
                 text, within = outline.run_texts[run], run_elements[run]
-                if ("  " in text or not text.isprintable()) and within not in verbatim:  # else only single spaces
+                # else only single spaces
+                if ("  " in text or not text.isprintable()) and within not in verbatim:
                     text = sub_in_chunks(BLANKS, " ", text)
                 built[within].children.append(text)
             continue
@@ -67,7 +87,10 @@ def build_tree(outline: TextBlocks, kept: Sequence[bool] | None = None, *, linke
         if not alive[number]:
             stay, other = stays[run], stays[run + 1]
             if stay is not other:
-                before, after = (_common_ancestor(number, run_elements[near], parents) for near in (run, run + 1))
+                before, after = (
+                    _common_ancestor(number, run_elements[near], parents)
+                    for near in (run, run + 1)
+                )
                 stay = before > after if stay else after > before
             if not stay or (name == "input" and not _is_task(attributes)):
                 if name == "li":
@@ -77,7 +100,9 @@ def build_tree(outline: TextBlocks, kept: Sequence[bool] | None = None, *, linke
             if above not in built or (not linked and outline.is_linked(number)):
                 continue
         parent, depth, indent = built[above], depths[above], indents[above]
-        if (depth >= DEEP or indent >= _MAX_INDENTS) and _dissolves(name, depth, indent):
+        if (depth >= DEEP or indent >= _MAX_INDENTS) and _dissolves(
+            name, depth, indent
+        ):
             flattened, element = True, parent
             parent.children.append(" ")
         else:
@@ -91,12 +116,15 @@ def build_tree(outline: TextBlocks, kept: Sequence[bool] | None = None, *, linke
             verbatim.add(number)
     for element in filter(_is_line, may_be_headings):
         level = element.get("aria-level")
-        element.name = f"h{level}" if _LEVEL.fullmatch(level) else "h2"  # the level that browsers assume
+        # the level that browsers assume
+        element.name = f"h{level}" if _LEVEL.fullmatch(level) else "h2"
     return BuiltTree(body, flattened)
 
 
 def _leave_number(holder: Element | None, value: str | None) -> None:
-    """Leave an empty item in an ordered list for one that is dropped, so that the items after it keep their numbers."""
+    """Leave an empty item in an ordered list for one that is dropped, so that the items
+    after it keep their numbers.
+    """
     if holder is not None and holder.name == "ol":
         holder.children.append(Element("li", {"value": value}, holder))
 
@@ -118,7 +146,9 @@ def _is_line(element: Element) -> bool:
 
 
 def _common_ancestor(one: int, other: int, parents: Sequence[int]) -> int:
-    """Return the smallest element that contains both; of two nested elements, the inner one has the higher number."""
+    """Return the smallest element that contains both; of two nested elements, the inner
+    one has the higher number.
+    """
     while one != other:
         if one > other:
             one = parents[one]
@@ -128,12 +158,18 @@ def _common_ancestor(one: int, other: int, parents: Sequence[int]) -> int:
 
 
 def _is_task(attributes: Mapping[str, str | None]) -> bool:
-    """Return whether this is the checkbox of a task; one of a form has a name to submit."""
-    return (attributes.get("type") or "").lower() == "checkbox" and not attributes.get("name")
+    """Return whether this is the checkbox of a task; one of a form has a name to
+    submit.
+    """
+    return (attributes.get("type") or "").lower() == "checkbox" and not attributes.get(
+        "name"
+    )
 
 
 def _dissolves(name: str, depth: int, indents: int) -> bool:
-    """Return whether an element dissolves in a parent at such a *depth*, with so many *indents*."""
+    """Return whether an element dissolves in a parent at such a *depth*, with so many
+    *indents*.
+    """
     if depth >= DEEP and (depth >= MAX_DEPTH or name in _WRAPPERS):
         return True
     return indents >= _MAX_INDENTS and name in _INDENTS

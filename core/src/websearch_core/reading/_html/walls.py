@@ -1,8 +1,11 @@
-"""Tell whether a page says that it is not free to read, or asks to sign in; what is free is read as always.
+"""Tell whether a page says that it is not free to read, or asks to sign in; what is
+free is read as always.
 
-Pages say so with schema.org's ``isAccessibleForFree``, where ``hasPart`` names the elements that are not free
-(https://developers.google.com/search/docs/appearance/structured-data/paywalled-content), with the meta tag
-``article:content_tier`` (``free``, ``metered`` or ``locked``), and with the markup around an offer to subscribe.
+Pages say so with schema.org's ``isAccessibleForFree``, where ``hasPart`` names the
+elements that are not free
+(https://developers.google.com/search/docs/appearance/structured-data/paywalled-content),
+with the meta tag ``article:content_tier`` (``free``, ``metered`` or ``locked``), and
+with the markup around an offer to subscribe.
 """
 
 from __future__ import annotations
@@ -19,48 +22,84 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
 
 _PAGES = frozenset({"WebPage", "ItemPage", "Article", "NewsArticle"})
-_FALSE = frozenset({"false", "http://schema.org/false", "https://schema.org/false", "no", "0"})
+_FALSE = frozenset(
+    {"false", "http://schema.org/false", "https://schema.org/false", "no", "0"}
+)
 _SELECTOR = re.compile(r"\s*([.#][A-Za-z_-][\w-]{0,100})\s*")
 _MAX_SELECTORS = 10
 _MIN_LENGTH = 200  # characters: a part for subscribers that has fewer was not sent
 _PAID_TIERS = frozenset({"locked", "metered", "premium", "paid"})
 
 # Parts of the words below: most pages have none of them, and need no closer look.
-_HINTS = "paywall regwall -wall _wall riber-only ribers-only riberonly riber_only gated t-gate".split()
+_HINTS = (
+    "paywall regwall -wall _wall riber-only ribers-only riberonly riber_only gated "
+    "t-gate"
+).split()
 _OFFER = re.compile(
     r"(?<![a-z])(?:pay|reg|registration|subscription|premium|metered?)[-_]{0,2}wall(?![a-z])|[a-z]-paywall(?![a-z])"
     r"|subscribers?[-_]{0,2}only|gated[-_]{0,2}content|content[-_]{0,2}gate(?![a-z])"
 )
-_NO_OFFER = re.compile(r"overlay|modal|popup|header|loader|hidden|\bhide\b|title|titel|enabled|badge|label|icon|advert")
+_NO_OFFER = re.compile(
+    r"overlay|modal|popup|header|loader|hidden|\bhide\b|title|titel|enabled|badge|label|icon|advert"
+)
 _OFFER_LENGTHS = range(30, 2_000)  # characters of an offer
-_FRAME = TELLING_TAGS["header"] | TELLING_TAGS["footer"] | TELLING_TAGS["nav"] | TELLING_TAGS["aside"]
+_FRAME = (
+    TELLING_TAGS["header"]
+    | TELLING_TAGS["footer"]
+    | TELLING_TAGS["nav"]
+    | TELLING_TAGS["aside"]
+)
 _ACTS = frozenset({"a", "button"})
 
 _SIGN_IN = re.compile(PHRASES["sign in"], re.IGNORECASE)
 _SIGN_IN_LENGTH = 600  # characters: a page with more says something besides
 
-NOT_FREE = "the page says that it is not free to read, or not always: a part of it may be missing"
-NOT_SENT = "a part of the page is for subscribers only and was not sent: this is the part that is free"
-OFFERED = "the page shows an offer to subscribe or to sign in with its text: a part of it may be missing"
+NOT_FREE = (
+    "the page says that it is not free to read, or not always: a part of it may be "
+    "missing"
+)
+NOT_SENT = (
+    "a part of the page is for subscribers only and was not sent: this is the part "
+    "that is free"
+)
+OFFERED = (
+    "the page shows an offer to subscribe or to sign in with its text: a part of it "
+    "may be missing"
+)
 SIGN_IN = "the page asks to sign in: this is what it shows without signing in"
 
 
 class Wall(NamedTuple):
-    """What a page states about being free to read, as a note, and whether it has a field for a password."""
+    """What a page states about being free to read, as a note, and whether it has a
+    field for a password.
+    """
 
     note: str | None
     has_password: bool
 
 
 def find_wall(document: LexborHTMLParser, facts: Metadata, source: bytes) -> Wall:
-    """Find what a page states about being free to read; *source* is for quick checks."""
-    has_password = b"assword" in source and document.css_first('input[type="password" i]') is not None
+    """Find what a page states about being free to read; *source* is for quick
+    checks.
+    """
+    has_password = (
+        b"assword" in source
+        and document.css_first('input[type="password" i]') is not None
+    )
     return Wall(_stated(document, facts), has_password)
 
 
-def wall_notes(wall: Wall, facts: Metadata, outline: TextBlocks, content: str) -> tuple[str, ...]:
-    """Return a note on what stands between a reader and the whole page, if anything does."""
-    if wall.has_password and len(content) <= _SIGN_IN_LENGTH and _SIGN_IN.match(facts.title):
+def wall_notes(
+    wall: Wall, facts: Metadata, outline: TextBlocks, content: str
+) -> tuple[str, ...]:
+    """Return a note on what stands between a reader and the whole page, if anything
+    does.
+    """
+    if (
+        wall.has_password
+        and len(content) <= _SIGN_IN_LENGTH
+        and _SIGN_IN.match(facts.title)
+    ):
         return (SIGN_IN,)
     if wall.note:
         return (wall.note,)
@@ -68,20 +107,34 @@ def wall_notes(wall: Wall, facts: Metadata, outline: TextBlocks, content: str) -
 
 
 def _stated(document: LexborHTMLParser, facts: Metadata) -> str | None:
-    closed = [thing for thing in _statements(facts) if _is_false(thing.get("isAccessibleForFree"))]
+    closed = [
+        thing
+        for thing in _statements(facts)
+        if _is_false(thing.get("isAccessibleForFree"))
+    ]
     if not closed:
         return NOT_FREE if facts.tier in _PAID_TIERS else None
-    parts = (part for thing in (*closed, *facts.linked.things) for part in _parts(thing))
-    found = [nodes for selector in _selectors(parts) if (nodes := document.css(selector))]
+    parts = (
+        part for thing in (*closed, *facts.linked.things) for part in _parts(thing)
+    )
+    found = [
+        nodes for selector in _selectors(parts) if (nodes := document.css(selector))
+    ]
     length = sum(len(node.text(strip=True)) for nodes in found for node in nodes)
     return NOT_SENT if found and length < _MIN_LENGTH else NOT_FREE
 
 
 def _statements(facts: Metadata) -> Iterator[Thing]:
-    """Yield the things that speak for the whole page: not the articles that it only lists."""
+    """Yield the things that speak for the whole page: not the articles that it only
+    lists.
+    """
     if facts.about:
         yield facts.about
-    stating = [thing for thing in facts.linked.things if "isAccessibleForFree" in thing and thing is not facts.about]
+    stating = [
+        thing
+        for thing in facts.linked.things
+        if "isAccessibleForFree" in thing and thing is not facts.about
+    ]
     if len(stating) == 1 and _PAGES & types(stating[0]):
         yield stating[0]
 
@@ -89,12 +142,18 @@ def _statements(facts: Metadata) -> Iterator[Thing]:
 def _parts(thing: Thing) -> Iterator[Thing]:
     parts = thing.get("hasPart")
     for part in [thing, *(parts if isinstance(parts, list) else [parts])]:
-        if isinstance(part, dict) and "cssSelector" in part and _is_false(part.get("isAccessibleForFree")):
+        if (
+            isinstance(part, dict)
+            and "cssSelector" in part
+            and _is_false(part.get("isAccessibleForFree"))
+        ):
             yield part
 
 
 def _selectors(parts: Iterable[Thing]) -> list[str]:
-    """Return the selectors of single classes and ids, the only ones that a page has to use."""
+    """Return the selectors of single classes and ids, the only ones that a page has to
+    use.
+    """
     found: dict[str, None] = {}
     for part in parts:
         stated = part["cssSelector"]
@@ -106,20 +165,38 @@ def _selectors(parts: Iterable[Thing]) -> list[str]:
 
 
 def _is_false(value: object) -> bool:
-    return value is False or (isinstance(value, str) and value.strip().lower() in _FALSE)
+    return value is False or (
+        isinstance(value, str) and value.strip().lower() in _FALSE
+    )
 
 
 def _shows_offer(outline: TextBlocks) -> bool:
-    """Return whether the page shows an offer to subscribe or sign in, marked as a wall, outside its frame."""
-    marks = {mark for mark in outline.find_marks(_OFFER, _HINTS) if not _NO_OFFER.search(mark.lower())}
+    """Return whether the page shows an offer to subscribe or sign in, marked as a wall,
+    outside its frame.
+    """
+    marks = {
+        mark
+        for mark in outline.find_marks(_OFFER, _HINTS)
+        if not _NO_OFFER.search(mark.lower())
+    }
     if not marks:
         return False
     offers: list[int] = []  # not those inside another
-    for element, (mark, around) in enumerate(zip(outline.marks, outline.around, strict=True)):
-        if mark in marks and not around & _FRAME and (not offers or element >= outline.ends[offers[-1]]):
+    for element, (mark, around) in enumerate(
+        zip(outline.marks, outline.around, strict=True)
+    ):
+        if (
+            mark in marks
+            and not around & _FRAME
+            and (not offers or element >= outline.ends[offers[-1]])
+        ):
             offers.append(element)
     inside = outline.holders(offers)
-    acts = {offer for offer, name in zip(inside, outline.names, strict=True) if offer and name in _ACTS}
+    acts = {
+        offer
+        for offer, name in zip(inside, outline.names, strict=True)
+        if offer and name in _ACTS
+    }
     lengths = dict.fromkeys(acts, 0)
     for element, text in zip(outline.block_elements, outline.block_texts, strict=True):
         if (offer := inside[element]) in acts:

@@ -1,7 +1,9 @@
-"""The program of a reader process: it reads a question, writes the answer, and waits for the next question.
+"""The program of a reader process: it reads a question, writes the answer, and waits
+for the next question.
 
-Questions and answers have a JSON head and a body of bytes, each preceded by its length. Nothing is pickled, so a
-process that a page has taken over can lie about that page, but do nothing else to its parent.
+Questions and answers have a JSON head and a body of bytes, each preceded by its length.
+Nothing is pickled, so a process that a page has taken over can lie about that page, but
+do nothing else to its parent.
 """
 
 from __future__ import annotations
@@ -23,13 +25,17 @@ from .._formats import convert
 
 MAX_SECONDS = 60  # for one page, unless a deadline allows less
 _GRACE_SECONDS = 10  # after those, a process ends itself: its parent may be gone
-_MAX_MEMORY = 256 * 2**20  # bytes: a third more than the worst page may take (docs/measured/memory.md)
-_MEMORY_PER_BYTE = 10  # bytes per byte of the page, for callers that raise the limit on the size of a page
+# bytes: a third more than the worst page may take (docs/measured/memory.md)
+_MAX_MEMORY = 256 * 2**20
+# bytes per byte of the page, for callers that raise the limit on the size of a page
+_MEMORY_PER_BYTE = 10
 _LENGTHS = struct.Struct(">II")
 
 
 def send(into: FileIO, head: Mapping[str, Any], body: bytes) -> None:
-    """Write a message of JSON and bytes into an unbuffered pipe; it is an `OSError` if its other end is closed."""
+    """Write a message of JSON and bytes into an unbuffered pipe; it is an `OSError` if
+    its other end is closed.
+    """
     first = json.dumps(head).encode()
     for part in (_LENGTHS.pack(len(first), len(body)) + first, body):
         rest = memoryview(part)
@@ -38,9 +44,11 @@ def send(into: FileIO, head: Mapping[str, Any], body: bytes) -> None:
 
 
 def receive(out: FileIO, most: int) -> tuple[dict[str, Any], bytearray]:
-    """Read a message, whose head and body have at most *most* bytes each, from an unbuffered pipe.
+    """Read a message, whose head and body have at most *most* bytes each, from an
+    unbuffered pipe.
 
-    It is an `EOFError` if the pipe ends before, and a `ValueError` if the message is larger or malformed.
+    It is an `EOFError` if the pipe ends before, and a `ValueError` if the message is
+    larger or malformed.
     """
     lengths = _LENGTHS.unpack(_read_exactly(out, _LENGTHS.size))
     if max(lengths) > most:
@@ -62,13 +70,22 @@ def _read_exactly(out: FileIO, length: int) -> bytearray:
 
 
 def serve() -> None:
-    """Report that everything is loaded, then answer the questions on standard input until it ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
+    """Report that everything is loaded, then answer the questions on standard input
+    until it ends.
+    """
+    # Ctrl-C is for the process that started this one
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     questions = FileIO(os.dup(0))
     answers = FileIO(os.dup(1), "w")
     os.dup2(2, 1)  # nothing else that is printed may be taken for an answer
-    convert(b"<p>Run the imports that happen on first use.", "https://page.example/", "text/html")
-    gc.freeze()  # what is loaded stays, so the garbage collector need not look at it for each page: 4 % of the time
+    convert(
+        b"<p>Run the imports that happen on first use.",
+        "https://page.example/",
+        "text/html",
+    )
+    # what is loaded stays, so the garbage collector need not look at it for each page:
+    # 4 % of the time
+    gc.freeze()
     send(answers, {}, b"")
     while True:
         try:
@@ -84,10 +101,12 @@ def serve() -> None:
 
 @contextmanager
 def _limit_memory(size: int) -> Iterator[None]:
-    """Limit the memory that a page of *size* bytes may add to what the process has: beyond it, MemoryError is raised.
+    """Limit the memory that a page of *size* bytes may add to what the process has:
+    beyond it, MemoryError is raised.
 
-    The system enforces the limit, so it holds for native code too. It needs ``/proc``: elsewhere the memory of the
-    process is not known, or (macOS) the limit is not enforced.
+    The system enforces the limit, so it holds for native code too. It needs ``/proc``:
+    elsewhere the memory of the process is not known, or (macOS) the limit is not
+    enforced.
     """
     try:
         import resource
@@ -112,12 +131,19 @@ def _end_after(seconds: int) -> None:
         signal.alarm(seconds)
 
 
-def _answer(data: bytes, seconds: float = MAX_SECONDS, **question: Any) -> tuple[dict[str, Any], bytes]:
+def _answer(
+    data: bytes, seconds: float = MAX_SECONDS, **question: Any
+) -> tuple[dict[str, Any], bytes]:
     try:
         with time_limit(seconds):  # a long PDF ends before, with what it has
             page = convert(data, **question)
     except WebSearchError as error:
         return {"error": error.code, "message": error.message}, b""
     except MemoryError:
-        return {"error": BadResponse.code, "message": "there is not enough memory to read the page"}, b""
-    return {"page": page.model_dump(mode="json", exclude={"content"})}, page.content.encode(errors="replace")
+        return {
+            "error": BadResponse.code,
+            "message": "there is not enough memory to read the page",
+        }, b""
+    return {
+        "page": page.model_dump(mode="json", exclude={"content"})
+    }, page.content.encode(errors="replace")

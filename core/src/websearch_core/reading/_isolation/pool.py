@@ -1,12 +1,16 @@
-"""Read pages in other processes: several at a time, so that a crash of the parser costs one page.
+"""Read pages in other processes: several at a time, so that a crash of the parser costs
+one page.
 
-PDF, Office files, feeds and other XML are always read there, unless the caller says otherwise: their parsers are not
-ours, and while one of them loops in C code, no thread of the process runs. Only the end of the process ends it.
+PDF, Office files, feeds and other XML are always read there, unless the caller says
+otherwise: their parsers are not ours, and while one of them loops in C code, no thread
+of the process runs. Only the end of the process ends it.
 
-One pool serves the whole application: all threads, event loops and readers. Each process is a new interpreter that runs
-only `child`, so the application's main module is not imported again and needs no ``__main__`` guard. Processes are
-started on demand, up to the number of cores for the pages of one client, and twice as many for those of all. They end
-after some idle time, and when their standard input closes, so that none outlives the application.
+One pool serves the whole application: all threads, event loops and readers. Each
+process is a new interpreter that runs only `child`, so the application's main module is
+not imported again and needs no ``__main__`` guard. Processes are started on demand, up
+to the number of cores for the pages of one client, and twice as many for those of all.
+They end after some idle time, and when their standard input closes, so that none
+outlives the application.
 """
 
 from __future__ import annotations
@@ -36,9 +40,12 @@ from .worker import Worker
 
 _log = logging.getLogger(__name__)
 
-LARGE_SIZE = 2**20  # bytes: a page this large would block the other threads, and an event loop, for too long
+# bytes: a page this large would block the other threads, and an event loop, for too
+# long
+LARGE_SIZE = 2**20
 _START_COST = 0.3  # seconds of processor time to start a process
-_RETRY_AFTER = 60.0  # seconds until the next attempt, after a process could not be started
+# seconds until the next attempt, after a process could not be started
+_RETRY_AFTER = 60.0
 _MAX_IDLE = 30.0  # seconds without a page, after which a process is ended
 _MAX_PROCESSES = 8  # by default: as many pages as `WebSearch.read_many` reads at a time
 
@@ -52,16 +59,22 @@ def read_isolated(
     processes: int | None = None,
     **options: Unpack[ReadingOptions],
 ) -> Page:
-    """Read a page here or in another process, with the arguments and errors of `websearch_core.reading.read_bytes`.
+    """Read a page here or in another process, with the arguments and errors of
+    `websearch_core.reading.read_bytes`.
 
-    Unless *isolate* insists on another process, the page is read in this one, with a warning in the log, if none can be
-    started. *processes* are for the pages of one client; those of all clients together may take twice as many.
+    Unless *isolate* insists on another process, the page is read in this one, with a
+    warning in the log, if none can be started. *processes* are for the pages of one
+    client; those of all clients together may take twice as many.
     """
     if not (seconds := min(time_left(), MAX_SECONDS)):
         raise TimedOut("there is no time left to read the page")
 
     def read() -> Page:
-        insist = bool(isolate) or len(data) >= LARGE_SIZE or needs_own_process(media_type(data, content_type), url)
+        insist = (
+            bool(isolate)
+            or len(data) >= LARGE_SIZE
+            or needs_own_process(media_type(data, content_type), url)
+        )
         worker: Worker | None = None
         release = releasing(lambda: _pool.give_back(worker))
         try:
@@ -69,7 +82,9 @@ def read_isolated(
                 worker = _pool.take(insist=insist)
             except ChildProcessError as error:
                 if isolate:
-                    raise ConfigurationError(f"isolate: no process can be started here: {error}") from error
+                    raise ConfigurationError(
+                        f"isolate: no process can be started here: {error}"
+                    ) from error
             if worker is not None:
                 return worker.read(data, url=url, content_type=content_type, **options)
         finally:
@@ -84,8 +99,14 @@ def read_isolated(
 
 @cache
 def count_cores() -> int:
-    """Return how many processes can work at a time, up to 8: by cores, affinity and the quota of a container."""
-    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Return how many processes can work at a time, up to 8: by cores, affinity and the
+    quota of a container.
+    """
+    count = (
+        len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count() or 1
+    )
     try:
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text("ascii").split()
         count = min(count, -(-int(quota) // int(period)))
@@ -102,10 +123,13 @@ class _Pool(Restartable):
         atexit.register(self.end)
 
     def start_over(self) -> None:
-        """Begin without processes: in a forked one, those that exist belong to the parent."""
+        """Begin without processes: in a forked one, those that exist belong to the
+        parent.
+        """
         for worker in self._workers:
             worker.disown()
-        self._lock = threading.RLock()  # always entered itself, not as a `Condition`: see `_runtime.interrupts`
+        # always entered itself, not as a `Condition`: see `_runtime.interrupts`
+        self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self._workers = set()
         self._free: list[Worker] = []
@@ -119,7 +143,8 @@ class _Pool(Restartable):
     def take(self, *, insist: bool) -> Worker | None:
         """Reserve a process until it is given back, for a page that has a slot.
 
-        If *insist*, start one if necessary, and wait for it, or raise an error. Otherwise return None if none is free.
+        If *insist*, start one if necessary, and wait for it, or raise an error.
+        Otherwise return None if none is free.
         """
         ends = time.monotonic() + min(time_left(), MAX_SECONDS)
         worker: Worker | None = None
@@ -131,12 +156,17 @@ class _Pool(Restartable):
                         if not insist:
                             return None
                         starting = sum(not worker.is_ready for worker in self._workers)
-                        if len(self._workers) < self.slots.held and starting < self._waiting:
+                        if (
+                            len(self._workers) < self.slots.held
+                            and starting < self._waiting
+                        ):
                             self._start()
                         if not self._workers:
                             raise ChildProcessError(self._problem)
                         if not self._changed.wait(ends - time.monotonic()):
-                            raise TimedOut("the page was not read within the time allowed")
+                            raise TimedOut(
+                                "the page was not read within the time allowed"
+                            )
                     return worker
                 finally:
                     self._waiting -= 1
@@ -158,10 +188,12 @@ class _Pool(Restartable):
 
     @contextmanager
     def reading_here(self) -> Iterator[None]:
-        """Count a page that is read in this process, and start processes once they pay off.
+        """Count a page that is read in this process, and start processes once they pay
+        off.
 
-        Once pages read side by side have taken as long as starting a process does, one process is started for each page
-        being read. Whenever the pages end, less than twice the necessary time was spent.
+        Once pages read side by side have taken as long as starting a process does, one
+        process is started for each page being read. Whenever the pages end, less than
+        twice the necessary time was spent.
         """
         with self._lock:
             self._pages_here += 1
@@ -176,7 +208,9 @@ class _Pool(Restartable):
                     self._seconds_here += spent
                     if self._seconds_here >= _START_COST:
                         self._seconds_here = 0.0
-                        for _ in range(min(self._pages_here, self.slots.held - len(self._workers))):
+                        for _ in range(
+                            min(self._pages_here, self.slots.held - len(self._workers))
+                        ):
                             self._start()
                 self._pages_here -= 1
 
@@ -190,13 +224,15 @@ class _Pool(Restartable):
                 self._cleaner = None
             self._seconds_here = self._retry_at = 0.0
             self._changed.notify_all()
-        for worker in busy:  # the thread that waits for its answer notices and cleans up
+        # the thread that waits for its answer notices and cleans up
+        for worker in busy:
             worker.process.kill()
             worker.process.wait()
         for worker in free:
             worker.end()
 
-    # The methods below are called with the lock held, except `_welcome` and `_clean`, which take it.
+    # The methods below are called with the lock held, except `_welcome` and `_clean`,
+    # which take it.
 
     def _start(self) -> None:
         if time.monotonic() < self._retry_at:
@@ -207,21 +243,27 @@ class _Pool(Restartable):
             self._stop_trying(str(error))
             return
         self._workers.add(worker)
-        threading.Thread(target=self._welcome, args=(worker,), name="websearch-start", daemon=True).start()
+        threading.Thread(
+            target=self._welcome, args=(worker,), name="websearch-start", daemon=True
+        ).start()
 
     def _welcome(self, worker: Worker) -> None:
         worker.get_ready()
         with self._lock:
             if worker in self._workers:
                 if not worker.is_ready:
-                    self._stop_trying(f"a new one ended with status {worker.process.returncode}")
+                    self._stop_trying(
+                        f"a new one ended with status {worker.process.returncode}"
+                    )
                 self._put_back(worker)
                 return
         worker.end()
 
     def _stop_trying(self, problem: str) -> None:
         _log.warning(
-            "no process can be started; documents are parsed in this one, and no deadline ends it: %s", problem
+            "no process can be started; documents are parsed in this one, and no "
+            "deadline ends it: %s",
+            problem,
         )
         self._problem = problem
         self._retry_at = time.monotonic() + _RETRY_AFTER
@@ -238,7 +280,8 @@ class _Pool(Restartable):
 
     def _take_idle(self) -> Worker | None:
         while self._free:
-            worker = self._free[-1]  # the one used last, so that those not needed become idle for long
+            # the one used last, so that those not needed become idle for long
+            worker = self._free[-1]
             is_alive = worker.is_alive()
             del self._free[-1]
             if is_alive:
@@ -254,9 +297,15 @@ class _Pool(Restartable):
             self._cleaner.start()
 
     def _clean(self) -> None:
-        """End the processes that have been idle for too long, and schedule the next check."""
+        """End the processes that have been idle for too long, and schedule the next
+        check.
+        """
         with self._lock:
-            idle = [worker for worker in self._free if time.monotonic() - worker.resting_since >= _MAX_IDLE]
+            idle = [
+                worker
+                for worker in self._free
+                if time.monotonic() - worker.resting_since >= _MAX_IDLE
+            ]
             self._free = [worker for worker in self._free if worker not in idle]
             self._workers -= set(idle)
             self._cleaner = None

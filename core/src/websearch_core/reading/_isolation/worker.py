@@ -15,32 +15,58 @@ from typing import Any, cast
 
 from ..._runtime.deadline import time_left
 from ..._runtime.forks import Restartable
-from ...errors import BadResponse, ConfigurationError, TimedOut, TooLarge, UnsupportedContent, WebSearchError
+from ...errors import (
+    BadResponse,
+    ConfigurationError,
+    TimedOut,
+    TooLarge,
+    UnsupportedContent,
+    WebSearchError,
+)
 from ...models import Page
 from .child import MAX_SECONDS, receive, send
 
 _START_TIMEOUT = 20.0  # seconds until a new process must be ready
 _WATCH_KEPT = 60.0  # seconds that its thread waits for something to watch
 _PIPE_SIZE = 2**20  # bytes: what Linux allows to all users
-_MAX_ANSWER_SIZE = 2**26  # bytes: far more than any page needs, in case a page has taken over the process
-_PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {0} import serve; serve()"
-_ERRORS = {error.code: error for error in (ConfigurationError, TooLarge, UnsupportedContent)}
+# bytes: far more than any page needs, in case a page has taken over the process
+_MAX_ANSWER_SIZE = 2**26
+_PROGRAM = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {0} import serve; "
+    "serve()"
+)
+_ERRORS = {
+    error.code: error for error in (ConfigurationError, TooLarge, UnsupportedContent)
+}
 
 
 class Worker:
-    """A process that reads one page at a time; making one raises `OSError` if it cannot be started."""
+    """A process that reads one page at a time; making one raises `OSError` if it cannot
+    be started.
+    """
 
     def __init__(self) -> None:
         self.is_ready = False
         self.resting_since = 0.0
         self.process = subprocess.Popen(  # noqa: S603 - no part of the command comes from outside
-            [_interpreter(), "-P", "-c", _PROGRAM.format(f"{__package__}.child"), json.dumps(sys.path)],
+            [
+                _interpreter(),
+                "-P",
+                "-c",
+                _PROGRAM.format(f"{__package__}.child"),
+                json.dumps(sys.path),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            bufsize=0,  # else a fork of this process would inherit, and write, what is left in the buffer
+            # else a fork of this process would inherit, and write, what is left in the
+            # buffer
+            bufsize=0,
         )
-        self._pipes = cast("FileIO", self.process.stdin), cast("FileIO", self.process.stdout)
+        self._pipes = (
+            cast("FileIO", self.process.stdin),
+            cast("FileIO", self.process.stdout),
+        )
         _enlarge(self._pipes[0])
 
     def get_ready(self) -> None:
@@ -52,13 +78,20 @@ class Worker:
         self.is_ready = True
 
     def read(self, data: bytes, **question: Any) -> Page:
-        """Have a page read, with the errors of `read_isolated`. The process may be dead afterwards."""
+        """Have a page read, with the errors of `read_isolated`. The process may be dead
+        afterwards.
+        """
         seconds = min(time_left(), MAX_SECONDS)
         answer, content = self._ask(({**question, "seconds": seconds}, data), seconds)
         try:
             if "error" not in answer:
-                files = {name: urlsafe_b64decode(data) for name, data in answer["page"].pop("files").items()}
-                return Page.model_validate({**answer["page"], "content": str(content, "utf-8"), "files": files})
+                files = {
+                    name: urlsafe_b64decode(data)
+                    for name, data in answer["page"].pop("files").items()
+                }
+                return Page.model_validate(
+                    {**answer["page"], "content": str(content, "utf-8"), "files": files}
+                )
             error = _ERRORS.get(answer["error"], BadResponse)(str(answer["message"]))
         except (AttributeError, KeyError, TypeError, ValueError) as lie:
             self.end()
@@ -78,10 +111,13 @@ class Worker:
     def disown(self) -> None:
         """Let go of the process after a fork: it belongs to the parent."""
         self.process.returncode = 0  # this process must not wait for it
-        for pipe in self._pipes:  # else its input would stay open as long as this process lives
+        # else its input would stay open as long as this process lives
+        for pipe in self._pipes:
             pipe.close()
 
-    def _ask(self, question: tuple[dict[str, Any], bytes] | None, seconds: float) -> tuple[dict[str, Any], bytearray]:
+    def _ask(
+        self, question: tuple[dict[str, Any], bytes] | None, seconds: float
+    ) -> tuple[dict[str, Any], bytearray]:
         into, out = self._pipes
         ends = _watch.begin(self.process, seconds)
         try:
@@ -91,9 +127,13 @@ class Worker:
         except (OSError, EOFError, ValueError) as error:
             self.end()
             if time.monotonic() >= ends:
-                raise TimedOut("the page was not read within the time allowed") from error
+                raise TimedOut(
+                    "the page was not read within the time allowed"
+                ) from error
             raise BadResponse("the page crashed the reader") from error
-        except BaseException:  # such as Ctrl-C: this answer must not be taken for that to the next question
+        except BaseException:
+            # such as Ctrl-C: this answer must not be taken for that to the next
+            # question
             self.end()
             raise
         finally:
@@ -102,30 +142,39 @@ class Worker:
 
 
 class _Watch(Restartable):
-    """A thread that watches all processes. A timer for each page would be another thread for each page."""
+    """A thread that watches all processes. A timer for each page would be another
+    thread for each page.
+    """
 
     def start_over(self) -> None:
         """Watch nothing: in a forked process, the thread does not exist."""
-        self._lock = threading.Lock()  # always entered itself, not as a `Condition`: see `_runtime.interrupts`
+        # always entered itself, not as a `Condition`: see `_runtime.interrupts`
+        self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
         self._ends: dict[subprocess.Popen[bytes], float] = {}
         self._is_running = False
         self._looks_at = inf  # when the thread looks again, unless it is notified
 
     def begin(self, process: subprocess.Popen[bytes], seconds: float) -> float:
-        """Kill *process* in so many seconds, unless `end` comes before. Return when that is."""
+        """Kill *process* in so many seconds, unless `end` comes before. Return when
+        that is.
+        """
         end = time.monotonic() + seconds
         with self._lock:
             self._ends[process] = end
             if not self._is_running:
-                threading.Thread(target=self._run, name="websearch-watch", daemon=True).start()
+                threading.Thread(
+                    target=self._run, name="websearch-watch", daemon=True
+                ).start()
                 self._is_running = True
             elif end < self._looks_at:
                 self._changed.notify()
         return end
 
     def end(self, process: subprocess.Popen[bytes]) -> bool:
-        """Watch *process* no longer. Return whether it was still watched, and is not killed."""
+        """Watch *process* no longer. Return whether it was still watched, and is not
+        killed.
+        """
         with self._lock:
             return self._ends.pop(process, None) is not None
 
@@ -134,7 +183,9 @@ class _Watch(Restartable):
             is_needed = True
             while is_needed or self._ends:
                 now = time.monotonic()
-                for process in [process for process, end in self._ends.items() if end <= now]:
+                for process in [
+                    process for process, end in self._ends.items() if end <= now
+                ]:
                     del self._ends[process]
                     process.kill()
                 self._looks_at = min(self._ends.values(), default=now + _WATCH_KEPT)
@@ -146,16 +197,23 @@ _watch = _Watch()
 
 
 def _enlarge(pipe: FileIO) -> None:
-    """Let a page fit into *pipe*, where the system can: otherwise it wakes both processes for every 64 KiB."""
-    with suppress(ImportError, OSError):  # not on Linux, or the user has as much in pipes as is allowed
+    """Let a page fit into *pipe*, where the system can: otherwise it wakes both
+    processes for every 64 KiB.
+    """
+    # not on Linux, or the user has as much in pipes as is allowed
+    with suppress(ImportError, OSError):
         from fcntl import F_SETPIPE_SZ, fcntl
 
         fcntl(pipe, F_SETPIPE_SZ, _PIPE_SIZE)
 
 
 def _interpreter() -> str:
-    """Return the Python interpreter; refuse a frozen application, which would run itself a second time."""
+    """Return the Python interpreter; refuse a frozen application, which would run
+    itself a second time.
+    """
     executable = sys.executable or ""
-    if getattr(sys, "frozen", False) or not Path(executable).name.lower().startswith(("python", "pypy")):
+    if getattr(sys, "frozen", False) or not Path(executable).name.lower().startswith(
+        ("python", "pypy")
+    ):
         raise OSError(f"{executable or 'this application'} is not a Python interpreter")
     return executable

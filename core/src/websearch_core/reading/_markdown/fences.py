@@ -1,4 +1,6 @@
-"""Code blocks: the text of one in a page, without line numbers and buttons, and fences in Markdown."""
+"""Code blocks: the text of one in a page, without line numbers and buttons, and fences
+in Markdown.
+"""
 
 from __future__ import annotations
 import re
@@ -16,36 +18,51 @@ _LANGUAGE = re.compile(
     r"([A-Za-z][\w+#.-]{0,19})(?=[\s;]|$)"
 )
 _NAME = re.compile(r"[A-Za-z][\w+#.-]{0,19}")
-_NO_LANGUAGE = frozenset("none text txt default plain plaintext nohighlight notranslate source code".split())
+_NO_LANGUAGE = frozenset(
+    "none text txt default plain plaintext nohighlight notranslate source code".split()
+)
 # Names that some highlighters use as a class without a prefix such as "language-".
 LANGUAGES = frozenset(
-    "bash c clojure cpp csharp css dart diff elixir erlang fsharp go graphql groovy haskell html ini java javascript "
-    "js json jsx julia kotlin latex less lisp lua makefile matlab nginx objectivec ocaml perl php powershell python r "
-    "rb ruby rust scala scss sh shell sql swift toml ts tsx typescript vim xml yaml yml zig".split()
+    "bash c clojure cpp csharp css dart diff elixir erlang fsharp go graphql groovy "
+    "haskell html ini java javascript "
+    "js json jsx julia kotlin latex less lisp lua makefile matlab nginx objectivec "
+    "ocaml perl php powershell python r "
+    "rb ruby rust scala scss sh shell sql swift toml ts tsx typescript vim xml yaml "
+    "yml zig".split()
 )
 _GUTTER = frozenset(
-    "lineno linenos linenodiv linenumber linenumbers line-number line-nos gutter rouge-gutter hljs-ln-numbers "
-    "hljs-ln-n blob-num line-numbers-rows copy copybtn copy-button copy-btn clipboard-copy".split()
+    "lineno linenos linenodiv linenumber linenumbers line-number line-nos gutter "
+    "rouge-gutter hljs-ln-numbers "
+    "hljs-ln-n blob-num line-numbers-rows copy copybtn copy-button copy-btn "
+    "clipboard-copy".split()
 )
-_CELLS = frozenset({"td", "th"})  # in a table of code lines: number and text are on one line
+# in a table of code lines: number and text are on one line
+_CELLS = frozenset({"td", "th"})
 _LINES = BLOCKS - _CELLS
 _MAX_CLASS_LENGTH = 500  # characters to examine
 
 
 def fence_code(code: str, language: str) -> str:
-    """Return *code* as a fenced code block that its text cannot close; empty if *code* is empty."""
+    """Return *code* as a fenced code block that its text cannot close; empty if *code*
+    is empty.
+    """
     ticks = code_fence(code)
     return f"{ticks}{language}\n{code}\n{ticks}" if code else ""
 
 
 def code_fence(code: str, least: int = 3) -> str:
-    """Return a fence for *code*: more backticks than it has in a row, and at least *least*."""
+    """Return a fence for *code*: more backticks than it has in a row, and at least
+    *least*.
+    """
     return "`" * max(least, 1 + max(map(len, _BACKTICKS.findall(code)), default=0))
 
 
 def find_fences(text: str, end: int | None = None) -> list[tuple[int, int]]:
-    """Return where each code block before *end* begins and ends: its opening line, and the end of its closing line."""
-    if "```" not in text and "~~~" not in text:  # fast path: matching every line takes time, and holds the GIL
+    """Return where each code block before *end* begins and ends: its opening line, and
+    the end of its closing line.
+    """
+    # fast path: matching every line takes time, and holds the GIL
+    if "```" not in text and "~~~" not in text:
         return []
     found: list[tuple[int, int]] = []
     opened: tuple[int, str] | None = None
@@ -64,8 +81,12 @@ def find_fences(text: str, end: int | None = None) -> list[tuple[int, int]]:
     return found
 
 
-def span_at(spans: Sequence[tuple[int, int]], place: int, *, within: bool = False) -> tuple[int, int] | None:
-    """Return the one of some *spans*, in order, that has the character at *place*; not as its first, if *within*."""
+def span_at(
+    spans: Sequence[tuple[int, int]], place: int, *, within: bool = False
+) -> tuple[int, int] | None:
+    """Return the one of some *spans*, in order, that has the character at *place*; not
+    as its first, if *within*.
+    """
     n = bisect_left(spans, (place + (not within), 0)) - 1
     return spans[n] if n >= 0 and place < spans[n][1] else None
 
@@ -83,7 +104,9 @@ def outside_fences(text: str, change: Callable[[str], str]) -> str:
 
 
 def code_text(pre: Element) -> str:
-    """Return the text of a code block, where each block element and each ``<br>`` ends a line."""
+    """Return the text of a code block, where each block element and each ``<br>`` ends
+    a line.
+    """
     pieces: list[str] = []
     waiting: list[Element | str | int] = list(reversed(pre.children))
     ended = False  # True after a block: a newline right after it adds no line
@@ -94,7 +117,8 @@ def code_text(pre: Element) -> str:
             if text:
                 pieces.append(text)
             ended = False
-        elif isinstance(node, int):  # the end of a block; the number of pieces at its start
+        elif isinstance(node, int):
+            # the end of a block; the number of pieces at its start
             if len(pieces) == node or not pieces[-1].endswith("\n"):
                 pieces.append("\n")
             ended = True
@@ -122,8 +146,12 @@ def _names_gutter(marks: str) -> bool:
 
 
 def language(pre: Element) -> str:
-    """Return the language stated by the code in the block, the block, or its surroundings, or an empty string."""
-    inner = next((element for element in pre.elements() if element.name == "code"), None)
+    """Return the language stated by the code in the block, the block, or its
+    surroundings, or an empty string.
+    """
+    inner = next(
+        (element for element in pre.elements() if element.name == "code"), None
+    )
     around = (pre.parent, pre.parent.parent if pre.parent else None)
     for element in (inner, pre, *around):
         if element is None:
@@ -133,7 +161,11 @@ def language(pre: Element) -> str:
         if not (stated or marks):
             continue
         is_code = element.name in {"pre", "code"} or "highlight" in marks
-        bare = [mark for mark in marks.lower().split() if mark in LANGUAGES] if is_code else []
+        bare = (
+            [mark for mark in marks.lower().split() if mark in LANGUAGES]
+            if is_code
+            else []
+        )
         for found in (stated, *_LANGUAGE.findall(marks), *bare):
             if _NAME.fullmatch(found) and found.lower() not in _NO_LANGUAGE:
                 return str(found.lower())

@@ -1,4 +1,6 @@
-"""Assemble lines of Markdown from text with internal marks; escape page text that would read as syntax."""
+"""Assemble lines of Markdown from text with internal marks; escape page text that would
+read as syntax.
+"""
 
 from __future__ import annotations
 import re
@@ -6,44 +8,71 @@ from collections.abc import Iterable
 
 from .._element import Element
 
-# Internal marks while the text is assembled: characters that `strip_invisible` removes from all text of a page.
-LINK, TO, END, CODE, TICK, HASH, QUOTE, INDENT = "\x01", "\x02", "\x03", "\x04", "\x05", "\x06", "\x07", "\x08"
+# Internal marks while the text is assembled: characters that `strip_invisible` removes
+# from all text of a page.
+LINK, TO, END, CODE, TICK, HASH, QUOTE, INDENT = (
+    "\x01",
+    "\x02",
+    "\x03",
+    "\x04",
+    "\x05",
+    "\x06",
+    "\x07",
+    "\x08",
+)
 CELL, ROW, DOWN, BOLD = "\x0e", "\x0f", "\x10", "\x11"
 EM, STRIKE, POINT, SCRIPT, SPAN = "\x12", "\x13", "\x14", "\x15", "\x16"
 BREAK = "\x1e"  # ends a line that has not ended yet; whitespace to Python
 _SIGNS = {
-    BOLD: "**", EM: "*", STRIKE: "~~", POINT: ".", SPAN: "`", TICK * 2: "` `", TICK: "`", HASH: "#", QUOTE: ">",
+    BOLD: "**", EM: "*", STRIKE: "~~", POINT: ".", SPAN: "`", TICK * 2: "` `",
+    TICK: "`", HASH: "#", QUOTE: ">",
     INDENT: " ", LINK: "[", TO: "](", END: ")",
 }  # fmt: skip
-_SPAN = re.compile(f"({TICK}[^{TICK}\n]*{TICK}|(?<!{SPAN}){SPAN}++[^{SPAN}\n]*{SPAN}++)")
+_SPAN = re.compile(
+    f"({TICK}[^{TICK}\n]*{TICK}|(?<!{SPAN}){SPAN}++[^{SPAN}\n]*{SPAN}++)"
+)
 _SCRIPT = re.compile(f"{SCRIPT}([\\^_])([^{SCRIPT}]*){SCRIPT}")
-_FRACTION = re.compile(f"([0-9]?){SCRIPT}\\^([0-9]+){SCRIPT} ?[/\u2044] ?{SCRIPT}_([0-9]+){SCRIPT}")
+_FRACTION = re.compile(
+    f"([0-9]?){SCRIPT}\\^([0-9]+){SCRIPT} ?[/\u2044] ?{SCRIPT}_([0-9]+){SCRIPT}"
+)
 _SIMPLE = re.compile("[-+\u2212\u2013]?(?:[0-9]+|[^\\W\\d])")
 _OPERATOR = re.compile("[-+\u2212\u2013*=<>,.\u00b7]")
 _EMPHASIS = re.compile(f"([{BOLD}{EM}{STRIKE}]+)")
 _MOVABLE = ".,:;!?…\"'“”‘’«»()（）「」『』、。，：；！？"  # noqa: RUF001 (these are meant)
-_MISLEADING = frozenset("#>=-`~0123456789")  # first characters of text that may read as syntax
+# first characters of text that may read as syntax
+_MISLEADING = frozenset("#>=-`~0123456789")
 _HEADING = re.compile("#{1,6}(?: |$)")
 _STRAY = re.compile(r"(?<!\\)(\\*+)(`|\Z)")
 _BEFORE_MARK = re.compile(rf"(?<!\\)(?:\\\\)*+\\(?=[{BOLD}{EM}{STRIKE}{LINK}])")
-_NUMBER = re.compile(r"([0-9]{4,9})([.)] )|([0-9]{1,9})([.)])$")  # a year, or the whole line: would read as a list item
+# a year, or the whole line: would read as a list item
+_NUMBER = re.compile(r"([0-9]{4,9})([.)] )|([0-9]{1,9})([.)])$")
 _DEFINITION = re.compile(  # of the target of a reference link
-    f"^((?:[ >*+{QUOTE}{INDENT}-]|[0-9]{{1,9}}[.)])*)\\[(?=(?s:.{{1,999}}?)\\]:)", re.MULTILINE
+    f"^((?:[ >*+{QUOTE}{INDENT}-]|[0-9]{{1,9}}[.)])*)\\[(?=(?s:.{{1,999}}?)\\]:)",
+    re.MULTILINE,
 )
 TAG = re.compile(r"<(?=[A-Za-z/!?]|$)")
-# Of footnotes: their marks in the text, the notes themselves, and the links back to the marks.
-_NOTE = re.compile(r"note|fn|ftn|edn|cite|ref|bib|foot|^cr\d|^b\d", re.IGNORECASE)  # in the id of a note
-_BACK = re.compile(r"cite_?ref|fn-?ref|_?(?:ftn|edn)ref|(?:foot)?note-?ref|back", re.IGNORECASE)
+# Of footnotes: their marks in the text, the notes themselves, and the links back to the
+# marks.
+# in the id of a note
+_NOTE = re.compile(r"note|fn|ftn|edn|cite|ref|bib|foot|^cr\d|^b\d", re.IGNORECASE)
+_BACK = re.compile(
+    r"cite_?ref|fn-?ref|_?(?:ftn|edn)ref|(?:foot)?note-?ref|back", re.IGNORECASE
+)
 _LABEL = re.compile(r"\[\s*([^\[\]]{1,12}?)\s*\]|\(?([0-9]{1,3}|[a-z]|[*†‡§]{1,3})\)?")
 _MAX_BACK_LENGTH = 12  # characters: an arrow, a letter, or "jump up"
-_OWN_MARK = re.compile(r"(?:[\^↑]\s*)?(?:\[[^\[\]\s]{1,6}\]|\(?[0-9]{1,3}[.):]?(?=\s)|[*†‡§]{1,3})?\s*")
+_OWN_MARK = re.compile(
+    r"(?:[\^↑]\s*)?(?:\[[^\[\]\s]{1,6}\]|\(?[0-9]{1,3}[.):]?(?=\s)|[*†‡§]{1,3})?\s*"
+)
 
 
 def finish(text: str) -> str:
     """Finish the text of a whole page: escape it and turn the marks into Markdown."""
     text = tidy(text)
     if SCRIPT in text:
-        text = _FRACTION.sub(lambda found: f"{found[1]}{' ' if found[1] else ''}{found[2]}/{found[3]}", text)
+        text = _FRACTION.sub(
+            lambda found: f"{found[1]}{' ' if found[1] else ''}{found[2]}/{found[3]}",
+            text,
+        )
         text = _SCRIPT.sub(_write_script, text)
     if BOLD in text or EM in text or STRIKE in text:
         text = _move_marks(text)
@@ -57,14 +86,18 @@ def finish(text: str) -> str:
 
 
 def _write_script(script: re.Match[str]) -> str:
-    """Write a superscript or subscript so that it does not change the number or the name beside it."""
+    """Write a superscript or subscript so that it does not change the number or the
+    name beside it.
+    """
     sign, inner = script[1], script[2]
     before, after = (
         script.string[max(0, script.start() - 1) : script.start()],
         script.string[script.end() : script.end() + 1],
     )
     joins = inner[-1].isdigit() and after.isdigit()
-    if (sign == "^" and not _SIMPLE.fullmatch(inner)) or (sign == "_" and _OPERATOR.search(inner)):
+    if (sign == "^" and not _SIMPLE.fullmatch(inner)) or (
+        sign == "_" and _OPERATOR.search(inner)
+    ):
         return f"{sign}({inner})"
     if sign == "_" and not joins and not (before.isdigit() and inner[0].isdigit()):
         return inner
@@ -74,11 +107,13 @@ def _write_script(script: re.Match[str]) -> str:
 def _move_marks(text: str) -> str:
     """Remove or move the marks of emphasis that a parser would not see as such.
 
-    Neighbours of one kind become one. Of neighbours of several kinds, only one is marked, the bold one if there is one.
-    Where a mark would stand between punctuation and a letter, it changes places with the punctuation.
+    Neighbours of one kind become one. Of neighbours of several kinds, only one is
+    marked, the bold one if there is one. Where a mark would stand between punctuation
+    and a letter, it changes places with the punctuation.
     """
     pieces = _EMPHASIS.split(text)
-    runs: list[list[tuple[str, int, bool]]] = []  # signs: a mark, the text that it begins or ends, whether it ends it
+    # signs: a mark, the text that it begins or ends, whether it ends it
+    runs: list[list[tuple[str, int, bool]]] = []
     opened: dict[str, int] = {}
     count = 0
     for run in pieces[1::2]:
@@ -104,15 +139,23 @@ def _move_marks(text: str) -> str:
         ends = left[0][2]
         if not _find_place(pieces, 2 * n, ends=ends):
             dropped |= {text for _, text, _ in left}
-        elif len(left) > 1 and (pieces[2 * n + 2][:1] if ends else pieces[2 * n][-1:]).isalnum():
-            dropped |= {text for mark, text, _ in left if mark == STRIKE}  # the other sign is punctuation beside it
+        elif (
+            len(left) > 1
+            and (pieces[2 * n + 2][:1] if ends else pieces[2 * n][-1:]).isalnum()
+        ):
+            # the other sign is punctuation beside it
+            dropped |= {text for mark, text, _ in left if mark == STRIKE}
     for n, signs in enumerate(runs):
-        pieces[2 * n + 1] = "".join([mark for mark, text, _ in signs if text not in dropped])
+        pieces[2 * n + 1] = "".join(
+            [mark for mark, text, _ in signs if text not in dropped]
+        )
     return "".join(pieces)
 
 
 def _find_place(pieces: list[str], n: int, *, ends: bool) -> bool:
-    """Move the sign after a piece to where a parser sees it, if necessary; return False if there is no such place."""
+    """Move the sign after a piece to where a parser sees it, if necessary; return False
+    if there is no such place.
+    """
     before, after = pieces[n], pieces[n + 2]
     inner, outer = (before[-1:], after[:1]) if ends else (after[:1], before[-1:])
     if inner.isalnum() or not outer.isalnum():
@@ -128,7 +171,9 @@ def _find_place(pieces: list[str], n: int, *, ends: bool) -> bool:
 
 
 def tidy(text: str) -> str:
-    """Strip each line, collapse empty lines into one, and escape line starts that would read as syntax."""
+    """Strip each line, collapse empty lines into one, and escape line starts that would
+    read as syntax.
+    """
     while "  " in text:
         text = text.replace("  ", " ")
     if "\n" not in text and BREAK not in text:  # like most list items
@@ -173,7 +218,9 @@ def _strip_outer_rules(text: str) -> str:
 
 
 def _escape_line(line: str, before: str) -> str:
-    """Escape a line that would read as a heading, quotation, fence, or underline of the line *before*."""
+    """Escape a line that would read as a heading, quotation, fence, or underline of the
+    line *before*.
+    """
     first = line[0]
     if (
         first == ">"
@@ -182,7 +229,11 @@ def _escape_line(line: str, before: str) -> str:
         or (first in "=-" and before and line.strip(first) == "")
     ):
         return "\\" + line
-    return _NUMBER.sub(r"\1\3\\\2\4", line, count=1) if first.isdigit() and _NUMBER.match(line) else line
+    return (
+        _NUMBER.sub(r"\1\3\\\2\4", line, count=1)
+        if first.isdigit() and _NUMBER.match(line)
+        else line
+    )
 
 
 def _escape(text: str) -> str:
@@ -202,10 +253,17 @@ def _escape(text: str) -> str:
 def _escape_block(block: str) -> str:
     pieces = _SPAN.split(block)
     outside = pieces[::2]
-    if any("`" in piece for piece in outside) or any(piece.endswith("\\") for piece in outside[:-1]):
-        if len(outside) > 1 or LINK in block:  # a backtick here may pair with one of code, or with one after a label
-            pieces[::2] = (_STRAY.sub(lambda found: found[1] * 2 + (found[2] and "\\`"), piece) for piece in outside)
-        return _escape_links(TAG.sub("&lt;", "".join(pieces)))  # some parsers pair an escaped one, too
+    if any("`" in piece for piece in outside) or any(
+        piece.endswith("\\") for piece in outside[:-1]
+    ):
+        # a backtick here may pair with one of code, or with one after a label
+        if len(outside) > 1 or LINK in block:
+            pieces[::2] = (
+                _STRAY.sub(lambda found: found[1] * 2 + (found[2] and "\\`"), piece)
+                for piece in outside
+            )
+        # some parsers pair an escaped one, too
+        return _escape_links(TAG.sub("&lt;", "".join(pieces)))
     pieces[::2] = map(_escape_links, outside)
     return "".join(pieces)
 
@@ -215,7 +273,9 @@ def _escape_links(text: str) -> str:
 
 
 def mark(link: Element, label: str) -> str:
-    """Return the mark of the footnote that a link refers to, such as ``[1]``, or an empty string."""
+    """Return the mark of the footnote that a link refers to, such as ``[1]``, or an
+    empty string.
+    """
     found = _LABEL.fullmatch(label)
     return f"[{found[1] or found[2]}]" if found and _NOTE.search(place(link)) else ""
 
@@ -255,5 +315,7 @@ def find_footnotes(root: Element, hrefs: Iterable[str]) -> dict[str, str]:
 
 
 def strip_mark(note: str) -> str:
-    """Remove the mark that the text of a note begins with, however the page writes it."""
+    """Remove the mark that the text of a note begins with, however the page writes
+    it.
+    """
     return note[_OWN_MARK.match(note).end() :]  # type: ignore[union-attr]  # always matches, maybe nothing

@@ -1,12 +1,14 @@
 """Make untrusted Markdown safe to render: it fetches nothing and runs nothing.
 
-HTML pages go through our own writer, which is safe already. Other Markdown can contain images, raw HTML and links to
-anywhere: Markdown that a site serves, the text of a PDF, the answer of a reading service. Only text that is certainly
-code stays as it is. All other text loses its tags, images, link definitions and links, except links that this module
-wrote itself. Where a parser could see less code than we do, the text is changed until both see the same.
+HTML pages go through our own writer, which is safe already. Other Markdown can contain
+images, raw HTML and links to anywhere: Markdown that a site serves, the text of a PDF,
+the answer of a reading service. Only text that is certainly code stays as it is. All
+other text loses its tags, images, link definitions and links, except links that this
+module wrote itself. Where a parser could see less code than we do, the text is changed
+until both see the same.
 
-The rules are those of CommonMark 0.31 (https://spec.commonmark.org/0.31.2/) and of GitHub's tables
-(https://github.github.com/gfm/). Takes linear time.
+The rules are those of CommonMark 0.31 (https://spec.commonmark.org/0.31.2/) and of
+GitHub's tables (https://github.github.com/gfm/). Takes linear time.
 """
 
 from __future__ import annotations
@@ -20,35 +22,44 @@ from typing import NamedTuple
 from ..._text.escaping import TAG
 from .._links import Links, absolute
 
-_PREFIX = r"(?:[ \t>]|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))"  # of a line in lists and block quotes
+# of a line in lists and block quotes
+_PREFIX = r"(?:[ \t>]|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))"
 _OPENING = re.compile(rf"({_PREFIX}{{0,60}}+)(`{{3,}}(?=[^`]*$)|~{{3,}})")
-_SAME_LEVEL = re.compile(r" {0,3}|(?: {0,3}> ?)+ {0,3}")  # a fence behind these can interrupt a paragraph
+# a fence behind these can interrupt a paragraph
+_SAME_LEVEL = re.compile(r" {0,3}|(?: {0,3}> ?)+ {0,3}")
 _MARKER = re.compile(r"[-*+.)0-9]")
 
 _ESCAPE = r"\\[!-/:-@\[-`{-~]"
 _TICKS = re.compile(rf"{_ESCAPE}|`+")
-# GitHub links a bare URL up to a blank or "<", even across a backtick (GFM, 6.9; its blanks are ASCII). `_defuse` takes
-# the "<" away, so it ends nothing here.
+# GitHub links a bare URL up to a blank or "<", even across a backtick (GFM, 6.9; its
+# blanks are ASCII). `_defuse` takes the "<" away, so it ends nothing here.
 _IN_BARE_URL = re.compile(r"(?:www\.|://)[^ \t\v\f]*\Z", re.IGNORECASE)
 _TOKEN = re.compile(rf"{_ESCAPE}|`+|!?\[|\]|<https?://[^\s<>`]*+>", re.IGNORECASE)
-_TABLE = re.compile(r"^(?=[^\n]*-)[ \t>*+0-9.)|:-]++$", re.MULTILINE)  # may be the delimiter row of a table
+# may be the delimiter row of a table
+_TABLE = re.compile(r"^(?=[^\n]*-)[ \t>*+0-9.)|:-]++$", re.MULTILINE)
 _TARGET = re.compile(
     r"\(\s*+(<[^<>\n`]*+>|data:[^()`]*+|[^\s()<>`]*+(?:\([^\s()`]*+\)[^\s()`]*+)*+)"
     r"(?:\s++(?:\"[^\"`]*+\"|'[^'`]*+'|\([^()`]*+\)))?+\s*+\)"
 )
 _REFERENCE = re.compile(r"\[([^\[\]`]{0,200})\]")
 _DEFINITION = re.compile(
-    r" {0,3}\[(?!\^)([^\[\]]{1,200})\]:[ \t]*+(<[^<>]*+>|\S++)[ \t]*+(?:\"[^\"]*+\"|'[^']*+'|\([^()]*+\))?+[ \t]*+"
+    r" {0,3}\[(?!\^)([^\[\]]{1,200})\]:[ \t]*+(<[^<>]*+>|\S++)[ "
+    r"\t]*+(?:\"[^\"]*+\"|'[^']*+'|\([^()]*+\))?+[ \t]*+"
 )
-# Of what may define a link. A footnote is none if its text cannot be a target and a title.
-_LABEL = re.compile(rf"^({_PREFIX}*+)\[(?!\^[^\[\]\s\\]{{1,50}}\]: [^\s<\\]\S* [^\s\"'(])", re.MULTILINE)
+# Of what may define a link. A footnote is none if its text cannot be a target and a
+# title.
+_LABEL = re.compile(
+    rf"^({_PREFIX}*+)\[(?!\^[^\[\]\s\\]{{1,50}}\]: [^\s<\\]\S* [^\s\"'(])", re.MULTILINE
+)
 _FENCE = re.compile(rf"^({_PREFIX}*+)(?=```|~~~)", re.MULTILINE)
 _ENTITY = re.compile(r"&(?=#?\w+;)")
-_SUSPECT = re.compile(rf"{TAG.pattern}|!\[|\]\((?!https?://[^\s()<>\"'\\^`{{|}}\[\]]*+\))")
+_SUSPECT = re.compile(
+    rf"{TAG.pattern}|!\[|\]\((?!https?://[^\s()<>\"'\\^`{{|}}\[\]]*+\))"
+)
 _MAX_DEPTH = 64  # nested brackets
 
-# Marks that stand for our own syntax while a text is rewritten. `strip_invisible` removes these characters from pages;
-# `sanitize` removes them again, to be sure.
+# Marks that stand for our own syntax while a text is rewritten. `strip_invisible`
+# removes these characters from pages; `sanitize` removes them again, to be sure.
 _LINK, _TO, _END, _LEFT, _RIGHT, _CODE, _NOTE = "\x01\x02\x03\x04\x05\x06\x0e"
 _MARKS = re.compile("[\x01-\x06\x0e]")
 _SIGNS = {_LINK: "[", _TO: "](", _END: ")", _LEFT: "<", _RIGHT: ">"}
@@ -62,18 +73,23 @@ class Sanitized(NamedTuple):
     targets: list[str]
 
 
-def sanitize(text: str, base: str = "", links: Links = "keep", *, close: bool = True) -> Sanitized:
+def sanitize(
+    text: str, base: str = "", links: Links = "keep", *, close: bool = True
+) -> Sanitized:
     """Make Markdown safe to render.
 
-    Images become their alternative text. Links become absolute http(s) links, resolved against *base*, or what *links*
-    says: only their ``text``, or nothing (``drop``); other links, such as ``javascript:``, become their text. Raw HTML
-    becomes text that shows it. Code blocks and code spans are kept; *close* closes one that the text leaves open.
+    Images become their alternative text. Links become absolute http(s) links, resolved
+    against *base*, or what *links* says: only their ``text``, or nothing (``drop``);
+    other links, such as ``javascript:``, become their text. Raw HTML becomes text that
+    shows it. Code blocks and code spans are kept; *close* closes one that the text
+    leaves open.
     """
     text = _MARKS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     rewriter = _Rewriter(base, links)
     for line in _lines(text):
         rewriter.define(line)
-    out = StringIO()  # a list of many small pieces would take many times the memory of the text
+    # a list of many small pieces would take many times the memory of the text
+    out = StringIO()
     for number, piece in enumerate(_split(text, close=close)):
         out.write("\n" * (number > 0))
         out.write(piece.text if piece.is_code else rewriter.rewrite(piece.text))
@@ -81,14 +97,18 @@ def sanitize(text: str, base: str = "", links: Links = "keep", *, close: bool = 
 
 
 def is_safe(text: str) -> bool:
-    """Return True only if `sanitize` would not change the text, except to resolve links; a hundred times faster."""
+    """Return True only if `sanitize` would not change the text, except to resolve
+    links; a hundred times faster.
+    """
     if _has_no_suspect(text):
         return True
     if "```" not in text and "~~~" not in text:
         return False
     pieces = [*_split(text, close=True)]
     is_closed = "\n".join(piece.text for piece in pieces) == text
-    return is_closed and all(piece.is_code or _has_no_suspect(piece.text) for piece in pieces)
+    return is_closed and all(
+        piece.is_code or _has_no_suspect(piece.text) for piece in pieces
+    )
 
 
 def _has_no_suspect(text: str) -> bool:
@@ -96,14 +116,20 @@ def _has_no_suspect(text: str) -> bool:
 
 
 def opening_of(text: str, position: int) -> str | None:
-    """Return the opening line of the code block around offset *position*; None outside of code blocks."""
+    """Return the opening line of the code block around offset *position*; None outside
+    of code blocks.
+    """
     if position <= 0 or ("```" not in text and "~~~" not in text):
         return None
     end = 0
     for piece in _split(text, close=False):
         begin, end = end, end + len(piece.text) + 1
         if begin < position < end - 1:
-            return piece.text.partition("\n")[0] if piece.is_code and "\n" in text[begin:position] else None
+            return (
+                piece.text.partition("\n")[0]
+                if piece.is_code and "\n" in text[begin:position]
+                else None
+            )
     return None
 
 
@@ -113,7 +139,9 @@ class _Piece(NamedTuple):
 
 
 class _Bracket(NamedTuple):
-    """An open bracket: its index in the output, the offset of its label in the text, and the number of links so far."""
+    """An open bracket: its index in the output, the offset of its label in the text,
+    and the number of links so far.
+    """
 
     written: int
     label: int
@@ -134,18 +162,26 @@ class _Fence:
         return self.prefix + self.ticks
 
     def closes(self, line: str) -> bool:
-        """Return whether *line* is meant to close the block, in its list or block quote or just after it."""
+        """Return whether *line* is meant to close the block, in its list or block quote
+        or just after it.
+        """
         if not self.prefix:
             return _columns(line) <= 3 and self._is_mark(line)
-        return self._is_mark(line.removeprefix(self.prefix)) or self._is_mark(line.lstrip(" \t>"))
+        return self._is_mark(line.removeprefix(self.prefix)) or self._is_mark(
+            line.lstrip(" \t>")
+        )
 
     def holds(self, line: str) -> bool:
-        """Return whether *line* is still in the list or block quote that contains the code block."""
+        """Return whether *line* is still in the list or block quote that contains the
+        code block.
+        """
         if not self.prefix:
             return True
         if self._columns is not None:
             return not line.strip(" \t") or _columns(line) >= self._columns
-        return line.startswith(self.prefix) or line.rstrip(" \t") == self.prefix.rstrip(" \t")
+        return line.startswith(self.prefix) or line.rstrip(" \t") == self.prefix.rstrip(
+            " \t"
+        )
 
     def _is_mark(self, line: str) -> bool:
         mark = line.strip(" \t")
@@ -162,7 +198,9 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _split(text: str, *, close: bool) -> Iterator[_Piece]:
-    """Yield the code blocks, rewritten so that every parser agrees on where they end, and the text between them."""
+    """Yield the code blocks, rewritten so that every parser agrees on where they end,
+    and the text between them.
+    """
     waiting: list[str] = []
     fence: _Fence | None = None
     for line in _lines(text):
@@ -181,22 +219,32 @@ def _split(text: str, *, close: bool) -> Iterator[_Piece]:
         if opening is None:
             waiting.append(line)
             continue
-        # Without a blank line it could continue the paragraph before, in which "~~~" is text.
-        if not _SAME_LEVEL.fullmatch(opening[1]) and waiting and waiting[-1].strip(" \t"):
+        # Without a blank line it could continue the paragraph before, in which "~~~" is
+        # text.
+        if (
+            not _SAME_LEVEL.fullmatch(opening[1])
+            and waiting
+            and waiting[-1].strip(" \t")
+        ):
             waiting.append("")
         if waiting:
             yield _Piece("\n".join(waiting), is_code=False)
         prefix = opening[1].expandtabs(4)
-        waiting = [prefix + line[opening.end(1) :].replace("|", " ")]  # some parsers look for a table first
+        # some parsers look for a table first
+        waiting = [prefix + line[opening.end(1) :].replace("|", " ")]
         fence = _Fence(prefix, opening[2])
     if fence is not None:
-        yield _Piece("\n".join([*waiting, fence.closing] if close else waiting), is_code=True)
+        yield _Piece(
+            "\n".join([*waiting, fence.closing] if close else waiting), is_code=True
+        )
     elif waiting:
         yield _Piece("\n".join(waiting), is_code=False)
 
 
 class _Rewriter:
-    """Rewrite the text outside of code blocks; marks stand for the parts to keep until `finish` replaces them."""
+    """Rewrite the text outside of code blocks; marks stand for the parts to keep until
+    `finish` replaces them.
+    """
 
     def __init__(self, base: str, links: Links) -> None:
         self.targets: list[str] = []
@@ -207,7 +255,11 @@ class _Rewriter:
 
     def define(self, line: str) -> None:
         """Remember the target of a link reference definition."""
-        if "]:" in line and (found := _DEFINITION.fullmatch(line)) and _is_address(found[2]):
+        if (
+            "]:" in line
+            and (found := _DEFINITION.fullmatch(line))
+            and _is_address(found[2])
+        ):
             self._defined.setdefault(_normalize_label(found[1]), found[2])
 
     def rewrite(self, text: str) -> str:
@@ -216,26 +268,39 @@ class _Rewriter:
         block: list[str] = []
         for line in text.split("\n"):
             if not line.strip(" \t"):
-                blocks += [self._rewrite_block("\n".join(block)), line] if block else [line]
+                blocks += (
+                    [self._rewrite_block("\n".join(block)), line] if block else [line]
+                )
                 block = []
-            elif not block and "]:" in line and (found := _DEFINITION.fullmatch(line)) and _is_address(found[2]):
+            elif (
+                not block
+                and "]:" in line
+                and (found := _DEFINITION.fullmatch(line))
+                and _is_address(found[2])
+            ):
                 blocks.append(f"{self._keep(_NOTE, line)}")
             else:
                 block.append(line)
-        return "\n".join([*blocks, self._rewrite_block("\n".join(block))] if block else blocks)
+        return "\n".join(
+            [*blocks, self._rewrite_block("\n".join(block))] if block else blocks
+        )
 
     def finish(self, text: str) -> str:
         """Replace the marks in the whole text."""
         for mark, sign in _SIGNS.items():
             text = text.replace(mark, sign)
-        return _KEPT.sub(self._restore, text) if _CODE in text or _NOTE in text else text
+        return (
+            _KEPT.sub(self._restore, text) if _CODE in text or _NOTE in text else text
+        )
 
     def _restore(self, mark: re.Match[str]) -> str:
         kept = self._kept[int(mark[2])]
         if mark[1] == _CODE:
             return kept
         found = _DEFINITION.fullmatch(kept)
-        if self._links != "keep" or (found and _normalize_label(found[1]) in self._used):
+        if self._links != "keep" or (
+            found and _normalize_label(found[1]) in self._used
+        ):
             return ""
         return _defuse(kept)
 
@@ -244,10 +309,14 @@ class _Rewriter:
         return f"{mark}{len(self._kept) - 1}{mark}"
 
     def _rewrite_block(self, text: str) -> str:
-        return _defuse(self._rewrite_spans(text)) if _TOKEN.search(text) else _defuse(text)
+        return (
+            _defuse(self._rewrite_spans(text)) if _TOKEN.search(text) else _defuse(text)
+        )
 
     def _rewrite_spans(self, text: str) -> str:
-        """Rewrite the links, images and code spans of a block, found as in CommonMark 0.31 (6.1, 6.3, 6.4)."""
+        """Rewrite the links, images and code spans of a block, found as in CommonMark
+        0.31 (6.1, 6.3, 6.4).
+        """
         spans = _code_spans(text)
         out: list[str] = []
         open_brackets: deque[_Bracket] = deque(maxlen=_MAX_DEPTH)
@@ -271,7 +340,9 @@ class _Rewriter:
         return "".join(out)
 
     def _close(self, text: str, bracket: int, out: list[str], start: _Bracket) -> int:
-        """Rewrite the ``[label]`` that ends at *bracket*, and its target; return the offset after them."""
+        """Rewrite the ``[label]`` that ends at *bracket*, and its target; return the
+        offset after them.
+        """
         position, begin = bracket + 1, start.written
         if target := _TARGET.match(text, position):
             end, address = target.end(), target[1]
@@ -283,14 +354,21 @@ class _Rewriter:
                 out.append("]")
                 return position
             self._used.add(name)
-            end, address = reference.end() if reference else position, self._defined[name]
+            end, address = (
+                reference.end() if reference else position,
+                self._defined[name],
+            )
         is_image = out[begin] == "!["
         out[begin] = ""
         if is_image:
             return end
         if self._links == "drop":
             del out[begin:]
-        elif self._links == "keep" and len(self.targets) == start.links and (url := self._url(address)):
+        elif (
+            self._links == "keep"
+            and len(self.targets) == start.links
+            and (url := self._url(address))
+        ):
             out[begin] = _LINK
             out.append(f"{_TO}{url}{_END}")
         return end
@@ -302,7 +380,13 @@ class _Rewriter:
         return sign[1:-1] if self._links == "text" else ""
 
     def _url(self, address: str) -> str | None:
-        address = html.unescape(re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", address.removeprefix("<").removesuffix(">")))
+        address = html.unescape(
+            re.sub(
+                r"\\([!-/:-@\[-`{-~])",
+                r"\1",
+                address.removeprefix("<").removesuffix(">"),
+            )
+        )
         url = absolute(address, self._base)
         if url is None:
             return None
@@ -311,11 +395,17 @@ class _Rewriter:
 
 
 def _defuse(text: str) -> str:
-    """Break up whatever Markdown would use to fetch, run or link; our own marks stay."""
+    """Break up whatever Markdown would use to fetch, run or link; our own marks
+    stay.
+    """
     if "<" in text:
         text = TAG.sub("&lt;", text)
     if "[" in text or _LINK in text:
-        text = text.replace("![", "! [").replace("](", "] (").replace(f"!{_LINK}", f"! {_LINK}")
+        text = (
+            text.replace("![", "! [")
+            .replace("](", "] (")
+            .replace(f"!{_LINK}", f"! {_LINK}")
+        )
         if "]:" in text:
             text = _LABEL.sub(r"\1\\[", text)
     if f"{_CODE}{_CODE}" in text:  # two adjacent spans would become one
@@ -326,9 +416,10 @@ def _defuse(text: str) -> str:
 def _code_spans(text: str) -> dict[int, int]:
     """Map the start of each code span of a block to its end.
 
-    Empty unless each run of backticks is closed on its own line. Otherwise a parser could pair them differently,
-    depending on where it sees the end of a paragraph; a table also divides a span at every ``|``. A backtick may also
-    belong to a bare URL before it, and some parsers pair an escaped one.
+    Empty unless each run of backticks is closed on its own line. Otherwise a parser
+    could pair them differently, depending on where it sees the end of a paragraph; a
+    table also divides a span at every ``|``. A backtick may also belong to a bare URL
+    before it, and some parsers pair an escaped one.
     """
     if "`" not in text:
         return {}
@@ -346,8 +437,12 @@ def _code_spans(text: str) -> dict[int, int]:
                     continue
                 if _IN_BARE_URL.search(line, begin_of_text, found.start()):
                     return {}
-                closing = re.compile(rf"(?<!`)`{{{len(found[0])}}}(?!`)").search(line, position)
-                if closing is None or (in_table and "|" in line[position : closing.start()]):
+                closing = re.compile(rf"(?<!`)`{{{len(found[0])}}}(?!`)").search(
+                    line, position
+                )
+                if closing is None or (
+                    in_table and "|" in line[position : closing.start()]
+                ):
                     return {}
                 position = begin_of_text = closing.end()
                 spans[begin + found.start()] = begin + position
@@ -362,13 +457,17 @@ def _expand_indent(line: str) -> str:
 
 
 def _columns(line: str) -> int:
-    """Return the columns that a line is indented by; a tab goes to the next multiple of four."""
+    """Return the columns that a line is indented by; a tab goes to the next multiple of
+    four.
+    """
     blank = line[: len(line) - len(line.lstrip(" \t"))]
     return len(blank.expandtabs(4)) if "\t" in blank else len(blank)
 
 
 def _is_address(target: str) -> bool:
-    """Return whether *target* is meant as an address: ``[12:30]: hello`` is a line of a chat."""
+    """Return whether *target* is meant as an address: ``[12:30]: hello`` is a line of a
+    chat.
+    """
     return target.startswith("#") or "/" in target or ":" in target
 
 

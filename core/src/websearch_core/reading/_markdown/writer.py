@@ -1,7 +1,9 @@
-"""Tree -> Markdown, with markdownify's converter walking the tree directly, without BeautifulSoup.
+"""Tree -> Markdown, with markdownify's converter walking the tree directly, without
+BeautifulSoup.
 
-The output has nothing that a front end would fetch or run: images become their alternative text, links lead to http(s)
-or become text, and text that merely looks like a link, image, tag, heading or code fence is escaped.
+The output has nothing that a front end would fetch or run: images become their
+alternative text, links lead to http(s) or become text, and text that merely looks like
+a link, image, tag, heading or code fence is escaped.
 """
 
 from __future__ import annotations
@@ -52,7 +54,8 @@ _ITEM = re.compile(f"(?:{HASH}+|-|{QUOTE}|[0-9]+[.{POINT}]) ")
 _STRUCTURE = re.compile(f"[{CODE}{HASH}{QUOTE}|]|(?:-|[0-9]+[.{POINT}]) ")
 _MARGIN = re.compile(r"(?:[ >]|- |[0-9]+\. )*")
 _CODE_LINE = re.compile(f"^(.*){CODE}([0-9]+){CODE}$", re.MULTILINE)
-_CLOSING = re.compile(r"(?<= )#+\Z|\A#+\Z")  # a parser would drop these signs at the end of a heading
+# a parser would drop these signs at the end of a heading
+_CLOSING = re.compile(r"(?<= )#+\Z|\A#+\Z")
 _SIGNS = "-+\u2212\u2013"  # with minus and dash
 _EXPONENT = re.compile(rf"[{_SIGNS}]?(?:[0-9n]{{1,3}}|[0-9]*[ijkmnpqtxyz])")
 # An expression: single letters and numbers, joined by operators.
@@ -61,33 +64,57 @@ _EXPRESSION = re.compile(
 )
 _NUMBER = re.compile("-?[0-9]{1,9}")
 _ROMAN = tuple(
-    zip((1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1), "m cm d cd c xc l xl x ix v iv i".split(), strict=True)
+    zip(
+        (1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1),
+        "m cm d cd c xc l xl x ix v iv i".split(),
+        strict=True,
+    )
 )
 _PICTURE = re.compile(r"\.(?:avif|bmp|gif|jpe?g|png|svg|tiff?|webp)$", re.IGNORECASE)
-_TEX_PICTURES = frozenset({"latex", "tex", "mwe-math-fallback-image-inline", "mwe-math-fallback-image-display"})
+_TEX_PICTURES = frozenset(
+    {
+        "latex",
+        "tex",
+        "mwe-math-fallback-image-inline",
+        "mwe-math-fallback-image-display",
+    }
+)
 _MAX_ALT_LENGTH = 300  # characters
 _NEAR = 600  # characters before and after a picture
 _REPEATS = 0.6  # share of the words of a description that make it a repetition
 _MAX_COMPARED = 200  # pictures: the descriptions of others are written as they are
 _MIN_ALT_WORDS = 3  # fewer name the picture without describing it
-_MIN_SENTENCE = 7  # words: an alternative text this long would read like one of the text's own sentences
-_MAX_NAMESAKES = 2  # pictures: a name that more share, such as "Screenshot", does not say where their links lead
+# words: an alternative text this long would read like one of the text's own sentences
+_MIN_SENTENCE = 7
+# pictures: a name that more share, such as "Screenshot", does not say where their links
+# lead
+_MAX_NAMESAKES = 2
 _LISTS = frozenset({"dir", "menu", "ol", "ul"})
 _TABLE_PARTS = frozenset({"tr", "td", "th", "caption"})
-_DOUBTFUL = _TABLE_PARTS | {"table", "pre"}  # elements that are not always written as what they are
+# elements that are not always written as what they are
+_DOUBTFUL = _TABLE_PARTS | {"table", "pre"}
 _UNLINKED = frozenset({LINK, CODE, CELL})  # what no link goes around
-_COPY = frozenset({"copy", "copy code", "copy to clipboard", "copied", "copied!", "copy link"})
+_COPY = frozenset(
+    {"copy", "copy code", "copy to clipboard", "copied", "copied!", "copy link"}
+)
 
-# The attributes of a markdownify converter, collected once: doing so takes as long as writing a short page.
-_ATTRIBUTES = vars(MarkdownConverter(heading_style=ATX, bullets="-", escape_asterisks=False, escape_underscores=False))
+# The attributes of a markdownify converter, collected once: doing so takes as long as
+# writing a short page.
+_ATTRIBUTES = vars(
+    MarkdownConverter(
+        heading_style=ATX, bullets="-", escape_asterisks=False, escape_underscores=False
+    )
+)
 
 Context = frozenset[str]
 _PLAIN: Context = frozenset()
-_UNMARKED: Context = frozenset({"heading", "_noformat", "th"})  # where bold and the like add nothing
+# where bold and the like add nothing
+_UNMARKED: Context = frozenset({"heading", "_noformat", "th"})
 _INLINE: Context = frozenset({"_inline"})
 _NO_FORMAT: Context = frozenset({"_noformat"})
 _ONE_LINE: Context = frozenset({"_inline", "_noformat", "a"})
-# The parent tags, in markdownify's sense, that its conversions and those here ask about.
+# The parent tags, in markdownify's sense, that its conversions and those here ask
+# about.
 _AROUND: dict[str, Context] = {
     **dict.fromkeys(HEADINGS, _INLINE | {"heading"}),
     **dict.fromkeys(("code", "kbd", "samp", "tt", "math"), _NO_FORMAT),
@@ -105,9 +132,13 @@ _AROUND: dict[str, Context] = {
 
 
 def to_markdown(root: Element, links: Mapping[str, str]) -> str:
-    """Write the tree as Markdown; *links* has the absolute URL of each ``href`` to keep."""
+    """Write the tree as Markdown; *links* has the absolute URL of each ``href`` to
+    keep.
+    """
     written = _Converter(root, links).write()
-    if not written and any(element.name == "img" and element.get("alt") for element in root.elements()):
+    if not written and any(
+        element.name == "img" and element.get("alt") for element in root.elements()
+    ):
         written = _Converter(root, links, only_pictures=True).write()
     return written
 
@@ -115,22 +146,27 @@ def to_markdown(root: Element, links: Mapping[str, str]) -> str:
 class _Converter(MarkdownConverter):
     """markdownify's converter for one page.
 
-    The ``convert_`` methods, some of them overridden here, write each element from the text inside it. `process_tag`,
-    which calls them, is overridden too: it walks the `Element` tree as it is, and handles each string once.
+    The ``convert_`` methods, some of them overridden here, write each element from the
+    text inside it. `process_tag`, which calls them, is overridden too: it walks the
+    `Element` tree as it is, and handles each string once.
     """
 
     convert_div: ClassVar[Callable[..., str]]  # markdownify's
 
-    def __init__(self, root: Element, links: Mapping[str, str], *, only_pictures: bool = False) -> None:
+    def __init__(
+        self, root: Element, links: Mapping[str, str], *, only_pictures: bool = False
+    ) -> None:
         vars(self).update(_ATTRIBUTES)
         self.root = root
         self.links = links
-        self.only_pictures = only_pictures  # whether their alternative texts are all that there is to write
+        # whether their alternative texts are all that there is to write
+        self.only_pictures = only_pictures
         self.footnotes = find_footnotes(root, links)
         self.numbers: Counter[Element] = Counter()  # the latest number of each list
         self.begun: set[Element | None] = set()  # parents of the items written so far
         self.titles = 0
-        self.picture_link: Element | None = None  # the latest link with only a picture inside
+        # the latest link with only a picture inside
+        self.picture_link: Element | None = None
         self.code: list[str] = []
         self._join = cache(frozenset[str].union)
         self._contains_text = cache(_has_text)
@@ -142,44 +178,69 @@ class _Converter(MarkdownConverter):
         return _CODE_LINE.sub(self._insert_code, text) if self.code else text
 
     def process_tag(self, node: Element, parent_tags: Context = _PLAIN) -> str:
-        """Convert the element and all inside it, without recursion, so that no depth is too much.
+        """Convert the element and all inside it, without recursion, so that no depth is
+        too much.
 
-        Half of all elements contain nothing or a single text; they are written at once. Of boxes that contain nothing
-        but each other only one is written, since the result is the same. Neither is done if the page has footnotes.
+        Half of all elements contain nothing or a single text; they are written at once.
+        Of boxes that contain nothing but each other only one is written, since the
+        result is the same. Neither is done if the page has footnotes.
         """
-        waiting: list[tuple[Element, str, Context, Context, Iterator[Element | str], list[str]]] = []
+        waiting: list[
+            tuple[Element, str, Context, Context, Iterator[Element | str], list[str]]
+        ] = []
         element, name, around, inside = node, "div", parent_tags, parent_tags
         children, pieces = iter(node.children), list[str]()
         direct, join = not self.footnotes, self._join
         while True:
             for child in children:
                 if isinstance(child, str):
-                    pieces.append(_escape(child, inside) if "<" in child or "*" in child else child)
+                    pieces.append(
+                        _escape(child, inside)
+                        if "<" in child or "*" in child
+                        else child
+                    )
                     continue
                 tag, held, within = child.name, child.children, inside
                 if (own := _AROUND.get(tag)) is not None:
-                    if tag in _DOUBTFUL and not ("table" in inside and tag in _TABLE_PARTS):
+                    if tag in _DOUBTFUL and not (
+                        "table" in inside and tag in _TABLE_PARTS
+                    ):
                         tag, held, within = self._enter(child, inside)
                     else:
                         within = join(inside, own)
                 elif direct and tag in _BOXES:
-                    while len(held) == 1 and isinstance(box := held[0], Element) and box.name in _WITHIN_BOXES:
+                    while (
+                        len(held) == 1
+                        and isinstance(box := held[0], Element)
+                        and box.name in _WITHIN_BOXES
+                    ):
                         held = box.children
                 text = held[0] if held else ""
                 if direct and len(held) < 2 and isinstance(text, str):
                     if "<" in text or "*" in text:
                         text = _escape(text, within)
                     if convert := _CONVERSIONS.get(tag):
-                        text = convert(self, child, text, inside) or ("\n" if tag in _SEPARATING else "")
+                        text = convert(self, child, text, inside) or (
+                            "\n" if tag in _SEPARATING else ""
+                        )
                     pieces.append(text)
                     continue
                 waiting.append((element, name, around, inside, children, pieces))
-                element, name, around, inside, children, pieces = child, tag, inside, within, iter(held), []
+                element, name, around, inside, children, pieces = (
+                    child,
+                    tag,
+                    inside,
+                    within,
+                    iter(held),
+                    [],
+                )
                 break
             else:
                 text = "".join(pieces)
                 if convert := _CONVERSIONS.get(name):
-                    text = convert(self, element, text, around) or ("\n" if name in _SEPARATING else "")
+                    text = convert(self, element, text, around) or (
+                        "\n" if name in _SEPARATING else ""
+                    )
                 if not direct and element.get("id") in self.footnotes and name != "li":
                     text = f"{_edges(text)[0]}{self._note(element, text.lstrip())}"
                 if not waiting:
@@ -187,8 +248,12 @@ class _Converter(MarkdownConverter):
                 element, name, around, inside, children, pieces = waiting.pop()
                 pieces.append(text)
 
-    def _enter(self, element: Element, around: Context) -> tuple[str, list[Element | str], Context]:
-        """Return the name to write code or a table as, the children to write, and their context."""
+    def _enter(
+        self, element: Element, around: Context
+    ) -> tuple[str, list[Element | str], Context]:
+        """Return the name to write code or a table as, the children to write, and their
+        context.
+        """
         name = element.name
         if name == "pre":
             return name, [code_text(element)], _NO_FORMAT
@@ -203,7 +268,12 @@ class _Converter(MarkdownConverter):
         if not _MARGIN.fullmatch(before):  # then put it on its own line
             before, margin = f"{before.rstrip()}\n", ""
         first, *rest = self.code[int(place[2])].split("\n")
-        return "\n".join([before + first, *(margin + line if line else margin.rstrip() for line in rest)])
+        return "\n".join(
+            [
+                before + first,
+                *(margin + line if line else margin.rstrip() for line in rest),
+            ]
+        )
 
     def convert_a(self, el: Element, text: str, parent_tags: Context) -> str:
         label = text.strip()
@@ -211,15 +281,26 @@ class _Converter(MarkdownConverter):
         if not label:
             return " " if text else ""
         before, after = _edges(text) if len(label) < len(text) else ("", "")
-        if "#" in href and (note := self._reference(el, label, parent_tags)) is not None:
+        if (
+            "#" in href
+            and (note := self._reference(el, label, parent_tags)) is not None
+        ):
             return f"{before}{note}{after}"
         url = self.links.get(href)
-        if self.picture_link is el and (href.startswith("#") or _PICTURE.search(urlsplit(url or "").path)):
+        if self.picture_link is el and (
+            href.startswith("#") or _PICTURE.search(urlsplit(url or "").path)
+        ):
             return text if len(label.split()) >= _MIN_ALT_WORDS else " "
-        if ("heading" in parent_tags or href.startswith("#")) and not any(map(str.isalnum, label)):
+        if ("heading" in parent_tags or href.startswith("#")) and not any(
+            map(str.isalnum, label)
+        ):
             return " "  # the anchor of a heading, or a link to the top
         is_plain = label.isprintable()  # without any mark or end of a line
-        if url is None or "_noformat" in parent_tags or not (is_plain or _UNLINKED.isdisjoint(label)):
+        if (
+            url is None
+            or "_noformat" in parent_tags
+            or not (is_plain or _UNLINKED.isdisjoint(label))
+        ):
             return text
         if ("[" in label or "]" in label) and label.count("[") != label.count("]"):
             label = label.replace("[", "\\[").replace("]", "\\]")
@@ -233,12 +314,18 @@ class _Converter(MarkdownConverter):
         return f"{before}{LINK}{label}{TO}{url}{END}{after}"
 
     def _reference(self, el: Element, label: str, parent_tags: Context) -> str | None:
-        """Return the mark of a footnote for a link to it, an empty string for a link back, else None."""
+        """Return the mark of a footnote for a link to it, an empty string for a link
+        back, else None.
+        """
         label = label.strip(f"{SCRIPT}^")
         if self.footnotes and leads_back(el, label):
             return ""
         found = mark(el, label)
-        return found if found and (place(el) in self.footnotes or "sup" in parent_tags) else None
+        return (
+            found
+            if found and (place(el) in self.footnotes or "sup" in parent_tags)
+            else None
+        )
 
     def _note(self, el: Element, text: str) -> str:
         """Put the mark of a note before its text."""
@@ -248,21 +335,34 @@ class _Converter(MarkdownConverter):
     def _text_urls(self) -> set[str]:
         """The targets of links with text."""
         links = (element for element in self.root.elements() if element.name == "a")
-        return {self.links.get(link.get("href"), "") for link in links if self._contains_text(link)}
+        return {
+            self.links.get(link.get("href"), "")
+            for link in links
+            if self._contains_text(link)
+        }
 
     @cached_property
     def _names_of_pictures(self) -> Counter[str]:
         """How many pictures have each alternative text."""
-        pictures = (element for element in self.root.elements() if element.name == "img")
-        return Counter(one_line(picture.get("alt"), _MAX_ALT_LENGTH).casefold() for picture in pictures)
+        pictures = (
+            element for element in self.root.elements() if element.name == "img"
+        )
+        return Counter(
+            one_line(picture.get("alt"), _MAX_ALT_LENGTH).casefold()
+            for picture in pictures
+        )
 
     @cached_property
     def _lines(self) -> set[str]:
         """The lines of the page and the descriptions of its pictures, in lower case."""
-        return {" ".join(line.split()) for line in self.root.text().casefold().split("\n")}
+        return {
+            " ".join(line.split()) for line in self.root.text().casefold().split("\n")
+        }
 
     def _is_repeated(self, line: str) -> bool:
-        """Return whether a line is in the text or describes an earlier picture; remember it."""
+        """Return whether a line is in the text or describes an earlier picture;
+        remember it.
+        """
         known = line in self._lines
         self._lines.add(line)
         return known
@@ -286,16 +386,25 @@ class _Converter(MarkdownConverter):
             waiting += [*edge, *reversed(node.children), *edge]
         text = "".join(pieces)
         some = islice(places.items(), _MAX_COMPARED)
-        return {picture: text[max(0, place - _NEAR) : place + _NEAR] for picture, place in some}
+        return {
+            picture: text[max(0, place - _NEAR) : place + _NEAR]
+            for picture, place in some
+        }
 
     def _says_text_near(self, picture: Element, alt: str) -> bool:
-        """Return whether most words of a description are in the text around the picture."""
+        """Return whether most words of a description are in the text around the
+        picture.
+        """
         near = set(list_terms(self._texts_near.get(picture, "")))
         words = list_terms(alt)
-        return bool(near) and sum(word in near for word in words) >= _REPEATS * len(words)
+        return bool(near) and sum(word in near for word in words) >= _REPEATS * len(
+            words
+        )
 
     def convert_img(self, el: Element, text: str, parent_tags: Context) -> str:
-        """Write an image as its alternative text, unless the text or an earlier image says the same."""
+        """Write an image as its alternative text, unless the text or an earlier image
+        says the same.
+        """
         alt = one_line(el.get("alt"), _MAX_ALT_LENGTH)
         if not alt:
             return ""
@@ -306,24 +415,44 @@ class _Converter(MarkdownConverter):
             return ""
         if self.only_pictures:
             place = self.links.get(link.get("href"), "") if link is not None else ""
-            return "" if self._is_repeated(f"{alt.casefold()} {place}") else f" {TAG.sub('&lt;', alt)} "
+            return (
+                ""
+                if self._is_repeated(f"{alt.casefold()} {place}")
+                else f" {TAG.sub('&lt;', alt)} "
+            )
         if link is not None:
-            if self._contains_text(link) or self.links.get(link.get("href")) in self._text_urls:
+            if (
+                self._contains_text(link)
+                or self.links.get(link.get("href")) in self._text_urls
+            ):
                 return ""
-            if len(alt.split()) < _MIN_ALT_WORDS and self._names_of_pictures[alt.casefold()] > _MAX_NAMESAKES:
+            if (
+                len(alt.split()) < _MIN_ALT_WORDS
+                and self._names_of_pictures[alt.casefold()] > _MAX_NAMESAKES
+            ):
                 return ""
             self.picture_link = link
-        elif len(alt.split()) < _MIN_ALT_WORDS or ("table" not in parent_tags and self._is_repeated(alt.casefold())):
+        elif len(alt.split()) < _MIN_ALT_WORDS or (
+            "table" not in parent_tags and self._is_repeated(alt.casefold())
+        ):
             return ""
         elif figure := _ancestor(el, "figure"):
             caption = self._caption(figure)
             if caption and (alt.casefold() in caption or caption in alt.casefold()):
                 return ""
-        if "heading" in parent_tags and (heading := _ancestor(el, *HEADINGS)) and self._contains_text(heading):
+        if (
+            "heading" in parent_tags
+            and (heading := _ancestor(el, *HEADINGS))
+            and self._contains_text(heading)
+        ):
             return ""
         if self._says_text_near(el, alt):
             return ""
-        is_name = link is not None or "table" in parent_tags or len(alt.split()) < _MIN_SENTENCE
+        is_name = (
+            link is not None
+            or "table" in parent_tags
+            or len(alt.split()) < _MIN_SENTENCE
+        )
         alt = TAG.sub("&lt;", alt)
         return f" {alt} " if is_name else f" (Image: {alt}) "
 
@@ -339,7 +468,11 @@ class _Converter(MarkdownConverter):
 
     def convert_pre(self, el: Element, text: str, parent_tags: Context) -> str:
         code = text.rstrip().strip("\n")
-        if not code or is_gutter(el) or (el.parent is not None and is_gutter(el.parent)):
+        if (
+            not code
+            or is_gutter(el)
+            or (el.parent is not None and is_gutter(el.parent))
+        ):
             return ""
         if "_noformat" in parent_tags:
             return f"\n{code}\n"
@@ -360,7 +493,9 @@ class _Converter(MarkdownConverter):
         if _has_blocks(code):  # its inside was written as text
             code = code_text(el)
             if parent_tags.isdisjoint(_ONE_LINE):
-                return self._block("\n".join(map(str.strip, code.split("\n"))), language(el))
+                return self._block(
+                    "\n".join(map(str.strip, code.split("\n"))), language(el)
+                )
         before, after = _edges(text)
         code = " ".join(code.split())
         if "`" not in code:
@@ -375,18 +510,29 @@ class _Converter(MarkdownConverter):
         if not items:
             return ""
         holder = el.parent
-        if holder in self.begun and holder is not None and holder.name in _LISTS:  # it is part of the item before it
-            bullet = f"{self.numbers[holder]}. " if self.numbers.get(holder, -1) >= 0 else "- "
+        # it is part of the item before it
+        if holder in self.begun and holder is not None and holder.name in _LISTS:
+            bullet = (
+                f"{self.numbers[holder]}. "
+                if self.numbers.get(holder, -1) >= 0
+                else "- "
+            )
             nested = tidy(items)
             edge = BREAK if _ITEM.match(nested) else "\n\n"
             return f"{edge}{_indent(nested, INDENT * len(bullet))}{BREAK}"
         # Right below text, only a list that starts with 1 is a list.
-        edge = BREAK if "li" in parent_tags and items.startswith(("-", "1.")) else "\n\n"
+        edge = (
+            BREAK if "li" in parent_tags and items.startswith(("-", "1.")) else "\n\n"
+        )
         return f"{edge}{items}\n\n"
 
     def convert_li(self, el: Element, text: str, parent_tags: Context) -> str:
         holder = el.parent
-        bullet, label = self._number(el, holder) if holder is not None and holder.name == "ol" else ("- ", "")
+        bullet, label = (
+            self._number(el, holder)
+            if holder is not None and holder.name == "ol"
+            else ("- ", "")
+        )
         if "_inline" in parent_tags:
             item = text.strip()
             return f"{item}; " if item else ""
@@ -394,10 +540,18 @@ class _Converter(MarkdownConverter):
         if not item:
             return ""
         self.begun.add(holder)
-        if self.footnotes and self.footnotes.get(el.get("id"), f"[{bullet[:-2]}]") != f"[{bullet[:-2]}]":
+        if (
+            self.footnotes
+            and self.footnotes.get(el.get("id"), f"[{bullet[:-2]}]")
+            != f"[{bullet[:-2]}]"
+        ):
             item = self._note(el, item)
         if label:
-            item = f"{label} {item}" if item[0] != CODE and not _ITEM.match(item) else f"{label}\n\n{item}"
+            item = (
+                f"{label} {item}"
+                if item[0] != CODE and not _ITEM.match(item)
+                else f"{label}\n\n{item}"
+            )
         if "\n" not in item and CODE not in item:
             return f"{BREAK}{bullet}{item}{BREAK}"
         indent = INDENT * len(bullet)
@@ -406,20 +560,30 @@ class _Converter(MarkdownConverter):
             item = f"{first}\n{_indent(rest, indent)}"
         if CODE in first and first[0] != CODE:  # a fence can follow only one bullet
             bullet = f"{bullet.rstrip()}\n{indent}"
-        # In a list that starts with another number right below text, a fence would not be one.
+        # In a list that starts with another number right below text, a fence would not
+        # be one.
         edge = "\n\n" if CODE in first and bullet[:2] not in {"- ", "1."} else BREAK
         return f"{edge}{bullet}{item}{BREAK}"
 
     def _number(self, el: Element, holder: Element) -> tuple[str, str]:
-        """Return the bullet of an item, and what the page shows instead of the number that Markdown can give it."""
+        """Return the bullet of an item, and what the page shows instead of the number
+        that Markdown can give it.
+        """
         falls = "reversed" in holder.attributes
         step = -1 if falls else 1
         if holder not in self.numbers:
-            items = sum(isinstance(child, Element) and child.name == "li" for child in holder.children)
+            items = sum(
+                isinstance(child, Element) and child.name == "li"
+                for child in holder.children
+            )
             stated = holder.get("start")
-            self.numbers[holder] = (int(stated) if _NUMBER.fullmatch(stated) else items if falls else 1) - step
+            self.numbers[holder] = (
+                int(stated) if _NUMBER.fullmatch(stated) else items if falls else 1
+            ) - step
         stated = el.get("value")
-        number = self.numbers[holder] = int(stated) if _NUMBER.fullmatch(stated) else self.numbers[holder] + step
+        number = self.numbers[holder] = (
+            int(stated) if _NUMBER.fullmatch(stated) else self.numbers[holder] + step
+        )
         style = el.get("type") or holder.get("type")
         if style in {"a", "A", "i", "I"} and 0 < number < 4000:
             return "- ", f"{_letters(number, style)}."
@@ -429,7 +593,11 @@ class _Converter(MarkdownConverter):
 
     def convert_input(self, el: Element, text: str, parent_tags: Context) -> str:
         """Write the checkbox of a task: the tree keeps no other inputs."""
-        return ("[x] " if "checked" in el.attributes else "[ ] ") if "li" in parent_tags else ""
+        return (
+            ("[x] " if "checked" in el.attributes else "[ ] ")
+            if "li" in parent_tags
+            else ""
+        )
 
     def convert_heading(self, el: Element, text: str, parent_tags: Context) -> str:
         title = " ".join(text.split())
@@ -450,14 +618,20 @@ class _Converter(MarkdownConverter):
         return _wrap(STRIKE, text, parent_tags)
 
     def convert_summary(self, el: Element, text: str, parent_tags: Context) -> str:
-        """Write the label of a collapsible part: bold on its own line, since it is not a heading."""
+        """Write the label of a collapsible part: bold on its own line, since it is not
+        a heading.
+        """
         label = text.strip()
-        bold = label if LINK in label or BOLD in label else _wrap(BOLD, label, parent_tags)
+        bold = (
+            label if LINK in label or BOLD in label else _wrap(BOLD, label, parent_tags)
+        )
         return self.convert_div(el, bold, parent_tags)
 
     def convert_sup(self, el: Element, text: str, parent_tags: Context) -> str:
         exponent = text.strip().replace(SCRIPT, "")
-        if _EXPONENT.fullmatch(exponent) or (len(exponent) > 2 and _EXPRESSION.fullmatch(exponent)):
+        if _EXPONENT.fullmatch(exponent) or (
+            len(exponent) > 2 and _EXPRESSION.fullmatch(exponent)
+        ):
             return f"{SCRIPT}^{exponent}{SCRIPT}"
         return text
 
@@ -469,7 +643,9 @@ class _Converter(MarkdownConverter):
         return " " if "_inline" in parent_tags else "\n\n---\n\n"
 
     def convert_rt(self, el: Element, text: str, parent_tags: Context) -> str:
-        """Write the reading of a word in brackets after it; the page's own brackets (``rp``) are left out."""
+        """Write the reading of a word in brackets after it; the page's own brackets
+        (``rp``) are left out.
+        """
         reading = text.strip()
         return f"({reading})" if reading else ""
 
@@ -505,7 +681,8 @@ class _Converter(MarkdownConverter):
 
     def convert_td(self, el: Element, text: str, parent_tags: Context) -> str:
         content = " ".join(text.split()).replace("|", "\\|")
-        return spanning(el, content) if el.attributes else content + CELL  # most cells have no attributes
+        # most cells have no attributes
+        return spanning(el, content) if el.attributes else content + CELL
 
     def convert_tr(self, el: Element, text: str, parent_tags: Context) -> str:
         return text.rpartition(CELL)[0] + CELL + ROW  # without text outside its cells
@@ -516,7 +693,12 @@ class _Converter(MarkdownConverter):
     def convert_table(self, el: Element, text: str, parent_tags: Context) -> str:
         return f"\n\n{table(el, text)}\n\n"
 
-    convert_strong, convert_i, convert_s, convert_strike = convert_b, convert_em, convert_del, convert_del
+    convert_strong, convert_i, convert_s, convert_strike = (
+        convert_b,
+        convert_em,
+        convert_del,
+        convert_del,
+    )
     convert_kbd = convert_samp = convert_tt = convert_code
     convert_ul = convert_ol = convert_menu = convert_dir = convert_list
     convert_th = convert_td
@@ -524,18 +706,23 @@ class _Converter(MarkdownConverter):
 
 _Conversion = Callable[[_Converter, Element, str, Context], str]
 _OWN = (
-    "a b blockquote br button caption code dd del dir dt em figcaption hr i img input kbd li math menu ol p pre q rp "
+    "a b blockquote br button caption code dd del dir dt em figcaption hr i img input "
+    "kbd li math menu ol p pre q rp "
     "rt s samp strike strong sub summary sup table td th tr tt ul"
 )
 # Blocks that separate their neighbours even if empty.
-_SEPARATING = BLOCKS - frozenset("caption dd dt li table tbody td tfoot th thead tr ul ol menu dir".split())
+_SEPARATING = BLOCKS - frozenset(
+    "caption dd dt li table tbody td tfoot th thead tr ul ol menu dir".split()
+)
 # Only these names: a page can name an element after any other method.
 _CONVERSIONS: dict[str, _Conversion] = {
     **dict.fromkeys(BLOCKS - {"tbody", "tfoot", "thead"}, _Converter.convert_div),
     **{name: getattr(_Converter, f"convert_{name}") for name in _OWN.split()},
     **dict.fromkeys(HEADINGS, _Converter.convert_heading),
 }
-_BOXES = frozenset(name for name, convert in _CONVERSIONS.items() if convert is _Converter.convert_div)
+_BOXES = frozenset(
+    name for name, convert in _CONVERSIONS.items() if convert is _Converter.convert_div
+)
 _WITHIN_BOXES = _BOXES | {"p"}
 
 
@@ -552,7 +739,11 @@ def _wrap(sign: str, text: str, parent_tags: Context) -> str:
         return text
     if _has_blocks(inner):
         lines = inner.split("\n")
-        if CODE in inner or BREAK in inner or any(not line.strip() or _STRUCTURE.match(line) for line in lines):
+        if (
+            CODE in inner
+            or BREAK in inner
+            or any(not line.strip() or _STRUCTURE.match(line) for line in lines)
+        ):
             return text
     before, after = _edges(text)
     return f"{before}{sign}{inner}{sign}{after}"
@@ -582,7 +773,9 @@ def _edges(text: str) -> tuple[str, str]:
 
 
 def _link_blocks(lines: list[str], url: str) -> str:
-    """Write a link around whole blocks on their heading or first line, so that each block stays what it is."""
+    """Write a link around whole blocks on their heading or first line, so that each
+    block stays what it is.
+    """
     first = next((n for n, line in enumerate(lines) if line[:1] == HASH), 0)
     item = _ITEM.match(lines[first])
     begin = item.end() if item else 0

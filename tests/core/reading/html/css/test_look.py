@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 from websearch_core.reading._html.css.look import PLAIN, judge_inline_style
 from websearch_core.reading._html.css.syntax import parse_declarations
 
-_CSS = st.text(st.sampled_from("abn-\\69 /*'\"(){}[]:;!,.#@%&\n") | st.characters(codec="utf-8"), max_size=80)
+_CSS = st.text(
+    st.sampled_from("abn-\\69 /*'\"(){}[]:;!,.#@%&\n") | st.characters(codec="utf-8"),
+    max_size=80,
+)
 
 
 @given(_CSS)
@@ -16,10 +19,25 @@ def test_no_style_raises(text: str) -> None:
     judge_inline_style(text)
 
 
-@given(_CSS, st.sampled_from(["calc(", "rgb(", "polygon(", "inset(", "matrix(", "hsl(", "var("]), st.data())
+@given(
+    _CSS,
+    st.sampled_from(["calc(", "rgb(", "polygon(", "inset(", "matrix(", "hsl(", "var("]),
+    st.data(),
+)
 def test_no_value_raises(inside: str, function: str, data: st.DataObject) -> None:
     name = data.draw(
-        st.sampled_from(["clip-path", "color", "transform", "opacity", "width", "font", "background", "inset"])
+        st.sampled_from(
+            [
+                "clip-path",
+                "color",
+                "transform",
+                "opacity",
+                "width",
+                "font",
+                "background",
+                "inset",
+            ]
+        )
     )
     judge_inline_style(f"overflow:hidden;position:fixed;{name}:{function}{inside})")
 
@@ -34,7 +52,10 @@ def _spell(letters: str, draw: st.DrawFn) -> str:
         "backslash": lambda letter: letter if letter in "abcdef" else f"\\{letter}",
     }
     return "".join(
-        ways[draw(st.sampled_from(sorted(ways)))](letter) if letter.isalpha() else letter for letter in letters
+        ways[draw(st.sampled_from(sorted(ways)))](letter)
+        if letter.isalpha()
+        else letter
+        for letter in letters
     )
 
 
@@ -43,14 +64,32 @@ def hiding(draw: st.DrawFn) -> str:
     """Draw a declaration that hides, in any spelling."""
     name, value = draw(
         st.sampled_from(
-            [("display", "none"), ("visibility", "hidden"), ("content-visibility", "hidden"), ("color", "transparent")]
+            [
+                ("display", "none"),
+                ("visibility", "hidden"),
+                ("content-visibility", "hidden"),
+                ("color", "transparent"),
+            ]
         )
     )
     gap = st.sampled_from(["", " ", "\n\t", "/**/", "/* ; */ ", " /*}*/"])
     before = draw(
-        st.sampled_from(["", "color:red;", ";;", "a:'\\';';", "b:url(;);", "c{};", "d:(;);", f"{name}:nonsense;"])
+        st.sampled_from(
+            [
+                "",
+                "color:red;",
+                ";;",
+                "a:'\\';';",
+                "b:url(;);",
+                "c{};",
+                "d:(;);",
+                f"{name}:nonsense;",
+            ]
+        )
     )
-    after = draw(st.sampled_from(["", "!important", "! IMPORTANT", "!/**/im\\70ortant"]))
+    after = draw(
+        st.sampled_from(["", "!important", "! IMPORTANT", "!/**/im\\70ortant"])
+    )
     end = draw(st.sampled_from(["", ";", ";x:y", f";{name}:nonsense", f";{name}:"]))
     parts = [before, _spell(name, draw), ":", _spell(value, draw), after, end]
     return "".join(part + draw(gap) for part in parts)

@@ -1,6 +1,7 @@
 """Decide from the CSS properties of an element whether people can see it and its text.
 
-Properties have their CSS meaning, including shorthands, invalid values and the order of declarations.
+Properties have their CSS meaning, including shorthands, invalid values and the order of
+declarations.
 """
 
 from __future__ import annotations
@@ -10,16 +11,26 @@ from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from .colours import parse_colour
-from .syntax import Declaration, Size, Token, parse_declarations, parse_size, split_parts, substitute
+from .syntax import (
+    Declaration,
+    Size,
+    Token,
+    parse_declarations,
+    parse_size,
+    split_parts,
+    substitute,
+)
 
-# Ways to hide text that elements inside inherit, but can undo: visibility, a tiny font, transparency. A bit for each.
+# Ways to hide text that elements inside inherit, but can undo: visibility, a tiny font,
+# transparency. A bit for each.
 UNSEEN, TINY, CLEAR = 1, 2, 4
 _FAINT = 0.05  # an opacity at which text cannot be read
 _POINT = 1.0  # pixels: a box this small shows nothing
 _OFF_PAGE = 100  # pixels beyond the left or upper edge, where a box is out of sight
 _FAR = 2_000  # pixels in other directions, and for margins: layouts use smaller values
 _SQUEEZED = -16  # pixels between letters, which put them on top of each other
-_RELATIVE = frozenset({"em", "ex", "ch", "cap", "ic", "lh"})  # units of the font around an element
+# units of the font around an element
+_RELATIVE = frozenset({"em", "ex", "ch", "cap", "ic", "lh"})
 _MAX_CACHED_LENGTH = 300  # characters of a style
 
 _T = TypeVar("_T")
@@ -37,18 +48,24 @@ _HARMLESS = re.compile(
 
 Value = tuple[Token, ...]
 Style = dict[str, Value]
-_Shorthand = tuple[Callable[[Value], Style], tuple[str, ...]]  # what it sets, and the names of that
+# what it sets, and the names of that
+_Shorthand = tuple[Callable[[Value], Style], tuple[str, ...]]
 
 
 class Look(NamedTuple):
     """How a style affects whether an element is visible."""
 
-    closes: bool = False  # it hides the element as pages do with content that they may show later
-    disguises: bool = False  # it hides the element in a way that only serves to show text to machines, not to people
-    # The ways (bits `UNSEEN`, `TINY`, `CLEAR`) in which it hides text that elements inside can show again.
+    # it hides the element as pages do with content that they may show later
+    closes: bool = False
+    # it hides the element in a way that only serves to show text to machines, not to
+    # people
+    disguises: bool = False
+    # The ways (bits `UNSEEN`, `TINY`, `CLEAR`) in which it hides text that elements
+    # inside can show again.
     mutes: int = 0
     resets: int = 0  # the bits that it undoes
-    displays: bool = False  # it sets ``display``, which shows an element that is hidden only by an attribute
+    # it sets ``display``, which shows an element that is hidden only by an attribute
+    displays: bool = False
 
 
 PLAIN = Look()
@@ -62,7 +79,8 @@ def judge_inline_style(text: str) -> Look:
 
 
 def _judge(text: str) -> Look:
-    declared = sorted(parse_declarations(text), key=lambda one: one.important)  # later ones win
+    # later ones win
+    declared = sorted(parse_declarations(text), key=lambda one: one.important)
     style = _compute_style(declared)
     mutes, resets = _read_inherited(style)
     displays = _keyword(style, "display") not in {"", "none"}
@@ -73,7 +91,9 @@ _judge_cached = lru_cache(maxsize=1_024)(_judge)
 
 
 def _compute_style(declared: Sequence[Declaration]) -> Style:
-    """Compute the value of each property that matters; it is empty if it is valid but cannot be known."""
+    """Compute the value of each property that matters; it is empty if it is valid but
+    cannot be known.
+    """
     variables = {one.name: one.value for one in declared if one.name.startswith("--")}
     style: Style = {}
     for written, value, _ in declared:
@@ -84,8 +104,14 @@ def _compute_style(declared: Sequence[Declaration]) -> Style:
         if name not in _VALID and name not in _SHORTHANDS:
             continue
         known = substitute(value, variables)
-        if known is None or (len(known) == 1 and known[0].kind == "ident" and known[0].text in _GLOBAL):
-            style.update(dict.fromkeys(_SHORTHANDS[name][1] if name in _SHORTHANDS else (name,), ()))
+        if known is None or (
+            len(known) == 1 and known[0].kind == "ident" and known[0].text in _GLOBAL
+        ):
+            style.update(
+                dict.fromkeys(
+                    _SHORTHANDS[name][1] if name in _SHORTHANDS else (name,), ()
+                )
+            )
         elif name in _SHORTHANDS:
             style.update(_SHORTHANDS[name][0](known))
         elif _VALID[name](known):
@@ -93,37 +119,56 @@ def _compute_style(declared: Sequence[Declaration]) -> Style:
     return style
 
 
-# Valid values. A declaration with an invalid value is ignored, so that an earlier one counts.
+# Valid values. A declaration with an invalid value is ignored, so that an earlier one
+# counts.
 
 _GLOBAL = frozenset({"inherit", "initial", "unset", "revert", "revert-layer"})
 _DISPLAYS = frozenset(
-    "none block inline inline-block flex inline-flex grid inline-grid grid-lanes inline-grid-lanes table inline-table "
-    "table-row table-cell table-row-group table-header-group table-footer-group table-column table-column-group "
-    "table-caption list-item contents flow flow-root run-in ruby ruby-base ruby-text ruby-base-container "
-    "ruby-text-container math -webkit-box -webkit-inline-box -webkit-flex -webkit-inline-flex".split()
+    "none block inline inline-block flex inline-flex grid inline-grid grid-lanes "
+    "inline-grid-lanes table inline-table "
+    "table-row table-cell table-row-group table-header-group table-footer-group "
+    "table-column table-column-group "
+    "table-caption list-item contents flow flow-root run-in ruby ruby-base ruby-text "
+    "ruby-base-container "
+    "ruby-text-container math -webkit-box -webkit-inline-box -webkit-flex "
+    "-webkit-inline-flex".split()
 )
-_FONT_SIZES = frozenset("xx-small x-small small medium large x-large xx-large xxx-large smaller larger math".split())
+_FONT_SIZES = frozenset(
+    "xx-small x-small small medium large x-large xx-large xxx-large smaller larger "
+    "math".split()
+)
 _SIZES = frozenset(
-    "auto none min-content max-content fit-content stretch -webkit-fill-available -moz-available".split()
+    "auto none min-content max-content fit-content stretch -webkit-fill-available "
+    "-moz-available".split()
 )
 _UNCHECKED = (
-    "white-space contain clip-path filter background-image background-clip text-shadow -webkit-text-stroke".split()
+    "white-space contain clip-path filter background-image background-clip text-shadow "
+    "-webkit-text-stroke"
+).split()
+_OVERFLOWS = frozenset(
+    "visible hidden clip auto scroll overlay -moz-hidden-unscrollable".split()
 )
-_OVERFLOWS = frozenset("visible hidden clip auto scroll overlay -moz-hidden-unscrollable".split())
 _TRANSFORMS = frozenset(
-    "matrix matrix3d translate translatex translatey translatez translate3d scale scalex scaley scalez scale3d rotate "
+    "matrix matrix3d translate translatex translatey translatez translate3d scale "
+    "scalex scaley scalez scale3d rotate "
     "rotatex rotatey rotatez rotate3d skew skewx skewy perspective".split()
 )
 
 
 def _one_of(words: str) -> Callable[[Value], bool]:
     known = frozenset(words.split())
-    return lambda value: len(value) == 1 and value[0].kind == "ident" and value[0].text in known
+    return lambda value: (
+        len(value) == 1 and value[0].kind == "ident" and value[0].text in known
+    )
 
 
 def _is_display(value: Value) -> bool:
     names = [token.text for token in value if token.kind == "ident"]
-    return len(names) == len(value) and _DISPLAYS.issuperset(names) and (len(names) == 1 or "none" not in names)
+    return (
+        len(names) == len(value)
+        and _DISPLAYS.issuperset(names)
+        and (len(names) == 1 or "none" not in names)
+    )
 
 
 def _is_number(value: Value) -> bool:
@@ -133,7 +178,9 @@ def _is_number(value: Value) -> bool:
 
 def _is_length(value: Value) -> bool:
     found = parse_size(value)
-    return found is not None and (found.kind in {"length", "%"} or not (found.kind or found.number))
+    return found is not None and (
+        found.kind in {"length", "%"} or not (found.kind or found.number)
+    )
 
 
 def _is_size(value: Value) -> bool:
@@ -144,7 +191,9 @@ def _is_size(value: Value) -> bool:
 
 
 def _is_font_size(value: Value) -> bool:
-    return (len(value) == 1 and value[0].text in _FONT_SIZES) or (parse_size(value) is not None and _is_size(value))
+    return (len(value) == 1 and value[0].text in _FONT_SIZES) or (
+        parse_size(value) is not None and _is_size(value)
+    )
 
 
 def _is_offset(value: Value) -> bool:
@@ -153,7 +202,9 @@ def _is_offset(value: Value) -> bool:
 
 def _is_transform(value: Value) -> bool:
     parts = split_parts(value)
-    return value == _NONE or all(part[0].kind == "function" and part[0].text in _TRANSFORMS for part in parts)
+    return value == _NONE or all(
+        part[0].kind == "function" and part[0].text in _TRANSFORMS for part in parts
+    )
 
 
 def _is_colour(value: Value) -> bool:
@@ -168,7 +219,9 @@ _VALID: dict[str, Callable[[Value], bool]] = {
     "content-visibility": _one_of("visible auto hidden"),
     "opacity": _is_number,
     "font-size": _is_font_size,
-    "line-height": lambda value: value[0].text == "normal" or _is_number(value) or _is_length(value),
+    "line-height": lambda value: (
+        value[0].text == "normal" or _is_number(value) or _is_length(value)
+    ),
     "letter-spacing": lambda value: value[0].text == "normal" or _is_length(value),
     "zoom": lambda value: value[0].text == "normal" or _is_number(value),
     "position": _one_of("static relative absolute fixed sticky -webkit-sticky"),
@@ -176,11 +229,21 @@ _VALID: dict[str, Callable[[Value], bool]] = {
     "clip": lambda value: value[0].text in {"auto", "rect"},
     "transform": _is_transform,
     "scale": lambda value: value == _NONE or all(map(_is_number, split_parts(value))),
-    "translate": lambda value: value == _NONE or all(map(_is_length, split_parts(value))),
+    "translate": lambda value: (
+        value == _NONE or all(map(_is_length, split_parts(value)))
+    ),
     **dict.fromkeys(_UNCHECKED, bool),
-    **dict.fromkeys(("color", "-webkit-text-fill-color", "background-color"), _is_colour),
-    **dict.fromkeys(("overflow-x", "overflow-y"), lambda value: len(value) == 1 and value[0].text in _OVERFLOWS),
-    **dict.fromkeys(("width", "height", "max-width", "max-height", "min-width", "min-height"), _is_size),
+    **dict.fromkeys(
+        ("color", "-webkit-text-fill-color", "background-color"), _is_colour
+    ),
+    **dict.fromkeys(
+        ("overflow-x", "overflow-y"),
+        lambda value: len(value) == 1 and value[0].text in _OVERFLOWS,
+    ),
+    **dict.fromkeys(
+        ("width", "height", "max-width", "max-height", "min-width", "min-height"),
+        _is_size,
+    ),
     **dict.fromkeys((*_SIDES, *(f"margin-{side}" for side in _SIDES)), _is_offset),
     **dict.fromkeys((f"padding-{side}" for side in _SIDES), _is_length),
 }
@@ -190,13 +253,16 @@ _ALIASES = {
         for name in ("transform", "filter", "clip-path", "background-clip", "opacity")
     },
     "overflow-inline": "overflow-x", "overflow-block": "overflow-y",
-    "inline-size": "width", "block-size": "height", "max-inline-size": "max-width", "max-block-size": "max-height",
+    "inline-size": "width", "block-size": "height", "max-inline-size": "max-width",
+    "max-block-size": "max-height",
     "min-inline-size": "min-width", "min-block-size": "min-height",
     **{
         f"{logical}{flow}": f"{physical}{side}"
-        for logical, physical in (("inset-", ""), ("margin-", "margin-"), ("padding-", "padding-"))
+        for logical,
+        physical in (("inset-", ""), ("margin-", "margin-"), ("padding-", "padding-"))
         for flow, side in (
-            ("inline-start", "left"), ("inline-end", "right"), ("block-start", "top"), ("block-end", "bottom"),
+            ("inline-start", "left"), ("inline-end", "right"), ("block-start", "top"),
+            ("block-end", "bottom"),
         )
     },
 }  # fmt: skip
@@ -217,9 +283,16 @@ def _sides(prefix: str, valid: Callable[[Value], bool], *sides: str) -> _Shortha
 
 
 def _four(given: Sequence[_T]) -> tuple[_T, _T, _T, _T]:
-    """Return the values of the four sides; a missing one is that of the opposite side."""
+    """Return the values of the four sides; a missing one is that of the opposite
+    side.
+    """
     right = given[1] if len(given) > 1 else given[0]
-    return given[0], right, given[2] if len(given) > 2 else given[0], given[3] if len(given) > 3 else right
+    return (
+        given[0],
+        right,
+        given[2] if len(given) > 2 else given[0],
+        given[3] if len(given) > 3 else right,
+    )
 
 
 def _overflow(value: Value) -> Style:
@@ -229,7 +302,9 @@ def _overflow(value: Value) -> Style:
 
 
 def _font(value: Value) -> Style:
-    """Find the size: the last length before the slash or the family. Numbers without a unit before it are weights."""
+    """Find the size: the last length before the slash or the family. Numbers without a
+    unit before it are weights.
+    """
     sizes = []
     for part in split_parts(value):
         if part[0] == Token("mark", "/"):
@@ -243,7 +318,11 @@ def _background(value: Value) -> Style:
     layers = split_parts(value, ",")
     parts = [part for layer in layers for part in split_parts(layer)]
     ground = next((part for part in reversed(parts) if _is_colour(part)), ())
-    image = [part for part in parts if part[0].kind == "string" or (part[0].kind == "function" and part != ground)]
+    image = [
+        part
+        for part in parts
+        if part[0].kind == "string" or (part[0].kind == "function" and part != ground)
+    ]
     clips = [part for part in parts if part[0] == Token("ident", "text")]
     return {
         "background-color": ground,
@@ -255,13 +334,20 @@ def _background(value: Value) -> Style:
 _SHORTHANDS: dict[str, _Shorthand] = {
     "overflow": (_overflow, ("overflow-x", "overflow-y")),
     "font": (_font, ("font-size",)),
-    "background": (_background, ("background-color", "background-image", "background-clip")),
+    "background": (
+        _background,
+        ("background-color", "background-image", "background-clip"),
+    ),
     "inset": _sides("", _is_offset),
     "margin": _sides("margin-", _is_offset),
     "padding": _sides("padding-", _is_length),
     **{
         f"{name}-{axis}": _sides(prefix, _is_offset, *sides)
-        for name, prefix in (("inset", ""), ("margin", "margin-"), ("padding", "padding-"))
+        for name, prefix in (
+            ("inset", ""),
+            ("margin", "margin-"),
+            ("padding", "padding-"),
+        )
         for axis, sides in (("inline", ("left", "right")), ("block", ("top", "bottom")))
     },
 }
@@ -276,13 +362,19 @@ def _keyword(style: Style, name: str) -> str:
 
 
 def _number(style: Style, name: str) -> float | None:
-    """Return a length in pixels, or a number; None if it depends on something else, such as a percentage."""
+    """Return a length in pixels, or a number; None if it depends on something else,
+    such as a percentage.
+    """
     found = parse_size(style.get(name, ()))
-    return None if found is None or (found.kind == "%" and found.number) else found.number
+    return (
+        None if found is None or (found.kind == "%" and found.number) else found.number
+    )
 
 
 def _closes(style: Style) -> bool:
-    """Return whether the style hides the element as pages do with content that they may show later."""
+    """Return whether the style hides the element as pages do with content that they may
+    show later.
+    """
     return (
         _keyword(style, "display") == "none"
         or _keyword(style, "content-visibility") == "hidden"
@@ -294,36 +386,71 @@ def _closes(style: Style) -> bool:
 
 def _is_faint(style: Style) -> bool:
     filters = split_parts(style.get("filter", ()))
-    written = [style.get("opacity", ()), *(part[1:-1] for part in filters if part[0] == Token("function", "opacity"))]
-    return any((amount := parse_size(one)) is not None and amount.number < _FAINT for one in written)
+    written = [
+        style.get("opacity", ()),
+        *(part[1:-1] for part in filters if part[0] == Token("function", "opacity")),
+    ]
+    return any(
+        (amount := parse_size(one)) is not None and amount.number < _FAINT
+        for one in written
+    )
 
 
 def _is_cut_away(style: Style) -> bool:
     """Return whether the box has no room, and overflowing content is cut off."""
-    clips = any(_keyword(style, axis) not in {"", "visible"} for axis in ("overflow-x", "overflow-y"))
-    if not clips and not any(token.text in {"paint", "strict", "content"} for token in style.get("contain", ())):
+    clips = any(
+        _keyword(style, axis) not in {"", "visible"}
+        for axis in ("overflow-x", "overflow-y")
+    )
+    if not clips and not any(
+        token.text in {"paint", "strict", "content"}
+        for token in style.get("contain", ())
+    ):
         return False
     return (
-        _is_narrow(style, ("height", "max-height"), "min-height", ("padding-top", "padding-bottom"))
-        or _is_narrow(style, ("width", "max-width"), "min-width", ("padding-left", "padding-right"))
+        _is_narrow(
+            style,
+            ("height", "max-height"),
+            "min-height",
+            ("padding-top", "padding-bottom"),
+        )
+        or _is_narrow(
+            style,
+            ("width", "max-width"),
+            "min-width",
+            ("padding-left", "padding-right"),
+        )
         or (_number(style, "line-height") == 0 and not style.get("min-height"))
     )
 
 
-def _is_narrow(style: Style, most: Sequence[str], least: str, padding: Sequence[str]) -> bool:
-    if not any((number := _number(style, name)) is not None and number <= _POINT for name in most):
-        return False
-    widens = parse_size(style.get(least, ()))
-    if (widens is not None and widens.number > 0 and (widens.kind == "%" or widens.number > _POINT)) or (
-        least in style and not style[least]
+def _is_narrow(
+    style: Style, most: Sequence[str], least: str, padding: Sequence[str]
+) -> bool:
+    if not any(
+        (number := _number(style, name)) is not None and number <= _POINT
+        for name in most
     ):
         return False
+    widens = parse_size(style.get(least, ()))
+    if (
+        widens is not None
+        and widens.number > 0
+        and (widens.kind == "%" or widens.number > _POINT)
+    ) or (least in style and not style[least]):
+        return False
     sizes = [parse_size(style.get(side, ())) for side in padding]
-    return not any(one is not None and (one.number > 2 * _POINT or (one.kind == "%" and one.number)) for one in sizes)
+    return not any(
+        one is not None
+        and (one.number > 2 * _POINT or (one.kind == "%" and one.number))
+        for one in sizes
+    )
 
 
 def _collapses(style: Style) -> bool:
-    """Return whether a transform leaves the element without area: no width, no height, or seen edge-on."""
+    """Return whether a transform leaves the element without area: no width, no height,
+    or seen edge-on.
+    """
     scale = [parse_size(part) for part in split_parts(style.get("scale", ()))]
     if any(one is not None and abs(one.number) < _FAINT for one in scale[:2]):
         return True
@@ -334,9 +461,21 @@ def _collapses(style: Style) -> bool:
             continue
         by = [one.number for one in numbers if one is not None]
         if (
-            (name.startswith("scale") and name != "scalez" and any(abs(one) < _FAINT for one in by[:2]))
-            or (name == "matrix" and len(by) == 6 and abs(by[0] * by[3] - by[1] * by[2]) < _FAINT * _FAINT)
-            or (name == "matrix3d" and len(by) == 16 and abs(by[0] * by[5] - by[1] * by[4]) < _FAINT * _FAINT)
+            (
+                name.startswith("scale")
+                and name != "scalez"
+                and any(abs(one) < _FAINT for one in by[:2])
+            )
+            or (
+                name == "matrix"
+                and len(by) == 6
+                and abs(by[0] * by[3] - by[1] * by[2]) < _FAINT * _FAINT
+            )
+            or (
+                name == "matrix3d"
+                and len(by) == 16
+                and abs(by[0] * by[5] - by[1] * by[4]) < _FAINT * _FAINT
+            )
             or (name in {"rotatex", "rotatey"} and abs(abs(by[0]) % 180 - 90) < 1)
         ):
             return True
@@ -352,20 +491,34 @@ def _disguises(style: Style) -> bool:
         or _is_indented(style)
         or _is_clipped(style)
         or (zoom is not None and 0 < zoom < _FAINT)
-        or ((spacing := _number(style, "letter-spacing")) is not None and spacing <= _SQUEEZED)
+        or (
+            (spacing := _number(style, "letter-spacing")) is not None
+            and spacing <= _SQUEEZED
+        )
     )
 
 
 def _is_away(style: Style) -> bool:
     """Return whether the position or a margin moves the box far off the page."""
-    if _keyword(style, "position") in {"absolute", "fixed", "relative", "sticky", "-webkit-sticky"}:
-        most = _OFF_PAGE if _keyword(style, "position") in {"absolute", "fixed"} else _FAR
+    if _keyword(style, "position") in {
+        "absolute",
+        "fixed",
+        "relative",
+        "sticky",
+        "-webkit-sticky",
+    }:
+        most = (
+            _OFF_PAGE if _keyword(style, "position") in {"absolute", "fixed"} else _FAR
+        )
         for side in _SIDES:
             offset = parse_size(style.get(side, ()))
             if offset is None:
                 continue
             far = offset.number * 100 if offset.kind == "%" else offset.number
-            if far <= (-most if side in {"left", "top"} else -max(_FAR, most)) or far >= 2 * _FAR:
+            if (
+                far <= (-most if side in {"left", "top"} else -max(_FAR, most))
+                or far >= 2 * _FAR
+            ):
                 return True
     return any(
         (margin := _number(style, f"margin-{side}")) is not None and margin <= -_FAR
@@ -374,7 +527,9 @@ def _is_away(style: Style) -> bool:
 
 
 def _is_shifted(style: Style) -> bool:
-    """Return whether a translation moves the element far away, by more than its width (as a carousel does)."""
+    """Return whether a translation moves the element far away, by more than its width
+    (as a carousel does).
+    """
     moves = split_parts(style.get("translate", ()))[:2]
     for part in split_parts(style.get("transform", ())):
         arguments = split_parts(part[1:-1], ",")
@@ -385,7 +540,9 @@ def _is_shifted(style: Style) -> bool:
     width = _number(style, "width") or 0
     for move in moves:
         by = parse_size(move)
-        far = 0.0 if by is None else abs(by.number) * (_FAR / 10 if by.kind == "%" else 1)
+        far = (
+            0.0 if by is None else abs(by.number) * (_FAR / 10 if by.kind == "%" else 1)
+        )
         if far >= _FAR and far > width:
             return True
     return False
@@ -399,7 +556,12 @@ def _is_indented(style: Style) -> bool:
             continue
         if by.number <= (-1 if by.kind == "%" else -_OFF_PAGE) or by.number >= _FAR:
             return True
-        if by.kind == "%" and by.number >= 1 and clips and _keyword(style, "white-space") == "nowrap":
+        if (
+            by.kind == "%"
+            and by.number >= 1
+            and clips
+            and _keyword(style, "white-space") == "nowrap"
+        ):
             return True
     return False
 
@@ -408,7 +570,9 @@ def _is_clipped(style: Style) -> bool:
     """Return whether ``clip`` or ``clip-path`` leaves nothing of the element."""
     clip = style.get("clip", ())
     if clip and clip[0] == Token("function", "rect"):
-        edges = [parse_size([token]) for token in clip[1:-1] if token != Token("mark", ",")]
+        edges = [
+            parse_size([token]) for token in clip[1:-1] if token != Token("mark", ",")
+        ]
         if len(edges) == 4 and None not in edges:
             top, right, bottom, left = (one.number for one in edges if one is not None)
             if right - left <= _POINT or bottom - top <= _POINT:
@@ -421,9 +585,15 @@ def _is_clipped(style: Style) -> bool:
 
 def _is_empty_shape(name: str, inside: Value) -> bool:
     if name == "polygon":
-        corners = [[parse_size(axis) for axis in split_parts(corner)] for corner in split_parts(inside, ",")]
+        corners = [
+            [parse_size(axis) for axis in split_parts(corner)]
+            for corner in split_parts(inside, ",")
+        ]
         points = [(one[-2], one[-1]) for one in corners if len(one) >= 2]
-        return bool(points) and any(len({point[axis] for point in points}) == 1 and points[0][axis] for axis in (0, 1))
+        return bool(points) and any(
+            len({point[axis] for point in points}) == 1 and points[0][axis]
+            for axis in (0, 1)
+        )
     numbers: list[Size | None] = []
     for part in split_parts(inside):
         if part[0].kind == "ident" and part[0].text in {"at", "round"}:
@@ -433,11 +603,14 @@ def _is_empty_shape(name: str, inside: Value) -> bool:
         return False
     sizes = [one for one in numbers if one is not None]
     if name in {"circle", "ellipse"}:
-        return any(one.number <= (0.005 if one.kind == "%" else _POINT) for one in sizes[:2])
+        return any(
+            one.number <= (0.005 if one.kind == "%" else _POINT) for one in sizes[:2]
+        )
     if name == "inset" and len(sizes) <= 4:
         top, right, bottom, left = _four(sizes)
         return any(
-            one.number + other.number >= (1 if "%" in {one.kind, other.kind} else 2 * _FAR)
+            one.number + other.number
+            >= (1 if "%" in {one.kind, other.kind} else 2 * _FAR)
             for one, other in ((top, bottom), (left, right))
             if one.kind == other.kind or not one.number or not other.number
         )
@@ -449,20 +622,37 @@ def _is_empty_shape(name: str, inside: Value) -> bool:
 
 
 def _read_inherited(style: Style) -> tuple[int, int]:
-    """Return the bits of `UNSEEN`, `TINY` and `CLEAR` that the style sets, and those that it undoes."""
+    """Return the bits of `UNSEEN`, `TINY` and `CLEAR` that the style sets, and those
+    that it undoes.
+    """
     mutes = resets = 0
     if visibility := _keyword(style, "visibility"):
-        mutes, resets = (UNSEEN, 0) if visibility in {"hidden", "collapse"} else (0, UNSEEN)
+        mutes, resets = (
+            (UNSEEN, 0) if visibility in {"hidden", "collapse"} else (0, UNSEEN)
+        )
     if font := style.get("font-size"):
         found = parse_size(font)
-        if found is not None and found.number <= (_POINT / 16 if found.kind == "%" else _POINT):
+        if found is not None and found.number <= (
+            _POINT / 16 if found.kind == "%" else _POINT
+        ):
             mutes |= TINY
-        elif found is None or (found.kind == "length" and _RELATIVE.isdisjoint(token.text for token in font)):
+        elif found is None or (
+            found.kind == "length"
+            and _RELATIVE.isdisjoint(token.text for token in font)
+        ):
             resets |= TINY
-    text = parse_colour(style.get("-webkit-text-fill-color", ()) or style.get("color", ()))
+    text = parse_colour(
+        style.get("-webkit-text-fill-color", ()) or style.get("color", ())
+    )
     if text is not None:
-        is_clear = text.is_clear() and "text-shadow" not in style and "-webkit-text-stroke" not in style
-        if (is_clear and _keyword(style, "background-clip") != "text") or _has_colour_of_ground(style):
+        is_clear = (
+            text.is_clear()
+            and "text-shadow" not in style
+            and "-webkit-text-stroke" not in style
+        )
+        if (
+            is_clear and _keyword(style, "background-clip") != "text"
+        ) or _has_colour_of_ground(style):
             mutes |= CLEAR
         elif not text.is_clear():
             resets |= CLEAR
@@ -470,12 +660,16 @@ def _read_inherited(style: Style) -> tuple[int, int]:
 
 
 def _has_colour_of_ground(style: Style) -> bool:
-    """Return whether the style gives text and background the same colour, without an image in the background."""
+    """Return whether the style gives text and background the same colour, without an
+    image in the background.
+    """
     if style.get("background-image", _NONE) != _NONE:
         return False
     written = style.get("background-color", ())
     if written == (Token("ident", "currentcolor"),):
         return "-webkit-text-fill-color" not in style
     ground = parse_colour(written)
-    text = parse_colour(style.get("-webkit-text-fill-color", ()) or style.get("color", ()))
+    text = parse_colour(
+        style.get("-webkit-text-fill-color", ()) or style.get("color", ())
+    )
     return ground is not None and text is not None and text.is_like(ground)

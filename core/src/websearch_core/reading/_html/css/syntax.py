@@ -1,7 +1,8 @@
 """Split CSS into tokens and declarations, so that spelling makes no difference.
 
-Follows CSS Syntax Level 3 (https://www.w3.org/TR/css-syntax-3/) for escapes, comments, strings, numbers, functions and
-``!important``. Never raises, and reads every character once.
+Follows CSS Syntax Level 3 (https://www.w3.org/TR/css-syntax-3/) for escapes, comments,
+strings, numbers, functions and ``!important``. Never raises, and reads every character
+once.
 """
 
 from __future__ import annotations
@@ -29,9 +30,12 @@ _MAX_DEPTH = 20  # levels of math functions, or of variables
 _MAX_TOKENS = 1_000  # of a value, after its variables are substituted
 _FONT = 16.0  # pixels: the default font size
 _PIXELS = {
-    "px": 1.0, "pt": 4 / 3, "pc": 16, "in": 96, "cm": 37.8, "mm": 3.78, "q": 0.945, "em": _FONT,
-    "rem": _FONT, "ex": 8, "rex": 8, "ch": 8, "rch": 8, "cap": 11, "ic": _FONT, "lh": 20, "rlh": 20,
-    "vw": 12.8, "vh": 8, "vi": 12.8, "vb": 8, "vmin": 8, "vmax": 12.8, "cqw": 12.8, "cqh": 8, "cqi": 12.8, "cqb": 8,
+    "px": 1.0, "pt": 4 / 3, "pc": 16, "in": 96, "cm": 37.8, "mm": 3.78, "q": 0.945,
+    "em": _FONT,
+    "rem": _FONT, "ex": 8, "rex": 8, "ch": 8, "rch": 8, "cap": 11, "ic": _FONT,
+    "lh": 20, "rlh": 20,
+    "vw": 12.8, "vh": 8, "vi": 12.8, "vb": 8, "vmin": 8, "vmax": 12.8, "cqw": 12.8,
+    "cqh": 8, "cqi": 12.8, "cqb": 8,
     "cqmin": 8, "cqmax": 12.8,
 }  # fmt: skip
 _DEGREES = {"deg": 1.0, "grad": 0.9, "rad": 57.29578, "turn": 360.0}
@@ -41,7 +45,9 @@ class Token(NamedTuple):
     """A token other than white space and comments."""
 
     kind: str  # ``ident``, ``function``, ``number``, ``hash``, ``string`` or ``mark``
-    text: str  # a name in lower case, the unit of a number, or the mark; the names of variables keep their case
+    # a name in lower case, the unit of a number, or the mark; the names of variables
+    # keep their case
+    text: str
     number: float = 0.0
 
 
@@ -61,7 +67,8 @@ def _tokenize(text: str) -> Iterator[Token]:
         end = match.end()
         kind = match.lastgroup or "string"
         if kind in {"number", "unit"}:
-            number = max(-1e9, min(1e9, float(match["number"])))  # a large one is infinite
+            # a large one is infinite
+            number = max(-1e9, min(1e9, float(match["number"])))
             yield Token("number", _unescape(match["unit"] or "").lower(), number)
         elif kind in {"ident", "function"}:
             name = _unescape(match["ident"])
@@ -79,11 +86,19 @@ def _tokenize(text: str) -> Iterator[Token]:
 
 
 def parse_declarations(text: str) -> Iterator[Declaration]:
-    """Yield the declarations in *text*, a ``style`` attribute or the inside of a block; ignore everything else."""
+    """Yield the declarations in *text*, a ``style`` attribute or the inside of a block;
+    ignore everything else.
+    """
     parts: list[Token] = []
     open_: list[str] = []  # the marks that close the open brackets
     for token in _tokenize(text):
-        closer = ")" if token.kind == "function" else _CLOSERS.get(token.text) if token.kind == "mark" else None
+        closer = (
+            ")"
+            if token.kind == "function"
+            else _CLOSERS.get(token.text)
+            if token.kind == "mark"
+            else None
+        )
         if closer:
             open_.append(closer)
         elif open_ and token == Token("mark", open_[-1]):
@@ -104,8 +119,14 @@ def parse_declarations(text: str) -> Iterator[Declaration]:
 def _make_declaration(parts: list[Token]) -> Declaration | None:
     if len(parts) < 3 or parts[0].kind != "ident" or parts[1] != Token("mark", ":"):
         return None
-    important = len(parts) > 4 and parts[-1] == Token("ident", "important") and parts[-2] == Token("mark", "!")
-    return Declaration(parts[0].text, tuple(parts[2:-2] if important else parts[2:]), important)
+    important = (
+        len(parts) > 4
+        and parts[-1] == Token("ident", "important")
+        and parts[-2] == Token("mark", "!")
+    )
+    return Declaration(
+        parts[0].text, tuple(parts[2:-2] if important else parts[2:]), important
+    )
 
 
 def substitute(
@@ -140,7 +161,9 @@ def substitute(
 
 
 def find_closing(value: Sequence[Token], place: int) -> int:
-    """Return the index where the function or bracket at *place* ends, or the length of *value*."""
+    """Return the index where the function or bracket at *place* ends, or the length of
+    *value*.
+    """
     depth = 0
     for here in range(place, len(value)):
         token = value[here]
@@ -165,7 +188,11 @@ def split_parts(value: Sequence[Token], mark: str = "") -> list[tuple[Token, ...
             part = []
             place += 1
             continue
-        end = find_closing(value, place) if token.kind == "function" or token == Token("mark", "(") else place
+        end = (
+            find_closing(value, place)
+            if token.kind == "function" or token == Token("mark", "(")
+            else place
+        )
         if mark:
             part += value[place : end + 1]
         else:
@@ -175,7 +202,9 @@ def split_parts(value: Sequence[Token], mark: str = "") -> list[tuple[Token, ...
 
 
 class Size(NamedTuple):
-    """A number; *kind* says whether it is in pixels, in degrees, a fraction (from a percentage) or a plain number."""
+    """A number; *kind* says whether it is in pixels, in degrees, a fraction (from a
+    percentage) or a plain number.
+    """
 
     number: float
     kind: str  # "length", "angle", "%" or ""
@@ -185,7 +214,12 @@ def parse_size(value: Sequence[Token], depth: int = 0) -> Size | None:
     """Return the number that *value* means, also from math functions, or None."""
     if len(value) == 1:
         return _read_number(value[0])
-    if not value or depth > _MAX_DEPTH or find_closing(value, 0) != len(value) - 1 or value[0].kind == "number":
+    if (
+        not value
+        or depth > _MAX_DEPTH
+        or find_closing(value, 0) != len(value) - 1
+        or value[0].kind == "number"
+    ):
         return None
     name = value[0].text if value[0].kind == "function" else "calc"
     inside = value[1:-1]
@@ -193,7 +227,11 @@ def parse_size(value: Sequence[Token], depth: int = 0) -> Size | None:
         return _sum(inside, depth + 1)
     found = [_sum(part, depth + 1) for part in split_parts(inside, ",")]
     numbers = [one for one in found if one is not None]
-    if not numbers or len(numbers) < len(found) or len({one.kind for one in numbers if one.number}) > 1:
+    if (
+        not numbers
+        or len(numbers) < len(found)
+        or len({one.kind for one in numbers if one.number}) > 1
+    ):
         return None
     kind = next((one.kind for one in numbers if one.number), numbers[0].kind)
     values = [one.number for one in numbers]
@@ -216,7 +254,9 @@ def _read_number(token: Token) -> Size | None:
         return Size(token.number, "")
     if unit in _DEGREES:
         return Size(token.number * _DEGREES[unit], "angle")
-    pixels = _PIXELS.get(unit) or (_PIXELS.get(unit[1:]) if unit[0] in "sld" and unit[1:2] == "v" else None)
+    pixels = _PIXELS.get(unit) or (
+        _PIXELS.get(unit[1:]) if unit[0] in "sld" and unit[1:2] == "v" else None
+    )
     return Size(token.number * pixels, "length") if pixels else None
 
 
@@ -231,7 +271,11 @@ def _sum(value: Sequence[Token], depth: int) -> Size | None:
             number = parse_size(part, depth)
             if number is None:
                 return None
-            product = number if times is None or product is None else _scale(product, number, times)
+            product = (
+                number
+                if times is None or product is None
+                else _scale(product, number, times)
+            )
             if product is None:
                 return None
             expects = False
@@ -252,7 +296,11 @@ def _sum(value: Sequence[Token], depth: int) -> Size | None:
 
 def _scale(one: Size, other: Size, mark: str) -> Size | None:
     if mark == "/":
-        return Size(one.number / other.number, one.kind) if other.number and not other.kind else None
+        return (
+            Size(one.number / other.number, one.kind)
+            if other.number and not other.kind
+            else None
+        )
     return Size(one.number * other.number, one.kind or other.kind)
 
 
@@ -264,7 +312,9 @@ def _add(total: Size | None, product: Size | None, sign: float) -> Size | None:
         return signed
     if total.kind != signed.kind and total.number and signed.number:
         return None
-    return Size(total.number + signed.number, signed.kind if signed.number else total.kind)
+    return Size(
+        total.number + signed.number, signed.kind if signed.number else total.kind
+    )
 
 
 def _unescape(name: str) -> str:
@@ -275,4 +325,8 @@ def _decode_escape(escape: re.Match[str]) -> str:
     if escape[2]:
         return escape[2]
     number = int(escape[1], 16)
-    return chr(number) if 0 < number < 0x110000 and not 0xD800 <= number < 0xE000 else "\ufffd"
+    return (
+        chr(number)
+        if 0 < number < 0x110000 and not 0xD800 <= number < 0xE000
+        else "\ufffd"
+    )
