@@ -1,4 +1,6 @@
-"""Where each module of the packages is tested: in a file of its name and folder, or in one that is named here."""
+"""Where each module of the packages is tested: in a file of its name and folder, or in
+one that is named here.
+"""
 
 from __future__ import annotations
 import re
@@ -15,8 +17,8 @@ PACKAGES = {
 }
 _IMPORTS = re.compile(r"^\s*(?:from|import) benchmarks\b", re.MULTILINE)
 
-# Files of tests, and the modules that they test besides the one of their name and folder. Modules are those of the core,
-# unless the file is in the folder of a wrapper.
+# Files of tests, and the modules that they test besides the one of their name and
+# folder. Modules are those of the core, unless the file is in the folder of a wrapper.
 OTHERS = {
     "browser/test_login": "_browser/login",
     "browser/test_reader": "_browser/host _browser/render _browser/settle _browser/tab",
@@ -93,29 +95,51 @@ OTHERS = {
     "llamaindex/test_postprocessor": "events",
     "llamaindex/test_reader": "documents",
 }
-# What is tested across all rooms. Any other file in tests/core tests a module that stands there in the package, too.
+# What is tested across all rooms. Any other file in tests/core tests a module that
+# stands there in the package, too.
 ACROSS = set(
     "acceptance architecture asking call_path contract docs exports failures_name_themselves fragments inert "
-    "many_tenants mirror own_words sharing".split()
+    "many_tenants mirror own_words sharing style".split()
 )
 
 
 def _find_home(folder: str, module: str) -> str:
-    """Return where the file of tests of *module* stands: that of a package is in its folder."""
-    *rooms, name = (part.removeprefix("_") for part in module.removesuffix("/__init__").split("/"))
-    return "/".join([folder, *rooms, *([name] if module.endswith("/__init__") else []), f"test_{name}"])
+    """Return where the file of tests of *module* stands: that of a package is in its
+    folder.
+    """
+    *rooms, name = (
+        part.removeprefix("_") for part in module.removesuffix("/__init__").split("/")
+    )
+    return "/".join(
+        [
+            folder,
+            *rooms,
+            *([name] if module.endswith("/__init__") else []),
+            f"test_{name}",
+        ]
+    )
 
 
-FILES = {path.relative_to(TESTS).with_suffix("").as_posix() for path in TESTS.rglob("test_*.py")}
+FILES = {
+    path.relative_to(TESTS).with_suffix("").as_posix()
+    for path in TESTS.rglob("test_*.py")
+}
 HOMES = {
     (folder, module): _find_home(folder, module)
     for folder, package in PACKAGES.items()
-    for module in (path.relative_to(package).with_suffix("").as_posix() for path in package.rglob("*.py"))
+    for module in (
+        path.relative_to(package).with_suffix("").as_posix()
+        for path in package.rglob("*.py")
+    )
 }
 
 
 def test_each_module_is_tested_in_a_file_of_its_name_or_in_one_that_is_named():
-    alone = {module for module, home in HOMES.items() if "__" not in module[1] and home not in FILES}
+    alone = {
+        module
+        for module, home in HOMES.items()
+        if "__" not in module[1] and home not in FILES
+    }
     listed = Counter(
         (folder if (folder := file.partition("/")[0]) in PACKAGES else "core", module)
         for file, modules in OTHERS.items()
@@ -123,8 +147,12 @@ def test_each_module_is_tested_in_a_file_of_its_name_or_in_one_that_is_named():
     )
 
     assert sorted(OTHERS.keys() - FILES) == [], "no such files of tests"
-    assert sorted(listed.keys() - alone) == [], "no such module, or it has a file of its name"
-    assert sorted(alone - listed.keys()) == [], "add a file of tests, or a line that says which file has them"
+    assert sorted(listed.keys() - alone) == [], (
+        "no such module, or it has a file of its name"
+    )
+    assert sorted(alone - listed.keys()) == [], (
+        "add a file of tests, or a line that says which file has them"
+    )
     assert max(listed.values()) == 1
 
 
@@ -135,24 +163,36 @@ def test_a_file_with_the_name_of_a_module_stands_in_its_folder():
     astray = {
         file: sorted(homes)
         for file in FILES
-        if (homes := named.get((file.partition("/")[0], file.rpartition("/")[2]), {file})) and file not in homes
+        if (
+            homes := named.get(
+                (file.partition("/")[0], file.rpartition("/")[2]), {file}
+            )
+        )
+        and file not in homes
     }
 
     assert astray.keys() == {"core/test_contract"}, astray  # it tests each provider
 
 
 def test_a_file_outside_all_rooms_tests_what_stands_there_or_all_of_them():
-    outside = {file for file in FILES if file.rpartition("/")[0] == "core"} - set(HOMES.values())
+    outside = {file for file in FILES if file.rpartition("/")[0] == "core"} - set(
+        HOMES.values()
+    )
 
     assert outside == {f"core/test_{name}" for name in ACROSS}
 
 
 def test_only_their_own_tests_import_the_benchmarks():
-    folders = [*PACKAGES.values(), TESTS, *(REPOSITORY / name for name in "docs examples tools training".split())]
+    folders = [
+        *PACKAGES.values(),
+        TESTS,
+        *(REPOSITORY / name for name in "docs examples tools training".split()),
+    ]
     found = [
         str(path.relative_to(REPOSITORY))
         for path in (path for folder in folders for path in folder.rglob("*.py"))
-        if TESTS / "benchmarks" not in path.parents and _IMPORTS.search(path.read_text("utf-8"))
+        if TESTS / "benchmarks" not in path.parents
+        and _IMPORTS.search(path.read_text("utf-8"))
     ]
 
     assert found == []
