@@ -9,12 +9,15 @@ from __future__ import annotations
 import gzip
 import importlib
 import os
+import shutil
 import signal
 import socket
 import sys
 import sysconfig
+import tempfile
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,6 +58,21 @@ settings.register_profile(
     print_blob=True,
 )
 settings.load_profile("same")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Give each run a temporary folder of its own.
+
+    pytest's own is one for all checkouts of a user: two runs that end at once remove the
+    same old folders, and a warning about that is an error here. xdist tells its workers
+    where the folder is.
+    """
+    if config.option.basetemp is None:
+        config.option.basetemp = tempfile.mkdtemp(prefix="websearch-tests-")
+        config.add_cleanup(
+            partial(shutil.rmtree, config.option.basetemp, ignore_errors=True)
+        )
 
 
 def pytest_sessionstart() -> None:

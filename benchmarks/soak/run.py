@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from benchmarks.soak.calls import Plan, Planner, Sent, Webs, check_answer
 from benchmarks.soak.server import Counts, Other, start
@@ -145,7 +146,7 @@ class Soak:
 
     def _in_thread(self) -> None:
         while plan := self._take():
-            web, record = self._webs.find(plan), _Record(plan)
+            web, record = self._webs.find(plan), Record(plan)
             if plan.closes:
                 web.close()
             for method, argument in self._webs.steps(plan):
@@ -168,13 +169,14 @@ class Soak:
     async def _use_task(self, left: list[int]) -> None:
         while left[0] > 0 and (plan := self._take()):
             left[0] -= 1
-            record = _Record(plan)
+            record = Record(plan)
             if plan.closes:
                 await self._webs.find(plan).aclose()
-            await self._give_up(asyncio.create_task(self._acall(record)), record)
+            await self.give_up(asyncio.create_task(self._acall(record)), record)
             self._settle(record)
 
-    async def _give_up(self, task: asyncio.Task[None], record: _Record) -> None:
+    async def give_up(self, task: asyncio.Task[Any], record: Record) -> None:
+        """Wait for *task*, and cancel it when its plan says that the caller gives up."""
         if record.plan.give_up is None:
             await task
             return
@@ -188,7 +190,7 @@ class Soak:
         else:
             task.result()
 
-    async def _acall(self, record: _Record) -> None:
+    async def _acall(self, record: Record) -> None:
         web = self._webs.find(record.plan)
         for method, argument in self._webs.steps(record.plan):
             with record.step(), listen(record.sent.hear):
@@ -201,7 +203,7 @@ class Soak:
                 else:
                     record.ended(await getattr(web, f"a{method}")(argument))
 
-    def _settle(self, record: _Record) -> None:
+    def _settle(self, record: Record) -> None:
         plan, result = record.plan, self.result
         with self._lock:
             self.done += 1
@@ -247,7 +249,7 @@ class Soak:
                     )
 
 
-class _Record:
+class Record:
     """What one call did."""
 
     def __init__(self, plan: Plan) -> None:
@@ -279,13 +281,14 @@ class _Record:
         return 1 if self.plan.kind.startswith("cached") and not self.sent.hits else 0
 
     def step(self) -> _Step:
+        """Return a context for a part of the call, which it notes."""
         return _Step(self)
 
 
 class _Step:
     """Part of a call: it has to end in time, with an answer or one of our errors."""
 
-    def __init__(self, record: _Record) -> None:
+    def __init__(self, record: Record) -> None:
         self._record = record
 
     def __enter__(self) -> None:

@@ -16,6 +16,7 @@ from websearch_core.errors import (
     PageNotFound,
     QuotaExhausted,
 )
+from websearch_core.flow import Sleep
 from websearch_core.testing import FakeWeb
 from websearch_core.tools import Loading
 
@@ -44,14 +45,27 @@ def test_documents_come_in_the_order_of_the_urls(web, load):
     ]
 
 
-def test_a_page_that_fails_ends_the_rest_or_is_left_out_with_its_url_in_the_log(
-    web, load, caplog
-):
-    del web.pages[URLS[1]]
-    with pytest.raises(PageNotFound):
-        load(Loading(WebSearch(web)), URLS)
-    assert len(web.urls) <= 28  # few others were asked for
+class SlowFromTheThird(FakeWeb):
+    """A web whose first two pages come at once, and all others much later."""
 
+    def read(self, url, /):
+        if url not in URLS[:2]:
+            self.urls.append(url)
+            yield Sleep(300)
+        return (yield from super().read(url))
+
+
+def test_a_page_that_fails_ends_the_rest(load):
+    web = SlowFromTheThird(pages={URLS[0]: "Kelp."})
+    with pytest.raises(PageNotFound):
+        load(Loading(WebSearch(web, timeout=600)), URLS * 3)
+
+    # two have ended, and `iter_read` promises at most 32 at a time
+    assert len(web.urls) <= 2 + 32
+
+
+def test_a_page_that_fails_is_left_out_with_its_url_in_the_log(web, load, caplog):
+    del web.pages[URLS[1]]
     with caplog.at_level(logging.WARNING):
         assert len(load(Loading(WebSearch(web), on_error="skip"), URLS)) == 39
     assert caplog.messages == [

@@ -1,11 +1,11 @@
 """The things that a page shows as a grid: their names, prices and links."""
 
 from __future__ import annotations
-import time
 from decimal import Decimal
 
 import pytest
 
+from tests.profiling import count_lines
 from websearch_core._text.money import AMOUNT, has_amount, may_be_in, parse_number
 from websearch_core.reading import read_html
 from websearch_core.reading._html.blocks import find_blocks
@@ -297,15 +297,17 @@ def test_the_cost_of_a_delivery_and_what_is_saved_are_no_price(other):
 )
 @pytest.mark.no_cover
 def test_the_cost_grows_with_the_page(unit):
-    seconds = []
-    for times in (2_000, 8_000):
+    def count(times):
         blocks = find_blocks(parse((unit * times).encode()).body)
-        begun = time.process_time()
-        elements = Elements(blocks)
-        find_items(elements, find_prices(elements), BASE)
-        seconds.append(time.process_time() - begun)
 
-    assert seconds[1] < 12 * seconds[0] + 0.5
+        def find():
+            elements = Elements(blocks)
+            find_items(elements, find_prices(elements), BASE)
+
+        return count_lines(find)
+
+    short = count(500)
+    assert count(2_000) <= 5 * short
 
 
 def test_a_category_page_keeps_its_grid_beside_its_text():
