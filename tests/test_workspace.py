@@ -124,10 +124,6 @@ def test_the_packages_share_one_version_and_one_author():
         )
 
 
-def test_every_entry_for_the_changelog_is_well_formed():
-    release.find_fragments(ROOT)
-
-
 def test_the_notice_has_the_licence_of_every_dependency():
     notice = (ROOT / "core/NOTICE").read_text("utf-8")
     listed = dict(re.findall(r"^  (\S+) +(\S+)$", notice, re.MULTILINE))

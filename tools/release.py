@@ -20,7 +20,7 @@ from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parents[1]
 _MAIN = "main"
-_SECTIONS = ("Upgrading", "Security", "Added", "Changed", "Fixed")
+_UNRELEASED = "## Unreleased\n"
 _WRAPPERS = ("langchain_websearch", "llamaindex_websearch")
 _VERSION = re.compile(r'^version = "([^"]+)"', re.MULTILINE)
 _SERVER = "examples/mcp/server.json"  # for the registry of MCP servers
@@ -54,25 +54,25 @@ def bound_for(version: str) -> str:
 
 
 def cut(root: Path, version: str, day: str) -> None:
-    """Write *version* into the packages, and the changes of *day* into the changelog.
+    """Write *version* into the packages, and date what is unreleased to *day*.
 
     Raises:
-        ReleaseError: *version* is not a later one, or nothing has changed.
+        ReleaseError: *version* is not a later one, or nothing is unreleased.
     """
-    before = read_version(root)
     if not re.fullmatch(r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}", version):
         raise ReleaseError(
             f"{version!r} is not a version such as 0.2.0: make release VERSION=0.2.0"
         )
-    if _as_numbers(version) <= _as_numbers(before):
-        raise ReleaseError(f"{version} is not later than {before}")
     changelog = root / "CHANGELOG.md"
-    fragments = find_fragments(root)
-    entries = {path: path.read_text("utf-8") for path in fragments}
-    text = write_section(changelog.read_text("utf-8"), f"## {version} - {day}", entries)
-    changelog.write_text(text, "utf-8")
-    for path in fragments:
-        path.unlink()
+    text = changelog.read_text("utf-8")
+    before = read_version(root)
+    # The first release has the version that the packages have already.
+    if has_section(text, version) or _as_numbers(version) < _as_numbers(before):
+        raise ReleaseError(f"{version} is not later than {before}")
+    head, _, changes = text.partition(_UNRELEASED)
+    if not changes.partition("\n## ")[0].strip():
+        raise ReleaseError("CHANGELOG.md: nothing stands under '## Unreleased'")
+    changelog.write_text(f"{head}## {version} - {day}\n{changes}", "utf-8")
     _replace(root / "core/pyproject.toml", _VERSION, f'version = "{version}"')
     for wrapper in _WRAPPERS:
         _replace(root / wrapper / "pyproject.toml", _BOUND, bound_for(version))
@@ -82,63 +82,10 @@ def cut(root: Path, version: str, day: str) -> None:
     )
 
 
-def find_fragments(root: Path) -> list[Path]:
-    """Return the files of ``changelog.d``, in the order of the changelog.
-
-    Raises:
-        ReleaseError: A file has a name without a section, or is not a list.
-    """
-    found = sorted(
-        path for path in (root / "changelog.d").glob("*") if path.name != "README.md"
-    )
-    for path in found:
-        if not re.fullmatch(rf"[\w-]+\.({'|'.join(_SECTIONS).lower()})\.md", path.name):
-            raise ReleaseError(
-                f"changelog.d/{path.name}: the name must be NAME.SECTION.md, see "
-                f"changelog.d/README.md"
-            )
-        if not re.fullmatch(r"(- \S.*\n(  .*\n|\n(?=  ))*)+", path.read_text("utf-8")):
-            raise ReleaseError(
-                f"changelog.d/{path.name}: it must have list items only: '- ' and "
-                f"lines indented by two"
-            )
-    return found
-
-
-def write_section(changelog: str, heading: str, fragments: dict[Path, str]) -> str:
-    """Return *changelog* with *fragments* added to what is unreleased, under *heading*.
-
-    Raises:
-        ReleaseError: Nothing is unreleased, or a section is unknown or there twice.
-    """
-    head, mark, rest = changelog.partition("## Unreleased\n")
-    if mark:
-        body, mark, older = rest.partition("\n## ")
-        # What stands above the first section is about the time before the release.
-        sections = re.split(r"^(?=### )", body.strip("\n") + "\n", flags=re.MULTILINE)[
-            1:
-        ]
-    else:
-        head, mark, older = changelog.partition("\n## ")
-        head += "\n"
-        sections = []
-    if not sections and not fragments:
-        raise ReleaseError("nothing is unreleased: changelog.d is empty")
-    named = {each.partition("\n")[0].removeprefix("### "): each for each in sections}
-    if len(named) < len(sections) or not named.keys() <= set(_SECTIONS):
-        raise ReleaseError(
-            f"CHANGELOG.md: the sections are {', '.join(_SECTIONS)}, each of them once"
-        )
-    for path, text in fragments.items():
-        name = path.name.split(".")[-2].capitalize()
-        section = named.get(name, f"### {name}\n")
-        top, deeper, below = section.partition("\n#### ")
-        items = top.rstrip("\n") + ("\n" if "\n" in top.strip("\n") else "\n\n") + text
-        named[name] = items + deeper + below
-    body = "\n".join(
-        named[name].rstrip("\n") + "\n" for name in _SECTIONS if name in named
-    )
-    return f"{head}{heading}\n\n{body}{mark}{older}"
+def has_section(changelog: str, version: str) -> bool:
+    """Return whether *changelog* has the section of a release."""
+    heading = rf"^## {re.escape(version)} - \d{{4}}-\d\d-\d\d$"
+    return re.search(heading, changelog, re.MULTILINE) is not None
 
 
 def check(root: Path, tag: str = "") -> str:
@@ -151,11 +98,9 @@ def check(root: Path, tag: str = "") -> str:
     if tag and tag != f"v{version}":
         raise ReleaseError(f"the tag is {tag}, and the packages are {version}")
     changelog = (root / "CHANGELOG.md").read_text("utf-8")
-    if find_fragments(root) or "## Unreleased" in changelog:
+    if _UNRELEASED in changelog:
         raise ReleaseError("some changes are not released: make release VERSION=x.y.z")
-    if not re.search(
-        rf"^## {re.escape(version)} - \d{{4}}-\d\d-\d\d$", changelog, re.MULTILINE
-    ):
+    if not has_section(changelog, version):
         raise ReleaseError(
             f"CHANGELOG.md has no section for {version}: make release VERSION={version}"
         )

@@ -135,12 +135,8 @@ def test_wrong_usage_is_json_for_programs(websearch, words, says, form):
 @pytest.mark.parametrize(
     ("words", "ours"),
     [
-        (["search", "kelp", "--allow-address", "http://localhost:8888"], "--internal"),
-        (
-            ["read", "https://a.example", "--allow-address=http://localhost:8888"],
-            "--internal",
-        ),
         (["search", "kelp", "--max-results", "3"], "--limit"),
+        (["search", "kelp", "--max-results=3"], "--limit"),
         (["search", "kelp", "--include-domains", "a.example"], "--allow-domain"),
         (["search", "kelp", "--exclude-domains", "a.example"], "--block-domain"),
         (["search", "kelp", "--region", "us"], "--country"),

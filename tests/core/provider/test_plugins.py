@@ -581,8 +581,6 @@ def test_holes_for_a_function_are_its_own():
     assert play(reader.read("http://wiki.corp/a")).result.content == "text"
     with pytest.raises(ConfigurationError):
         from_function("harbour", read=str, internal=["nonsense"])
-    with pytest.raises(ConfigurationError, match="unknown argument: allow.*internal"):
-        from_function("harbour", read=str, allow=["http://wiki.corp"])
 
 
 def test_an_invalid_page_is_reported():

@@ -18,7 +18,7 @@ from websearch_core.layers import Throttle
 from websearch_core.providers import SearXNG, Tavily
 from websearch_core.settings import Settings
 from websearch_core.settings._merge import _warn_of_variable
-from websearch_core.settings._names import FORMER, find_line
+from websearch_core.settings._names import FOREIGN_NAMES, find_line
 from websearch_core.testing import FakeWeb
 from websearch_core.tools import WebTools, split_arguments
 
@@ -31,7 +31,7 @@ ONLY_ARGUMENTS = {
     "verify_ssl",
 }
 # which are answered with a sentence, and only as arguments
-ADVICE = {"api_wrapper", "wrapper", "logger"}
+ADVICE = {"api_wrapper", "wrapper"}
 VALUES = {
     "limit": "3", "allowed_domains": '["a.example"]', "blocked_domains": '["a.example"]', "country": '"US"',
     "search_depth": '"advanced"', "max_length": "9", "extra": "{}", "topic": '"news"', "timeout": "3",
@@ -57,10 +57,6 @@ def put_value(line: str) -> str:
         ("find", "read(url, find=...)"),
         ("read_top", "search(query, read_top=...)"),
         ("search_depth", 'Settings.load(providers={"tavily": {"search_depth": ...}})'),
-        (
-            "provider_options",
-            'Settings.load(providers={"tavily": {"search_depth": "advanced"}})',
-        ),
         ("http_client", "WebSearch(http=Http(client=client)), which alone takes it"),
         ("verify", "WebSearch(http=Http(verify=context)), which alone takes it"),
         ("rate_limiter", "throttle=limiter"),
@@ -81,7 +77,6 @@ def test_settings_answer_with_what_settings_take(name, line):
         ('region = "us"', "search_options.country = ..."),
         ("rate_limiter = 3", "throttle = 0.5"),
         ("requests_per_second = 3", "throttle = 2"),
-        ("provider_options = {a = 1}", 'providers.tavily.search_depth = "advanced"'),
         (
             "http_client = 3",
             "WebSearch(http=Http(client=client)), which alone takes it",
@@ -119,7 +114,7 @@ def test_a_file_is_answered_with_what_files_take(entry, line):
 @pytest.mark.parametrize(
     "name",
     [
-        *sorted(FORMER.keys() - ONLY_ARGUMENTS - ADVICE),
+        *sorted(FOREIGN_NAMES.keys() - ONLY_ARGUMENTS - ADVICE),
         "include_domains",
         "k",
         "region",
@@ -142,7 +137,7 @@ def test_no_line_is_for_a_file_that_takes_none(name):
 
 
 @pytest.mark.parametrize(
-    "name", [*sorted(FORMER.keys() - ADVICE), "include_domains", "k", "region"]
+    "name", [*sorted(FOREIGN_NAMES.keys() - ADVICE), "include_domains", "k", "region"]
 )
 def test_every_line_for_arguments_is_accepted_by_the_web_search(monkeypatch, name):
     monkeypatch.setenv("TAVILY_API_KEY", "SECRET")
@@ -167,6 +162,7 @@ def test_every_line_for_arguments_is_accepted_by_the_web_search(monkeypatch, nam
     ("variable", "answer"),
     [
         ("INCLUDE_DOMAINS", "write WEB_SEARCH_ALLOWED_DOMAINS=..."),
+        ("RATE_LIMITER", "write WEB_SEARCH_THROTTLE=0.5"),
         ("COMMENT", "did you mean WEB_SEARCH_COMMENTS?"),
         ("MAX_RESULTS", "write search_options.limit = ... in a settings file"),
         (
@@ -185,15 +181,6 @@ def test_a_variable_is_answered_with_the_variable_or_the_entry(
     assert caplog.messages == [
         f"environment WEB_SEARCH_{variable}: not a setting; {answer}"
     ]
-
-
-def test_a_former_variable_is_answered_with_one_that_is_read(monkeypatch):
-    monkeypatch.setenv("WEB_SEARCH_RATE_LIMITER", "3")
-    with pytest.raises(
-        ConfigurationError,
-        match=r"WEB_SEARCH_RATE_LIMITER: write WEB_SEARCH_THROTTLE=0\.5$",
-    ):
-        Settings.load()
 
 
 @pytest.mark.parametrize("name", ["inclde_domains", "include_domain"])

@@ -256,8 +256,6 @@ def test_the_automatic_order_is_documented():
         ("WEB_SEARCH_MAXLENGTH", "not a setting; did you mean WEB_SEARCH_MAX_LENGTH?"),
         # another program's
         ("WEB_SEARCH_RESULT_COUNT", "not a setting; it is ignored"),
-        ("WIKIPEDIA_CONTACT", "not a setting; write WEB_SEARCH_HTTP_CONTACT=..."),
-        ("CROSSREF_MAILTO", "not a setting; write WEB_SEARCH_HTTP_CONTACT=..."),
     ],
 )
 def test_a_variable_that_is_named_like_a_setting_is_worth_one_warning_without_its_value(
@@ -295,9 +293,6 @@ def test_no_warning_for_the_variables_that_are_read_elsewhere(monkeypatch, caplo
         monkeypatch.setenv(name, "somewhere")
     Path("variables").write_text("")
     monkeypatch.setenv("WEB_SEARCH_ENV_FILE", "variables")
-    # for another program, beside ours
-    monkeypatch.setenv("CROSSREF_MAILTO", "a@example.org")
-    monkeypatch.setenv("WEB_SEARCH_HTTP_CONTACT", "a@example.org")
     Settings.load()
     assert caplog.messages == []
 

@@ -61,9 +61,7 @@ class _Group(TyperGroup):
 
 
 def _suggest_option(error: Any) -> None:
-    """Let *error* name our option, if it is about one that an earlier version or
-    another library called so.
-    """
+    """Let *error* name our option, if it is about one that another library calls so."""
     asked = getattr(error, "option_name", "")
     name = asked.removeprefix("--").replace("-", "_")
     ours = name_flag(OTHER_NAMES.get(name, name))

@@ -74,15 +74,11 @@ ProviderOption = Annotated[
 ]
 
 
-_FLAGS = {
-    "allowed_domains": "allow_domain",
-    "blocked_domains": "block_domain",
-    "allow_address": "internal",
-}
+_FLAGS = {"allowed_domains": "allow_domain", "blocked_domains": "block_domain"}
 
 
 def name_flag(option: str) -> str:
-    """Return the flag of an *option* of a search, or of one that had another name."""
+    """Return the flag of an *option* of a search."""
     return f"--{_FLAGS.get(option, option).replace('_', '-')}"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 import random
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
@@ -52,11 +52,6 @@ class Breaker(Layer):
     """
 
     rank: ClassVar[int] = Rank.BREAKER
-    renamed: ClassVar[Mapping[str, str]] = {
-        "rest": "reset_timeout",
-        "longest": "max_reset_timeout",
-        "patience": "min_timeout",
-    }
 
     failures: int = 5
     reset_timeout: Annotated[float, FoundFile(at_most=60)] = 10.0

@@ -101,10 +101,6 @@ class Cache(Layer):
     """
 
     rank: ClassVar[int] = Rank.CACHE
-    renamed: ClassVar[Mapping[str, str]] = {
-        "missing_age": "not_found_max_age",
-        "despite_terms": "ignore_terms",
-    }
 
     # a URL may have a password
     location: str | Path | CacheBackend | None = field(default=None, repr=False)

@@ -68,7 +68,6 @@ class Fallback(Layer):
     """
 
     rank: ClassVar[int] = Rank.COMBINE
-    renamed: ClassVar[Mapping[str, str]] = {"tacit": "silent_errors", "after": "on"}
 
     on: tuple[type[WebSearchError], ...] = (ServiceError, UnsupportedOption)
     silent_errors: tuple[type[WebSearchError], ...] = ()

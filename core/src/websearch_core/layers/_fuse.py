@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
@@ -62,10 +62,6 @@ class Fuse(Layer):
     """
 
     rank: ClassVar[int] = Rank.COMBINE
-    renamed: ClassVar[Mapping[str, str]] = {
-        "depth": "results_per_provider",
-        "patience": "wait_for_others",
-    }
 
     k: float = 10
     results_per_provider: int = 20

@@ -72,8 +72,6 @@ class Layer:
     """
 
     rank: ClassVar[int] = Rank.OUTERMOST
-    # options that had another name, which is answered with the line to write
-    renamed: ClassVar[Mapping[str, str]] = {}
     # the class based on ``ProviderWrapper[...]`` of it
     running_part: ClassVar[Callable[..., Provider] | None] = None
 
@@ -85,10 +83,6 @@ class Layer:
             inside = ", ".join(["provider"] * max(len(first), 1))
             raise ConfigurationError(
                 f"{kind}: a provider is not an option: write {kind}(...)({inside})"
-            )
-        for name in cls.renamed.keys() & given:
-            raise ConfigurationError(
-                f"{kind}: {name}: write {kind}({cls.renamed[name]}={given[name]!r})"
             )
         return super().__new__(cls)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
@@ -54,11 +54,6 @@ class Retry(Layer):
     """
 
     rank: ClassVar[int] = Rank.RETRY
-    renamed: ClassVar[Mapping[str, str]] = {
-        "pause": "wait_initial",
-        "longest": "wait_max",
-        "budget": "extra_share",
-    }
 
     attempts: Annotated[int, FoundFile(at_most=5)] = 3
     wait_initial: Annotated[float, FoundFile(at_most=10)] = 0.5

@@ -7,7 +7,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from .._text.suggestion import check_names
 from ..errors import (
     ConfigurationError,
     ServiceError,
@@ -137,7 +136,6 @@ def from_function(
     read: ReadFunction | None = None,
     options: AbstractSet[str] = frozenset(),
     internal: Sequence[str] = (),
-    **other: object,
 ) -> Provider:
     """Make a provider from plain functions, such as calls to a vendor's SDK. Each may
     block or be async.
@@ -165,7 +163,6 @@ def from_function(
             is refused.
         internal: Non-public networks and origins whose URLs *read* may get, as for
             `WebSearch`.
-        other: Nothing; the former name of an argument is answered with its name.
 
     Raises:
         ConfigurationError: No function was given, an option is not a field of a query,
@@ -173,12 +170,6 @@ def from_function(
     """
     from .._net.guard import Guard
 
-    check_names(
-        other,
-        ("search", "read", "options", "internal"),
-        ConfigurationError,
-        {"allow": "internal"},
-    )
     if not name or not isinstance(name, str):
         raise ConfigurationError("from_function: give the provider a name")
     if not all(function is None or callable(function) for function in (search, read)):

@@ -25,7 +25,7 @@ from ..models import describe_problems
 from ..models._domains import Domains, parse_domain
 from ..provider._declare import FoundFile, field_notes, find_found_file, is_secret
 from ._build import check_entries, limit_of, too_high
-from ._names import FORMER, Form, find_aliases, find_line, has_variable, name_variable
+from ._names import Form, find_aliases, find_line, has_variable, name_variable
 from ._shapes import OTHER_NAMES, SWITCH, Path, flatten
 from ._sources import NAMED, Option, Source, Table, make_refusal
 from ._values import CONCERNS, HOMES, IN_ENVIRONMENT, PARTS
@@ -33,15 +33,13 @@ from ._values import CONCERNS, HOMES, IN_ENVIRONMENT, PARTS
 Options: TypeAlias = dict[Path, Option]  # of one source, or of all
 
 _BUDGET = ("layers", "budget", "limit")
-_PREFIX, _CONTACT = name_variable(("",)), name_variable(("http", "contact"))
+_PREFIX = name_variable(("",))
 # Variables that are read elsewhere.
 _OTHER_VARIABLES = (
     NAMED,
     ENV_FILE,
     *(f"{_PREFIX}{name}" for name in ("BROWSER_PATH", "INDEX", "MCP_TOKENS")),
 )
-# what the contact of `Http` was called for these
-_CONTACTS = {"WIKIPEDIA_CONTACT", "CROSSREF_MAILTO"}
 _log = logging.getLogger(__name__)
 
 
@@ -49,12 +47,6 @@ def read_environment(fields: Mapping[str, Any]) -> Options:
     """Return what the environment sets of *fields* and their parts; raise
     `ConfigurationError` for what is wrong.
     """
-    for former, (now, *_) in FORMER.items():
-        if now in fields and read_variable(name := name_variable((former,))):
-            line = find_line(former, fields, "variable")
-            raise ConfigurationError(
-                f"environment {describe_variable(name)}: write {line}"
-            )
     given: Options = {}
     whole = [(name,) for name in fields if has_variable(name)]
     paths = [
@@ -65,9 +57,7 @@ def read_environment(fields: Mapping[str, Any]) -> Options:
     for name in sorted(
         {*os.environ, *read_env_file()} - {*variables, *_OTHER_VARIABLES}
     ):
-        if name.startswith(_PREFIX) or (
-            name in _CONTACTS and not read_variable(_CONTACT)
-        ):
+        if name.startswith(_PREFIX):
             _warn_of_variable(name, tuple(variables), tuple(fields))
     for variable, path in variables.items():
         if not (value := read_variable(variable)):
@@ -225,8 +215,6 @@ def build_layer(kind: str, options: Mapping[str, Option], source: Source) -> Any
     known = list(field_notes(cls))
     for option, one in options.items():
         where = one.source.at(one.source.key or f"layers.{kind}.{option}")
-        if option in getattr(cls, "renamed", {}):
-            raise ConfigurationError(f"{where}: write {cls.renamed[option]}")
         if known and option not in known:
             raise ConfigurationError(
                 f"{where}: not an option{suggest_name(option, known)}"
@@ -388,11 +376,7 @@ def _warn_of_variable(
     be another program's.
     """
     own = name.removeprefix(_PREFIX)
-    line = (
-        f"{_CONTACT}=..."
-        if name in _CONTACTS
-        else find_line(own.lower(), fields, "variable")
-    )
+    line = find_line(own.lower(), fields, "variable")
     close = find_close(own, [one.removeprefix(_PREFIX) for one in known])
     hint = (
         f"write {line}"

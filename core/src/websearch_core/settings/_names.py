@@ -1,6 +1,4 @@
-"""What to write instead of a name that is an option elsewhere, or was one, or is
-another library's.
-"""
+"""What to write instead of a name that is an option elsewhere, or another library's."""
 
 from __future__ import annotations
 import re
@@ -14,7 +12,7 @@ from ._values import IN_ENVIRONMENT, PARTS
 
 Form: TypeAlias = Literal["argument", "setting", "file", "variable"]
 
-# The names that options had before, or that one may try: where each belongs, with a
+# What other libraries call an option, or what one may try: where each belongs, with a
 # value, and another one for files.
 _CLIENT, _CONTEXT, _EXTRA = (
     ("http.client", "client"),
@@ -25,20 +23,14 @@ _PACE = "Throttle(requests_per_second=2), or host_requests_per_second=2 for page
 _AND = re.compile(r'", and ([\w.]+) = "')  # between two lines of a file
 _PROXY = '"http://proxy.corp:3128"'
 _WRAPPER = "the options of the wrapper here, beside provider=..."
-FORMER: Mapping[str, tuple[str, ...]] = {
-    "allow": ("internal", '["https://wiki.corp"]'),
-    **dict.fromkeys(("attempts", "max_attempts", "max_retries"), ("retry", "5")),
-    "fuse": ("combine", '"fuse"'),
+FOREIGN_NAMES: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("max_attempts", "max_retries"), ("retry", "5")),
     "rate_limiter": ("throttle", "limiter", "0.5"),
     "requests_per_second": ("throttle", _PACE, "2"),
-    "search_timeout": ("timeout.search", "15"),
-    "read_timeout": ("timeout.read", "30"),
-    "connect_timeout": ("timeout.connect", "5"),
     "client": _CLIENT, "http_client": _CLIENT,
     "async_client": ("http.async_client", "client"),
     "http_async_client": ("http.async_client", "client"),
     "verify": _CONTEXT, "verify_ssl": _CONTEXT,
-    "http_library": ("http.library", '"httpx2"'),
     "credentials": ("http.credentials", ('{"https://wiki.corp": '
                                         'Credentials(bearer="env:TOKEN")}')),
     "headers": ("http.credentials", ('{"https://wiki.corp": '
@@ -48,13 +40,10 @@ FORMER: Mapping[str, tuple[str, ...]] = {
     "proxy": ("http.proxy", f'{_PROXY}, resolve="here"', (f'{_PROXY}, and http.resolve '
                                                          f'= "here"')),
     "contact": ("http.contact", '"https://bot.example/about"'),
-    "provider_options": ("providers.tavily.search_depth", '"advanced"'),
     "searx_host": ("providers.searxng.base_url", '"http://localhost:8888"'),
     "search_kwargs": _EXTRA, "params": _EXTRA,
     "source": ("search_options.topic", '"news"'),
     "api_wrapper": ("", _WRAPPER), "wrapper": ("", _WRAPPER),
-    "logger": ("", ('on_event=...; what is logged goes to '
-                   'logging.getLogger("websearch_core")')),
 }  # fmt: skip
 
 
@@ -102,8 +91,8 @@ def find_line(
         return _write(form, known, f"{home}.{option}")
     if home == "search_options":  # of a class that only reads
         return ""
-    if name in FORMER:
-        return _write(form, known, *FORMER[name])
+    if name in FOREIGN_NAMES:
+        return _write(form, known, *FOREIGN_NAMES[name])
     if name in {"read_top", "passage_length"}:
         return f"search(query, {name}=...)"
     from ..reading import ReadOptions

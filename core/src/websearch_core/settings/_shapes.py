@@ -31,7 +31,7 @@ from ..errors import ConfigurationError, UnknownProvider
 from ..layers import Layer, layer_class
 from ..layers._stack import find_combination, set_options
 from ..provider._declare import field_notes, required_names
-from ._names import FORMER, name_variable
+from ._names import FOREIGN_NAMES, name_variable
 from ._sources import Option, Source, Table
 from ._values import CONCERNS, HOMES, PARTS, Http, Timeout
 
@@ -80,7 +80,7 @@ def _read_table(table: Table, names: Collection[str]) -> Iterator[_Entry]:
         *names,
         *OTHER_NAMES,
         *_OF_PROVIDER,
-        *FORMER,
+        *FOREIGN_NAMES,
         *PARTS["read_options"],
         *PARTS["search_options"],
     }
