@@ -25,6 +25,7 @@ from langchain_websearch import WebSearchTool
 from llamaindex_websearch import WebSearchToolSpec
 from tests.cassettes import player
 from tests.cassettes import tape as tapes
+from tests.clock import skip_pauses
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "measured" / "failures.md"
 WAYS = (
@@ -90,9 +91,10 @@ def try_each(name: str, reply: Reply) -> list[Outcome]:
     async def wait() -> tuple[Any, ToolOutput]:
         return await tool.ainvoke(call), await acall_tool(search, {"query": query})
 
-    awaited, output = asyncio.run(wait())
-    messages: list[ToolMessage] = [tool.invoke(call), awaited]
-    outputs: list[ToolOutput] = [call_tool(search, {"query": query}), output]
+    with skip_pauses():
+        awaited, output = asyncio.run(wait())
+        messages: list[ToolMessage] = [tool.invoke(call), awaited]
+        outputs: list[ToolOutput] = [call_tool(search, {"query": query}), output]
     return [
         *((message.status == "error", str(message.content)) for message in messages),
         *((output.is_error, output.content) for output in outputs),

@@ -9,20 +9,7 @@ import pytest
 
 from benchmarks import failures
 from tests.cassettes import player
-from websearch_core.providers import provider_class
 from websearch_core.testing import SECRET
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _do_not_wait():
-    """Leave out how many requests a second a service takes: every fault would wait for
-    it.
-    """
-    with pytest.MonkeyPatch.context() as patch:
-        for name in player.find_searchers():
-            if limits := getattr(provider_class(name), "limits", None):
-                patch.delitem(limits, "requests_per_second", raising=False)
-        yield
 
 
 @pytest.mark.parametrize("fault", failures.FAULTS)
