@@ -7,12 +7,10 @@ DEMO := $(if $(wildcard .venv/installed),.venv,build/demo)
 PEERS := build/peers
 FETCHERS := build/fetchers
 FAULTED := build/faulted
-BOUNDED := build/bounded
 BULK := build/bulk
 BROWSERS := build/browser-peers
 CLUSTER := build/cluster
 SITE := build/site-tools
-MIGRATED := build/migration
 UV := $(or $(shell command -v uv),build/uv/bin/uv)
 INSTALL := .ci/install
 PACKAGES := core langchain_websearch llamaindex_websearch
@@ -34,7 +32,7 @@ endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
 .PHONY: help install wheels demo test test-ddgs test-cluster test-mcp conformance test-models test-service fuzz test-whole kills coverage lint types format docs docs-site provider bench bench-reading \
-	bench-memory bench-data bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-stopping bench-bounds bench-bulk bench-mcp bench-tenants bench-facts bench-adapters bench-migration soak model record drift plugin matrix lock distributions sbom release publish
+	bench-memory bench-data bench-citations bench-ssrf bench-browser bench-faults bench-stopping bench-bulk bench-mcp bench-facts model record drift plugin matrix lock distributions sbom release publish
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
@@ -163,9 +161,6 @@ bench-data: $(VENV)/installed  ## measure how many prices of pages a model is sh
 bench-citations: $(VENV)/installed  ## measure the checks of citations, and write docs/measured/citations.md
 	$(BIN)/python -m benchmarks.citations
 
-bench-fusion: $(VENV)/installed  ## measure what merging several providers is worth and costs, and write docs/measured/fusion.md
-	$(BIN)/python -m benchmarks.fusion
-
 bench-browser: $(VENV)/installed $(BROWSERS)/installed  ## attack and measure the browser, and write docs/measured/browser.md
 	$(BIN)/python -m benchmarks.browser --peers $(BROWSERS)/bin/python $(if $(CRAWL4AI),--crawl4ai $(CRAWL4AI))
 
@@ -175,29 +170,14 @@ bench-ssrf: $(VENV)/installed $(FETCHERS)/installed  ## compare our guard with o
 bench-mcp: $(VENV)/installed  ## measure what a call through the MCP server costs, and write docs/measured/mcp.md
 	$(BIN)/python -m benchmarks.mcp
 
-bench-tenants: $(VENV)/installed  ## measure many tenants in one process, and write docs/measured/tenants.md
-	$(BIN)/python -m benchmarks.tenants
-
-bench-adapters: $(VENV)/installed  ## compare captured answers with our cassettes, and write docs/measured/adapters.md; CASSETTES=1 writes theirs
-	$(BIN)/python -m benchmarks.adapters $(if $(CASSETTES),--cassettes)
-
 bench-faults: $(VENV)/installed $(FAULTED)/installed  ## let our calls and those of others meet 72 faults, and write docs/measured/faults.md
 	$(BIN)/python -m benchmarks.faults --peers $(FAULTED)/bin/python
 
 bench-stopping: $(VENV)/installed  ## measure the time from Ctrl-C to the next line, and write docs/measured/stopping.md
 	$(BIN)/python -m benchmarks.stopping
 
-bench-bounds: $(VENV)/installed $(BOUNDED)/installed  ## read repeated text in all places of documents, and write docs/measured/bounds.md
-	$(BIN)/python -m benchmarks.bounds --peers $(BOUNDED)/bin/python
-
 bench-bulk: $(VENV)/measuring $(BULK)/installed $(CLUSTER)/installed  ## read lists of real pages, compare with others, and write docs/measured/bulk.md
 	$(BIN)/python -m benchmarks.bulk --peers $(BULK)/bin/python --cluster $(CLUSTER)/bin/python
-
-bench-migration: $(VENV)/installed $(MIGRATED)/installed  ## run code for other packages beside what it becomes, and write the tables of docs/migration.md
-	$(BIN)/python -m benchmarks.migration --peers $(MIGRATED)/bin/python $(if $(ONLY),--only '$(ONLY)')
-
-soak: $(VENV)/installed  ## make 20,000 mixed calls under faults, kill processes that write, and write docs/measured/soak.md
-	MALLOC_ARENA_MAX=2 $(BIN)/python -m benchmarks.soak
 
 model: $(VENV)/measuring  ## train the model that finds the main content of a page: make model, or make model PAGES="folder ..."
 	$(BIN)/python -m training.train $(PAGES)
@@ -235,16 +215,6 @@ $(FETCHERS)/installed: benchmarks/ssrf/requirements.txt
 $(FAULTED)/installed: benchmarks/faults/requirements.txt
 	$(NEW_VENV) $(FAULTED)
 	$(INSTALL) $(FAULTED) --requirement $<
-	@touch $@
-
-$(MIGRATED)/installed: benchmarks/migration/requirements.txt
-	$(NEW_VENV) $(MIGRATED)
-	$(INSTALL) $(MIGRATED) --require-hashes --requirement $<
-	@touch $@
-
-$(BOUNDED)/installed: benchmarks/bounds/requirements.txt
-	$(NEW_VENV) $(BOUNDED)
-	$(INSTALL) $(BOUNDED) --requirement $<
 	@touch $@
 
 $(BULK)/installed: benchmarks/bulk/requirements.txt
@@ -307,8 +277,6 @@ lock: $(UV)  ## upgrade all dependencies, and export them with hashes
 		--output-file docs/site/requirements.txt docs/site/requirements.in
 	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 		--output-file tests/cluster/requirements.txt tests/cluster/requirements.in
-	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
-		--output-file benchmarks/migration/requirements.txt benchmarks/migration/requirements.in
 	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 		--extra mcp --no-emit-package websearch-core --output-file tests/e2e/requirements.txt \
 		core/pyproject.toml tests/e2e/requirements.in

@@ -52,9 +52,6 @@ def render() -> dict[Path, str]:
         docs / "for-coding-agents.md": _fill(
             docs / "for-coding-agents.md", migration.write_blocks()
         ),
-        docs / "measured" / "migration.md": _fill(
-            docs / "measured" / "migration.md", migration.write_measurements()
-        ),
     }
 
 

@@ -1,11 +1,10 @@
 """The pairs of old and new code, as tables for people and as blocks for programs."""
 
 from __future__ import annotations
-import json
 from collections.abc import Sequence
 
 from docs.generators.markdown import make_table
-from docs.generators.pairs import OLD_IMPORTS, OUTCOMES, PAIRS, Pair
+from docs.generators.pairs import OLD_IMPORTS, PAIRS, Pair
 
 
 def write_tables() -> dict[str, str]:
@@ -54,44 +53,6 @@ def write_blocks() -> dict[str, str]:
         "old-names": old,
         "pairs": "\n\n".join(f"```text\n{block}\n```" for block in blocks),
     }
-
-
-def write_measurements() -> dict[str, str]:
-    """Return the parts of docs/measured/migration.md: what each old package gave of
-    what was there.
-    """
-    recorded = json.loads(OUTCOMES.read_text("utf-8"))
-    versions = ", ".join(
-        f"{name} {version}" for name, version in recorded["packages"].items()
-    )
-    rows = []
-    for pair in PAIRS:
-        old = recorded["pairs"][pair.name]
-        facts = [
-            fact
-            for fact in old["facts"]
-            if pair.kind != "pages" or not fact.startswith("http://")
-        ]
-        menu = str(len(old["noise"])) if pair.kind == "pages" else ""
-        rows.append(
-            (
-                _code(pair.before),
-                str(len(facts)),
-                menu,
-                "the same" if not pair.differs else "all of them",
-            )
-        )
-    same = sum(not pair.differs for pair in PAIRS)
-    summary = (
-        f"{len(PAIRS)} pairs were run. In {same}, both sides give the same value; in "
-        f"the other {len(PAIRS) - same}, "
-        "the new side has every title and text that the old one has, in another form."
-    )
-    table = make_table(
-        ("old code", "titles, URLs and texts", "lines of menus", "the new code gives"),
-        rows,
-    )
-    return {"packages": versions + ".", "outcomes": f"{summary}\n\n{table}"}
 
 
 def _row(pair: Pair) -> Sequence[str]:

@@ -1,10 +1,10 @@
-"""Code for other packages, and what it becomes. `make bench-migration` runs each pair,
-old and new, against one server.
+"""Code for other packages, and what it becomes.
 
 The last line of either side is the value that a program takes. The tables of
-docs/migration.md and docs/for-coding-agents.md are made of these pairs. This module
-imports only the standard library, since the old packages run in an environment of their
-own.
+docs/migration.md and docs/for-coding-agents.md are made of these pairs. The old side of
+each was run once with the old package, and outcomes.json has what it gave; tests run the
+new side against the same server. A pair that is added needs its outcome there, by hand or
+by the benchmark in the git tag benchmarks-once.
 """
 
 from __future__ import annotations

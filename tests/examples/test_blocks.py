@@ -151,7 +151,7 @@ def test_what_other_packages_become_is_code_that_works(offline):
     ]
 
     # the pairs, which have a third column, are run by
-    # tests/benchmarks/test_migration.py
+    # tests/migration/test_migration.py
     assert len(now) > 9
     for code in now:
         if not code.startswith("RetrieverQueryEngine"):  # made of one of these

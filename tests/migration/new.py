@@ -9,8 +9,8 @@ from typing import Any
 from unittest import mock
 from urllib.parse import urlencode, urlsplit
 
-from benchmarks.migration.outcome import ENVIRONMENT, describe, execute
 from docs.generators.pairs import Pair
+from tests.migration.outcome import ENVIRONMENT, describe, execute
 from websearch_core.flow import Request, Response
 
 

@@ -1,7 +1,7 @@
 """Kill processes at random moments while they write to the index, the cache and the
 usage file.
 
-    python -m benchmarks.soak.kills 100
+    python -m tests.soak.kills 100
 
 Each round forks two processes that write to one file and acknowledge every write on a
 pipe, and kills each within a few milliseconds after one of its first writes, often
@@ -102,7 +102,7 @@ class CacheWriting:
         """Keep an entry."""
         self._backend.set(str(number), b"x" * (number % 7000), 3600)
 
-    def find_losses(self, acknowledged: list[int], kills: int) -> list[str]:  # noqa: ARG002 - more may be there
+    def find_losses(self, acknowledged: list[int], kills: int) -> list[str]:
         """Every entry is there."""
         return [
             f"{n} is missing"
@@ -191,7 +191,7 @@ class _Process:
                 for number in range(first, first + 99_999):
                     file.write(number)
                     os.write(writing, f"{number}\n".encode())
-            except BaseException:  # noqa: BLE001 - shown to the process that waits for this one to be killed
+            except BaseException:
                 traceback.print_exc()
             finally:
                 os._exit(1)  # only after an error

@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from benchmarks.migration.server import FACTS, HITS, NOISE, URLS
 from docs.generators.pairs import Pair
+from tests.migration.server import FACTS, HITS, NOISE, URLS
 
 KEY = "sk-invented-key-0123456789"
 ENVIRONMENT = {

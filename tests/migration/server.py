@@ -1,7 +1,7 @@
 """A server on this machine that answers as the search services do, and has the pages of
 an invented site.
 
-Old and new code ask it for the same things. `send_here` in `run.py` sends their
+Old and new code ask it for the same things. `send_here` in `new.py` sends their
 requests to it, whatever host they are for; the header ``Host`` says which service or
 site is meant. All services know the same three pages.
 """

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-_ROUNDS = 10  # for each file; `make soak` has more
+_ROUNDS = 10  # for each file
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_what_was_acknowledged_is_there_after_a_kill():
-    command = [sys.executable, "-m", "benchmarks.soak.kills", str(_ROUNDS)]
+    command = [sys.executable, "-m", "tests.soak.kills", str(_ROUNDS)]
     done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, timeout=280
     )

@@ -1,5 +1,5 @@
-"""What code for other packages becomes still gives what the old packages gave, as
-recorded by `make bench-migration`.
+"""What code for other packages becomes still gives what the old packages gave, which
+docs/generators/outcomes.json has.
 """
 
 from __future__ import annotations
@@ -9,9 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.migration.new import run_pair, send_here
-from benchmarks.migration.outcome import describe, judge
-from benchmarks.migration.server import FACTS, HITS, NOISE, serve
 from docs.generators.pairs import NEW_IMPORTS, OLD_IMPORTS, OUTCOMES, PAIRS, Pair
 from langchain_websearch import (
     OpenPageTool,
@@ -20,6 +17,9 @@ from langchain_websearch import (
     WebSearchTool,
 )
 from llamaindex_websearch import WebPageReader, WebSearchToolSpec
+from tests.migration.new import run_pair, send_here
+from tests.migration.outcome import describe, judge
+from tests.migration.server import FACTS, HITS, NOISE, serve
 from websearch_core import WebSearch
 from websearch_core.errors import ConfigurationError, InvalidOption
 
@@ -51,7 +51,9 @@ def test_the_new_code_gives_what_the_old_one_gave(framework, kind, port):
 
 
 def test_each_pair_is_recorded_and_nothing_else():
-    assert {pair.name for pair in PAIRS} == set(RECORDED), "run make bench-migration"
+    assert {pair.name for pair in PAIRS} == set(RECORDED), (
+        "see docs/generators/pairs.py"
+    )
 
 
 def test_each_pair_imports_the_names_that_it_uses():

@@ -1,3 +1,0 @@
-"""Answers with the shapes of captured ones: compared with our cassettes, played, and
-mutated.
-"""

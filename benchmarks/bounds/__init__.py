@@ -1,1 +1,0 @@
-"""What repeated text costs to read, wherever it stands in a document."""
