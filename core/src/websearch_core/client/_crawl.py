@@ -15,7 +15,6 @@ from collections.abc import (
     Mapping,
 )
 from contextlib import aclosing, closing
-from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args
@@ -30,7 +29,7 @@ from .._text.vocabulary import Scope
 from ..errors import InvalidOption, UnsafeURL, WebSearchError
 from ..flow import Flow
 from ..layers import Robots
-from ..layers._layer import Rank, Started, held, leaves, parts, rank_of
+from ..layers._layer import Rank, Started, inner_of, leaves, parts, rank_of
 from ..models import Page
 from ..provider._ports import Provider, Site
 from ._arguments import check_number, check_placed, check_urls, strip_fragment
@@ -126,8 +125,7 @@ class Crawl:
         # which a crawl follows
         if part["scope"] not in get_args(Scope) or part["links"] != "keep":
             raise InvalidOption(
-                f"scope: must be one of {', '.join(get_args(Scope))}; links: a crawl "
-                f"keeps them"
+                f"scope: must be one of {', '.join(get_args(Scope))}; links: a crawl keeps them"
             )
         far: dict[str, Any] = {
             name: part.pop(name) for name in ("limit", "depth", "scope", "sitemaps")
@@ -197,7 +195,7 @@ class Crawl:
             self._add(area, site.url, 1 if mapped.links and self._only_urls else 0)
             for url in filter(is_web_url, mapped.links):
                 self._add(area, _normalize(url), 1)
-        calls = replace(self._web._calls, reader=self._reader, page_reader=self._reader)  # noqa: SLF001 - part of it
+        calls = self._web._calls.with_reader(self._reader)  # noqa: SLF001 - part of it
         part: Any = {
             name: value for name, value in self._part.items() if name != "concurrency"
         }
@@ -298,7 +296,7 @@ def _put_robots(provider: Provider, robots: Started) -> Provider:
     """Put the layer directly around each reader, under the layers that are there, which
     keep their state.
     """
-    inside, started = held(provider), getattr(provider, "_started", None)
+    inside, started = inner_of(provider), getattr(provider, "_started", None)
     if rank_of(provider) == Rank.ROBOTS:
         return provider
     if not inside or started is None:

@@ -19,7 +19,7 @@ from .._text.urls import identify
 from ..keys._keys import ApiKey
 from ..models import SearchQuery
 from ..provider._ports import Provider
-from ._layer import Rank, held, parts, rank_of
+from ._layer import Rank, inner_of, parts, rank_of
 
 # Layers of these ranks decide whether and when a provider is asked, not what it
 # answers.
@@ -63,7 +63,7 @@ def describe_provider(provider: Provider) -> list[Any] | None:
     """
     described: list[Any] = []
     for part in parts(provider):
-        inner = held(part)
+        inner = inner_of(part)
         if inner and rank_of(part) in _SILENT:
             continue
         made_of: Any = getattr(part, "layer", part)
@@ -94,7 +94,7 @@ class Identity:
 
     def __init__(self, provider: Provider) -> None:
         chain = list(parts(provider))
-        self.leaves = [part for part in chain if not held(part)]
+        self.leaves = [part for part in chain if not inner_of(part)]
         self._has_budget = any(rank_of(part) == Rank.BUDGET for part in chain)
 
     def caller(self) -> Caller:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
 from math import inf
-from typing import Any, ClassVar, Generic, Self, TypeVar, cast, get_args
+from typing import Any, ClassVar, Generic, Self, TypeGuard, TypeVar, cast, get_args
 
 from .._registry import is_known
 from .._runtime.bugs import contain_bugs
@@ -30,18 +30,19 @@ from ..provider._ports import (
     check_port,
 )
 
-_BATCH = 20  # pages; for readers that do not say how many they can read at once
+_DEFAULT_BATCH = 20  # pages, for readers that do not say how many they can read at once
 _MAX_DEPTH = 100  # layers around each other
+_ROLES: tuple[Role, ...] = ("search", "read")
 
 
 class Rank(IntEnum):
-    """Where a layer stands, counted from the provider outwards: the lower the rank, the
-    closer to the provider.
+    """Where a layer stands, counted from the provider outwards.
 
-    Layers of the same rank stand in the order of their list, from the provider outwards
-    as well. Those below ``COMBINE`` are put around each provider, the others around all
-    of them together. So a retry waits for the throttle and is charged to the budget,
-    and an answer from the cache is free. Any number in between is a rank, too.
+    The lower the rank, the closer to the provider. Layers of the same rank stand in the
+    order of their list, from the provider outwards as well. Those below ``COMBINE`` are
+    put around each provider, the others around all of them together. So a retry waits
+    for the throttle and is charged to the budget, and an answer from the cache is free.
+    Any number in between is a rank, too.
     """
 
     ROBOTS = 5
@@ -63,23 +64,26 @@ L_co = TypeVar("L_co", bound="Layer", covariant=True)
 
 @dataclass(frozen=True)
 class Layer:
-    """The options of a layer: a value, without state. Base of all layers, which are
-    frozen dataclasses.
+    """The options of a layer: a value without state. Base of all layers.
 
     Called with a provider, it returns one that has the layer around it:
     ``Retry(5)(provider)``. One with the rank ``COMBINE`` is called with several
-    providers. In ``WebSearch(layers=[...])``, ``rank`` decides where it stands.
+    providers. In ``WebSearch(layers=[...])``, ``rank`` decides where it stands. Layers
+    are frozen dataclasses.
     """
 
     rank: ClassVar[int] = Rank.OUTERMOST
-    # the class based on ``ProviderWrapper[...]`` of it
+    # The class derived from ``ProviderWrapper[...]`` of this layer.
     running_part: ClassVar[Callable[..., Provider] | None] = None
 
-    def __new__(cls, *args: Any, **given: Any) -> Self:
-        """Answer what is not an option with the line to write."""
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        """Refuse providers, with an error that says what to write."""
         kind = cls.__name__
-        first = args[0] if args and isinstance(args[0], tuple | list) else args[:1]
-        if "inner" in given or (first and all(map(_is_provider, first))):
+        first: Sequence[Any] = args[:1]
+        if args and isinstance(args[0], tuple | list):
+            first = args[0]
+        has_providers = bool(first) and all(map(_is_provider, first))
+        if has_providers or "inner" in options:
             inside = ", ".join(["provider"] * max(len(first), 1))
             raise ConfigurationError(
                 f"{kind}: a provider is not an option: write {kind}(...)({inside})"
@@ -88,11 +92,11 @@ class Layer:
 
     @classmethod
     def of(cls, short: Any, /) -> Self:
-        """Return the layer that *short* stands for: the layer itself, or the value of
-        its first option.
-        """
-        make: Any = cls  # whose options this base does not know
-        layer: Self = short if isinstance(short, cls) else make(short)
+        """Return *short* if it is such a layer, else one whose first option it is."""
+        if isinstance(short, cls):
+            return short
+        make: Any = cls  # this base does not know the options of the derived class
+        layer: Self = make(short)
         return layer
 
     def start(self) -> Callable[..., Provider]:
@@ -107,40 +111,42 @@ class Layer:
         Raises:
             ConfigurationError: There is no such class.
         """
-        if (part := type(self).running_part) is None:
+        part = type(self).running_part
+        if part is None:
             kind = type(self).__name__
             raise ConfigurationError(
-                f"{kind} has no running part: write class "
-                f"Part(ProviderWrapper[{kind}]), or start"
+                f"{kind} has no running part: "
+                f"write class Part(ProviderWrapper[{kind}]), or start"
             )
         return partial(part, self)
 
     def __call__(self, *inner: Provider) -> Any:
-        """Return a provider with this layer around *inner*, or around several:
-        ``Fallback()(one, other)``.
+        """Return a provider with this layer around *inner*.
+
+        It may go around several: ``Fallback()(first, second)``.
 
         Raises:
-            ConfigurationError: One is not a provider, or can do nothing of what this
-                layer is for.
+            ConfigurationError: One is not a provider, or the layer would do nothing.
         """
         wrapped = Started(self).put_around(*inner)
-        roles: list[Role] = [
-            role for role in ("search", "read") if handles(wrapped, role)
-        ]
-        if not any(can(leaf, role) for leaf in leaves(wrapped) for role in roles):
-            kind, verbs = type(self).__name__, " or ".join(roles)
-            raise ConfigurationError(
-                f"{kind} would do nothing here: {wrapped.name} cannot {verbs}"
-            )
-        return wrapped
+        roles: list[Role] = [role for role in _ROLES if handles(wrapped, role)]
+        for leaf in leaves(wrapped):
+            if any(can(leaf, role) for role in roles):
+                return wrapped
+        kind = type(self).__name__
+        verbs = " or ".join(roles)
+        raise ConfigurationError(
+            f"{kind} would do nothing here: {wrapped.name} cannot {verbs}"
+        )
 
     def __deepcopy__(self, _: object) -> Self:
         return self
 
 
 class _Part(Generic[L_co]):
-    """A running part. The class of one registers itself with its layer, and a copy of
-    one starts without state.
+    """A running part, of one provider or of several.
+
+    Its class registers itself with its layer. A copy starts without state.
     """
 
     layer: L_co
@@ -148,23 +154,25 @@ class _Part(Generic[L_co]):
 
     def __init_subclass__(cls) -> None:
         for base in cls.__dict__.get("__orig_bases__", ()):
-            for layer in get_args(base):
-                if isinstance(layer, type) and issubclass(layer, Layer):
-                    layer.running_part = cast("Callable[..., Provider]", cls)
+            for argument in get_args(base):
+                if isinstance(argument, type) and issubclass(argument, Layer):
+                    argument.running_part = cast("Callable[..., Provider]", cls)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy the layer and what is inside: a copy starts without state. Parts that
-        share state do so in a copy.
+        """Copy the layer and what is inside, without the state.
+
+        Parts that share state share one `Started`, and so do their copies.
         """
-        return Started.put_around, (self._started or Started(self.layer), *held(self))
+        started = self._started or Started(self.layer)
+        return Started.put_around, (started, *inner_of(self))
 
 
 class ProviderWrapper(_Part[L_co]):
-    """Base of what a layer puts around one provider. It passes everything on: define
-    what the layer changes.
+    """Base of what a layer puts around one provider.
 
-    A ``read`` needs a ``read_many`` beside it, for pages that are read together. A copy
-    or pickle starts without state.
+    It passes everything on: define what the layer changes. A ``read`` needs a
+    ``read_many`` beside it, for pages that are read together. A copy or pickle starts
+    without state.
 
     Args:
         layer: The layer.
@@ -172,7 +180,8 @@ class ProviderWrapper(_Part[L_co]):
     """
 
     def __init__(self, layer: L_co, inner: Provider) -> None:
-        self.layer, self.inner = layer, inner
+        self.layer = layer
+        self.inner = inner
 
     @property
     def name(self) -> str:
@@ -203,7 +212,8 @@ class ProviderGroup(_Part[L_co]):
     separator: ClassVar[str]
 
     def __init__(self, layer: L_co, *inner: Provider) -> None:
-        self.layer, self.inner = layer, inner
+        self.layer = layer
+        self.inner = inner
 
     @property
     def name(self) -> str:
@@ -217,157 +227,175 @@ class ProviderGroup(_Part[L_co]):
 
 
 class Started:
-    """What a layer puts around providers, with the state that they share. A copy or
-    pickle is started again.
-    """
+    """A layer with the state that its providers share. A copy or pickle starts anew."""
 
     def __init__(self, layer: Layer) -> None:
-        self._layer, self._wrap = layer, layer.start()
+        self._layer = layer
+        self._wrap = layer.start()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Started, (self._layer,)
 
     def put_around(self, *inner: Provider) -> Provider:
-        """Return a provider with the layer around *inner*; check that both are, and
-        that everything is passed on.
+        """Return a provider with the layer around *inner*.
+
+        Check that all of them are providers, and that everything is passed on.
         """
-        kind = type(self._layer).__name__
-        for one in inner:
-            if not _is_provider(one):
-                raise ConfigurationError(
-                    f"{kind}: goes around a provider, not {type(one).__name__}"
-                )
-        others = ", provider" * (self._layer.rank == Rank.COMBINE)
-        if len(inner) != 1 and not (inner and others):
-            has = f"{len(inner)} providers" if inner else "no provider"
-            raise ConfigurationError(
-                f"{kind} has {has} inside: write {kind}(...)(provider{others})"
-            )
+        self._check_inner(inner)
         wrapped = self._wrap(*inner)
-        if list(map(id, held(wrapped))) != list(map(id, inner)):
-            raise ConfigurationError(
-                f"{kind}: start() must return a function from a provider to one whose "
-                f"inner it is"
-            )
-        check_part(wrapped)
-        if not handles(wrapped, "search") and not handles(wrapped, "read"):
-            raise ConfigurationError(
-                f"{kind} changes nothing: define search, or read and read_many, in its "
-                f"running part"
-            )
+        self._check_wrapped(wrapped, inner)
         if isinstance(wrapped, _Part):
             wrapped._started = self  # noqa: SLF001 - a copy needs it
         return wrapped
 
+    def _check_inner(self, inner: Sequence[object]) -> None:
+        kind = type(self._layer).__name__
+        for provider in inner:
+            if not _is_provider(provider):
+                raise ConfigurationError(
+                    f"{kind}: goes around a provider, not {type(provider).__name__}"
+                )
+        if len(inner) == 1:
+            return
+        combines = self._layer.rank == Rank.COMBINE
+        if inner and combines:
+            return
+        count = f"{len(inner)} providers" if inner else "no provider"
+        arguments = "provider, provider" if combines else "provider"
+        raise ConfigurationError(
+            f"{kind} has {count} inside: write {kind}(...)({arguments})"
+        )
+
+    def _check_wrapped(self, wrapped: Provider, inner: Sequence[Provider]) -> None:
+        kind = type(self._layer).__name__
+        if list(map(id, inner_of(wrapped))) != list(map(id, inner)):
+            raise ConfigurationError(
+                f"{kind}: start() must return a function "
+                "from a provider to one whose inner it is"
+            )
+        check_part(wrapped)
+        if not any(handles(wrapped, role) for role in _ROLES):
+            raise ConfigurationError(
+                f"{kind} changes nothing: define search, or read and read_many, "
+                "in its running part"
+            )
+
 
 def handles(wrapped: object, method: str) -> bool:
-    """Return whether the running part of a layer has *method*, and not only because its
-    base class passes it on.
+    """Return whether the running part of a layer has a *method* of its own.
+
+    One that its base class passes on does not count.
     """
-    own = getattr(type(wrapped), method, None)
-    return own is not getattr(ProviderWrapper, method) and callable(
-        getattr(wrapped, method, None)
-    )
+    if not callable(getattr(wrapped, method, None)):
+        return False
+    inherited = getattr(ProviderWrapper, method)
+    return getattr(type(wrapped), method, None) is not inherited
 
 
 def check_part(part: Provider) -> None:
-    """Check that *part* of a chain is a provider, and reads many pages at once if it is
-    a layer that reads.
+    """Check that *part* of a chain is a provider.
+
+    A layer that reads must also read many pages at once.
     """
     kind = type(part).__name__
     if isinstance(part, Layer):
         raise ConfigurationError(
-            f"{kind} has no provider inside: write {kind}(...)(provider), or "
-            f"layers=[{kind}(...)]"
+            f"{kind} has no provider inside: "
+            f"write {kind}(...)(provider), or layers=[{kind}(...)]"
         )
-    for inner in held(part):
+    for inner in inner_of(part):
         if not _is_provider(inner):
             raise ConfigurationError(
                 f"{kind}: inner: must be a provider, not {type(inner).__name__}"
             )
     check_port(part)
-    if held(part) and handles(part, "read") and not handles(part, "read_many"):
+    is_layer = bool(inner_of(part))
+    if is_layer and handles(part, "read") and not handles(part, "read_many"):
         raise ConfigurationError(
-            f"{kind} has read, but no read_many: pages that are read together would "
-            f"not pass through it"
+            f"{kind} has read, but no read_many: "
+            "pages that are read together would not pass through it"
         )
 
 
 def _is_provider(value: object) -> bool:
-    return not isinstance(value, type) and any(
-        callable(getattr(value, role, None)) for role in ("search", "read")
-    )
+    if isinstance(value, type):
+        return False
+    return any(can(value, role) for role in _ROLES)
 
 
-def held(provider: object) -> tuple[Provider, ...]:
+def inner_of(provider: object) -> tuple[Provider, ...]:
     """Return the providers directly inside *provider*; empty if it is not a layer."""
-    inner = getattr(provider, "inner", None)
-    if inner is None or isinstance(provider, type):
+    if isinstance(provider, type):
         return ()
-    return tuple(inner) if isinstance(inner, tuple | list) else (inner,)
+    inner = getattr(provider, "inner", None)
+    if inner is None:
+        return ()
+    if isinstance(inner, tuple | list):
+        return tuple(inner)
+    return (inner,)
 
 
 def rank_of(part: object) -> int | None:
-    """Return the rank of the layer that *part* of a chain belongs to; None if it has
-    none.
-    """
-    rank: int | None = getattr(getattr(part, "layer", part), "rank", None)
+    """Return the rank of the layer that *part* belongs to; None if it has none."""
+    layer = getattr(part, "layer", part)
+    rank: int | None = getattr(layer, "rank", None)
     return rank
 
 
 def parts(provider: Provider, *, around: tuple[int, ...] = ()) -> Iterator[Provider]:
-    """Yield *provider* and, if it is a layer, everything inside it; raise if a layer
-    contains itself.
+    """Yield *provider* and, if it is a layer, everything inside it.
+
+    *around* has the ids of the layers around it, so that one that contains itself is
+    an error.
     """
+    kind = type(provider).__name__
     if id(provider) in around:
-        raise ConfigurationError(f"a {type(provider).__name__} contains itself")
+        raise ConfigurationError(f"a {kind} contains itself")
     if len(around) >= _MAX_DEPTH:  # a property may make a new layer each time
-        raise ConfigurationError(
-            f"a {type(provider).__name__} is inside more than {_MAX_DEPTH} layers"
-        )
+        raise ConfigurationError(f"a {kind} is inside more than {_MAX_DEPTH} layers")
     yield provider
-    for inner in held(provider):
+    for inner in inner_of(provider):
         yield from parts(inner, around=(*around, id(provider)))
 
 
 def leaves(provider: Provider) -> list[Provider]:
-    """Return the innermost providers of *provider*; for one that is not a layer,
-    itself.
-    """
-    return [part for part in parts(provider) if not held(part)]
+    """Return the innermost providers; for one that is not a layer, itself."""
+    return [part for part in parts(provider) if not inner_of(part)]
 
 
 def reads_batches(provider: object) -> bool:
-    """Return whether *provider* reads many pages in one request: a layer does if
-    something inside it does.
+    """Return whether *provider* reads many pages in one request.
+
+    A layer does if something inside it does.
     """
     if not callable(getattr(provider, "read_many", None)):
         return False
-    inner = held(provider)
-    return not inner or any(map(reads_batches, inner))
+    inner = inner_of(provider)
+    if not inner:
+        return True
+    return any(reads_batches(part) for part in inner)
 
 
 def batch_size(provider: Provider) -> int:
-    """Return how many pages a provider that reads batches can be asked for at once."""
-    sizes = (
-        getattr(leaf, "limits", {}).get("pages_per_request")
-        for leaf in leaves(provider)
-    )
-    return min((size for size in sizes if size), default=_BATCH)
+    """Return how many pages a reader of batches can be asked for at once."""
+    limits = [getattr(leaf, "limits", {}) for leaf in leaves(provider)]
+    sizes = [limit.get("pages_per_request") for limit in limits]
+    return min((size for size in sizes if size), default=_DEFAULT_BATCH)
 
 
 def read_many(
     provider: Provider, urls: Sequence[str]
 ) -> Flow[list[Page | WebSearchError]]:
-    """Read pages with *provider*: in one request if it can, else one by one. Return the
-    page or its error for each URL, in order; an error that is raised means that none of
+    """Read pages with *provider*: in one request if it can, else one by one.
+
+    Return the page or its error for each URL, in order. If an error is raised, none of
     them was read.
     """
     if not reads_batches(provider):
         return (yield from read_each(provider, urls))
     try:
         pages = yield from cast("BatchReader", provider).read_many(urls)
-    except UnsafeURL:  # of one of them
+    except UnsafeURL:  # one of them is, and it must not take the others with it
         return (yield from read_each(provider, urls))
     if len(pages) != len(urls):
         raise BadResponse(
@@ -378,50 +406,66 @@ def read_many(
 
 
 def find_outage(pages: Sequence[Page | WebSearchError]) -> ServiceError | None:
-    """Return the first error of a batch in which the service failed for every page, and
-    may not fail again.
+    """Return the first error of a batch if a retry may help with the whole of it.
+
+    That is so if the service failed for every page, and may not fail again.
     """
-    failures = [
-        page
-        for page in pages
-        if isinstance(page, ServiceError) and page.temporary and not page.concerns_page
-    ]
-    return failures[0] if failures and len(failures) == len(pages) else None
+    failures: list[ServiceError] = []
+    for page in pages:
+        if not isinstance(page, ServiceError):
+            return None
+        if page.concerns_page or not page.temporary:
+            return None
+        failures.append(page)
+    return failures[0] if failures else None
 
 
 def read_each(
     provider: Provider, urls: Sequence[str]
 ) -> Flow[list[Page | WebSearchError]]:
-    """Read pages with *provider*, each on its own; return for each URL, in order, the
-    page or its error.
-    """
-    reading = cast("PageReader", provider)
-    flows = [contain_bugs(partial(reading.read, url), provider.name) for url in urls]
-    return (yield Gather(flows))  # type: ignore[no-any-return]
+    """Read each page on its own; return it or its error for each URL, in order."""
+    page_reader = cast("PageReader", provider)
+    reads = [
+        contain_bugs(partial(page_reader.read, url), provider.name) for url in urls
+    ]
+    return (yield Gather(reads))  # type: ignore[no-any-return]
 
 
 def address(query: SearchQuery, provider: Provider, *group: Provider) -> SearchQuery:
-    """Return *query* with the ``extra`` for *provider*; for one of a *group*, it must
-    say whom a parameter is for.
+    """Return *query* with the part of its ``extra`` that is for *provider*.
+
+    ``extra`` may have tables for providers, ``{"brave": {...}}``, and parameters beside
+    them. These need a table if several providers are asked: those of a *group*.
     """
     if not query.extra:
         return query
-    own = {leaf.name for leaf in leaves(provider)}
-    known = own.union(leaf.name for one in group for leaf in leaves(one))
-    named = {
-        key
-        for key, one in query.extra.items()
-        if isinstance(one, Mapping) and (key in known or is_known(key))
-    }
-    rest = {name: value for name, value in query.extra.items() if name not in named}
-    if rest and len(known) > 1:
-        line = f"extra={{{min(known)!r}: {{{next(iter(rest))!r}: ...}}}}"
+    own_names = {leaf.name for leaf in leaves(provider)}
+    names = set(own_names)
+    for member in group:
+        names.update(leaf.name for leaf in leaves(member))
+
+    tables: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
+    for name, value in query.extra.items():
+        is_table = isinstance(value, Mapping)
+        if is_table and (name in names or is_known(name)):
+            tables[name] = value
+        else:
+            parameters[name] = value
+
+    if parameters and len(names) > 1:
+        parameter = next(iter(parameters))
+        example = f"extra={{{min(names)!r}: {{{parameter!r}: ...}}}}"
         raise InvalidOption(
-            f"extra: several providers are asked, {', '.join(sorted(known))}: write "
-            f"{line}"
+            f"extra: several providers are asked, {', '.join(sorted(names))}: "
+            f"write {example}"
         )
-    parts = {name: query.extra[name] for name in named & own}
-    extra = parts if len(own) > 1 else {**rest, **parts.get(min(own), {})}
+    own_tables = {name: table for name, table in tables.items() if name in own_names}
+    if len(own_names) > 1:  # a group inside, which does the same for each of its own
+        extra = own_tables
+    else:
+        (own_name,) = own_names
+        extra = {**parameters, **own_tables.get(own_name, {})}
     return query.model_copy(update={"extra": extra})
 
 
@@ -452,22 +496,28 @@ def check_numbers(
     integer: bool = False,
     optional: bool = False,
 ) -> None:
-    """Check that fields of *layer* are numbers in these bounds, or None if they are
-    *optional*.
+    """Check that fields of *layer* are numbers in these bounds.
+
+    They may also be None if they are *optional*.
     """
-    kinds, kind = ((int,), "a whole number") if integer else ((int, float), "a number")
     for name in names:
         value = getattr(layer, name)
         if value is None and optional:
             continue
-        # NaN, too
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, kinds)
-            or not minimum <= value <= maximum
-        ):
-            most = f" and at most {maximum}" if maximum < inf else ""
-            raise ConfigurationError(
-                f"{type(layer).__name__}: {name}: must be {kind} of at least "
-                f"{minimum}{most}"
-            )
+        if _is_number(value, integer) and minimum <= value <= maximum:
+            continue
+        noun = "a whole number" if integer else "a number"
+        bounds = f"at least {minimum}"
+        if maximum < inf:
+            bounds += f" and at most {maximum}"
+        raise ConfigurationError(
+            f"{type(layer).__name__}: {name}: must be {noun} of {bounds}"
+        )
+
+
+def _is_number(value: object, integer: bool) -> TypeGuard[float]:
+    if isinstance(value, bool):
+        return False
+    if integer:
+        return isinstance(value, int)
+    return isinstance(value, int | float)

@@ -1,4 +1,4 @@
-"""Try again after a temporary failure."""
+"""Retry a call after a temporary failure."""
 
 from __future__ import annotations
 import random
@@ -21,24 +21,24 @@ from ._layer import Layer, ProviderWrapper, Rank, check_numbers, find_outage, le
 
 T = TypeVar("T")
 
-# has no state that a fork, or a program that sets a seed, would give to others
+# The system's generator has no state that a fork would copy or a seed would repeat.
 _random = random.SystemRandom()
-_PER_SECOND = 0.1  # retries gained by waiting
+_RETRIES_PER_SECOND = 0.1  # how fast the bucket refills on its own
 
 
 @dataclass(frozen=True)
 class Retry(Layer):
-    """Try again after a temporary failure, as long as there is time.
+    """Retry a call after a temporary failure, as long as there is time.
 
     The pause doubles, with full jitter (a random part of it), so that callers that
     failed together do not retry together:
-    https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter. If
-    the service says when to come back, that is the pause; if it is too long, the
+    https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter.
+    If the service says when to come back, that is the pause; if it is too long, the
     failure is raised.
 
-    Each provider has a bucket of extra attempts, so that they cannot multiply an
-    outage: while everything fails, about one call in five is tried again. The
-    ``attempts`` of the error that is raised at the end list what was tried.
+    Each provider has a bucket of extra attempts, so that retries cannot multiply an
+    outage: while everything fails, about one call in five is retried. The ``attempts``
+    of the error that is finally raised list what was tried.
 
     Args:
         attempts: Maximum number of attempts.
@@ -69,87 +69,91 @@ class Retry(Layer):
 class _RetryProvider(ProviderWrapper[Retry]):
     def __init__(self, layer: Retry, inner: Provider) -> None:
         super().__init__(layer, inner)
-        own_sites = any(map(opens_pages, leaves(inner)))
-        self._extra = Bucket(
-            None if own_sites else layer.extra_share, per_second=_PER_SECOND
-        )
+        extra_share = layer.extra_share
+        if any(opens_pages(leaf) for leaf in leaves(inner)):
+            extra_share = None  # each page is another site: no single service suffers
+        self._bucket = Bucket(extra_share, per_second=_RETRIES_PER_SECOND)
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        return self._persist(partial(super().search, query))
+        return self._retry(partial(super().search, query))
 
     def read(self, url: str, /) -> Flow[Page]:
-        return self._persist(partial(super().read, url))
+        return self._retry(partial(super().read, url))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
-        """Read many pages, again if the request failed, or all of them for a reason
-        that may pass.
-        """
+        """Read many pages; retry if the request or all of its pages failed."""
         pages: list[Page | WebSearchError] = []
         read = super().read_many
 
         def attempt() -> Flow[None]:
             pages[:] = yield from read(urls)
-            if outage := find_outage(pages):
+            outage = find_outage(pages)
+            if outage is not None:
                 raise outage
 
         try:
-            yield from self._persist(attempt)
-        except ServiceError as failure:
-            if not any(failure is page for page in pages):
+            yield from self._retry(attempt)
+        except ServiceError as error:
+            is_outage = any(error is page for page in pages)
+            if not is_outage:
                 raise
+        # After an outage, each page has its own error, as if it had been read alone.
         return pages
 
-    def _persist(self, attempt: Callable[[], Flow[T]]) -> Flow[T]:
-        self._extra.add_call()
-        tried: list[Attempt] = []
-        first = monotonic()
+    def _retry(self, call: Callable[[], Flow[T]]) -> Flow[T]:
+        self._bucket.add_call()
+        attempts: list[Attempt] = []
+        first_start = monotonic()
         while True:
-            began = monotonic()
+            start = monotonic()
             try:
-                return (yield from attempt())
-            except ServiceError as failure:
-                # the sender does not know for which provider it sends
-                failure.provider = failure.provider or self.name
-                tried.append(
-                    Attempt(
-                        failure.code,
-                        round(began - first, 3),
-                        round(monotonic() - began, 3),
-                    )
-                )
-                failure.attempts = tuple(tried)
-                pause = self._pause(failure, len(tried))
-                if (
-                    not failure.temporary
-                    or len(tried) >= self.layer.attempts
-                    or pause > min(self.layer.wait_max, time_left())
-                ):
-                    raise
-                if (
-                    failure.retry_after is not None
-                    and not current_call().patience.allows(pause)
-                ):
-                    failure.concerns_caller = True  # another one may be more patient
-                    raise
-                if not self._extra.take():
-                    failure.add_note(
-                        f"Not tried again: {self.name} has failed often, and its "
-                        f"retries are used up."
-                    )
+                return (yield from call())
+            except ServiceError as error:
+                offset = round(start - first_start, 3)
+                duration = round(monotonic() - start, 3)
+                attempts.append(Attempt(error.code, offset, duration))
+                error.attempts = tuple(attempts)
+                # The HTTP client does not know for which provider it sends.
+                error.provider = error.provider or self.name
+                pause = self._find_pause(error)
+                if not self._may_retry(error, pause):
                     raise
                 events.emit(
                     events.Wait(
                         provider=self.name,
                         seconds=pause,
                         reason="retry",
-                        attempt=len(tried),
-                        error=failure,
+                        attempt=len(attempts),
+                        error=error,
                     )
                 )
             yield Sleep(pause)
 
-    def _pause(self, failure: ServiceError, number: int) -> float:
-        if failure.retry_after is not None:
-            return failure.retry_after
-        first = self.layer.wait_initial * (2 if isinstance(failure, RateLimited) else 1)
-        return _random.uniform(0, min(first * 2 ** (number - 1), self.layer.wait_max))
+    def _find_pause(self, error: ServiceError) -> float:
+        if error.retry_after is not None:
+            return error.retry_after
+        first_pause = self.layer.wait_initial
+        if isinstance(error, RateLimited):
+            first_pause *= 2
+        doublings = len(error.attempts) - 1
+        limit = min(first_pause * 2**doublings, self.layer.wait_max)
+        return _random.uniform(0, limit)
+
+    def _may_retry(self, error: ServiceError, pause: float) -> bool:
+        """Return whether to retry; if so, take one extra attempt from the bucket."""
+        if not error.temporary:
+            return False
+        if len(error.attempts) >= self.layer.attempts:
+            return False
+        if pause > min(self.layer.wait_max, time_left()):
+            return False
+        if error.retry_after is not None and not current_call().patience.allows(pause):
+            error.concerns_caller = True  # another caller may be more patient
+            return False
+        if not self._bucket.take():
+            error.add_note(
+                f"Not tried again: {self.name} has failed often, "
+                "and its retries are used up."
+            )
+            return False
+        return True

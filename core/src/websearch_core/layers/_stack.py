@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import ConfigurationError
 from ..provider._ports import Provider, Role, can
-from ._layer import Layer, Rank, Started, handles, held
+from ._layer import Layer, Rank, Started, handles, inner_of
 
 
 class Stack:
@@ -84,7 +84,7 @@ class Stack:
         self, provider: Provider, role: Role, default: Sequence[Layer]
     ) -> Provider:
         for layer in _sort_outwards(
-            [*self._given, *([] if held(provider) else default)]
+            [*self._given, *([] if inner_of(provider) else default)]
         ):
             if layer.rank < Rank.COMBINE:
                 provider = self._wrap_for(role, layer, provider)
@@ -151,15 +151,13 @@ def _check(layer: object) -> Layer:
         raise ConfigurationError(
             f"layers: {layer.__name__} is a class: write {layer.__name__}()"
         )
-    if held(layer):
+    if inner_of(layer):
         raise ConfigurationError(
-            f"layers: {kind} already holds a provider; remove it, or pass {kind} as "
-            f"the provider"
+            f"layers: {kind} already holds a provider; remove it, or pass {kind} as the provider"
         )
     if not isinstance(layer, Layer):
         raise ConfigurationError(
-            f"layers: {kind} is not a layer: its base class must be "
-            f"websearch_core.layers.Layer"
+            f"layers: {kind} is not a layer: its base class must be websearch_core.layers.Layer"
         )
     if not isinstance(layer.rank, int):
         raise ConfigurationError(f"layers: the rank of {kind} is not a number")

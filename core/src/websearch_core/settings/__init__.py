@@ -36,7 +36,7 @@ from ..provider._declare import FoundFile
 from . import _merge
 from ._build import conceal
 from ._merge import Options
-from ._shapes import SWITCH, flatten
+from ._shapes import SWITCH, Name, flatten
 from ._sources import ARGUMENT, DEFAULT, Option, Source, Table, read_files
 from ._values import (
     SECRET_PARTS,
@@ -213,7 +213,7 @@ class Settings(BaseModel):
         """Return the source of a setting, or of a part of one: ``source("timeout",
         "read")``.
         """
-        option = self._chosen.get(path)
+        option = self._chosen.get(Name(*path))
         return option.source if option else DEFAULT
 
     def find_layer(self, kind: str) -> Any:
@@ -230,7 +230,7 @@ class Settings(BaseModel):
         """Return the *kind* of layer that the setting *name* chooses, False if none, or
         None if it says nothing.
         """
-        switch = self._chosen.get((name,))
+        switch = self._chosen.get(Name(name))
         value = switch and switch.value
         return (
             value
@@ -258,7 +258,7 @@ class Settings(BaseModel):
     def switched_off(self, provider: str | None = None) -> Source | None:
         """Return what switches *provider* off, or everything; None if nothing does."""
         path = ("providers", provider, SWITCH) if provider else (SWITCH,)
-        switch = self._chosen.get(path)
+        switch = self._chosen.get(Name(*path))
         on = self.enabled if provider is None else switch is None or switch.value
         return None if on else self.source(*path)
 
@@ -314,9 +314,9 @@ def _as_options(table: Table) -> Options:
 
 def _without_options(options: Options) -> Options:
     """Return *options* without what may be a key."""
-    kept = {
-        path: option
-        for path, option in options.items()
-        if path[0] != "providers" or path[2:] == (SWITCH,)
-    }
-    return {path: option for path, option in kept.items() if path not in SECRET_PARTS}
+    kept: Options = {}
+    for name, option in options.items():
+        may_be_key = name.group == "providers" and name.option != SWITCH
+        if not may_be_key and name.path not in SECRET_PARTS:
+            kept[name] = option
+    return kept

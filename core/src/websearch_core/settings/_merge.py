@@ -1,5 +1,6 @@
-"""Merge what several sources set: the arguments, the environment and files; read the
-environment, and check each.
+"""Merge what several sources set: the arguments, the environment and files.
+
+Read the environment, and check each source.
 """
 
 from __future__ import annotations
@@ -7,7 +8,7 @@ import functools
 import json
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -26,366 +27,459 @@ from ..models._domains import Domains, parse_domain
 from ..provider._declare import FoundFile, field_notes, find_found_file, is_secret
 from ._build import check_entries, limit_of, too_high
 from ._names import Form, find_aliases, find_line, has_variable, name_variable
-from ._shapes import OTHER_NAMES, SWITCH, Path, flatten
+from ._shapes import OTHER_NAMES, SWITCH, Name, flatten
 from ._sources import NAMED, Option, Source, Table, make_refusal
 from ._values import CONCERNS, HOMES, IN_ENVIRONMENT, PARTS
 
-Options: TypeAlias = dict[Path, Option]  # of one source, or of all
+Options: TypeAlias = dict[Name, Option]  # of one source, or of all
 
-_BUDGET = ("layers", "budget", "limit")
+_ENABLED = Name("enabled")
+_BUDGET = Name("budget")
+_BUDGET_LIMIT = Name("layers", "budget", "limit")
+_PROVIDER = Name("provider")
+_ALLOWED = Name("allowed_domains")
+_BLOCKED = Name("blocked_domains")
+
 _PREFIX = name_variable(("",))
 # Variables that are read elsewhere.
 _OTHER_VARIABLES = (
     NAMED,
     ENV_FILE,
-    *(f"{_PREFIX}{name}" for name in ("BROWSER_PATH", "INDEX", "MCP_TOKENS")),
+    f"{_PREFIX}BROWSER_PATH",
+    f"{_PREFIX}INDEX",
+    f"{_PREFIX}MCP_TOKENS",
 )
 _log = logging.getLogger(__name__)
 
 
 def read_environment(fields: Mapping[str, Any]) -> Options:
-    """Return what the environment sets of *fields* and their parts; raise
-    `ConfigurationError` for what is wrong.
+    """Return what the environment sets of *fields* and their parts.
+
+    Raises:
+        ConfigurationError: A variable is wrong.
     """
-    given: Options = {}
-    whole = [(name,) for name in fields if has_variable(name)]
-    paths = [
-        *whole,
-        *((name, part) for name, parts in IN_ENVIRONMENT.items() for part in parts),
-    ]
-    variables = {name_variable(path): path for path in paths}
-    for name in sorted(
-        {*os.environ, *read_env_file()} - {*variables, *_OTHER_VARIABLES}
-    ):
-        if name.startswith(_PREFIX):
-            _warn_of_variable(name, tuple(variables), tuple(fields))
-    for variable, path in variables.items():
-        if not (value := read_variable(variable)):
+    variables = _list_variables(fields)
+    _warn_of_unknown_variables(variables, fields)
+    options: Options = {}
+    for variable, name in variables.items():
+        text = read_variable(variable)
+        if not text:
             continue
         source = Source("environment", describe_variable(variable))
-        is_json = path[0] in {"providers", "layers"} or value.lstrip().startswith("{")
-        try:
-            entry = json.loads(value) if is_json else value
-        except (ValueError, RecursionError):
-            raise ConfigurationError(f"{source}: not JSON") from None
-        given |= flatten(
-            Table(source, {path[0]: {path[1]: entry} if path[1:] else entry}), fields
-        )
-    return given
+        value = _parse_variable(text, name, source)
+        if name.part is not None:
+            value = {name.part: value}
+        options |= flatten(Table(source, {name.group: value}), fields)
+    return options
 
 
-def check_options(given: Options, fields: Mapping[str, Any]) -> None:
-    """Raise `ConfigurationError` for unknown names, and for what a found file may not
-    set.
-    """
-    for path, option in given.items():
+def _list_variables(fields: Collection[str]) -> dict[str, Name]:
+    """Return the variables of all settings and parts of settings that have one."""
+    names = [Name(field) for field in fields if has_variable(field)]
+    for group, parts in IN_ENVIRONMENT.items():
+        names += [Name(group, part) for part in parts]
+    return {name_variable(name.path): name for name in names}
+
+
+def _warn_of_unknown_variables(
+    variables: Collection[str], fields: Collection[str]
+) -> None:
+    known = {*variables, *_OTHER_VARIABLES}
+    for variable in sorted({*os.environ, *read_env_file()} - known):
+        if variable.startswith(_PREFIX):
+            _warn_of_variable(variable, tuple(variables), tuple(fields))
+
+
+def _parse_variable(text: str, name: Name, source: Source) -> Any:
+    is_json = name.group in {"providers", "layers"} or text.lstrip().startswith("{")
+    if not is_json:
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise ConfigurationError(f"{source}: not JSON") from None
+
+
+def check_options(options: Options, fields: Mapping[str, Any]) -> None:
+    """Raise an error for unknown names, and for what a found file may not set."""
+    for name, option in options.items():
         source = option.source
-        if path[0] == "providers" and path[2:] == (SWITCH,):
-            if not isinstance(option.value, bool):
-                raise ConfigurationError(f"{source.at()}: must be true or false")
-        elif path[0] == "providers":
-            check_entries(provider_class(path[1]), dict.fromkeys(path[2:], option))
-        else:
-            if problem := _describe_unknown(path, fields, given):
-                raise ConfigurationError(f"{source.at()}: {problem}")
-            if not source.trusted and not _is_open(path, fields):
-                raise _make_refusal(path, source, "may not be set here")
+        if name.group == "providers":
+            _check_provider_option(name, option)
+            continue
+        problem = _describe_unknown(name, fields, options)
+        if problem:
+            raise ConfigurationError(f"{source.at()}: {problem}")
+        if not source.trusted and not _is_open(name, fields):
+            raise _make_refusal(name, source, "may not be set here")
 
 
-def _describe_unknown(path: Path, fields: Mapping[str, Any], given: Options) -> str:
-    """Return what to write instead of an unknown setting, or part of one; empty if it
-    is known. Layers check theirs.
+def _check_provider_option(name: Name, option: Option) -> None:
+    if name.option != SWITCH:
+        entries = {} if name.option is None else {name.option: option}
+        check_entries(provider_class(name.parent), entries)
+    elif not isinstance(option.value, bool):
+        raise ConfigurationError(f"{option.source.at()}: must be true or false")
+
+
+def _describe_unknown(name: Name, fields: Mapping[str, Any], options: Options) -> str:
+    """Return what to write instead of an unknown setting, or part of one.
+
+    Empty if it is known. Layers check their options themselves.
     """
-    name, known = (
-        (path[1], PARTS[path[0]])
-        if path[1:] and path[0] in PARTS
-        else (path[0], fields)
-    )
-    if name in known:
+    known: Collection[str] = fields
+    other_settings: Collection[str] = fields
+    word = name.group
+    if name.part is not None and name.group in PARTS:
+        word = name.part
+        known = PARTS[name.group]
+        # The domains are settings and search options alike.
+        other_settings = fields.keys() - known
+    if word in known:
         return ""
-    form: Form = "setting" if given[path].source.kind == "argument" else "file"
-    asked = given.get(("provider",))
-    # domains may be both
-    others = fields if known is fields else fields.keys() - known.keys()
-    if line := find_line(name, others, form, asked=asked and asked.value):
+    is_argument = options[name].source.kind == "argument"
+    form: Form = "setting" if is_argument else "file"
+    provider = options.get(_PROVIDER)
+    asked = None if provider is None else provider.value
+    line = find_line(word, other_settings, form, asked=asked)
+    if line:
         return f"write {line}"
-    return (
-        f"not an "
-        f"option{suggest_name(name, known, {**find_aliases(known), **{one: one for one in OTHER_NAMES}})}"
-    )
+    aliases = find_aliases(known)
+    aliases.update({alias: alias for alias in OTHER_NAMES})
+    return f"not an option{suggest_name(word, known, aliases)}"
 
 
-def _is_open(path: Path, fields: Mapping[str, Any]) -> bool:
-    """Return whether a found file may set *path*. Layers of other packages may do
-    anything.
+def _is_open(name: Name, fields: Mapping[str, Any]) -> bool:
+    """Return whether a found file may set *name*.
+
+    Layers of other packages may do anything, so their options are not open.
     """
-    if path[0] == "layers" and not path[2:]:  # an empty table adds the layer, too
-        return any(map(find_found_file, field_notes(layer_class(path[1])).values()))
-    return find_found_file(_find_notes(path, fields)) is not None
+    if name.group == "layers" and name.option is None:
+        # An empty table adds the layer, too: it is open if any of its options is.
+        notes = field_notes(layer_class(name.parent)).values()
+        return any(find_found_file(one) for one in notes)
+    return find_found_file(_find_notes(name, fields)) is not None
 
 
-def _find_notes(path: Path, fields: Mapping[str, Any]) -> Sequence[Any]:
-    """Return what says who may set *path*."""
-    match path:
-        case _, _, option if option == SWITCH:
-            return [FoundFile(at_most=True)]
-        case "layers", kind, option:
-            # making it says that it is unknown
-            return field_notes(layer_class(kind)).get(option, [FoundFile()])
-        case group, part:
-            return PARTS[group][part]
-        case _:
-            notes: Sequence[Any] = fields[path[0]].metadata
-            return notes
+def _find_notes(name: Name, fields: Mapping[str, Any]) -> Sequence[Any]:
+    """Return the notes of a field, which say who may set it."""
+    if name.option == SWITCH:
+        return [FoundFile(at_most=True)]
+    if name.option is not None:
+        notes = field_notes(layer_class(name.parent))
+        # An unknown option is refused when the layer is made.
+        return notes.get(name.option, [FoundFile()])
+    if name.part is not None:
+        return PARTS[name.group][name.part]
+    metadata: Sequence[Any] = fields[name.group].metadata
+    return metadata
 
 
 def merge(sources: list[Options]) -> Options:
-    """Return the first value of each setting; one of a found file with the first
-    trusted value as its limit.
+    """Return the first value of each setting.
+
+    One of a found file has the first trusted value as its limit.
     """
     chosen: Options = {}
-    for given in sources:
-        for path, option in given.items():
-            first = chosen.setdefault(path, option)
-            if (
-                isinstance(option.value, Layer)
-                and first.value == CONCERNS.get(path[0])
-                and not options_of(first.value, chosen)
-            ):
-                # what is only switched on is the layer that a lower source describes
-                chosen[path] = option
-            if (
-                option.source.trusted
-                and not first.source.trusted
-                and first.limit is None
-            ):
-                chosen[path] = replace(first, limit=option.value)
+    for options in sources:
+        for name, option in options.items():
+            first = chosen.setdefault(name, option)
+            if _is_described_by(first, option, name, chosen):
+                chosen[name] = option
+            is_overruled = option.source.trusted and not first.source.trusted
+            if is_overruled and first.limit is None:
+                chosen[name] = replace(first, limit=option.value)
     return chosen
 
 
-def nest(given: Options) -> dict[str, Any]:
-    """Return the values of *given* by name, as `Settings` validates them."""
+def _is_described_by(first: Option, lower: Option, name: Name, chosen: Options) -> bool:
+    """Return whether *lower* is the layer that *first* only switches on."""
+    if not isinstance(lower.value, Layer):
+        return False
+    if first.value != CONCERNS.get(name.group):
+        return False
+    return not options_of(first.value, chosen)
+
+
+def nest(options: Options) -> dict[str, Any]:
+    """Return the values of *options* by name, as `Settings` validates them."""
     values: dict[str, Any] = {}
-    for path, option in given.items():
-        if path[0] in CONCERNS or (
-            path[0] == "layers" and path[1:2] and path[1] in HOMES
-        ):
+    for name, option in options.items():
+        if name.group in CONCERNS:
             continue
-        if len(path) == 1:
-            values[path[0]] = option.value
-        elif path[0] in PARTS:
-            values.setdefault(path[0], {})[path[1]] = option.value
-        else:
-            table = values.setdefault(path[0], {}).setdefault(path[1], {})
-            if path[2:] and path[2:] != (SWITCH,):
-                table[path[2]] = option.value
-    return values | {
-        name: made for name in CONCERNS if (made := find_layer(name, given)) is not None
-    }
+        if name.group == "layers" and name.part in HOMES:
+            continue
+        if name.part is None:
+            values[name.group] = option.value
+            continue
+        group = values.setdefault(name.group, {})
+        if name.group in PARTS:
+            group[name.part] = option.value
+            continue
+        table = group.setdefault(name.part, {})
+        if name.option is not None and name.option != SWITCH:
+            table[name.option] = option.value
+    for setting in CONCERNS:
+        layer = find_layer(setting, options)
+        if layer is not None:
+            values[setting] = layer
+    return values
 
 
-def find_layer(name: str, given: Options) -> Any:
-    """Return the layer that the setting *name* is, False if it is switched off, or None
-    if nothing is said.
+def find_layer(setting: str, options: Options) -> Any:
+    """Return the layer that *setting* is.
+
+    False if it is switched off, or None if nothing is said.
     """
-    if (switch := given.get((name,))) is None or switch.value is False:
-        return None if switch is None else False
-    if not isinstance(switch.value, str):
-        check_home(switch.value, name)
-        return switch.value
-    return build_layer(switch.value, options_of(switch.value, given), switch.source)
+    switch = options.get(Name(setting))
+    if switch is None:
+        return None
+    if switch.value is False:
+        return False
+    if isinstance(switch.value, str):
+        kind = switch.value
+        return build_layer(kind, options_of(kind, options), switch.source)
+    check_home(switch.value, setting)
+    return switch.value
 
 
-def options_of(kind: str, given: Options, table: str = "layers") -> dict[str, Option]:
-    """Return the options that *given* sets for the layer *kind*, or for one of another
-    *table*.
-    """
+def options_of(part: str, options: Options, group: str = "layers") -> dict[str, Option]:
+    """Return the options of the layer *part*, or of one of another *group*."""
     return {
-        path[2]: option
-        for path, option in given.items()
-        if path[:2] == (table, kind) and path[2:]
+        name.option: option
+        for name, option in options.items()
+        if name.group == group and name.part == part and name.option is not None
     }
 
 
 def build_layer(kind: str, options: Mapping[str, Option], source: Source) -> Any:
-    """Make the layer that is called *kind* in settings files; an error says where the
-    wrong option is.
+    """Make the layer that is called *kind* in settings files.
+
+    An error says where the wrong option is.
     """
     cls: Any = layer_class(kind)
-    known = list(field_notes(cls))
-    for option, one in options.items():
-        where = one.source.at(one.source.key or f"layers.{kind}.{option}")
-        if known and option not in known:
-            raise ConfigurationError(
-                f"{where}: not an option{suggest_name(option, known)}"
-            )
-    sources = [one.source for one in options.values()] or [source]
-    where = sources[0].at(*dict.fromkeys(one.key for one in sources))
+    _check_layer_options(cls, kind, options)
+    sources = [option.source for option in options.values()] or [source]
+    keys = dict.fromkeys(source.key for source in sources)
+    place = sources[0].at(*keys)
     try:
-        return cls(**{option: one.value for option, one in options.items()})
+        return cls(**{name: option.value for name, option in options.items()})
+    except ValidationError as error:
+        raise ConfigurationError(f"{place}: {describe_problems(error)}") from None
     except (TypeError, ValueError, ConfigurationError) as error:
-        problem = (
-            describe_problems(error) if isinstance(error, ValidationError) else error
-        )
-        raise ConfigurationError(f"{where}: {problem}") from None
+        raise ConfigurationError(f"{place}: {error}") from None
 
 
-def check_home(layer: Any, name: str = "layers") -> None:
-    """Raise `ConfigurationError` if *layer* belongs to another setting than *name*; the
-    message says to which.
+def _check_layer_options(cls: Any, kind: str, options: Mapping[str, Option]) -> None:
+    known = list(field_notes(cls))
+    for name, option in options.items():
+        source = option.source
+        place = source.at(source.key or f"layers.{kind}.{name}")
+        if known and name not in known:
+            hint = suggest_name(name, known)
+            raise ConfigurationError(f"{place}: not an option{hint}")
+
+
+def check_home(layer: Any, setting: str = "layers") -> None:
+    """Raise an error if *layer* belongs to another setting than *setting*.
+
+    A layer of another package may take the place of ours if it has the same rank.
     """
-    kinds = {layer_class(kind): home.partition(".")[0] for kind, home in HOMES.items()}
-    home = next(
-        (home for cls, home in kinds.items() if isinstance(layer, cls)), "layers"
-    )
-    if home != name and (
-        name == "layers"
-        or home != "layers"
-        or layer.rank != layer_class(CONCERNS[name]).rank
-    ):
-        kind = type(layer).__name__
-        write = f"layers=[{kind}(...)]" if home == "layers" else f"{home}={kind}(...)"
-        raise ConfigurationError(f"{name}: {kind} does not belong here: write {write}")
+    home = _find_home(layer)
+    if home == setting:
+        return
+    is_foreign = home == "layers"
+    if is_foreign and layer.rank == layer_class(CONCERNS[setting]).rank:
+        return
+    kind = type(layer).__name__
+    line = f"layers=[{kind}(...)]" if is_foreign else f"{home}={kind}(...)"
+    raise ConfigurationError(f"{setting}: {kind} does not belong here: write {line}")
+
+
+def _find_home(layer: Any) -> str:
+    """Return the setting that a layer belongs to: ``layers`` unless it has its own."""
+    for kind, home in HOMES.items():
+        if isinstance(layer, layer_class(kind)):
+            return home.partition(".")[0]
+    return "layers"
 
 
 def describe_invalid(error: ValidationError, chosen: Options) -> ConfigurationError:
     """Make the error for invalid values, which says where each is."""
-    said: dict[str, None] = {}
+    problems: dict[str, None] = {}  # in order, each once
     for problem in error.errors(
         include_url=False, include_context=False, include_input=False
     ):
-        path = tuple(map(str, problem["loc"]))
-        known = next((path[:n] for n in (2, 1) if path[:n] in chosen), ())
-        source = chosen[known].source if known else Source("argument", written=path[:1])
-        said[
-            f"{source.at('.'.join([source.key, *path[len(known) or 1 :]]))}: "
-            f"{describe_problem(problem)}"
-        ] = None
-    return ConfigurationError("; ".join(said))
+        words = [str(word) for word in problem["loc"]]
+        source, inner = _find_source(words, chosen)
+        place = source.at(".".join([source.key, *inner]))
+        problems[f"{place}: {describe_problem(problem)}"] = None
+    return ConfigurationError("; ".join(problems))
+
+
+def _find_source(words: list[str], chosen: Options) -> tuple[Source, list[str]]:
+    """Return the source of the value at *words*, and the words inside that value."""
+    for length in (2, 1):
+        if len(words) < length:
+            continue
+        option = chosen.get(Name(*words[:length]))
+        if option is not None:
+            return option.source, words[length:]
+    return Source("argument", written=tuple(words[:1])), words[1:]
 
 
 def narrow(chosen: Options) -> Options:
-    """Combine the domains and the budget of a found file with those of a trusted source
-    that they would replace.
+    """Combine the domains and the budget of a found file with trusted ones.
+
+    A found file may only narrow what a trusted source says, not replace it.
     """
     narrowed = dict(chosen)
-    budget = chosen.get(_BUDGET)
-    if budget and not budget.source.trusted and budget.limit is not None:
+    budget = chosen.get(_BUDGET_LIMIT)
+    if budget is not None and _overrules(budget):
         limits = (*split_texts(budget.limit), *split_texts(budget.value))
-        narrowed[_BUDGET] = replace(budget, value=limits, limit=None)
-    for path in (("allowed_domains",), ("blocked_domains",)):
-        option = chosen.get(path)
-        if option is None or option.source.trusted or option.limit is None:
+        narrowed[_BUDGET_LIMIT] = replace(budget, value=limits, limit=None)
+    for name in (_ALLOWED, _BLOCKED):
+        option = chosen.get(name)
+        if option is None or not _overrules(option):
             continue
-        found, trusted = (
-            _parse_domains(value) for value in (option.value, option.limit)
-        )
+        found = _parse_domains(option.value)
+        trusted = _parse_domains(option.limit)
         if found is None or trusted is None:
             continue  # the validation of the settings says what is wrong
-        if path == ("blocked_domains",):
-            narrowed[path] = replace(option, value=trusted + found, limit=None)
-        elif (both := Domains(allowed=trusted).narrow(found)) is not None:
-            narrowed[path] = replace(option, value=both.allowed, limit=None)
+        if name == _BLOCKED:
+            domains = trusted + found
         else:
-            raise _make_refusal(
-                path, option.source, "may only narrow those set elsewhere"
-            )
+            both = Domains(allowed=trusted).narrow(found)
+            if both is None:
+                reason = "may only narrow those set elsewhere"
+                raise _make_refusal(name, option.source, reason)
+            domains = both.allowed
+        narrowed[name] = replace(option, value=domains, limit=None)
     return narrowed
 
 
+def _overrules(option: Option) -> bool:
+    """Return whether an option of a found file comes before that of a trusted one."""
+    return not option.source.trusted and option.limit is not None
+
+
 def check_limits(settings: BaseModel, chosen: Options) -> None:
-    """Raise `ConfigurationError` for a limit that is higher than a found file may
-    set.
-    """
+    """Raise an error for a limit that is higher than a found file may set."""
     trusted = {
-        path
-        for path, one in chosen.items()
-        if one.source.trusted or one.limit is not None
+        name
+        for name, option in chosen.items()
+        if option.source.trusted or option.limit is not None
     }
-    for path, option in chosen.items():
-        if option.source.trusted:
-            continue
-        value, limit = option.value, option.limit
-        if path == ("budget",) and value is False:
-            raise _make_refusal(path, option.source, "may not be switched off here")
-        if path[0] in CONCERNS:
-            value, limit = bool(value), limit and bool(limit)
-        elif path[0] in {"layers", "providers"}:
-            if path[2:] != (SWITCH,) and not (
-                path[0] == "layers" and path[2:] and isinstance(value, int | float)
-            ):
-                continue
-        else:
-            value = _find_value(settings, path)
-            if limit is not None:
-                limit = _find_value(
-                    type(settings)(**nest({path: replace(option, value=limit)})), path
-                )
-        notes = _find_notes(path, type(settings).model_fields)
-        if too_high(value, notes, limit):
-            most = limit_of(notes, limit)
-            why = (
-                "may not be switched on here"
-                if isinstance(most, bool)
-                else f"may not be more than {most} here"
-            )
-            raise _make_refusal(path, option.source, why)
-        replaced = (note := find_found_file(notes)) and note.replaces
-        if replaced and (path[0], replaced) in trusted:
-            raise _make_refusal(
-                path, option.source, f"may not take the place of {replaced} here"
-            )
+    for name, option in chosen.items():
+        if not option.source.trusted:
+            _check_limit(name, option, settings, trusted)
 
 
-def _find_value(settings: BaseModel, path: Path) -> Any:
-    value = getattr(settings, path[0])
-    for part in path[1:]:
-        value = value.get(part) if isinstance(value, Mapping) else getattr(value, part)
-    return value
+def _check_limit(
+    name: Name, option: Option, settings: BaseModel, trusted: Collection[Name]
+) -> None:
+    if name == _BUDGET and option.value is False:
+        raise _make_refusal(name, option.source, "may not be switched off here")
+    if not _has_limit(name, option.value):
+        return
+    value, limit = _find_value_and_limit(name, option, settings)
+    notes = _find_notes(name, type(settings).model_fields)
+    if too_high(value, notes, limit):
+        maximum = limit_of(notes, limit)
+        reason = f"may not be more than {maximum} here"
+        if isinstance(maximum, bool):
+            reason = "may not be switched on here"
+        raise _make_refusal(name, option.source, reason)
+    note = find_found_file(notes)
+    if note and note.replaces and Name(name.group, note.replaces) in trusted:
+        reason = f"may not take the place of {note.replaces} here"
+        raise _make_refusal(name, option.source, reason)
 
 
-def warn_of_keys(given: Options) -> None:
-    """Warn of each key in *given*, a file that other users of this machine can read."""
-    for path, option in given.items():
-        if path[0] == "providers" and path[2:] and _is_key(path, option.value):
-            _warn_once(option.source, ".".join(path))
+def _has_limit(name: Name, value: Any) -> bool:
+    """Return whether a value can be too high.
+
+    Providers check their own options, and only numbers of layers are limited.
+    """
+    if name.group not in {"layers", "providers"}:
+        return True
+    if name.option == SWITCH:
+        return True
+    is_layer_option = name.group == "layers" and name.option is not None
+    return is_layer_option and isinstance(value, int | float)
+
+
+def _find_value_and_limit(
+    name: Name, option: Option, settings: BaseModel
+) -> tuple[Any, Any]:
+    """Return a value and its trusted limit, in the form in which they are compared."""
+    if name.group in CONCERNS:  # a layer is on or off
+        return bool(option.value), option.limit and bool(option.limit)
+    if name.group in {"layers", "providers"}:
+        return option.value, option.limit
+    value = _find_value(settings, name)
+    if option.limit is None:
+        return value, None
+    # The limit is not validated yet: it may be a text where the value is a number.
+    limit_alone = {name: replace(option, value=option.limit)}
+    trusted_settings = type(settings)(**nest(limit_alone))
+    return value, _find_value(trusted_settings, name)
+
+
+def _find_value(settings: BaseModel, name: Name) -> Any:
+    value = getattr(settings, name.group)
+    if name.part is None:
+        return value
+    if isinstance(value, Mapping):
+        return value.get(name.part)
+    return getattr(value, name.part)
+
+
+def warn_of_keys(options: Options) -> None:
+    """Warn of each key in a file that other users of this machine can read."""
+    for name, option in options.items():
+        if name.group == "providers" and _is_key(name, option.value):
+            _warn_once(option.source, ".".join(name.path))
 
 
 def _parse_domains(value: Any) -> tuple[str, ...] | None:
     try:
-        return tuple(map(parse_domain, split_list(value)))
+        return tuple(parse_domain(text) for text in split_list(value))
     except (AttributeError, TypeError, ValueError):
         return None
 
 
-def _is_key(path: Path, value: Any) -> bool:
+def _is_key(name: Name, value: Any) -> bool:
+    """Return whether an option of a provider has a key in plain text."""
+    if name.option is None:
+        return False
     text = value.get_secret_value() if isinstance(value, SecretStr) else value
-    declared = field_notes(provider_class(path[1])).get(path[2])
-    return (
-        bool(text)
-        and not is_in_keyring(text)
-        and (is_secret(declared) if declared else path[2] == "api_key")
-    )
+    if not text or is_in_keyring(text):
+        return False
+    notes = field_notes(provider_class(name.parent)).get(name.option)
+    if notes:
+        return is_secret(notes)
+    return name.option == "api_key"
 
 
 @functools.lru_cache(maxsize=64)
 def _warn_of_variable(
-    name: str, known: tuple[str, ...], fields: tuple[str, ...]
+    variable: str, known: tuple[str, ...], fields: tuple[str, ...]
 ) -> None:
-    """Warn once of a variable that is named like a setting: not an error, since it may
-    be another program's.
+    """Warn once of a variable that is named like a setting.
+
+    It is not an error, since it may be another program's.
     """
-    own = name.removeprefix(_PREFIX)
-    line = find_line(own.lower(), fields, "variable")
-    close = find_close(own, [one.removeprefix(_PREFIX) for one in known])
-    hint = (
-        f"write {line}"
-        if line
-        else f"did you mean {_PREFIX}{close}?"
-        if close
-        else "it is ignored"
-    )
-    _log.warning("environment %s: not a setting; %s", describe_variable(name), hint)
+    own_name = variable.removeprefix(_PREFIX)
+    line = find_line(own_name.lower(), fields, "variable")
+    close = find_close(own_name, [one.removeprefix(_PREFIX) for one in known])
+    hint = "it is ignored"
+    if line:
+        hint = f"write {line}"
+    elif close:
+        hint = f"did you mean {_PREFIX}{close}?"
+    place = describe_variable(variable)
+    _log.warning("environment %s: not a setting; %s", place, hint)
 
 
 @functools.lru_cache(maxsize=64)
@@ -398,12 +492,9 @@ def _warn_once(source: Source, key: str) -> None:
     )
 
 
-def _make_refusal(path: Path, source: Source, why: str) -> ConfigurationError:
-    group, *parts = path
-    in_environment = not parts or parts[0] in IN_ENVIRONMENT.get(group, ())
-    return make_refusal(
-        source,
-        source.key,
-        why,
-        variables=(name_variable(path),) if in_environment else (),
-    )
+def _make_refusal(name: Name, source: Source, reason: str) -> ConfigurationError:
+    has_own_variable = name.part is None
+    if name.part is not None:
+        has_own_variable = name.part in IN_ENVIRONMENT.get(name.group, ())
+    variables = (name_variable(name.path),) if has_own_variable else ()
+    return make_refusal(source, source.key, reason, variables=variables)

@@ -24,7 +24,7 @@ from contextlib import suppress
 from dataclasses import replace
 from math import inf
 from os import PathLike, fspath
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from .._registry import is_known, provider_class, registered_name
 from ..errors import ConfigurationError, UnknownProvider
@@ -35,8 +35,31 @@ from ._names import FOREIGN_NAMES, name_variable
 from ._sources import Option, Source, Table
 from ._values import CONCERNS, HOMES, PARTS, Http, Timeout
 
-# A setting of a table, such as ("timeout", "read") or ("providers", "brave", "api_key").
-Path: TypeAlias = tuple[str, ...]
+
+class Name(NamedTuple):
+    """What an option is called: a setting, a part of one, or an option of a provider or
+    a layer.
+
+    ``Name("enabled")``, ``Name("timeout", "read")``, ``Name("providers", "brave",
+    "api_key")``.
+    """
+
+    group: str
+    part: str | None = None
+    option: str | None = None
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Its words."""
+        return tuple(word for word in self if word is not None)
+
+    @property
+    def parent(self) -> str:
+        """The provider or layer that it is about."""
+        assert self.part is not None
+        return self.part
+
+
 OTHER_NAMES: Mapping[str, str] = {
     "search_provider": "provider",
     "read_provider": "reader",
@@ -55,19 +78,18 @@ _IS_PLACE = re.compile(r"[/\\.:~]")
 _SWITCHED = {"cache", "robots"}  # what `true` adds, and 1 too
 _log = logging.getLogger(__name__)
 # its path in our shape, its value, and where it is written
-_Entry: TypeAlias = tuple[Path, Any, Source]
+_Entry: TypeAlias = tuple[Name, Any, Source]
 
 
-def flatten(table: Table, names: Collection[str]) -> dict[Path, Option]:
+def flatten(table: Table, names: Collection[str]) -> dict[Name, Option]:
     """Return the settings of one place, flat and by their own names, of which *names*
     has all.
     """
-    found: dict[Path, Option] = {}
+    found: dict[Name, Option] = {}
     for path, value, source in _read_table(table, names):
         if path in found and value != {}:
             raise ConfigurationError(
-                f"{source.at(f'{found[path].source.key} and {source.key}')}: keep one "
-                f"of them"
+                f"{source.at(f'{found[path].source.key} and {source.key}')}: keep one of them"
             )
         found[path] = Option(value, source)
     return found
@@ -94,7 +116,7 @@ def _read_table(table: Table, names: Collection[str]) -> Iterator[_Entry]:
         elif "." in name or name in PARTS:
             group, _, part = name.partition(".")
             yield from (
-                [((group, part), value, source)]
+                [(Name(group, part), value, source)]
                 if part
                 else _read_parts(name, value, source)
             )
@@ -104,7 +126,7 @@ def _read_table(table: Table, names: Collection[str]) -> Iterator[_Entry]:
             yield from _read_options(name, value, source)
         else:
             chosen = value if name == "provider" else chosen
-            yield (name,), value, source
+            yield Name(name), value, source
     for name, (value, source) in beside.items():
         if value not in ("", None):
             yield from _read_beside(name, value, source, chosen)
@@ -172,9 +194,9 @@ def _read_tables(kind: str, value: Any, source: Source) -> Iterator[_Entry]:
             )
             raise ConfigurationError(f"{here.at()}: this is a setting: write {write}")
         if kind == "layers":
-            yield (kind, whose), {}, here  # an empty table adds the layer, too
+            yield Name(kind, whose), {}, here  # an empty table adds the layer, too
             yield from (
-                ((kind, whose, name), one, _inside(here, name))
+                (Name(kind, whose, name), one, _inside(here, name))
                 for name, one in options.items()
             )
         else:
@@ -190,13 +212,15 @@ def _read_parts(group: str, value: Any, source: Source) -> Iterator[_Entry]:
     elif group == "timeout" and isinstance(value, bool):
         raise ConfigurationError(f"{source.at()}: must be a number of seconds above 0")
     elif group == "timeout" and not isinstance(value, Mapping):
-        yield from ((("timeout", part), value, source) for part in ("search", "read"))
+        yield from (
+            (Name("timeout", part), value, source) for part in ("search", "read")
+        )
         return
     if not isinstance(value, Mapping):
         raise ConfigurationError(f"{source.at()}: must be a table of options")
     for given, one in value.items():
         part = _to_own_name(str(given), PARTS[group])
-        yield (group, part), one, _inside(source, given)
+        yield Name(group, part), one, _inside(source, given)
 
 
 def _read_concern(name: str, value: Any, source: Source) -> Iterator[_Entry]:
@@ -204,7 +228,7 @@ def _read_concern(name: str, value: Any, source: Source) -> Iterator[_Entry]:
     layer itself.
     """
     if isinstance(value, Layer):
-        yield (name,), value, source
+        yield Name(name), value, source
         return
     kind, table = CONCERNS[name], value
     if name == "combine" and isinstance(value, Mapping):
@@ -215,14 +239,13 @@ def _read_concern(name: str, value: Any, source: Source) -> Iterator[_Entry]:
             table, Mapping
         ):
             raise ConfigurationError(
-                f"{source.at()}: must be one table, [combine.fuse] or "
-                f"[combine.fallback]"
+                f"{source.at()}: must be one table, [combine.fuse] or [combine.fallback]"
             )
         source = _inside(source, kind)
     if isinstance(table, Mapping):
-        yield (name,), kind, source
+        yield Name(name), kind, source
         yield from (
-            (("layers", kind, str(option)), one, _inside(source, option))
+            (Name("layers", kind, str(option)), one, _inside(source, option))
             for option, one in table.items()
         )
         return
@@ -230,9 +253,9 @@ def _read_concern(name: str, value: Any, source: Source) -> Iterator[_Entry]:
         switch, options = _read_short(name, value)
     except (ValueError, ConfigurationError) as error:
         raise ConfigurationError(f"{source.at()}: {error}") from None
-    yield (name,), switch, source
+    yield Name(name), switch, source
     yield from (
-        (("layers", str(switch), option), one, source)
+        (Name("layers", str(switch), option), one, source)
         for option, one in options.items()
     )
 
@@ -272,8 +295,7 @@ def _read_short(name: str, value: Any) -> tuple[str | Literal[False], dict[str, 
         raise ValueError("must say how, or be false")
     if name == "cache" and not _is_store(value):
         raise ValueError(
-            "must be true, false, seconds above 0, a path such as ./answers.db, or a "
-            "URL of Redis"
+            "must be true, false, seconds above 0, a path such as ./answers.db, or a URL of Redis"
         )
     return CONCERNS[name], {} if value is True else set_options(
         layer_class(CONCERNS[name]).of(value)
@@ -301,10 +323,10 @@ def _read_options(
 ) -> Iterator[_Entry]:
     name = registered_name(whose)
     known = {*field_notes(provider_class(name)), SWITCH}
-    yield ("providers", name), {}, source
+    yield Name("providers", name), {}, source
     for given, value in options.items():
         yield (
-            ("providers", name, _to_own_name(str(given), known)),
+            Name("providers", name, _to_own_name(str(given), known)),
             value,
             _inside(source, given),
         )
@@ -331,7 +353,7 @@ def _read_beside(
             "%s: ignored, since %s has a server of its own", source.at(), whose
         )
         return
-    yield ("providers", whose, _OF_PROVIDER[name]), value, source
+    yield Name("providers", whose, _OF_PROVIDER[name]), value, source
 
 
 def needs_url(provider: str) -> bool:
