@@ -48,7 +48,7 @@ OTHERS = {
     "core/layers/test_cache_http": "layers/_caching/http",
     "core/layers/test_fuse": "layers/_depth",
     "core/layers/test_hedging": "flow/_branches",
-    "core/layers/test_layers": "layers/_fallback layers/_layer layers/_relax layers/_stack layers/_trail",
+    "core/layers/test_layers": "layers/_chain layers/_fallback layers/_layer layers/_relax layers/_stack layers/_trail",
     "core/layers/test_retry_budget": "layers/_bucket layers/_retry",
     "core/layers/test_single_flight": "flow/_flights",
     "core/layers/test_usage_file": "layers/_usage",

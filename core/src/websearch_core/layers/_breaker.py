@@ -15,8 +15,9 @@ from ..errors import RateLimited, ServiceError, TimedOut, Unavailable, WebSearch
 from ..flow import Flow
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import FoundFile
-from ..provider._ports import Provider, opens_pages
-from ._layer import Layer, ProviderWrapper, Rank, check_numbers, find_outage, leaves
+from ..provider._ports import Provider
+from ._chain import Chain
+from ._layer import Layer, ProviderWrapper, Rank, check_numbers, find_outage
 
 T = TypeVar("T")
 # has no state that a fork, or a program that sets a seed, would give to others
@@ -71,7 +72,7 @@ class _BreakerProvider(ProviderWrapper[Breaker]):
         self._circuit = Circuit(
             layer.failures, layer.reset_timeout, layer.max_reset_timeout
         )
-        self._fetches = any(map(opens_pages, leaves(inner)))
+        self._fetches = Chain(inner).opens_pages
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         return self._watch(partial(super().search, query))

@@ -34,14 +34,14 @@ from ..flow import Flow
 from ..flow._intercept import AuxiliaryCall
 from ..models import Page, SearchQuery, SearchResponse
 from ..models._outcomes import Outcome
-from ..provider._ports import Provider, needs_network
+from ..provider._ports import Provider
 from ._caching.backend import CacheBackend, MemoryBackend
 from ._caching.entries import VERSION, Entry, decode, encode
 from ._caching.http import NotModified, Watch
 from ._caching.redis import SCHEMES, RedisBackend
 from ._caching.sqlite import NotACacheError, SQLiteBackend
+from ._chain import Chain
 from ._identity import (
-    Identity,
     describe_page,
     describe_provider,
     describe_query,
@@ -52,7 +52,6 @@ from ._layer import (
     ProviderWrapper,
     Rank,
     check_numbers,
-    leaves,
     read_each,
     reads_batches,
 )
@@ -169,19 +168,16 @@ class _CacheProvider(ProviderWrapper[Cache]):
         self, layer: Cache, durable: Store, memory: Store, inner: Provider
     ) -> None:
         super().__init__(layer, inner)
-        described, inside = describe_provider(inner), leaves(inner)
-        open_terms = layer.ignore_terms or not any(
-            getattr(one, "terms_forbid_recording", "") for one in inside
-        )
-        self._identity, self._is_remote = (
-            Identity(inner),
-            any(map(needs_network, inside)),
-        )
-        self._made_of = digest(described) if described else secrets.token_hex(16)
-        self._memory, self._usual = (
-            memory,
-            durable if described and open_terms else memory,
-        )
+        chain = Chain(inner)
+        self._identity = chain.identity
+        self._is_remote = chain.needs_network
+        description = describe_provider(inner)
+        self._made_of = secrets.token_hex(16)
+        if description:
+            self._made_of = digest(description)
+        may_be_kept = layer.ignore_terms or chain.may_be_recorded
+        self._memory = memory
+        self._usual = durable if description and may_be_kept else memory
 
     @property
     def _store(self) -> Store:

@@ -15,9 +15,10 @@ from ..errors import Attempt, RateLimited, ServiceError, WebSearchError
 from ..flow import Flow, Sleep
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import FoundFile
-from ..provider._ports import Provider, opens_pages
+from ..provider._ports import Provider
 from ._bucket import Bucket
-from ._layer import Layer, ProviderWrapper, Rank, check_numbers, find_outage, leaves
+from ._chain import Chain
+from ._layer import Layer, ProviderWrapper, Rank, check_numbers, find_outage
 
 T = TypeVar("T")
 
@@ -70,7 +71,7 @@ class _RetryProvider(ProviderWrapper[Retry]):
     def __init__(self, layer: Retry, inner: Provider) -> None:
         super().__init__(layer, inner)
         extra_share = layer.extra_share
-        if any(opens_pages(leaf) for leaf in leaves(inner)):
+        if Chain(inner).opens_pages:
             extra_share = None  # each page is another site: no single service suffers
         self._bucket = Bucket(extra_share, per_second=_RETRIES_PER_SECOND)
 

@@ -12,7 +12,6 @@ import time
 from collections.abc import Hashable, Iterator
 from typing import Generic, NamedTuple, TypeVar
 
-from ..flow._flights import Flights
 from ..models import Page, SearchResponse
 
 _T = TypeVar("_T")
@@ -94,7 +93,6 @@ class Memory:
     """
 
     def __init__(self) -> None:
-        self.flights = Flights()
         self._lock = threading.Lock()
         self._kept: Conversations[dict[Hashable, Kept]] = Conversations()
         self._size = 0

@@ -1,0 +1,58 @@
+"""What is true of a provider with all its layers."""
+
+from __future__ import annotations
+from collections.abc import Callable, Hashable
+from typing import Any, TypeAlias
+
+from ..provider._ports import Provider, needs_network, opens_pages
+from ._identity import Identity
+from ._layer import batch_size, parts, reads_batches
+
+# Describes a request as JSON, for a key; None if it cannot be described.
+Describe: TypeAlias = Callable[[], list[Any] | None]
+
+_PAGES_PER_HOST = 4  # at a time, unless the `Throttle` says something else
+
+
+class Chain:
+    """A provider with its layers, and what is true of all of it.
+
+    A chain does not change, so this is found out once, and not in each call.
+    """
+
+    def __init__(self, provider: Provider) -> None:
+        self.provider = provider
+        self.identity = Identity(provider)
+        leaves = self.identity.leaves
+        self.needs_network = any(needs_network(leaf) for leaf in leaves)
+        self.opens_pages = any(opens_pages(leaf) for leaf in leaves)
+        self.may_be_recorded = not any(map(_forbids_recording, leaves))
+        self.batch_size = 1
+        if reads_batches(provider):
+            self.batch_size = batch_size(provider)
+        self.host_limit = _find_host_limit(provider)
+
+    def make_key(self, describe: Describe) -> Hashable:
+        """Return a key for a request of this caller; None if it has none."""
+        if not self.needs_network:
+            return None
+        request = describe()
+        if request is None:
+            return None
+        return self.identity.caller(), self.identity.of(request)
+
+
+def _forbids_recording(leaf: Provider) -> bool:
+    """Return whether the terms of a service forbid keeping its answers."""
+    return bool(getattr(leaf, "terms_forbid_recording", ""))
+
+
+def _find_host_limit(provider: Provider) -> int:
+    """Return how many pages of one host to read at a time."""
+    limits: list[int] = []
+    for part in parts(provider):
+        layer = getattr(part, "layer", None)
+        limit = getattr(layer, "host_concurrent", None)
+        if limit:
+            limits.append(limit)
+    return max(limits, default=_PAGES_PER_HOST)
