@@ -3,6 +3,8 @@ and the next page is read.
 """
 
 from __future__ import annotations
+import os
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -12,7 +14,13 @@ import pytest
 from tests.browser.hostile.attacks import HARM
 from websearch_core._browser.host import find_descendants, host, is_renderer, resident
 from websearch_core._runtime.deadline import time_limit
-from websearch_core.errors import BadResponse, TimedOut, TooLarge, WebSearchError
+from websearch_core.errors import (
+    BadResponse,
+    TimedOut,
+    TooLarge,
+    Unavailable,
+    WebSearchError,
+)
 
 pytestmark = [pytest.mark.e2e, pytest.mark.enable_socket]
 
@@ -44,6 +52,43 @@ def suffer(render, site, harmed):
         return outcome
 
     return suffer
+
+
+def own_memory(launch):
+    """Return the bytes of the browser's processes that run no pages."""
+    process = host._browsers[launch]._process
+    if process is None:
+        return 0
+    pids = [process.popen.pid, *find_descendants(process.popen.pid)]
+    return sum(resident(pid) for pid in pids if not is_renderer(pid))
+
+
+class Watch(threading.Thread):
+    """Looks at the browser's own processes, at this one, and at how long this one had
+    no turn, until it is stopped.
+    """
+
+    def __init__(self, launch):
+        super().__init__(daemon=True)
+        self.launch = launch
+        self.browser = 0  # bytes, at most
+        self.ours = 0  # bytes more than before, at most
+        self.pause = 0.0  # seconds, at most
+        self._ended = threading.Event()
+        self._before = resident(os.getpid())
+
+    def run(self):
+        last = time.monotonic()
+        while not self._ended.wait(0.02):
+            now = time.monotonic()
+            self.pause = max(self.pause, now - last)
+            self.browser = max(self.browser, own_memory(self.launch))
+            self.ours = max(self.ours, resident(os.getpid()) - self._before)
+            last = time.monotonic()
+
+    def stop(self):
+        self._ended.set()
+        self.join()
 
 
 READ = (
@@ -105,3 +150,51 @@ def test_a_page_that_takes_all_memory_is_ended(render, site, harmed):
 
     processes = find_descendants(host._browsers[harmed]._process.popen.pid)
     assert all(resident(pid) < 400 * MEBI for pid in processes if is_renderer(pid))
+
+
+BESIDE = (
+    "endless fragments",
+    "endless history",
+    "large states of history",
+    "one huge URL",
+    "one huge URL of a frame",
+    "one huge event",
+    "one huge question",
+    "full memory: blobs",
+    "full memory: caches",
+    "full memory: locks",
+    "full memory: channels",
+    "full storage",
+)
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_a_harmful_page_costs_the_pages_beside_it_nothing(
+    name, suffer, render, site, harmed
+):
+    late = f"{site.origin}/late"
+
+    def read_honest():
+        time.sleep(0.5)  # the harm has begun
+        with time_limit(LIMIT):
+            return render(late, launch=harmed).content
+
+    render(late, launch=harmed)  # the browser has started
+    before = own_memory(harmed)
+    browser = host._browsers[harmed]
+    watch = Watch(harmed)
+    watch.start()
+    with ThreadPoolExecutor() as threads:
+        harm = threads.submit(suffer, name)
+        honest = [threads.submit(read_honest) for _ in range(2)]
+        contents = [one.result() for one in honest]
+        outcome = harm.result()
+    watch.stop()
+
+    for content in contents:
+        assert b" that came late" in content
+    assert host._browsers[harmed] is browser, "the browser was ended"
+    assert not isinstance(outcome, Unavailable), outcome
+    assert watch.browser - before < 450 * MEBI
+    assert watch.ours < 100 * MEBI
+    assert watch.pause < 2  # on a busy machine; it was without end

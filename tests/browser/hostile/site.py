@@ -8,12 +8,14 @@ neither a browser nor a page can talk its way around the record.
 from __future__ import annotations
 import asyncio
 import contextlib
+import functools
 import gzip
 import itertools
 import re
 import socket
 import ssl
 import threading
+import zlib
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Self
@@ -238,6 +240,10 @@ class Site:
                 return self._send(
                     writer, "kelp,metres\ngiant,45\n", extra=attached, kind="text/csv"
                 )
+            case "events":
+                return self._send_event(writer)
+            case "late":
+                return self._send(writer, _LATE)
             case "heavy":
                 return self._send(writer, _HEAVY)
             case "part":
@@ -260,6 +266,16 @@ class Site:
         return self._send(
             writer, "<!doctype html><title>ok</title><p>visible text, all is well"
         )
+
+    def _send_event(self, writer: asyncio.StreamWriter) -> bool:
+        """Send one event of 90 MB, in as many kilobytes."""
+        packed = _pack_event()
+        writer.write(
+            b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+            b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed)
+        )
+        writer.write(packed)
+        return True
 
     def _send_part(self, writer: asyncio.StreamWriter, name: str) -> bool:
         """Send a part of the heavy page."""
@@ -350,6 +366,18 @@ class Site:
         ]
         writer.write("\r\n".join(lines).encode("utf-8") + data)
         return True
+
+
+_LATE = (
+    "<!doctype html><title>late</title><p>visible text<script>"
+    "fetch('/slow/1500').then(r=>r.text()).then(t=>document.body.append(' that came late'))</script>"
+)
+
+
+@functools.cache
+def _pack_event() -> bytes:
+    packing = zlib.compressobj(6, wbits=31)
+    return packing.compress(b"data: " + b"e" * 90_000_000 + b"\n\n") + packing.flush()
 
 
 _HEAVY = (

@@ -7,7 +7,6 @@ import asyncio
 import json
 import os
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -101,6 +100,19 @@ def test_flags_close_every_way_around_the_proxy():
     ]
     assert "--no-sandbox" in Launch(sandbox=False).make_flags("", "", "")
     assert "--disable-remote-fonts" not in Launch(images=True).make_flags("", "", "")
+
+
+def test_no_flag_switches_a_protection_of_the_browser_off():
+    """One needs a test of `tests/browser` that fails without it; none has one."""
+    flags = [one for one in Launch().make_flags("", "", "") if one.startswith("--dis")]
+
+    protections = ("flood", "hang", "popup", "repost", "throttl", "background")
+    switched_off = [flag for flag in flags if any(word in flag for word in protections)]
+    assert set(switched_off) == {
+        # these stop the browser's own requests
+        "--disable-background-networking",
+        "--disable-component-extensions-with-background-pages",
+    }
 
 
 def test_a_browser_sees_nothing_of_our_environment(monkeypatch):
@@ -273,35 +285,80 @@ async def test_a_page_that_goes_fails_only_its_own_commands(peer):
 @pytest.mark.parametrize(
     "garbage",
     [
-        *(
-            b"not json\0",
-            b"\0",
-            b"\xff\xfe\0",
-            b"[1]\0",
-            b"7\0",
-            b"[" * 900 + b"\0",
-            b"x" * 3000,
-        ),
-        *(
-            b'{"id": 1, "error": "no"}\0',
-            b'{"id": 1, "result": []}\0',
-            b'{"method": "E", "params": 7}\0',
-        ),
+        b"not json",
+        b"",
+        b"\xff\xfe",
+        b"[1]",
+        b"7",
+        b"[" * 900,
+        b'{"a":' * 5000,
+        b"x" * 3000,
+        b'{"id": 1, "error": "no"}',
+        b'{"id": 1, "result": []}',
+        b'{"id": [1], "result": {}}',
+        b'{"id": {"a": 1}, "result": {}}',
+        b'{"method": "E", "params": 7}',
+        b'{"method": ["E"], "sessionId": "s"}',
+        b'{"method": "E", "sessionId": {"s": 1}}',
     ],
 )
-async def test_garbage_ends_the_connection(peer, garbage, monkeypatch):
-    monkeypatch.setattr("websearch_core._browser.pipe._MAX_MESSAGE", 1000)
+async def test_what_is_no_message_does_not_end_the_connection(
+    peer, garbage, monkeypatch
+):
+    monkeypatch.setattr("websearch_core._browser.pipe._MAX_EVENT", 1000)
     connection = Connection(peer.theirs, peer.ours)
     waiting = asyncio.create_task(connection.send("A"))
+    await asyncio.to_thread(peer.hear)
 
-    peer.say(garbage)
-    if b"\0" not in garbage:
-        threading.Timer(0.1, peer.say, [b"x"]).start()
+    peer.say(garbage, b"\0", {"id": 1, "result": {"a": "whole"}})
 
-    async with asyncio.timeout(60):
-        await connection.ended
-    with pytest.raises(Gone):
+    assert await waiting == {"a": "whole"}
+    connection.close()
+    peer.close()
+    await connection.ended
+
+
+async def test_an_event_that_is_too_long_loses_its_parameters_only(peer, monkeypatch):
+    monkeypatch.setattr("websearch_core._browser.pipe._MAX_EVENT", 1000)
+    connection = Connection(peer.theirs, peer.ours)
+    events = []
+    connection.listen("s", lambda name, params: events.append((name, params)))
+    waiting = asyncio.create_task(connection.send("A", session="s"))
+    await asyncio.to_thread(peer.hear)
+
+    url = b"x" * 5000
+    long = b'{"method":"N.sent","params":{"url":"%b"},"sessionId":"s"}\0' % url
+    peer.say(b'{"method":"N.sent","params":{"id":1},"sessionId":"s"}\0')
+    peer.say(long[:900])
+    peer.say(long[900:3000])
+    peer.say(long[3000:], long, {"id": 1, "result": {"long": "y" * 5000}})
+
+    assert await waiting == {"long": "y" * 5000}
+    assert events == [("N.sent", {"id": 1}), ("cut:N.sent", {}), ("cut:N.sent", {})]
+    connection.close()
+    peer.close()
+    await connection.ended
+
+
+async def test_an_answer_that_is_too_long_is_the_failure_of_its_command(
+    peer, monkeypatch
+):
+    monkeypatch.setattr("websearch_core._browser.pipe._MAX_ANSWER", 1000)
+    connection = Connection(peer.theirs, peer.ours)
+    waiting = asyncio.create_task(connection.send("A"))
+    other = asyncio.create_task(connection.send("B"))
+    for _ in range(2):
+        await asyncio.to_thread(peer.hear)
+
+    peer.say(b'{"id":1,"result":{"data":"%b"}}\0' % (b"x" * 5000))
+    peer.say({"id": 2, "result": {}})
+
+    assert await other == {}
+    with pytest.raises(CommandFailed, match="too long"):
         await waiting
+    connection.close()
+    peer.close()
+    await connection.ended
 
 
 @pytest.mark.parametrize(

@@ -9,17 +9,11 @@ for the next page. A forked child has none of its parent's.
 from __future__ import annotations
 import asyncio
 import atexit
-import contextlib
-import math
-import os
-import signal
 import sys
 import threading
-import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any, TypeVar
 
 from .._net.credentials import OriginCredentials
@@ -32,16 +26,17 @@ from .._runtime.threads import start_thread
 from ..errors import BadResponse, TooLarge, Unavailable, WebSearchError
 from .launch import Launch, Process
 from .login import Login
+from .memory import MemoryWatch, find_descendants, is_renderer, resident  # noqa: F401 - for those who look at the host's processes
 from .pipe import CommandFailed, Connection, Gone
 from .tab import Tab
 
 T = TypeVar("T")
 
 _MAX_IDLE = 60.0  # seconds without a page, after which a browser is ended
+_MAX_IDLE_FULL = 0.5  # the same, if pages have filled its memory
 _START = 30.0  # seconds for a browser to start
 _CLOSE = 5.0  # seconds for a page to close: a browser that needs more is ended
-_CRASH = 2.0  # seconds in which a page learns that its renderer was ended
-_POLL = 0.05  # seconds between looks at the memory of renderers
+_POLL = 0.05  # seconds between looks at the memory of its processes
 
 
 class Browser:
@@ -52,6 +47,7 @@ class Browser:
         self.version = ""
         self._slots = asyncio.Semaphore(launch.pages_at_once)
         self._tabs: dict[str, Tab] = {}
+        self._pages = 0  # that are open, or being opened or closed
         self._started = asyncio.ensure_future(self._start())
         self._started.add_done_callback(
             lambda task: task.cancelled() or task.exception()
@@ -61,7 +57,7 @@ class Browser:
         self._process: Process | None = None
         self._user: int | None = None
         self._is_broken = False
-        self._ended_one = -math.inf  # when a renderer was ended
+        self._memory: MemoryWatch | None = None
 
     @property
     def is_usable(self) -> bool:
@@ -91,6 +87,7 @@ class Browser:
         """
         async with self._slots:
             await asyncio.shield(self._started)
+            self._pages += 1
             self._wake()
             try:
                 async with Gate(
@@ -113,7 +110,8 @@ class Browser:
             except (Gone, CommandFailed) as error:
                 raise Unavailable("the browser ended while it read the page") from error
             finally:
-                if not self._tabs:
+                self._pages -= 1
+                if not self._pages:
                     self._idle()
 
     def disown(self) -> None:
@@ -133,6 +131,7 @@ class Browser:
             tab.fail(Unavailable("the browser was closed"))
         if process := self._process:
             self._process = None
+            self._memory = None
             self._connection.close()
             await _in_thread(process.end)
             await self._own_gate.__aexit__()
@@ -156,6 +155,8 @@ class Browser:
             lambda: Process(self.launch, self._own_gate.url, self._address)
         )
         self._user = self._process.user
+        if sys.platform == "linux":
+            self._memory = MemoryWatch(self._process.popen.pid, self.launch.memory)
         self._connection = Connection(self._process.read_fd, self._process.write_fd)
         self._connection.listen("", self._hear)
         self._connection.ended.add_done_callback(lambda _: self._lose_all())
@@ -236,12 +237,12 @@ class Browser:
                 if tab.target == params.get("frameId"):
                     tab.hear_of_download()
 
-    def _lose_all(self) -> None:
-        """Give up all pages: the process has ended."""
+    def _lose_all(self, why: str = "the browser ended while it read the page") -> None:
+        """Give up all pages: the process has ended, or has to."""
         if self._is_broken:
             return
         for tab in self._tabs.values():
-            tab.fail(Unavailable("the browser ended while it read the page"))
+            tab.fail(Unavailable(why))
         self._start_ending()
 
     def _start_ending(self) -> None:
@@ -254,8 +255,8 @@ class Browser:
         if self._idling:
             self._idling.cancel()
             self._idling = None
-        if self._watching is None and sys.platform == "linux":
-            self._watching = asyncio.ensure_future(self._watch_memory())
+        if self._watching is None and self._memory is not None:
+            self._watching = asyncio.ensure_future(self._watch_memory(self._memory))
 
     def _idle(self) -> None:
         """Without a page, stop watching, and end after a while."""
@@ -263,65 +264,25 @@ class Browser:
             self._watching.cancel()
             self._watching = None
         if self._idling is None:
+            is_full = self._memory is not None and self._memory.is_full
+            seconds = _MAX_IDLE_FULL if is_full else _MAX_IDLE
             self._idling = asyncio.get_running_loop().call_later(
-                _MAX_IDLE, self._start_ending
+                seconds, self._start_ending
             )
 
-    async def _watch_memory(self) -> None:
-        """End renderers that grow too large.
-
-        V8's own limit leaves out buffers, canvases, WebAssembly and the page itself,
-        and a limit of the system's on address space ends renderers that do nothing
-        wrong. Their pages learn of a crash.
-        """
-        while process := self._process:
-            for pid in find_descendants(process.popen.pid):
-                if resident(pid) > self.launch.memory and is_renderer(pid):
-                    self._ended_one = time.monotonic()
-                    with contextlib.suppress(OSError):
-                        os.kill(pid, signal.SIGKILL)
+    async def _watch_memory(self, memory: MemoryWatch) -> None:
+        """End what grows too large. The page of a renderer learns of a crash."""
+        while True:
+            if not memory.look(self._pages):
+                break
             await asyncio.sleep(_POLL)
+        self._lose_all("the browser needs too much memory")
 
     def _explain_crash(self) -> WebSearchError:
-        if time.monotonic() - self._ended_one < _CRASH:
-            return TooLarge(
-                f"the page needs more than {self.launch.memory // 2**20} MiB of memory"
-            )
+        reason = self._memory.explain() if self._memory is not None else ""
+        if reason:
+            return TooLarge(reason)
         return BadResponse("the page crashed the browser's process for it")
-
-
-def find_descendants(pid: int) -> list[int]:
-    """Return the processes that *pid* started, directly or not (Linux)."""
-    found: list[int] = []
-    waiting = [pid]
-    while waiting:
-        one = waiting.pop()
-        with contextlib.suppress(OSError):  # it has ended
-            for thread in list(Path(f"/proc/{one}/task").iterdir()):
-                with contextlib.suppress(OSError):
-                    children = [
-                        int(child)
-                        for child in (thread / "children").read_text().split()
-                    ]
-                    found += children
-                    waiting += children
-    return found
-
-
-def resident(pid: int) -> int:
-    """Return the resident bytes of a process; 0 if it has ended (Linux)."""
-    try:
-        fields = Path(f"/proc/{pid}/statm").read_text().split()
-    except OSError:
-        return 0
-    return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def is_renderer(pid: int) -> bool:
-    """Return whether a process of a browser is one that runs pages (Linux)."""
-    with contextlib.suppress(OSError):
-        return b"--type=renderer" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    return False
 
 
 class Host(Restartable):

@@ -59,13 +59,7 @@ _QUIET = (
     "--disable-dev-shm-usage",  # /dev/shm has 64 MB in most containers
     "--disable-gpu",
     "--disable-3d-apis",  # large, and a large surface to attack
-    "--disable-hang-monitor",
-    "--disable-prompt-on-repost",
-    # popups are closed by us: the page may believe that it has one
-    "--disable-popup-blocking",
     "--disable-back-forward-cache",  # pages that were left would keep their memory
-    "--disable-ipc-flooding-protection",
-    "--disable-renderer-backgrounding",
     "--disable-search-engine-choice-screen",
     "--metrics-recording-only",
     "--password-store=basic",

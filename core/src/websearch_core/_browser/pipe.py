@@ -12,15 +12,27 @@ import asyncio
 import itertools
 import json
 import os
+import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, TypeAlias
 
-_MAX_MESSAGE = 64 * 2**20  # bytes
+# Bytes of a message. An answer is as long as what we asked for, a picture or a text; an
+# event has the URLs, headers and texts that the page chose, of which we need little.
+_MAX_ANSWER = 64 * 2**20
+_MAX_EVENT = 2**20
 _CHUNK = 2**16
+_ENDS = 200  # bytes of each end of a message that is too long
+_IS_ANSWER = b'{"id":'
+_ID = re.compile(rb'\{"id":(\d{1,15})[,}]')
+_METHOD = re.compile(rb'\{"method":"([A-Za-z.]{1,100})"')
+_SESSION = re.compile(rb'"sessionId":"(\w{1,100})"\}$')
 
 Handler: TypeAlias = Callable[[str, dict[str, Any]], None]
+# An event with this in front of its name was too long: it has no parameters.
+CUT = "cut:"
 
 
 class CommandFailed(Exception):
@@ -101,20 +113,18 @@ class Connection:
         os.close(fd)
 
     def _read(self, fd: int) -> None:
-        """Read messages until the browser closes its side; one that is too long ends
-        the connection.
+        """Read messages until the browser closes its side.
+
+        All pages share the connection, so a message that is too long, or none of the
+        protocol, does not end it.
         """
-        unread = bytearray()
+        incoming = _Incoming()
         try:
-            while (data := os.read(fd, _CHUNK)) and len(unread) <= _MAX_MESSAGE:
-                unread += data
-                if b"\0" in data:
-                    *messages, last = unread.split(b"\0")
-                    unread = bytearray(last)
-                    parsed = [_parse(one) for one in messages]
-                    self._loop.call_soon_threadsafe(self._take, parsed)
-        except (OSError, ValueError, RuntimeError):
-            # not a message, or one nested too deeply, or the loop has ended
+            for data in iter(lambda: os.read(fd, _CHUNK), b""):
+                messages = [_parse(one) for one in incoming.take(data)]
+                if messages:
+                    self._loop.call_soon_threadsafe(self._take, messages)
+        except (OSError, RuntimeError):  # the loop has ended
             pass
         finally:
             self._close(fd)
@@ -126,9 +136,10 @@ class Connection:
 
     def _write(self, fd: int) -> None:
         try:
-            while data := self._outgoing.get():
-                while data:
-                    data = data[os.write(fd, data) :]
+            for data in iter(self._outgoing.get, b""):
+                rest = data
+                while rest:
+                    rest = rest[os.write(fd, rest) :]
         except OSError:  # the browser has gone, which the other thread notices
             pass
         finally:
@@ -137,17 +148,21 @@ class Connection:
     def _take(self, messages: list[dict[str, Any]]) -> None:
         for message in messages:
             if "id" in message:
-                _, answer = self._waiting.get(message["id"], ("", None))
-                if answer is None or answer.done():
-                    continue
-                if "error" in message:
-                    answer.set_exception(
-                        CommandFailed(str(message["error"].get("message", "")))
-                    )
-                else:
-                    answer.set_result(message.get("result", {}))
-            elif handler := self._handlers.get(message.get("sessionId", "")):
+                self._take_answer(message)
+                continue
+            handler = self._handlers.get(message.get("sessionId", ""))
+            if handler is not None:
                 handler(message.get("method", ""), message.get("params", {}))
+
+    def _take_answer(self, message: dict[str, Any]) -> None:
+        _, answer = self._waiting.get(message["id"], ("", None))
+        if answer is None or answer.done():
+            return
+        if "error" in message:
+            reason = str(message["error"].get("message", ""))
+            answer.set_exception(CommandFailed(reason))
+        else:
+            answer.set_result(message.get("result", {}))
 
     def _end(self) -> None:
         if not self.ended.done():
@@ -160,12 +175,81 @@ class Connection:
                 answer.set_exception(Gone(why))
 
 
-def _parse(data: bytearray) -> dict[str, Any]:
-    """Return a message, or raise `ValueError` if it is not one of the protocol."""
-    message = json.loads(data)
-    parts = {"params", "result", "error"}
-    if not isinstance(message, dict) or not all(
-        isinstance(message[part], dict) for part in parts & message.keys()
-    ):
-        raise ValueError("not a message")
-    return message
+@dataclass(frozen=True)
+class _TooLong:
+    """Both ends of a message that was too long."""
+
+    head: bytes
+    tail: bytes
+
+
+class _Incoming:
+    """Cuts what the browser says into messages, and keeps only the ends of those that
+    are too long.
+    """
+
+    def __init__(self) -> None:
+        self._unread = bytearray()
+        self._head: bytes | None = None  # of a message that is too long already
+
+    def take(self, data: bytes) -> list[bytes | _TooLong]:
+        """Return the messages that end in *data*."""
+        *ends, rest = data.split(b"\0")
+        messages: list[bytes | _TooLong] = []
+        for end in ends:
+            self._add(end)
+            messages.append(self._finish())
+        self._add(rest)
+        return messages
+
+    def _add(self, data: bytes) -> None:
+        self._unread += data
+        is_answer = self._unread.startswith(_IS_ANSWER)
+        limit = _MAX_ANSWER if is_answer else _MAX_EVENT
+        if self._head is None and len(self._unread) > limit:
+            self._head = bytes(self._unread[:_ENDS])
+        if self._head is not None:
+            del self._unread[:-_ENDS]
+
+    def _finish(self) -> bytes | _TooLong:
+        data, head = bytes(self._unread), self._head
+        self._unread = bytearray()
+        self._head = None
+        return data if head is None else _TooLong(head, data)
+
+
+def _parse(data: bytes | _TooLong) -> dict[str, Any]:
+    """Return a message; an empty one for what is none of the protocol."""
+    if isinstance(data, _TooLong):
+        return _describe_too_long(data)
+    try:
+        message = json.loads(data)
+    except (ValueError, RecursionError):  # not JSON, or nested too deeply
+        return {}
+    return message if _is_message(message) else {}
+
+
+def _is_message(message: Any) -> bool:
+    if not isinstance(message, dict):
+        return False
+    texts = {"method", "sessionId"}
+    tables = {"params", "result", "error"}
+    if not all(isinstance(message[part], str) for part in texts & message.keys()):
+        return False
+    if not all(isinstance(message[part], dict) for part in tables & message.keys()):
+        return False
+    return isinstance(message.get("id", 0), int)
+
+
+def _describe_too_long(message: _TooLong) -> dict[str, Any]:
+    """Return what can be said of a message that was too long: that the command failed,
+    or which event it was.
+    """
+    answer = _ID.match(message.head)
+    if answer is not None:
+        return {"id": int(answer[1]), "error": {"message": "the answer is too long"}}
+    event = _METHOD.match(message.head)
+    session = _SESSION.search(message.tail)
+    if event is None or session is None:
+        return {}
+    return {"method": CUT + event[1].decode(), "sessionId": session[1].decode()}

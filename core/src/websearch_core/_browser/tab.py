@@ -17,6 +17,7 @@ from typing import Any
 
 from .._net.gate import Gate
 from .._runtime.deadline import time_left
+from .._text.urls import Origin, find_origin
 from ..errors import (
     BadResponse,
     TimedOut,
@@ -25,7 +26,7 @@ from ..errors import (
     UnsafeURL,
     WebSearchError,
 )
-from .pipe import CommandFailed, Connection, Gone
+from .pipe import CUT, CommandFailed, Connection, Gone
 
 # In the page's own world: what it makes as a closed shadow root is an open one, which
 # the scripts in ours can see.
@@ -34,6 +35,8 @@ _OPEN_ROOTS = """{ const attach = Element.prototype.attachShadow; Element.protot
 # pixels: much that loads on scrolling loads at once on a tall screen
 _WIDTH, _HEIGHT = 1280, 2400
 _MAX_DIALOGS = 3
+# bytes that an origin may store: databases, caches and files, all of them in memory
+_MAX_STORAGE = 16 * 2**20
 # seconds until the browser has said that a navigation ended since it is a download
 _DOWNLOAD = 0.2
 _WORLD = "websearch"
@@ -106,6 +109,7 @@ class Tab:
         self._size = 0  # bytes of the main document, decompressed
         self._max_size = 0
         self._max_requests = gate.limits.requests
+        self._origins: set[Origin] = set()  # whose storage is bounded
         self._world = 0
         # hears every event first
         self.listener: Callable[[str, dict[str, Any]], None] | None = None
@@ -303,6 +307,9 @@ class Tab:
         task.add_done_callback(self._tasks.discard)
 
     def _hear(self, event: str, params: dict[str, Any]) -> None:
+        if event.startswith(CUT):
+            self._hear_cut(event.removeprefix(CUT))
+            return
         if self.listener is not None:
             self.listener(event, params)
         match event:
@@ -333,8 +340,17 @@ class Tab:
             case "Inspector.detached":
                 self.fail(Unavailable("the browser closed the page"))
 
+    def _hear_cut(self, event: str) -> None:
+        """Take an event whose texts were too long, such as the URL of a request."""
+        if event == "Network.requestWillBeSent":
+            self._count_request()
+        elif event == "Page.javascriptDialogOpening":
+            self._dismiss()
+
     def _begin(self, params: dict[str, Any]) -> None:
-        self._requests += 1
+        self._count_request()
+        if params.get("type") == "Document":
+            self._bound_storage(params["request"]["url"])
         if params.get("type") not in _LONG_LIVED:
             self.loading.add(params["requestId"])
         if params.get("type") == "Document" and params.get("frameId") == self.target:
@@ -343,6 +359,17 @@ class Tab:
                 params["requestId"],
                 None,
             )
+
+    def _bound_storage(self, url: str) -> None:
+        origin = find_origin(url)
+        if origin is None or origin in self._origins:
+            return
+        self._origins.add(origin)
+        quota = {"origin": url, "quotaSize": _MAX_STORAGE}
+        self.start(self.send("Storage.overrideQuotaForOrigin", quota))
+
+    def _count_request(self) -> None:
+        self._requests += 1
         if self._requests == self._max_requests + 1 and not self.stopped:
             self.gate.spend("requests")
             self.note(
