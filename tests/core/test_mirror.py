@@ -38,6 +38,7 @@ OTHERS = {
     "core/client/test_client": "client/_calls client/_enforce client/_selection client/_signature",
     "core/client/test_iterating": "client/_stream",
     "core/client/test_policy": "models/_domains",
+    "core/client/test_whole_lists": "_net/targets flow/_targets",
     "core/events/test_events": "events/_built_in events/_hooks events/_log",
     "core/flow/test_effects": "flow/_intercept",
     "core/index/test_index": "_text/bm25 _text/terms index/_store",

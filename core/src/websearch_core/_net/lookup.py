@@ -24,7 +24,7 @@ from .system import resolve_name
 
 Ask: TypeAlias = Callable[[], Sequence[str]]
 
-_LATE = "the name did not resolve within the time allowed"
+LATE = "the name did not resolve within the time allowed"
 MAX_RUNNING = 16  # look-ups of one tenant in one line
 MAX_WAITING = 256  # look-ups of one tenant in one line
 # for pages, shared by all their lines, and as many again for services
@@ -77,9 +77,9 @@ def resolve(
 
     That takes at most *timeout* seconds; the deadline limits it, too.
     """
-    waiting = _look_up(line, guard, host, port)
+    waiting = start_lookup(line, guard, host, port)
     try:
-        return _judge(guard, host, port, wait_for(waiting, clamp(timeout), _LATE))
+        return _judge(guard, host, port, wait_for(waiting, clamp(timeout), LATE))
     finally:
         waiting.cancel()  # unless it is there
 
@@ -92,13 +92,13 @@ async def aresolve(
     """
     try:
         async with asyncio.timeout(timeout):
-            found = await asyncio.wrap_future(_look_up(line, guard, host, port))
+            found = await asyncio.wrap_future(start_lookup(line, guard, host, port))
     except TimeoutError as error:
-        raise TimedOut(_LATE) from error
+        raise TimedOut(LATE) from error
     return _judge(guard, host, port, found)
 
 
-def _look_up(
+def start_lookup(
     line: Line, guard: Guard | None, host: str, port: int
 ) -> Future[Sequence[str]]:
     """Start the look-up of *host*; an address needs none."""

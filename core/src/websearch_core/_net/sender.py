@@ -30,7 +30,7 @@ from .._runtime.forks import Restartable, start_over_after_fork
 from .._runtime.scope import current_call, current_client
 from .._runtime.threads import in_thread
 from .._runtime.turns import Slots
-from .._text.urls import find_origin, locate
+from .._text.urls import find_origin
 from ..errors import BadResponse, InvalidOption
 from ..flow import Request, Response
 from ..flow._branches import check_branch
@@ -46,9 +46,10 @@ from .clients import (
 from .credentials import OriginCredentials
 from .failures import redact_logs, translate_errors
 from .guard import Guard
-from .lookup import FOR_PAGES, FOR_SERVICES, Line, aresolve, resolve
+from .lookup import FOR_PAGES, FOR_SERVICES, Line
 from .pool import OWNER
 from .proxy import Proxies, Proxy
+from .targets import Targets
 
 _MAX_HEADERS = 256  # h11 limits the header block to 100 KiB
 # in a forked process; collecting them would disturb the parent
@@ -145,10 +146,8 @@ class Sender(Restartable):
             return self._slots[request.guarded].hold(each, exchange, clamp(None))
 
     def _exchange(self, client: Any, request: Request, answers: list[Any]) -> Response:
-        for target in (
-            self._check_targets(request) if request.target is not None else ()
-        ):
-            resolve(self._lines[True], self.guard, *target, self._connect_timeout)
+        if request.target is not None:
+            self._find_targets(request).judge()
         check_branch()  # it may have waited long for its slot
         reply = client.send(
             self._build_request(client, request), stream=True, follow_redirects=False
@@ -183,12 +182,8 @@ class Sender(Restartable):
             request, self._find_proxy(request) if self._proxies else None
         ) as answers:
             async with asyncio.timeout(clamp(None)), here.slots[request.guarded]:
-                for target in (
-                    self._check_targets(request) if request.target is not None else ()
-                ):
-                    await aresolve(
-                        self._lines[True], self.guard, *target, self._connect_timeout
-                    )
+                if request.target is not None:
+                    await self._find_targets(request).ajudge()
                 client = await self._get_loop_clients(request.guarded).client(
                     request.guarded
                 )
@@ -314,17 +309,9 @@ class Sender(Restartable):
                 )
             return here
 
-    def _check_targets(self, request: Request) -> list[tuple[str, int]]:
-        """Check the URLs of pages that a service should open; return hosts and ports
-        that must be judged, too.
-        """
-        targets = (
-            (request.target,)
-            if isinstance(request.target, str)
-            else request.target or ()
-        )
-        hosts = [locate(self.guard.check(target)) for target in targets]
-        return hosts if request.judge_target else []
+    def _find_targets(self, request: Request) -> Targets:
+        """Return the pages that a service should open, which must be judged first."""
+        return Targets(request, self.guard, self._lines[True], self._connect_timeout)
 
     def _find_proxy(self, request: Request) -> Proxy | None:
         """Return the proxy that *request* goes through, for errors."""

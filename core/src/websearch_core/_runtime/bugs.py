@@ -8,6 +8,7 @@ gets its traceback.
 """
 
 from __future__ import annotations
+import copy
 import logging
 import traceback
 from collections.abc import Callable, Generator
@@ -17,6 +18,7 @@ from ..errors import BadResponse, WebSearchError
 
 E = TypeVar("E")
 T = TypeVar("T")
+X = TypeVar("X", bound=BaseException)
 
 # a stable name, for the logging configuration of applications
 _log = logging.getLogger("websearch_core.bugs")
@@ -42,6 +44,21 @@ def contain_bugs(
         if type(bug).__module__ == "pytest_socket":
             raise
         raise as_error(bug, f"{provider} {verb}", provider) from bug
+
+
+def copy_error(error: X) -> X:
+    """Return a copy of *error* for one of several who get it: what one of them adds to
+    it, such as a URL, says nothing about the others.
+    """
+    try:
+        own = copy.copy(error)
+    except Exception:  # noqa: BLE001 - an error of a foreign class may not be copyable
+        return error
+    own.__cause__ = error.__cause__
+    notes = getattr(error, "__notes__", None)
+    if notes is not None:
+        own.__notes__ = [*notes]
+    return own.with_traceback(error.__traceback__)
 
 
 def as_error(bug: Exception, what: str, provider: str | None = None) -> BadResponse:

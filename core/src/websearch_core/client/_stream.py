@@ -30,6 +30,7 @@ from .._text.urls import describe_url
 from ..errors import InvalidOption, RateLimited, TimedOut, Unavailable, WebSearchError
 from ..flow import Flow, Gather, Sleep
 from ..flow._branches import Branch, cancel_all, cut_all
+from ..layers._layer import spread
 from ..layers._single_flight import free
 from ..models import Page
 from ._arguments import check_number
@@ -164,12 +165,12 @@ class Lanes(Generic[K, T]):
                 with scope(deadline=Deadline(end), delay=Delay(end)):
                     answers = yield from self._do(items)
             except WebSearchError as error:
-                answers = [error] * len(items)
+                answers = spread(error, len(items))
                 # nothing was sent: it begins again then
                 if isinstance(error, RateLimited) and error.status is None:
                     cooldown = error.retry_after or 0.0
             except Exception as bug:  # noqa: BLE001 - logged, and returned as an error
-                answers = [as_error(bug, "one of several")] * len(items)
+                answers = spread(as_error(bug, "one of several"), len(items))
             finally:
                 waits = cooldown <= time_left() and current_call().patience.allows(
                     cooldown

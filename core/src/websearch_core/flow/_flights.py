@@ -14,7 +14,6 @@ them.
 
 from __future__ import annotations
 import asyncio
-import copy
 import threading
 import time
 from collections.abc import Callable, Coroutine, Hashable
@@ -27,6 +26,7 @@ from math import inf
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from .._runtime.bugs import copy_error
 from .._runtime.deadline import time_left, timeout_left
 from .._runtime.forks import Restartable
 from .._runtime.scope import Deadline, current_call, scope
@@ -366,9 +366,4 @@ def _copy_error(error: BaseException) -> BaseException:
     """
     if getattr(error, "concerns_caller", False):
         return _AnotherCallerError()
-    try:
-        own = copy.copy(error)
-    except Exception:  # noqa: BLE001 - an error of a foreign class may not be copyable
-        return error
-    own.__cause__ = error.__cause__
-    return own.with_traceback(error.__traceback__)
+    return copy_error(error)

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
 
 from .._runtime.scope import Account, current_call
-from ..errors import ConfigurationError, Unavailable, UnsafeURL, WebSearchError
+from ..errors import ConfigurationError, Unavailable, WebSearchError
 from ..events import Charge, emit
 from ..flow import Call, Flow, Request
 from ..flow._intercept import Auxiliary, AuxiliaryCall, hold, intercept, is_held
+from ..flow._targets import was_refused
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import FoundFile
 from ..provider._ports import Provider, Role, can
@@ -327,7 +328,7 @@ class _Meter:
             return (yield effect)
         except BaseException as error:
             with self._lock:
-                self.sent -= is_held(effect) or isinstance(error, UnsafeURL)
+                self.sent -= is_held(effect) or was_refused(error)
             raise
 
 

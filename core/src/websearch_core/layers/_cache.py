@@ -54,6 +54,7 @@ from ._layer import (
     check_numbers,
     read_each,
     reads_batches,
+    spread,
 )
 from ._single_flight import free, name_page
 
@@ -227,7 +228,7 @@ class _CacheProvider(ProviderWrapper[Cache]):
         try:
             pages = (yield from super().read_many(others)) if others else []
         except _FAILURES as failure:
-            pages = [failure] * len(others)
+            pages = [*spread(failure, len(others))]
         seconds = monotonic() - began
         read = dict(zip(others, pages, strict=True))
         new = {

@@ -31,6 +31,7 @@ from ._layer import (
     read_many,
     reader,
     searcher,
+    spread,
 )
 from ._single_flight import is_free
 from ._trail import MostlyHidden, NothingFound, Trail, Turn
@@ -175,7 +176,7 @@ class _FallbackProvider(ProviderGroup[Fallback]):
                 or any(trails[url].has_answer for url in urls)
             ):
                 raise
-            return dict.fromkeys(urls, failure)
+            return dict(zip(urls, spread(failure, len(urls)), strict=True))
         return dict(zip(urls, pages, strict=True))
 
     def _try_each(self, ask: Callable[[Provider], Flow[A]]) -> Flow[A]:

@@ -9,7 +9,7 @@ from math import inf
 from typing import Any, ClassVar, Generic, Self, TypeGuard, TypeVar, cast, get_args
 
 from .._registry import is_known
-from .._runtime.bugs import contain_bugs
+from .._runtime.bugs import contain_bugs, copy_error
 from ..errors import (
     BadResponse,
     ConfigurationError,
@@ -19,6 +19,7 @@ from ..errors import (
     WebSearchError,
 )
 from ..flow import Flow, Gather
+from ..flow._targets import RefusedTargets, was_refused
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._ports import (
     BatchReader,
@@ -390,11 +391,17 @@ def read_many(
 
     Return the page or its error for each URL, in order. If an error is raised, none of
     them was read.
+
+    A page that is refused here, such as by the guard, does not stop the others.
     """
     if not reads_batches(provider):
         return (yield from read_each(provider, urls))
     try:
         pages = yield from cast("BatchReader", provider).read_many(urls)
+    except RefusedTargets as error:
+        if error.refusals.keys() <= set(urls):
+            return (yield from _read_others(provider, urls, error.refusals))
+        return (yield from read_each(provider, urls))  # it sends another spelling
     except UnsafeURL:  # one of them is, and it must not take the others with it
         return (yield from read_each(provider, urls))
     if len(pages) != len(urls):
@@ -405,19 +412,40 @@ def read_many(
     return pages
 
 
-def find_outage(pages: Sequence[Page | WebSearchError]) -> ServiceError | None:
-    """Return the first error of a batch if a retry may help with the whole of it.
+def _read_others(
+    provider: Provider, urls: Sequence[str], refusals: Mapping[str, WebSearchError]
+) -> Flow[list[Page | WebSearchError]]:
+    """Read the pages that have no error among *refusals*: those were not sent."""
+    answers: dict[str, Page | WebSearchError] = dict(refusals)
+    others = [url for url in urls if url not in refusals]
+    if others:
+        try:
+            pages = yield from read_many(provider, others)
+        except WebSearchError as failure:
+            pages = [*spread(failure, len(others))]
+        answers |= zip(others, pages, strict=True)
+    return [answers[url] for url in urls]
 
-    That is so if the service failed for every page, and may not fail again.
+
+def spread(failure: WebSearchError, count: int) -> Sequence[Any]:
+    """Return the *failure* of a request for each of its pages, which add their URL."""
+    return [failure, *(copy_error(failure) for _ in range(count - 1))]
+
+
+def find_outage(pages: Sequence[Page | WebSearchError]) -> ServiceError | None:
+    """Return the first error of a batch in which the service failed for every page that
+    it was asked for, and may not fail again.
     """
-    failures: list[ServiceError] = []
-    for page in pages:
-        if not isinstance(page, ServiceError):
-            return None
-        if page.concerns_page or not page.temporary:
-            return None
-        failures.append(page)
-    return failures[0] if failures else None
+    answers = [page for page in pages if not was_refused(page)]
+    failures = [
+        answer
+        for answer in answers
+        if isinstance(answer, ServiceError)
+        if answer.temporary and not answer.concerns_page
+    ]
+    if not failures or len(failures) < len(answers):
+        return None
+    return failures[0]
 
 
 def read_each(
