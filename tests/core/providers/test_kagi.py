@@ -96,7 +96,7 @@ def test_there_are_ten_pages_and_one_with_fewer_results_is_the_last(
         {"url": f"https://sea.example/{one}", "title": "Kelp", "snippet": "Brown."}
         for one in range(found)
     ]
-    flow = KAGI._page(SearchQuery.of("kelp", limit=20), number, 100)
+    flow = KAGI._fetch(SearchQuery.of("kelp", limit=20), number, 100)
 
     played = play(flow, reply({"meta": {}, "data": {"search": results}}))
 

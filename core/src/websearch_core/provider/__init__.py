@@ -2,9 +2,9 @@
 
 A provider is any object with a ``name`` and a generator method ``search``, ``read`` or
 both. It yields requests and is sent their responses. See CONTRIBUTING.md for a complete
-example. The errors that it raises are in `websearch_core.errors`, other effects than
-requests in `websearch_core.flow`, and what services that pass queries on to Google
-share in `websearch_core.provider.google`.
+example, and docs/extending.md for what is here. The errors that a provider raises are
+in `websearch_core.errors`, other effects than requests in `websearch_core.flow`, and
+what services that pass queries on to Google share in `websearch_core.provider.google`.
 """
 
 from __future__ import annotations
@@ -13,27 +13,48 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .._runtime.deadline import time_left
+    from .._text.urls import is_web_url, serialize
     from ..flow import Flow, Request, Response
     from ..models import Page, SearchQuery, SearchResponse, SearchResult
-    from ._dates import date_range
-    from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, provider
+    from ._codes import COUNTRIES, LANGUAGES, LOWER_COUNTRIES, read_country_names
+    from ._dates import date_range, date_span, midnight
+    from ._declare import (
+        BaseUrl,
+        Env,
+        FoundFile,
+        Key,
+        KeyHeader,
+        is_vendor,
+        missing_field_error,
+        provider,
+    )
     from ._function import from_function
     from ._http import (
+        as_json,
         as_number,
         as_object,
         as_objects,
         as_text,
+        as_texts,
+        check_length,
         check_options,
         decode,
         drop_none,
         error_for,
+        find_kind,
+        find_message,
+        find_value,
         get_json,
         parse_usage,
+        place_key,
         post_json,
+        quote_commands,
+        redact,
+        unexpected_format,
         with_extra,
         with_sites,
     )
-    from ._languages import codes, find_country, find_language
+    from ._languages import codes, find_country, find_language, match_language
     from ._paging import collect_pages, follow_pages, page_by_page
     from ._ports import (
         FILTERS,
@@ -47,43 +68,57 @@ if TYPE_CHECKING:
         Site,
     )
     from ._reading import (
+        as_links,
         check_response,
         check_text,
+        find_records,
         page_error,
         parse_page,
         parse_pages,
+        parse_response,
+        read_alone,
     )
-    from ._results import parse_images, parse_results, parse_search
+    from ._results import (
+        parse_images,
+        parse_results,
+        parse_search,
+        plain_text,
+        take_results,
+    )
 
 __all__ = [
-    "FILTERS", "FREE", "BaseUrl", "Env", "Flow", "FoundFile", "Key", "Limits", "Page",
-    "PageReader", "Price",
+    "COUNTRIES", "FILTERS", "FREE", "LANGUAGES", "LOWER_COUNTRIES", "BaseUrl", "Env",
+    "Flow", "FoundFile", "Key", "KeyHeader", "Limits", "Page", "PageReader", "Price",
     "Provider", "Request", "Response", "SearchProvider", "SearchQuery",
-    "SearchResponse", "SearchResult", "Service",
-    "Site", "as_number", "as_object", "as_objects", "as_text", "check_options",
-    "check_response", "check_text", "codes",
-    "collect_pages", "date_range", "decode", "drop_none", "error_for", "find_country",
-    "find_language", "follow_pages",
-    "from_function", "get_json", "is_vendor", "page_by_page", "page_error",
-    "parse_images", "parse_page",
-    "parse_pages", "parse_results", "parse_search", "parse_usage", "post_json",
-    "provider", "time_left", "with_extra",
-    "with_sites",
+    "SearchResponse", "SearchResult", "Service", "Site", "as_json", "as_links",
+    "as_number", "as_object", "as_objects", "as_text", "as_texts", "check_length",
+    "check_options", "check_response", "check_text", "codes", "collect_pages",
+    "date_range", "date_span", "decode", "drop_none", "error_for", "find_country",
+    "find_kind", "find_language", "find_message", "find_records", "find_value",
+    "follow_pages", "from_function", "get_json", "is_vendor", "is_web_url",
+    "match_language", "midnight", "missing_field_error", "page_by_page", "page_error",
+    "parse_images", "parse_page", "parse_pages", "parse_response", "parse_results",
+    "parse_search", "parse_usage", "place_key", "plain_text", "post_json", "provider",
+    "quote_commands", "read_alone", "read_country_names", "redact", "serialize",
+    "take_results", "time_left", "unexpected_format", "with_extra", "with_sites",
 ]  # fmt: skip
 
+# In the order in which a program needs them: what is never used is not imported.
 _HOMES = (
-    "._declare", "._ports", "._http", "._languages", "._paging", "._reading",
-    "._results",
-    "._dates", "._function", "..models", "..flow", ".._runtime.deadline",
+    "._declare", "._ports", "..models", "..flow", "._http", "._languages", "._paging",
+    "._results", "._dates", "._codes", ".._text.urls", ".._runtime.deadline",
+    "._reading", "._function",
 )  # fmt: skip
 
-# type checkers see the imports above; with this function, they would accept any name
+# Type checkers see the imports above; with this function, they would accept any name.
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
         """Import what is used: a program that makes a tool needs little of it."""
-        for home in _HOMES if name in __all__ else ():
-            if hasattr(module := import_module(home, __name__), name):
+        homes = _HOMES if name in __all__ else ()
+        for home in homes:
+            module = import_module(home, __name__)
+            if hasattr(module, name):
                 globals()[name] = getattr(module, name)
                 return globals()[name]
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -228,7 +228,7 @@ def decode(
 
     def error(body: Any, message: str | None, hint: str = "") -> errors.ServiceError:
         words = (detail(body) if body and detail else None) or message
-        named = follow(code.split("."), body) if code else message
+        named = find_value(body, code) if code else message
         found = (
             find_kind(named, kind)
             if isinstance(kind, Mapping)
@@ -567,9 +567,16 @@ def as_objects(value: Any) -> list[dict[str, Any]]:
     )
 
 
-def follow(path: Iterable[str], value: Any) -> Any:
-    """Return what is at a path of keys in *value*."""
-    for key in path:
+def find_value(value: Any, path: str) -> Any:
+    """Return what is at a *path* of keys in *value*, such as ``error.code``; None if
+    nothing is there.
+    """
+    return follow(path.split("."), value)
+
+
+def follow(keys: Iterable[str], value: Any) -> Any:
+    """Return what is at a path in *value*, one key after the other."""
+    for key in keys:
         value = as_object(value).get(key)
     return value
 

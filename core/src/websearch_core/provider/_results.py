@@ -188,16 +188,19 @@ def parse_search(
         path: The path of keys that leads to the list in *body*. If there is none, and
             *body* has no words of an error either, the answer is empty, with a note.
         fields: Arguments of `parse_results`, such as ``snippet="text"``, and fields of
-            `SearchResponse`, such as ``answer``.
+            `SearchResponse`. An ``answer`` may be the service's own: a text, or an
+            object or a list, which becomes a text of JSON.
 
     Raises:
         BadResponse: What should be the list is not one, or an error, or none of its
             items looks like a result.
     """
-    named = [*(fields.keys() & SearchResponse.model_fields.keys())]
-    facts = dict(zip(named, map(fields.pop, named), strict=True))
+    facts = {
+        name: fields.pop(name) for name in SearchResponse.model_fields if name in fields
+    }
     items, missing = take_results(body, provider.name, path, items)
     facts["notes"] = (*missing, *facts.get("notes", ()))
+    facts["answer"] = as_answer(facts.get("answer"))
     results = parse_results(items, provider.name, **fields)
     return SearchResponse(
         query=query.text, results=results, provider=provider.name, raw=body, **facts

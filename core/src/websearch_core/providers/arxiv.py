@@ -11,16 +11,19 @@ import re
 from collections.abc import Mapping
 from datetime import date
 from io import BytesIO
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from websearch_core import provider as kit
 from websearch_core.errors import BadRequest, TooLarge, Unavailable
 from websearch_core.flow import Call, Sleep
-from websearch_core.provider._http import unexpected_format
+
+# Its entries, and how many papers there are in all.
+_Feed: TypeAlias = tuple[list[dict[str, Any]], int]
 
 _FIELDED = re.compile(r"\b(?:ti|au|abs|co|jr|cat|rn|id|all|submittedDate):")
 _WORD = re.compile(r'"[^"]+"|[^\s"():]+')
-_UNBOUNDED = (date(1991, 1, 1), date(2100, 1, 1))  # arXiv began in 1991
+_FIRST_DAY = date(1991, 1, 1)  # arXiv began in 1991
+_LAST_DAY = date(2100, 1, 1)
 
 
 @kit.provider
@@ -59,42 +62,45 @@ class ArXiv:
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
         kit.check_options(query, self)
-        requested: list[int] = []
+        requests = 0
 
         def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
-            if requested:
+            nonlocal requests
+            if requests:
                 yield Sleep(self.pause)
-            requested.append(number)
-            start = number * size
-            params = {
-                "search_query": _words(query),
-                "start": start or None,
-                "max_results": size,
-            }
-            response = yield kit.get_json(self, "query", params, query)
-            entries, total = yield from self._parse(response)
-            if not entries and total > start:
-                raise Unavailable(
-                    "arxiv search failed: it reported results but returned none",
-                    provider=self.name,
-                )
-            text = response.content.decode("utf-8", "replace")
-            page = kit.parse_search(
-                self,
-                query,
-                text,
-                entries,
-                url="link",
-                snippet="summary",
-                author="authors",
-            )
-            return page, start + size < total
+            requests += 1
+            return (yield from self._fetch(query, number * size, size))
 
         return (yield from kit.collect_pages(query, self, fetch))
 
-    def _parse(
-        self, response: kit.Response
-    ) -> kit.Flow[tuple[list[dict[str, Any]], int]]:
+    def _fetch(
+        self, query: kit.SearchQuery, start: int, size: int
+    ) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
+        """Return a page of papers, and whether there is another."""
+        params = {
+            "search_query": _write_query(query),
+            "start": start or None,
+            "max_results": size,
+        }
+        response = yield kit.get_json(self, "query", params, query)
+        entries, total = yield from self._parse(response)
+        if not entries and total > start:
+            raise Unavailable(
+                "arxiv search failed: it reported results but returned none",
+                provider=self.name,
+            )
+        page = kit.parse_search(
+            self,
+            query,
+            response.content.decode("utf-8", "replace"),
+            entries,
+            url="link",
+            snippet="summary",
+            author="authors",
+        )
+        return page, start + size < total
+
+    def _parse(self, response: kit.Response) -> kit.Flow[_Feed]:
         """Return the entries of the feed and how many there are in all, or raise the
         error that it reports.
         """
@@ -102,13 +108,11 @@ class ArXiv:
             raise TooLarge(
                 "arxiv search failed: the answer is too large", provider=self.name
             )
-        feed: tuple[list[dict[str, Any]], int] | None = yield Call(
-            _parse_feed, response.content
-        )
-        entries = feed[0] if feed else []
-        problem = next(
-            (entry["summary"] for entry in entries if _is_error(entry)), None
-        )
+        feed: _Feed | None = yield Call(_parse_feed, response.content)
+        problem = None
+        if feed is not None:
+            entries, _ = feed
+            problem = next(filter(_is_error, entries), {}).get("summary")
         if response.status != 200:
             raise kit.error_for(response, self, detail=problem)
         if problem is not None:
@@ -120,28 +124,27 @@ class ArXiv:
                 kind=BadRequest,
             )
         if feed is None:
-            raise unexpected_format(self.name)
+            raise kit.unexpected_format(self.name)
         return feed
 
 
-def _words(query: kit.SearchQuery) -> str:
+def _write_query(query: kit.SearchQuery) -> str:
     """Return the query in arXiv's language: every word somewhere in the paper,
-    submitted in the time asked for.
+    submitted within the period.
     """
-    words = query.text
-    if not _FIELDED.search(words):
-        words = (
-            " AND ".join(f"all:{word}" for word in _WORD.findall(words))
-            or f'all:"{words}"'
-        )
+    text = query.text
+    if not _FIELDED.search(text):
+        words = _WORD.findall(text) or [f'"{text}"']
+        text = " AND ".join(f"all:{word}" for word in words)
     first, last = kit.date_range(query)
     if not (first or last):
-        return words
-    begin, end = (first or _UNBOUNDED[0], last or _UNBOUNDED[1])
-    return f"({words}) AND submittedDate:[{begin:%Y%m%d}0000 TO {end:%Y%m%d}2359]"
+        return text
+    begin = first or _FIRST_DAY
+    end = last or _LAST_DAY
+    return f"({text}) AND submittedDate:[{begin:%Y%m%d}0000 TO {end:%Y%m%d}2359]"
 
 
-def _parse_feed(content: bytes) -> tuple[list[dict[str, Any]], int] | None:
+def _parse_feed(content: bytes) -> _Feed | None:
     """Parse Atom; None if it is something else. The parser is imported here: it is slow
     to load.
     """
@@ -159,48 +162,46 @@ def _parse_feed(content: bytes) -> tuple[list[dict[str, Any]], int] | None:
         return None
     if not parsed.get("version", "").startswith("atom"):
         return None
-    # Named after the namespace of OpenSearch, whose prefix is up to the service.
-    total = next(
-        (
-            str(value)
-            for name, value in parsed.feed.items()
-            if name.endswith("totalresults")
-        ),
-        "",
-    )
-    return [_entry(entry) for entry in parsed.entries], int(
-        total
-    ) if total.isdecimal() else 0
+    entries = [_convert_entry(entry) for entry in parsed.entries]
+    return entries, _find_total(parsed.feed)
 
 
-def _entry(entry: Any) -> dict[str, Any]:
+def _find_total(feed: Mapping[str, Any]) -> int:
+    """Return how many papers there are in all.
+
+    The name begins with the prefix of OpenSearch's namespace, which is up to arXiv.
+    """
+    for name, value in feed.items():
+        if name.endswith("totalresults"):
+            total = str(value)
+            return int(total) if total.isdecimal() else 0
+    return 0
+
+
+def _convert_entry(entry: Any) -> dict[str, Any]:
+    """Return the parts of an entry of the feed that a paper has."""
     texts = {
         name: " ".join(str(entry.get(name) or "").split())
         for name in ("id", "title", "summary")
     }
+    authors = [author.get("name") for author in entry.get("authors", ())]
+    links = [
+        link.get("href")
+        for link in entry.get("links", ())
+        if link.get("title") == "pdf"
+    ]
     facts = {
         name: entry.get(f"arxiv_{name}") for name in ("doi", "journal_ref", "comment")
     }
     return {
         **texts,
         "link": entry.get("link") or texts["id"],
-        "authors": [
-            author.get("name")
-            for author in entry.get("authors", ())
-            if author.get("name")
-        ],
-        # its own `get` takes `updated` instead
+        "authors": [name for name in authors if name],
+        # the `get` of an entry takes `updated` instead
         "published": dict.get(entry, "published"),
         "updated": dict.get(entry, "updated"),
         "categories": [tag.get("term") for tag in entry.get("tags", ())],
-        "pdf": next(
-            (
-                link.get("href")
-                for link in entry.get("links", ())
-                if link.get("title") == "pdf"
-            ),
-            None,
-        ),
+        "pdf": next(iter(links), None),
         **kit.drop_none(facts),
     }
 

@@ -21,9 +21,6 @@ from websearch_core.errors import (
     ServiceError,
     UnsupportedOption,
 )
-from websearch_core.provider._dates import date_span
-from websearch_core.provider._http import as_json
-from websearch_core.provider._results import plain_text, take_results
 
 _FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
 _PAGES = 10
@@ -130,7 +127,7 @@ class Brave:
             "q": query.text,
             "country": kit.find_country(query, self),
             "search_lang": kit.find_language(query, self),
-            "freshness": date_span(query, _FRESHNESS),
+            "freshness": kit.date_span(query, _FRESHNESS),
             "goggles": self._goggles(query) or None,
             **params,
         }
@@ -206,7 +203,7 @@ class Brave:
             age = kit.as_object(sources.get(str(item.get("url")))).get("age")
             return age[1] if isinstance(age, list) and len(age) > 1 else None
 
-        items, notes = take_results(body, self.name, "grounding.generic")
+        items, notes = kit.take_results(body, self.name, "grounding.generic")
         texts = partial(_passages, "snippets")
         results = kit.parse_results(
             items,
@@ -255,14 +252,14 @@ class Brave:
         images = kit.parse_images(
             body.get("results"),
             url=where,
-            description=lambda one: plain_text(one.get("title"), "html"),
+            description=lambda one: kit.plain_text(one.get("title"), "html"),
             page_url="url",
         )
         return found.model_copy(update={"images": images})
 
     def _body(self, response: kit.Response) -> dict[str, Any]:
         # and not its API
-        is_firewall = response.status == 403 and as_json(response) is None
+        is_firewall = response.status == 403 and kit.as_json(response) is None
         return kit.decode(
             response, self, kind=_kind, meanings={403: Blocked} if is_firewall else None
         )
@@ -303,7 +300,7 @@ def _passages(key: str, item: Mapping[str, Any]) -> str | None:
     """Return a list of passages as one text; a table is one of them, as JSON."""
     several = item.get(key)
     passages = (
-        [plain_text(one, "html") for one in several if isinstance(one, str)]
+        [kit.plain_text(one, "html") for one in several if isinstance(one, str)]
         if isinstance(several, list)
         else []
     )

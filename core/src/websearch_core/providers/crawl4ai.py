@@ -18,10 +18,7 @@ from math import isfinite
 from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core import provider as kit
-from websearch_core._text.urls import serialize
 from websearch_core.errors import Blocked, ConfigurationError, NeedsBrowser
-from websearch_core.provider._http import unexpected_format
-from websearch_core.provider._reading import as_links
 
 from .._browser.crawler import MISSING, Crawler
 
@@ -87,7 +84,7 @@ class Crawl4ai:
         body = kit.decode(response, self, verb="read", kind={"anti-bot": Blocked})
         result = next(iter(kit.as_objects(body.get("results"))), None)
         if result is None:
-            raise unexpected_format(self.name, "read")
+            raise kit.unexpected_format(self.name, "read")
         return self._page(result, url)
 
     def _ask_server(self, url: str) -> kit.Request:
@@ -95,7 +92,7 @@ class Crawl4ai:
         if self.content == "fit":
             run["markdown_generator"] = _FIT
         payload = {
-            "urls": [serialize(url)],
+            "urls": [kit.serialize(url)],
             "crawler_config": {"type": "CrawlerRunConfig", "params": run},
         }
         return kit.post_json(self, "crawl", payload, target=url)
@@ -154,7 +151,7 @@ class Crawl4ai:
 
 def _links(value: Any) -> tuple[str, ...]:
     groups = kit.as_object(value)
-    return as_links(
+    return kit.as_links(
         [
             one.get("href")
             for name in ("internal", "external")

@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 from websearch_core import provider as kit
-from websearch_core.provider._results import take_results
 
 _MARKUP = re.compile(
     r"</?(?:(?:jats|mml):[a-z0-9-]+|italic|bold|sc|title|sec|list|list-item)\b[^<>]*>",
@@ -70,80 +69,83 @@ class Crossref:
             "offset": number * size or None,
             "filter": [f"{name}:{day}" for name, day in dates if day] or None,
         }
-        key = (
-            {"Crossref-Plus-API-Token": f"Bearer {self.api_key.get_secret_value()}"}
-            if self.api_key
-            else {}
-        )
-        sent = kit.with_extra(params, query, join=",")
+        headers = {}
+        if self.api_key:
+            token = f"Bearer {self.api_key.get_secret_value()}"
+            headers["Crossref-Plus-API-Token"] = token
         response = yield kit.Request(
-            url=f"{self.base_url}/works", params=sent, headers=key
+            url=f"{self.base_url}/works",
+            params=kit.with_extra(params, query, join=","),
+            headers=headers,
         )
         body = kit.decode(response, self)
-        items, notes = take_results(body, self.name, "message.items")
+        items, notes = kit.take_results(body, self.name, "message.items")
         message = kit.as_object(body.get("message"))
         page = kit.parse_search(
-            self, query, message, items, title=_title, url=_url, snippet=_snippet,
-            published=_published,
-            author=_authors, markup="html", notes=notes,
-        )  # fmt: skip
+            self,
+            query,
+            message,
+            items,
+            title=_find_title,
+            url=_find_url,
+            snippet=_find_snippet,
+            published=_find_date,
+            author=_find_authors,
+            markup="html",
+            notes=notes,
+        )
         total = message.get("total-results")
         return page, isinstance(total, int) and (number + 1) * size < total
 
 
-def _first(value: Any) -> str | None:
+def _take_first(value: Any) -> str | None:
     """Return the first text: titles of works and journals are lists."""
-    return next(
-        filter(None, map(kit.as_text, value if isinstance(value, list) else [value])),
-        None,
-    )
+    values = value if isinstance(value, list) else [value]
+    return next(filter(None, map(kit.as_text, values)), None)
 
 
-def _title(item: Mapping[str, Any]) -> str | None:
-    title = _first(item.get("title"))
-    return _MARKUP.sub("", title) if title else _first(item.get("container-title"))
+def _find_title(item: Mapping[str, Any]) -> str | None:
+    title = _take_first(item.get("title"))
+    if title is None:
+        return _take_first(item.get("container-title"))
+    return _MARKUP.sub("", title)
 
 
-def _url(item: Mapping[str, Any]) -> Any:
+def _find_url(item: Mapping[str, Any]) -> Any:
     doi = kit.as_text(item.get("DOI"))
     return f"https://doi.org/{doi}" if doi else item.get("URL")
 
 
-def _snippet(item: Mapping[str, Any]) -> str:
+def _find_snippet(item: Mapping[str, Any]) -> str:
     """Return the abstract, without its JATS markup, or where and by whom the work was
     published.
     """
     abstract = kit.as_text(item.get("abstract"))
     if abstract:
         return " ".join(_MARKUP.sub(" ", _HEADING.sub("", abstract)).split())
-    facts = [_first(item.get("container-title")), kit.as_text(item.get("publisher"))]
-    return ", ".join(filter(None, facts))
+    journal = _take_first(item.get("container-title"))
+    publisher = kit.as_text(item.get("publisher"))
+    return ", ".join(filter(None, [journal, publisher]))
 
 
-def _published(item: Mapping[str, Any]) -> str | None:
+def _find_date(item: Mapping[str, Any]) -> str | None:
     """Return the date of publication, whose month and day may be missing:
     ``{"date-parts": [[2026, 3]]}``.
     """
-    parts = kit.as_object(item.get("issued")).get("date-parts")
-    day = (
-        parts[0]
-        if isinstance(parts, list) and parts and isinstance(parts[0], list)
-        else []
-    )
-    return "-".join(f"{part:02}" for part in day[:3] if isinstance(part, int)) or None
+    dates = kit.find_value(item, "issued.date-parts")
+    if not isinstance(dates, list) or not dates:
+        return None
+    parts = dates[0] if isinstance(dates[0], list) else []
+    return "-".join(f"{part:02}" for part in parts[:3] if isinstance(part, int)) or None
 
 
-def _authors(item: Mapping[str, Any]) -> list[str]:
+def _find_authors(item: Mapping[str, Any]) -> list[str]:
     """Return the names of the authors: people have a given and a family name,
     organizations a name.
     """
-    return [
-        " ".join(
-            filter(
-                None, (kit.as_text(one.get("given")), kit.as_text(one.get("family")))
-            )
-        )
-        or kit.as_text(one.get("name"))
-        or ""
-        for one in kit.as_objects(item.get("author"))
-    ]
+    names = []
+    for author in kit.as_objects(item.get("author")):
+        parts = [kit.as_text(author.get("given")), kit.as_text(author.get("family"))]
+        name = " ".join(filter(None, parts))
+        names.append(name or kit.as_text(author.get("name")) or "")
+    return names

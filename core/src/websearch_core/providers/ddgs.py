@@ -22,7 +22,6 @@ from pydantic import AfterValidator, Field, SecretStr
 from websearch_core import errors
 from websearch_core import provider as kit
 from websearch_core.flow import Call
-from websearch_core.provider._http import redact
 
 _MISSING = "ddgs needs the package ddgs: pip install 'websearch-core[ddgs]'"
 # The engines of the library that know an option, by the kind of search.
@@ -223,7 +222,7 @@ class Ddgs:
         self, kind: type[errors.ServiceError], words: object
     ) -> errors.ServiceError:
         message = f"ddgs search failed: {kind.code.replace('_', ' ')}"
-        error = kind(message, provider=self.name, detail=redact(str(words), self))
+        error = kind(message, provider=self.name, detail=kit.redact(str(words), self))
         # engines that refuse should not be asked again at once
         error.temporary = kind is errors.TimedOut
         return error

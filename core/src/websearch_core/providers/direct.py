@@ -35,7 +35,6 @@ from websearch_core._text.media_types import HTML, MARKDOWN
 from websearch_core._text.urls import Origin, find_origin
 from websearch_core.flow import Call
 from websearch_core.provider._obstacles import find_stub, needs_scripts, says_the_same
-from websearch_core.provider._reading import parse_response
 from websearch_core.provider._transcripts import MAX_BYTES, add_transcripts
 
 _REDIRECTS = {301, 302, 303, 307, 308}
@@ -322,7 +321,7 @@ class Direct:
         challenges, too.
         """
         kit.check_response(response, self)
-        page = parse_response(
+        page = kit.parse_response(
             self,
             response,
             url,

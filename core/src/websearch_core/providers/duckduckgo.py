@@ -19,14 +19,6 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from websearch_core import provider as kit
 from websearch_core.errors import Blocked, ServiceError, UnsupportedOption
 from websearch_core.flow import Sleep
-from websearch_core.provider._dates import date_span
-from websearch_core.provider._http import (
-    check_length,
-    quote_commands,
-    unexpected_format,
-)
-from websearch_core.provider._languages import match_language
-from websearch_core.provider._results import plain_text
 
 _TIME = {"day": "d", "week": "w", "month": "m", "year": "y"}
 _SAFE_SEARCH = {"off": "-2", "moderate": "-1", "strict": "1"}
@@ -137,13 +129,13 @@ class DuckDuckGo:
 
     def _form(self, query: kit.SearchQuery) -> dict[str, str]:
         # a !bang would redirect to another site
-        words = quote_commands(kit.with_sites(query), "!")
-        check_length(words, self)
+        words = kit.quote_commands(kit.with_sites(query), "!")
+        kit.check_length(words, self)
         form = {
             "q": words,
             "b": "",
             "kl": _region(query),
-            "df": date_span(query, _TIME, sign="..") or "",
+            "df": kit.date_span(query, _TIME, sign="..") or "",
         }
         if query.safe_search:
             form["kp"] = _SAFE_SEARCH[query.safe_search]
@@ -167,7 +159,7 @@ class DuckDuckGo:
             and b"No  results" not in response.content
             and not tree.css(".no-results")
         ):
-            raise unexpected_format(self.name)
+            raise kit.unexpected_format(self.name)
         return tree
 
 
@@ -240,7 +232,7 @@ def _abstract(tree: LexborHTMLParser) -> str | None:
     if box is None or _ABOUT_YOU.search(box.text()):
         return None
     return (
-        plain_text(
+        kit.plain_text(
             re.sub(r"<a\b(?:[^<]|<(?!a\b))*?</a>", " ", box.inner_html or ""), "html"
         )
         or None
@@ -250,7 +242,7 @@ def _abstract(tree: LexborHTMLParser) -> str | None:
 def _corrections(tree: LexborHTMLParser, query: kit.SearchQuery) -> tuple[str, ...]:
     """Return the queries that the page proposes for a misspelled one."""
     texts = [
-        plain_text(link.inner_html, "html")
+        kit.plain_text(link.inner_html, "html")
         for link in tree.css("[id*=did_you_mean] a, [class*=spelling] a")
     ]
     return tuple(
@@ -274,7 +266,7 @@ def _region(query: kit.SearchQuery) -> str:
     if query.language is None:
         found = next(iter(known.values()), None)
     else:
-        found = match_language(query.language, known, country=query.country)
+        found = kit.match_language(query.language, known, country=query.country)
     if found is None:
         options = [name for name in ("country", "language") if getattr(query, name)]
         message = f"duckduckgo has no region for {' and '.join(options)}"

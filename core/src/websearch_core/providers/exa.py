@@ -14,12 +14,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core import errors
 from websearch_core import provider as kit
-from websearch_core._text.urls import serialize
-from websearch_core.provider._codes import COUNTRIES
-from websearch_core.provider._http import as_json, as_texts
-from websearch_core.provider._reading import find_records, read_alone
-from websearch_core.provider._results import as_answer
+from websearch_core.models import Image
 
+_SNIPPET_LENGTH = 500  # characters of a text that is the snippet
 _CATEGORIES = {"news": "news", "finance": "financial report", "academic": "publication"}
 _Category = Literal[
     "company", "news", "publication", "personal site", "financial report", "people"
@@ -70,7 +67,7 @@ class Exa:
     }
     topics: ClassVar[frozenset[str]] = frozenset(_CATEGORIES)
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
-    countries: ClassVar[Mapping[str, str]] = COUNTRIES
+    countries: ClassVar[Mapping[str, str]] = kit.COUNTRIES
     limits: ClassVar[kit.Limits] = kit.Limits(
         results_per_request=100,
         results=100,
@@ -116,7 +113,55 @@ class Exa:
         self, query: kit.SearchQuery, _: int, size: int
     ) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search."""
-        after = kit.date_range(query)[0]
+        payload = {
+            "query": query.text,
+            "numResults": size,
+            "type": self.type,
+            "category": _CATEGORIES.get(query.topic, self.category),
+            **self._filters(query),
+            "contents": self._contents(query) or None,
+        }
+        response = yield kit.post_json(self, "search", payload, query)
+        body = kit.decode(response, self, kind=_KINDS, code="tag")
+        page = kit.parse_search(
+            self,
+            query,
+            body,
+            snippet=_find_snippet,
+            content=_find_text,
+            published="publishedDate",
+            markup="entities",
+            answer=kit.find_value(body, "output.content"),
+            images=_find_images(body.get("results")) if query.images else (),
+            request_id=kit.as_text(body.get("requestId")),
+            cost=_find_cost(body),
+        )
+        statuses = kit.as_objects(body.get("statuses"))
+        failures = [status for status in statuses if status.get("status") == "error"]
+        if failures:
+            count = len(failures)
+            note = f"exa could not read {count} of the pages, whose text is missing"
+            page = page.with_notes(note, partial=True)
+        return page, False
+
+    def _filters(self, query: kit.SearchQuery) -> dict[str, Any]:
+        """Return the filters of a query; of domains, Exa takes one list."""
+        filters: dict[str, Any] = {"userLocation": kit.find_country(query, self)}
+        if query.allowed_domains:
+            filters["includeDomains"] = list(query.allowed_domains)
+        elif query.blocked_domains:
+            filters["excludeDomains"] = list(query.blocked_domains)
+        after, _ = kit.date_range(query)
+        if after:
+            filters["startPublishedDate"] = f"{after}T00:00:00.000Z"
+        if query.before:
+            filters["endPublishedDate"] = f"{query.before}T23:59:59.999Z"
+        if query.safe_search in {"moderate", "strict"}:
+            filters["moderation"] = True
+        return filters
+
+    def _contents(self, query: kit.SearchQuery) -> dict[str, Any]:
+        """Return what to tell about each page."""
         contents = {
             "highlights": self.highlights or None,
             "text": self.text or None,
@@ -124,116 +169,78 @@ class Exa:
             "maxAgeHours": self.max_age_hours,
             "extras": {"imageLinks": 1} if query.images else None,
         }
-        payload = {
-            "query": query.text,
-            "numResults": size,
-            "type": self.type,
-            "category": _CATEGORIES.get(query.topic, self.category),
-            "includeDomains": list(query.allowed_domains) or None,
-            "excludeDomains": list(
-                () if query.allowed_domains else query.blocked_domains
-            )
-            or None,
-            "startPublishedDate": f"{after}T00:00:00.000Z" if after else None,
-            "endPublishedDate": f"{query.before}T23:59:59.999Z"
-            if query.before
-            else None,
-            "userLocation": kit.find_country(query, self),
-            "moderation": query.safe_search in {"moderate", "strict"} or None,
-            "contents": kit.drop_none(contents) or None,
-        }
-        response = yield kit.post_json(self, "search", payload, query)
-        body = kit.decode(response, self, kind=_KINDS, code="tag")
-        unread = [
-            one
-            for one in kit.as_objects(body.get("statuses"))
-            if one.get("status") == "error"
-        ]
-        found = kit.parse_search(
-            self, query, body, snippet=_snippet, content=_content,
-            published="publishedDate", markup="entities",
-            answer=as_answer(kit.as_object(body.get("output")).get("content")),
-            images=_images(body.get("results")) if query.images else (),
-            request_id=kit.as_text(body.get("requestId")),
-            cost=_cost(body),
-        )  # fmt: skip
-        if unread:
-            missing = (
-                f"exa could not read {len(unread)} of the pages, whose text is missing"
-            )
-            found = found.with_notes(missing, partial=True)
-        return found, False
+        return kit.drop_none(contents)
 
-    read = read_alone
+    read = kit.read_alone
 
     def read_many(
         self, urls: Sequence[str], /
     ) -> kit.Flow[list[kit.Page | errors.WebSearchError]]:
         """Read up to 20 pages in one request."""
         payload = {
-            "urls": list(map(serialize, urls)),
+            "urls": [kit.serialize(url) for url in urls],
             "text": True,
             "maxAgeHours": self.max_age_hours,
         }
         response = yield kit.post_json(self, "contents", payload, target=tuple(urls))
-        problem = kit.as_object(as_json(response)) if response.status >= 400 else {}
-        # it is the pages', not the service's
-        if kind := _FAILURES.get(str(problem.get("tag"))):
-            raise kit.page_error(self, kind=kind, detail=problem.get("error"))
+        if response.status >= 400:
+            problem = kit.as_object(kit.as_json(response))
+            kind = _FAILURES.get(str(problem.get("tag")))
+            if kind:  # it is the pages' failure, not the service's
+                raise kit.page_error(self, kind=kind, detail=problem.get("error"))
         body = kit.decode(response, self, verb="read", kind=_KINDS, code="tag")
-        results, failures = (
-            find_records(urls, body.get("results")),
-            find_records(urls, body.get("statuses"), key="id"),
+        return kit.parse_pages(
+            self._parse_page,
+            urls,
+            kit.find_records(urls, body.get("results")),
+            kit.find_records(urls, body.get("statuses"), key="id"),
+            cost=_find_cost(body),
         )
-        return kit.parse_pages(self._read, urls, results, failures, cost=_cost(body))
 
-    def _read(
-        self, url: str, found: dict[str, Any] | None, status: dict[str, Any] | None
+    def _parse_page(
+        self, url: str, record: dict[str, Any] | None, status: dict[str, Any] | None
     ) -> kit.Page:
-        if found is None:  # its failure is a status in a successful answer
-            failure = kit.as_object(kit.as_object(status).get("error"))
-            kind = _FAILURES.get(str(failure.get("tag")))
+        if record is None:  # its failure is a status in a successful answer
+            failure = kit.as_object(kit.find_value(status, "error"))
             raise kit.page_error(
                 self,
                 status=failure.get("httpStatusCode"),
-                kind=kind,
+                kind=_FAILURES.get(str(failure.get("tag"))),
                 detail=failure.get("tag"),
             )
         return kit.parse_page(
             self,
             url,
-            _content(found) or "",
-            title=found.get("title"),
-            final_url=found.get("url"),
-            author=found.get("author"),
-            published=found.get("publishedDate"),
+            _find_text(record) or "",
+            title=record.get("title"),
+            final_url=record.get("url"),
+            author=record.get("author"),
+            published=record.get("publishedDate"),
         )
 
 
-def _content(result: Mapping[str, Any]) -> str | None:
+def _find_text(result: Mapping[str, Any]) -> str | None:
     """Return the text of a page, which has the entities of its HTML."""
     return kit.as_text(unescape(kit.as_text(result.get("text")) or ""))
 
 
-def _snippet(result: Any) -> str:
-    return (
-        " … ".join(as_texts(result.get("highlights")))
-        or kit.as_text(result.get("summary"))
-        or (kit.as_text(result.get("text")) or "")[:500]
-    )
+def _find_snippet(result: Mapping[str, Any]) -> str:
+    highlights = " … ".join(kit.as_texts(result.get("highlights")))
+    summary = highlights or kit.as_text(result.get("summary"))
+    if summary:
+        return summary
+    return (kit.as_text(result.get("text")) or "")[:_SNIPPET_LENGTH]
 
 
-def _images(items: Any) -> tuple[Any, ...]:
-    found = [
-        {"url": image, "title": item.get("title"), "page": item.get("url")}
-        for item in kit.as_objects(items)
-        for image in [
-            item.get("image"),
-            *(kit.as_object(item.get("extras")).get("imageLinks") or []),
-        ]
-    ]
-    return kit.parse_images(found, description="title", page_url="page")
+def _find_images(results: Any) -> tuple[Image, ...]:
+    images = []
+    for result in kit.as_objects(results):
+        links = kit.find_value(result, "extras.imageLinks") or []
+        for url in [result.get("image"), *links]:
+            page = result.get("url")
+            images.append({"url": url, "title": result.get("title"), "page": page})
+    return kit.parse_images(images, description="title", page_url="page")
 
 
-def _cost(body: dict[str, Any]) -> float | None:
-    return kit.as_number(kit.as_object(body.get("costDollars")).get("total"))
+def _find_cost(body: dict[str, Any]) -> float | None:
+    return kit.as_number(kit.find_value(body, "costDollars.total"))

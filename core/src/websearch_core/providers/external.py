@@ -19,8 +19,6 @@ from websearch_core import provider as kit
 from websearch_core.errors import BadResponse, ConfigurationError
 from websearch_core.keys._keys import ApiKey
 from websearch_core.provider._declare import Destination, KeyHeader, check_base_url
-from websearch_core.provider._http import as_json, as_object, follow, place_key
-from websearch_core.provider._results import take_results
 
 _OPTIONS = kit.SearchQuery.model_fields.keys() - {
     "text",
@@ -144,19 +142,19 @@ class External:
         response = yield self._request(query)
         body = self._body(response)
         # without a path, the body is the list
-        items, notes = take_results(body, self.name, self.results)
+        items, notes = kit.take_results(body, self.name, self.results)
         if notes:
             notes = (
                 f"{self.name}'s answer has no list at {self.results}: is it elsewhere?",
             )
-        if items and not any(follow(self.url.split("."), item) for item in items):
+        if items and not any(kit.find_value(item, self.url) for item in items):
             raise BadResponse(
                 f"external search failed: no result has a URL at {self.url}",
                 provider=self.name,
             )
         names = ("title", "url", "snippet", "content", "published", "author", "score")
         facts: dict[str, Any] = {
-            "answer": kit.as_text(follow(self.answer.split("."), body)),
+            "answer": kit.as_text(kit.find_value(body, self.answer)),
             "notes": notes,
         }
         return kit.parse_search(
@@ -183,7 +181,7 @@ class External:
                     asked[name],
                 )
         sent = kit.with_extra(sent, query)
-        in_header, in_url = place_key(self)
+        in_header, in_url = kit.place_key(self)
         return kit.Request(
             url=self.base_url,
             method=self.method,
@@ -200,7 +198,9 @@ class External:
         says.
         """
         found = (
-            None if response.truncated or response.status >= 300 else as_json(response)
+            None
+            if response.truncated or response.status >= 300
+            else kit.as_json(response)
         )
         if not isinstance(found, list):
             return kit.decode(response, self)
@@ -215,7 +215,9 @@ class External:
 
 def _put(body: dict[str, Any], path: list[str], value: Any) -> None:
     for key in path[:-1]:
-        inner = dict(as_object(body.get(key)))  # a copy: the constants stay as they are
+        inner = dict(
+            kit.as_object(body.get(key))
+        )  # a copy: the constants stay as they are
         body[key] = inner
         body = inner
     body[path[-1]] = value

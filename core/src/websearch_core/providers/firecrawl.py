@@ -20,12 +20,6 @@ from pydantic import NonNegativeInt
 
 from websearch_core import errors
 from websearch_core import provider as kit
-from websearch_core._text.urls import serialize
-from websearch_core.provider._codes import COUNTRIES
-from websearch_core.provider._declare import missing_field_error
-from websearch_core.provider._http import as_json, find_kind
-from websearch_core.provider._reading import as_links
-from websearch_core.provider._results import take_first
 from websearch_core.provider.google import google_period
 
 _CATEGORIES = {"academic": "research", "code": "developer"}
@@ -70,7 +64,7 @@ class Firecrawl:
         "images",
     }
     topics: ClassVar[frozenset[str]] = frozenset({"news", *_CATEGORIES})
-    countries: ClassVar[Mapping[str, str]] = COUNTRIES
+    countries: ClassVar[Mapping[str, str]] = kit.COUNTRIES
     limits: ClassVar[kit.Limits] = kit.Limits(
         results_per_request=100, results=100, query_length=500
     )
@@ -112,73 +106,86 @@ class Firecrawl:
     def __post_init__(self) -> None:
         """Require a key for the vendor's server, unless ``keyless`` is set."""
         if self.api_key is None and not self.keyless and kit.is_vendor(self):
-            raise missing_field_error(type(self), "api_key")
+            raise kit.missing_field_error(type(self), "api_key")
 
     @kit.page_by_page
     def search(
         self, query: kit.SearchQuery, _: int, size: int
     ) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search."""
+        section = "news" if query.topic == "news" else "web"
         category = _CATEGORIES.get(query.topic, self.category)
         params = {
             "query": query.text,
             "limit": size,
-            "sources": [
-                "news" if query.topic == "news" else "web",
-                *(["images"] if query.images else []),
-            ],
+            "sources": [section, "images"] if query.images else [section],
             "categories": [category] if category else None,
-            "includeDomains": list(query.allowed_domains) or None,
-            "excludeDomains": list(
-                () if query.allowed_domains else query.blocked_domains
-            )
-            or None,
-            "tbs": google_period(query),
-            "country": kit.find_country(query, self),
+            **self._filters(query),
             "location": self.location,
-            "safe": query.safe_search in {"moderate", "strict"} or None,
             "scrapeOptions": {"formats": ["markdown"]} if self.scrape else None,
         }
         payload = kit.with_extra(params, query)
         if isinstance(payload.get("tbs"), list):
             payload["tbs"] = ",".join(payload["tbs"])
-        body = self._body((yield self._request("search", payload)), "search")
+        body = self._decode((yield self._request("search", payload)), "search")
+        return self._parse(query, body, section), False
+
+    def _filters(self, query: kit.SearchQuery) -> dict[str, Any]:
+        """Return the filters of a query; of domains, Firecrawl takes one list."""
+        filters: dict[str, Any] = {
+            "tbs": google_period(query),
+            "country": kit.find_country(query, self),
+        }
+        if query.allowed_domains:
+            filters["includeDomains"] = list(query.allowed_domains)
+        elif query.blocked_domains:
+            filters["excludeDomains"] = list(query.blocked_domains)
+        if query.safe_search in {"moderate", "strict"}:
+            filters["safe"] = True
+        return filters
+
+    def _parse(
+        self, query: kit.SearchQuery, body: dict[str, Any], section: str
+    ) -> kit.SearchResponse:
         data = body.get("data")
-        section = "news" if query.topic == "news" else "web"
-        # version 1 of the API returns a list
-        items = (data.get(section) or []) if isinstance(data, dict) else data
-        pictures = kit.as_object(data).get("images")
-        images = kit.parse_images(
-            pictures, url="imageUrl", description="title", page_url="url"
-        )
-        found = kit.parse_search(
-            self, query, body, items, title=("title", "metadata.title"),
+        items = data  # version 1 of the API has the list there
+        if isinstance(data, dict):
+            items = data.get(section) or []
+        return kit.parse_search(
+            self,
+            query,
+            body,
+            items,
+            title=("title", "metadata.title"),
             url=("url", "metadata.url", "metadata.sourceURL"),
             snippet=("description", "snippet", "metadata.description"),
             content="markdown",
-            published=("date", "metadata.publishedTime"), images=images,
-            notes=_warning(body),
+            published=("date", "metadata.publishedTime"),
+            images=kit.parse_images(
+                kit.find_value(data, "images"),
+                url="imageUrl",
+                description="title",
+                page_url="url",
+            ),
+            notes=_note_warning(body),
             request_id=kit.as_text(body.get("id")),
             usage=kit.parse_usage(body, credits="creditsUsed"),
-        )  # fmt: skip
-        return found, False
+        )
 
     def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*, as Markdown."""
         payload = {
-            "url": serialize(url),
+            "url": kit.serialize(url),
             "formats": ["markdown", "links"],
             "maxAge": self.max_age,
             "onlyMainContent": self.only_main_content,
             "headers": dict(self.headers) or None,
             "waitFor": self.wait_for,
         }
-        body = self._body((yield self._request("scrape", payload, target=url)), "read")
-        data = kit.as_object(body.get("data"))
-        about = {
-            name: take_first(value)
-            for name, value in kit.as_object(data.get("metadata")).items()
-        }
+        response = yield self._request("scrape", payload, target=url)
+        data = kit.as_object(self._decode(response, "read").get("data"))
+        metadata = kit.as_object(data.get("metadata"))
+        about = {name: _take_first(value) for name, value in metadata.items()}
         status = kit.as_number(about.get("statusCode"))
         if status and status >= 400:
             raise kit.page_error(self, status=status, detail=about.get("error"))
@@ -195,29 +202,26 @@ class Firecrawl:
             modified=about.get("modifiedTime") or about.get("article:modified_time"),
             description=about.get("description") or about.get("ogDescription"),
             site_name=about.get("ogSiteName"),
-            links=as_links(data.get("links")),
+            links=kit.as_links(data.get("links")),
             status=int(status) if status else None,
             usage=kit.parse_usage(about, credits="creditsUsed"),
-            notes=_warning(data),
+            notes=_note_warning(data),
         )
 
     def map(self, site: kit.Site, /) -> kit.Flow[kit.Page]:
         """List the pages of a site."""
         payload = {
-            "url": serialize(site.url),
+            "url": kit.serialize(site.url),
             "limit": site.limit,
             "includeSubdomains": site.scope == "domain",
+            "sitemap": "include" if site.sitemaps else "skip",
         }
-        payload["sitemap"] = "include" if site.sitemaps else "skip"
-        body = self._body(
-            (yield self._request("map", payload, target=site.url)), "read"
-        )
-        links = as_links(
-            [link.get("url") for link in kit.as_objects(body.get("links"))]
-        )
+        response = yield self._request("map", payload, target=site.url)
+        body = self._decode(response, "read")
+        links = [link.get("url") for link in kit.as_objects(body.get("links"))]
         return kit.Page(
             url=site.url,
-            links=links,
+            links=kit.as_links(links),
             usage=kit.parse_usage(body, credits="creditsUsed"),
         )
 
@@ -227,21 +231,18 @@ class Firecrawl:
         path = endpoint if self.base_url.endswith("/v2") else f"v2/{endpoint}"
         return kit.post_json(self, path, payload, target=target)
 
-    def _body(self, response: kit.Response, verb: str) -> dict[str, Any]:
-        problem = (
-            kit.as_object(as_json(response))
-            if verb == "read" and response.status >= 500
-            else {}
-        )
-        # the failure is the page's, not the service's
-        if str(problem.get("code")).startswith("SCRAPE_"):
-            raise kit.page_error(self, kind=_kind(problem), detail=problem.get("error"))
+    def _decode(self, response: kit.Response, verb: str) -> dict[str, Any]:
+        if verb == "read" and response.status >= 500:
+            problem = kit.as_object(kit.as_json(response))
+            # the failure is the page's, not the service's
+            if str(problem.get("code")).startswith("SCRAPE_"):
+                raise self._make_page_error(problem)
         try:
             body = kit.decode(
                 response,
                 self,
                 verb=verb,
-                kind=_kind,
+                kind=_classify_error,
                 meanings={200: errors.Unavailable},
             )
         except errors.RateLimited as error:
@@ -249,20 +250,31 @@ class Firecrawl:
             if wait and error.retry_after is None:
                 error.retry_after = float(wait[1])
             raise
-        if body.get("success") is not False:
-            return body
-        raise kit.page_error(self, kind=_kind(body), detail=body.get("error"))
+        if body.get("success") is False:
+            raise self._make_page_error(body)
+        return body
+
+    def _make_page_error(self, body: dict[str, Any]) -> errors.ServiceError:
+        kind = _classify_error(body)
+        return kit.page_error(self, kind=kind, detail=body.get("error"))
 
 
-def _kind(body: Any) -> type[errors.ServiceError] | None:
+def _classify_error(body: Any) -> type[errors.ServiceError] | None:
     problem = kit.as_object(body)
-    return find_kind(f"{problem.get('error')} {problem.get('code')}", _KINDS)
+    return kit.find_kind(f"{problem.get('error')} {problem.get('code')}", _KINDS)
 
 
-def _warning(record: dict[str, Any]) -> tuple[str, ...]:
+def _note_warning(record: dict[str, Any]) -> tuple[str, ...]:
     """Return our own note for a warning: its text may come from the page."""
-    return (
-        ("firecrawl: there is a warning about this answer",)
-        if kit.as_text(record.get("warning"))
-        else ()
-    )
+    if kit.as_text(record.get("warning")) is None:
+        return ()
+    return ("firecrawl: there is a warning about this answer",)
+
+
+def _take_first(value: Any) -> Any:
+    """Return the first of several values in a list: Firecrawl repeats what a page says
+    twice.
+    """
+    if isinstance(value, list) and value:
+        return value[0]
+    return value

@@ -14,11 +14,15 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core import provider as kit
 from websearch_core.errors import RateLimited, Unavailable, UnsupportedOption
-from websearch_core.provider._http import as_json, find_message
 
 _Kind = Literal["repositories", "code", "issues"]
 
 _SECONDARY_WAIT = 60.0  # seconds; what GitHub asks for where it names no time
+_HEADERS = {
+    "Accept": "application/vnd.github.text-match+json",
+    "X-GitHub-Api-Version": "2022-11-28",
+}
+_PERIOD = ("time_range", "after", "before")
 _DATES: dict[_Kind, str] = {"repositories": "pushed", "issues": "created"}
 
 
@@ -60,73 +64,76 @@ class GitHub:
         self, query: kit.SearchQuery, number: int, size: int
     ) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
-        kind: _Kind = self.kind or (
-            "code" if query.topic == "code" and self.api_key else "repositories"
-        )
-        words = _words(query, kind)
-        params = {"q": words, "per_page": size, "page": number + 1 if number else None}
-        headers = {
-            "Accept": "application/vnd.github.text-match+json",
-            "X-GitHub-Api-Version": "2022-11-28",
+        kind = self._choose_kind(query)
+        params = {
+            "q": _write_query(query, kind),
+            "per_page": size,
+            "page": number + 1 if number else None,
         }
-        body = self._body(
-            (yield kit.get_json(self, f"search/{kind}", params, query, headers=headers))
-        )
+        request = kit.get_json(self, f"search/{kind}", params, query, headers=_HEADERS)
+        body = self._decode((yield request))
         page = kit.parse_search(
-            self, query, body, body.get("items"), title=_title, url="html_url",
-            snippet=_snippet,
+            self,
+            query,
+            body,
+            path="items",
+            title=_find_title,
+            url="html_url",
+            snippet=_find_snippet,
             published=("pushed_at", "created_at"),
             author=("user.login", "owner.login", "repository.owner.login"),
             snippet_length=600,
-        )  # fmt: skip
-        is_partial = body.get("incomplete_results") is True
-        if is_partial and not page.results:
-            raise Unavailable(
-                "github search failed: it ran out of time", provider=self.name
-            )
+        )
+        if body.get("incomplete_results") is True:
+            if not page.results:
+                raise Unavailable(
+                    "github search failed: it ran out of time", provider=self.name
+                )
+            note = "github ran out of time: results may be missing"
+            page = page.with_notes(note, partial=True)
         total = body.get("total_count")
-        if is_partial:
-            page = page.with_notes(
-                "github ran out of time: results may be missing", partial=True
-            )
         return page, isinstance(total, int) and (number + 1) * size < total
 
-    def _body(self, response: kit.Response) -> dict[str, Any]:
-        """Return the answer, or raise the error in it: that the rate limit is reached,
-        GitHub says with 403, too.
+    def _choose_kind(self, query: kit.SearchQuery) -> _Kind:
+        if self.kind:
+            return self.kind
+        if query.topic == "code" and self.api_key:
+            return "code"
+        return "repositories"
+
+    def _decode(self, response: kit.Response) -> dict[str, Any]:
+        """Return the answer, or raise the error in it.
+
+        That the rate limit is reached, GitHub says with 403, too.
         """
-        is_used_up = (
-            any(limit.is_exhausted for limit in response.rate_limits)
-            and "x-ratelimit-remaining" in response.headers
-        )
-        if response.status == 403 and (
-            is_used_up or b"rate limit" in response.content[:2000]
-        ):
-            error = kit.error_for(
-                response, self, detail=find_message(as_json(response)), kind=RateLimited
-            )
-            resets = [
-                limit.reset for limit in response.rate_limits if limit.reset is not None
-            ]
-            error.retry_after = error.retry_after or next(iter(resets), _SECONDARY_WAIT)
-            raise error
-        return kit.decode(response, self, detail=_detail)
+        if response.status != 403 or not _is_about_rate(response):
+            return kit.decode(response, self, detail=_join_reasons)
+        words = kit.find_message(kit.as_json(response))
+        error = kit.error_for(response, self, detail=words, kind=RateLimited)
+        if not error.retry_after:
+            resets = [limit.reset for limit in response.rate_limits]
+            stated = [reset for reset in resets if reset is not None]
+            error.retry_after = next(iter(stated), _SECONDARY_WAIT)
+        raise error
 
 
-def _words(query: kit.SearchQuery, kind: _Kind) -> str:
+def _is_about_rate(response: kit.Response) -> bool:
+    if b"rate limit" in response.content[:2000]:
+        return True
+    if "x-ratelimit-remaining" not in response.headers:
+        return False
+    return any(limit.is_exhausted for limit in response.rate_limits)
+
+
+def _write_query(query: kit.SearchQuery, kind: _Kind) -> str:
     """Return the query with the qualifiers that express its options."""
     first, last = kit.date_range(query)
     words = query.text
     if first or last:
         if kind not in _DATES:
-            given_options = [
-                name
-                for name in ("time_range", "after", "before")
-                if getattr(query, name)
-            ]
             raise UnsupportedOption(
                 "github has no dates of code",
-                options=given_options,
+                options=[name for name in _PERIOD if getattr(query, name)],
                 provider=GitHub.name,
             )
         words += f" {_DATES[kind]}:{first or '*'}..{last or '*'}"
@@ -135,39 +142,34 @@ def _words(query: kit.SearchQuery, kind: _Kind) -> str:
     return words
 
 
-def _title(item: Mapping[str, Any]) -> Any:
+def _find_title(item: Mapping[str, Any]) -> Any:
     """Return the name of a repository, the repository and path of a file, or the title
     of an issue.
     """
-    if path := kit.as_text(item.get("path")):
-        return f"{kit.as_object(item.get('repository')).get('full_name') or ''}: {path}".removeprefix(
-            ": "
-        )
-    return item.get("full_name") or item.get("title") or item.get("name")
+    path = kit.as_text(item.get("path"))
+    if path is None:
+        return item.get("full_name") or item.get("title") or item.get("name")
+    repository = kit.find_value(item, "repository.full_name")
+    return f"{repository}: {path}" if repository else path
 
 
-def _snippet(item: Mapping[str, Any]) -> str:
-    """Return the description of a repository, the matching lines of a file, or the
-    beginning of an issue.
+def _find_snippet(item: Mapping[str, Any]) -> str:
+    """Return the description of a repository, the beginning of an issue, or the
+    matching lines of a file.
     """
-    fragments = [
-        kit.as_text(match.get("fragment"))
-        for match in kit.as_objects(item.get("text_matches"))
-    ]
-    return (
-        kit.as_text(item.get("description"))
-        or kit.as_text(item.get("body"))
-        or " … ".join(filter(None, fragments))
-    )
+    text = kit.as_text(item.get("description")) or kit.as_text(item.get("body"))
+    if text:
+        return text
+    matches = kit.as_objects(item.get("text_matches"))
+    fragments = [kit.as_text(match.get("fragment")) for match in matches]
+    return " … ".join(filter(None, fragments))
 
 
-def _detail(body: Any) -> Any:
+def _join_reasons(body: Any) -> str:
     """Return the message with the reasons in it: ``Validation Failed: The search is
     longer than 256 characters.``
     """
-    message = kit.as_text(kit.as_object(body).get("message")) or ""
-    reasons = [
-        kit.as_text(one.get("message"))
-        for one in kit.as_objects(kit.as_object(body).get("errors"))
-    ]
-    return ": ".join(filter(None, [message, *reasons]))
+    problem = kit.as_object(body)
+    reasons = kit.as_objects(problem.get("errors"))
+    messages = [kit.as_text(one.get("message")) for one in [problem, *reasons]]
+    return ": ".join(filter(None, messages))

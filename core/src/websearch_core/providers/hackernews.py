@@ -12,7 +12,6 @@ from datetime import timedelta
 from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core import provider as kit
-from websearch_core.provider._dates import midnight
 
 _TAGS = {"story": "story", "comment": "comment", "any": "(story,comment)"}
 
@@ -52,46 +51,59 @@ class HackerNews:
         self, query: kit.SearchQuery, number: int, size: int
     ) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
-        first, last = kit.date_range(query)
-        bounds = [f"created_at_i>={midnight(first)}"] if first else []
-        bounds += [f"created_at_i<{midnight(last + timedelta(days=1))}"] if last else []
         params = {
             "query": query.text,
             "tags": _TAGS[self.kind],
             "hitsPerPage": size,
             "page": number or None,
-            "numericFilters": bounds or None,
+            "numericFilters": _write_period(query) or None,
         }
-        path = "search_by_date" if self.sort == "date" else "search"
-        body = kit.decode(
-            (yield kit.get_json(self, path, params, query, join=",")), self
-        )
+        endpoint = "search_by_date" if self.sort == "date" else "search"
+        request = kit.get_json(self, endpoint, params, query, join=",")
+        body = kit.decode((yield request), self)
         page = kit.parse_search(
-            self, query, body, body.get("hits"), title=("title", "story_title"),
-            url=_url, snippet=_text,
-            score="points", published="created_at", snippet_length=600, markup="html",
-        )  # fmt: skip
+            self,
+            query,
+            body,
+            body.get("hits"),
+            title=("title", "story_title"),
+            url=_find_url,
+            snippet=_find_snippet,
+            score="points",
+            published="created_at",
+            snippet_length=600,
+            markup="html",
+        )
         pages = body.get("nbPages")
         return page, isinstance(pages, int) and number + 1 < pages
 
 
-def _url(hit: Mapping[str, Any]) -> Any:
-    return kit.as_text(hit.get("url")) or (
-        f"https://news.ycombinator.com/item?id={hit['objectID']}"
-        if hit.get("objectID")
-        else None
-    )
+def _write_period(query: kit.SearchQuery) -> list[str]:
+    first, last = kit.date_range(query)
+    bounds = []
+    if first:
+        bounds.append(f"created_at_i>={kit.midnight(first)}")
+    if last:
+        bounds.append(f"created_at_i<{kit.midnight(last + timedelta(days=1))}")
+    return bounds
 
 
-def _text(hit: Mapping[str, Any]) -> Any:
+def _find_url(hit: Mapping[str, Any]) -> str | None:
+    """Return what a story links to; what links nowhere is discussed on its own page."""
+    url = kit.as_text(hit.get("url"))
+    if url is None and hit.get("objectID"):
+        return f"https://news.ycombinator.com/item?id={hit['objectID']}"
+    return url
+
+
+def _find_snippet(hit: Mapping[str, Any]) -> str:
     """Return the text of a story or comment; of a story that only links, how it was
     received.
     """
-    if text := kit.as_text(hit.get("story_text")) or kit.as_text(
-        hit.get("comment_text")
-    ):
+    text = kit.as_text(hit.get("story_text")) or kit.as_text(hit.get("comment_text"))
+    if text:
         return text
-    counts = ((hit.get("points"), "points"), (hit.get("num_comments"), "comments"))
+    counts = {"points": hit.get("points"), "comments": hit.get("num_comments")}
     return ", ".join(
-        f"{count} {what}" for count, what in counts if isinstance(count, int)
+        f"{count} {unit}" for unit, count in counts.items() if isinstance(count, int)
     )

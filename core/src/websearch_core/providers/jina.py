@@ -22,12 +22,7 @@ from math import isfinite
 from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core import provider as kit
-from websearch_core._text.urls import serialize
 from websearch_core.errors import Blocked, ServiceError, TooLarge
-from websearch_core.provider._codes import LOWER_COUNTRIES
-from websearch_core.provider._declare import missing_field_error
-from websearch_core.provider._http import as_json, place_key
-from websearch_core.provider._reading import as_links
 from websearch_core.provider.google import GOOGLE_LANGUAGES
 
 _MEANINGS: dict[int, type[ServiceError]] = {
@@ -76,7 +71,7 @@ class Jina:
     emulated: ClassVar[frozenset[str]] = frozenset(
         {"limit", "allowed_domains", "blocked_domains"}
     )
-    countries: ClassVar[Mapping[str, str]] = LOWER_COUNTRIES
+    countries: ClassVar[Mapping[str, str]] = kit.LOWER_COUNTRIES
     languages: ClassVar[Mapping[str, str]] = GOOGLE_LANGUAGES
     limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=20)
     about: ClassVar[kit.Service] = kit.Service(
@@ -104,7 +99,7 @@ class Jina:
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached; needs a key."""
         if self.api_key is None:
-            raise missing_field_error(type(self), "api_key")
+            raise kit.missing_field_error(type(self), "api_key")
         kit.check_options(query, self)
         return (
             yield from kit.collect_pages(
@@ -128,7 +123,7 @@ class Jina:
             url=f"{self.search_url}/",
             json=kit.with_extra(payload, query),
             headers=self._headers()
-            | place_key(self)[0]
+            | kit.place_key(self)[0]
             | ({} if self.read_results else _NO_CONTENT),
         )
         response = _with_own_status(answer)
@@ -148,7 +143,7 @@ class Jina:
     def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*."""
         # in a path, Jina would take the query of the page's URL for its own
-        payload = {"url": serialize(url)}
+        payload = {"url": kit.serialize(url)}
         response = yield kit.post_json(
             self, "", payload, headers=self._headers() | self._reading(), target=url
         )
@@ -175,7 +170,7 @@ class Jina:
         return {"Accept": "application/json"} | ({"DNT": "1"} if self.private else {})
 
     def _page(self, response: kit.Response, url: str) -> kit.Page:
-        problem = as_json(response) if response.status == 422 else {}
+        problem = kit.as_json(response) if response.status == 422 else {}
         if kit.as_object(problem).get("status") == _UNREADABLE:
             raise kit.page_error(self, detail=_detail(problem))
         body = kit.decode(
@@ -220,7 +215,7 @@ def _with_own_status(response: kit.Response) -> kit.Response:
     """Return *response* with the status in its body: a failure may be sent as a
     success, with 200.
     """
-    body = kit.as_object(as_json(response))
+    body = kit.as_object(kit.as_json(response))
     code = body.get("code")
     if (
         response.status == 200
@@ -266,7 +261,7 @@ def _links(links: Any) -> tuple[str, ...]:
     )
     return tuple(
         dict.fromkeys(
-            as_links(
+            kit.as_links(
                 [pair[-1] for pair in pairs if isinstance(pair, list | tuple) and pair]
             )
         )

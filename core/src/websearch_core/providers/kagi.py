@@ -12,15 +12,10 @@ from typing import Annotated, Any, ClassVar
 
 from websearch_core import errors
 from websearch_core import provider as kit
-from websearch_core._text.urls import serialize
 from websearch_core.models import Image
-from websearch_core.provider._codes import LOWER_COUNTRIES
-from websearch_core.provider._http import find_kind, unexpected_format
-from websearch_core.provider._reading import find_records, read_alone
-from websearch_core.provider._results import plain_text
 
-_PAGES = 10
-_FULL = 20  # results: a page with fewer is the last
+_MAX_PAGES = 10
+_FULL_PAGE = 20  # results: a page with fewer is the last
 _KINDS: dict[str, type[errors.ServiceError]] = {
     **dict.fromkeys(("insufficient credit", "usage limit"), errors.QuotaExhausted),
     "unauthorized": errors.AuthenticationError,
@@ -49,9 +44,9 @@ class Kagi:
         "page",
     }
     emulated: ClassVar[frozenset[str]] = frozenset({"limit"})
-    countries: ClassVar[Mapping[str, str]] = LOWER_COUNTRIES
+    countries: ClassVar[Mapping[str, str]] = kit.LOWER_COUNTRIES
     limits: ClassVar[kit.Limits] = kit.Limits(
-        results_per_request=100, results=100 * _PAGES, pages_per_request=10
+        results_per_request=100, results=100 * _MAX_PAGES, pages_per_request=10
     )
     about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
@@ -70,108 +65,148 @@ class Kagi:
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
         kit.check_options(query, self)
-        images = (yield from self._images(query)) if query.images else ()
-        found = yield from kit.collect_pages(
-            query, self, partial(self._page, query), is_short=True
+        images: tuple[Image, ...] = ()
+        if query.images:
+            images = yield from self._search_images(query)
+        response = yield from kit.collect_pages(
+            query, self, partial(self._fetch, query), is_short=True
         )
-        return found.model_copy(update={"images": images})
+        return response.model_copy(update={"images": images})
 
-    read = read_alone
+    read = kit.read_alone
 
     def read_many(
         self, urls: Sequence[str], /
     ) -> kit.Flow[list[kit.Page | errors.WebSearchError]]:
         """Read up to ten pages in one request."""
-        payload = {"pages": [{"url": serialize(url)} for url in urls]}
+        payload = {"pages": [{"url": kit.serialize(url)} for url in urls]}
         response = yield kit.post_json(self, "extract", payload, target=tuple(urls))
         body = kit.decode(response, self, verb="read", kind=_KINDS)
-        failures = kit.as_objects(body.get("errors") or body.get("error"))
-        about = {str(failure.get("location")): failure for failure in failures}
-        other = failures[0] if len(failures) == 1 else {}
-        reasons = [about.get(f"pages[{n}].url", other) for n in range(len(urls))]
+        records = kit.find_records(urls, body.get("data"))
         return kit.parse_pages(
-            self._read, urls, find_records(urls, body.get("data")), reasons
+            self._parse_page, urls, records, _find_failures(body, len(urls))
         )
 
-    def _read(
-        self, url: str, found: dict[str, Any] | None, failure: dict[str, Any]
+    def _parse_page(
+        self, url: str, record: dict[str, Any] | None, failure: dict[str, Any]
     ) -> kit.Page:
-        text = kit.as_text(kit.as_object(found).get("markdown"))
-        if not text:
-            code = failure.get("code")
-            raise kit.page_error(
-                self,
-                kind=find_kind(code, _FAILURES),
-                detail=failure.get("message") or code,
-            )
-        return kit.parse_page(self, url, text)
+        text = kit.as_text(kit.find_value(record, "markdown"))
+        if text:
+            return kit.parse_page(self, url, text)
+        code = failure.get("code")
+        raise kit.page_error(
+            self,
+            kind=kit.find_kind(code, _FAILURES),
+            detail=failure.get("message") or code,
+        )
 
-    def _page(
+    def _fetch(
         self, query: kit.SearchQuery, number: int, size: int
     ) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
+        """Return a page of results, and whether there is another."""
         workflow = "news" if query.topic == "news" else "search"
-        payload = {
-            **self._payload(query, workflow, size),
-            "page": number + 1 if number else None,
-        }
+        payload = self._payload(query, workflow, size)
+        payload["page"] = number + 1 if number else None
         body = yield from self._ask(payload, query)
-        data, meta = body["data"], kit.as_object(body.get("meta"))
-        direct = next(iter(kit.as_objects(data.get("direct_answer"))), {})
-        # nothing found has none
-        items = data.get(workflow) or ([] if "meta" in body else None)
+        data = body["data"]
+        items = data.get(workflow) or None
+        if items is None and "meta" in body:
+            items = []  # without results, it leaves out the list
         page = kit.parse_search(
-            self, query, body, items, published="time", markup="html",
-            answer=plain_text(direct.get("snippet"), "html") or plain_text(direct.get("title"), "html") or None,
-            suggestions=tuple(filter(None, map(_suggestion, kit.as_objects(data.get("related_search"))))),
-            request_id=kit.as_text(meta.get("id") or meta.get("trace")),
-        )  # fmt: skip
-        return page, len(page.results) >= min(size, _FULL) and number + 1 < _PAGES
+            self,
+            query,
+            body,
+            items,
+            published="time",
+            markup="html",
+            answer=_find_answer(data),
+            suggestions=_find_suggestions(data),
+            request_id=_find_id(body),
+        )
+        if number + 1 >= _MAX_PAGES:
+            return page, False
+        return page, len(page.results) >= min(size, _FULL_PAGE)
 
-    def _images(self, query: kit.SearchQuery) -> kit.Flow[tuple[Image, ...]]:
-        body = yield from self._ask(self._payload(query, "images", query.limit), query)
+    def _search_images(self, query: kit.SearchQuery) -> kit.Flow[tuple[Image, ...]]:
+        payload = self._payload(query, "images", query.limit)
+        body = yield from self._ask(payload, query)
         return kit.parse_images(
             body["data"].get("image"),
             url=("image.url", "props.image_url"),
-            description=_suggestion,
+            description=_find_title,
             page_url="url",
         )
 
     def _payload(
         self, query: kit.SearchQuery, workflow: str, size: int
     ) -> dict[str, Any]:
-        after = kit.date_range(query)[0] if query.time_range == "year" else query.after
+        time_range: str | None = query.time_range
+        after = query.after
+        if time_range == "year":  # a lens knows shorter periods only
+            time_range = None
+            after, _ = kit.date_range(query)
         lens = {
             "sites_included": list(query.allowed_domains) or None,
             "sites_excluded": list(query.blocked_domains) or None,
-            "time_relative": query.time_range if query.time_range != "year" else None,
+            "time_relative": time_range,
         }
         filters = {
             "region": kit.find_country(query, self),
             "after": after and after.isoformat(),
             "before": query.before and query.before.isoformat(),
         }
-        return {
+        payload = {
             "query": query.text,
             "workflow": workflow if workflow != "search" else None,
             "limit": size,
             "lens": kit.drop_none(lens) or None,
             "filters": kit.drop_none(filters) or None,
-            "safe_search": query.safe_search != "off" if query.safe_search else None,
         }
+        if query.safe_search:
+            payload["safe_search"] = query.safe_search != "off"
+        return payload
 
     def _ask(
         self, payload: dict[str, Any], query: kit.SearchQuery
     ) -> kit.Flow[dict[str, Any]]:
+        """Return the answer to a search, in which ``data`` is an object."""
         response = yield kit.post_json(self, "search", payload, query)
         body = kit.decode(
             response, self, kind=_KINDS, meanings={200: errors.Unavailable}
         )
-        if not isinstance(data := body.get("data") or {}, dict):
-            raise unexpected_format(self.name)
+        data = body.get("data") or {}
+        if not isinstance(data, dict):
+            raise kit.unexpected_format(self.name)
         return {**body, "data": data}
 
 
-def _suggestion(result: Mapping[str, Any]) -> str:
-    return plain_text(result.get("title"), "html") or plain_text(
-        kit.as_object(result.get("props")).get("question"), "html"
-    )
+def _find_failures(body: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    """Return the failure of each page, in order, or an empty object: it has its page's
+    place as ``location``. A single one without a place may be any page's.
+    """
+    failures = kit.as_objects(body.get("errors") or body.get("error"))
+    by_place = {str(failure.get("location")): failure for failure in failures}
+    other = failures[0] if len(failures) == 1 else {}
+    return [by_place.get(f"pages[{place}].url", other) for place in range(count)]
+
+
+def _find_answer(data: dict[str, Any]) -> str | None:
+    answers = kit.as_objects(data.get("direct_answer"))
+    answer = next(iter(answers), {})
+    snippet = kit.plain_text(answer.get("snippet"), "html")
+    return snippet or kit.plain_text(answer.get("title"), "html") or None
+
+
+def _find_suggestions(data: dict[str, Any]) -> tuple[str, ...]:
+    searches = kit.as_objects(data.get("related_search"))
+    return tuple(filter(None, map(_find_title, searches)))
+
+
+def _find_id(body: dict[str, Any]) -> str | None:
+    meta = kit.as_object(body.get("meta"))
+    return kit.as_text(meta.get("id") or meta.get("trace"))
+
+
+def _find_title(result: Mapping[str, Any]) -> str:
+    title = kit.plain_text(result.get("title"), "html")
+    return title or kit.plain_text(kit.find_value(result, "props.question"), "html")

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Annotated, ClassVar
 
 from websearch_core import provider as kit
-from websearch_core._text.urls import serialize
 from websearch_core.errors import QuotaExhausted, ServiceError
 
 # without it, requests without a key are refused
@@ -52,12 +51,12 @@ class Keenable:
         payload = {
             "query": query.text,
             "mode": "pro",
-            "site": query.allowed_domains[0] if query.allowed_domains else None,
+            "site": next(iter(query.allowed_domains), None),
             "published_after": after and after.isoformat(),
             "published_before": before and before.isoformat(),
         }
         response = yield kit.post_json(
-            self, self._path("search"), payload, query, headers=_HEADERS
+            self, self._endpoint("search"), payload, query, headers=_HEADERS
         )
         body = kit.decode(response, self, meanings=self._meanings())
         return kit.parse_search(
@@ -70,23 +69,24 @@ class Keenable:
 
     def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*, as Markdown."""
-        params = {"url": serialize(url)}
+        params = {"url": kit.serialize(url)}
         response = yield kit.get_json(
-            self, self._path("fetch"), params, headers=_HEADERS, target=url
+            self, self._endpoint("fetch"), params, headers=_HEADERS, target=url
         )
         body = kit.decode(response, self, verb="read", meanings=self._meanings())
-        facts = {name: body.get(name) for name in ("title", "description", "author")}
         return kit.parse_page(
             self,
             url,
             body.get("content"),
+            title=body.get("title"),
+            description=body.get("description"),
+            author=body.get("author"),
             final_url=body.get("url"),
             published=body.get("published_at"),
-            **facts,
         )
 
-    def _path(self, endpoint: str) -> str:
-        return f"v1/{endpoint}" if self.api_key else f"v1/{endpoint}/public"
+    def _endpoint(self, name: str) -> str:
+        return f"v1/{name}" if self.api_key else f"v1/{name}/public"
 
     def _meanings(self) -> dict[int, type[ServiceError]]:
         """Without a key, "too many requests" are those of an hour."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core import provider as kit
-from websearch_core._text.urls import serialize
 from websearch_core.errors import (
     QuotaExhausted,
     ServiceError,
@@ -17,11 +16,9 @@ from websearch_core.errors import (
     Unavailable,
     UnsupportedContent,
 )
-from websearch_core.provider._http import Kinds, as_json, find_message, follow
-from websearch_core.provider._results import as_answer, take_results
 
 _NOTHING = "SEARCH_QUERY_NO_RESULT"
-_KINDS: Kinds = dict.fromkeys(
+_KINDS: dict[str, type[ServiceError]] = dict.fromkeys(
     ("insufficient_funds_credits", "exceed_budget_limit"), QuotaExhausted
 )
 _FAILURES: dict[str, type[ServiceError]] = {
@@ -81,7 +78,7 @@ class Linkup:
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search."""
         kit.check_options(query, self)
-        after = kit.date_range(query)[0]
+        after, _ = kit.date_range(query)
         params = {
             "q": query.text,
             "depth": self.depth,
@@ -95,59 +92,79 @@ class Linkup:
         }
         payload = kit.with_extra(params, query)
         response = yield kit.post_json(self, "search", payload)
-        if response.status == 400 and _code(problem := as_json(response)) == _NOTHING:
+        problem = kit.as_json(response) if response.status == 400 else None
+        if _find_code(problem) == _NOTHING:
             return kit.SearchResponse(query=query.text, provider=self.name, raw=problem)
-        # an object of the caller's schema, with any words
-        is_structured = payload["outputType"] == "structured"
-        answer = body = self._body(response, nothing=[""] if is_structured else ())
-        if is_structured:
-            has_sources = payload.get("includeSources") is True
-            body = {
-                "answer": answer.get("data") if has_sources else answer,
-                "sources": answer.get("sources") or [],
-            }
-        items, notes = take_results(
-            body, self.name, "sources" if "sources" in body else "results"
-        )
+        if payload["outputType"] == "structured":
+            return self._parse_structured(query, payload, response)
+        body = self._decode(response)
+        return self._parse(query, body, body)
+
+    def _parse_structured(
+        self, query: kit.SearchQuery, payload: dict[str, Any], response: kit.Response
+    ) -> kit.SearchResponse:
+        """Parse an object of the caller's own schema, which may have any words.
+
+        With its sources, it is ``data`` in the answer; without them, it is the answer.
+        """
+        body = self._decode(response, nothing=[""])
+        has_sources = payload.get("includeSources") is True
+        answer = body.get("data") if has_sources else body
+        parts = {"answer": answer, "sources": body.get("sources") or []}
+        return self._parse(query, body, parts)
+
+    def _parse(
+        self, query: kit.SearchQuery, raw: dict[str, Any], body: dict[str, Any]
+    ) -> kit.SearchResponse:
+        path = "sources" if "sources" in body else "results"
+        items, notes = kit.take_results(body, self.name, path)
         images = [item for item in kit.as_objects(items) if item.get("type") == "image"]
-        texts = [item for item in items if item not in images]
         return kit.parse_search(
-            self, query, answer, texts, title="name", snippet=("content", "snippet"),
+            self,
+            query,
+            raw,
+            [item for item in items if item not in images],
+            title="name",
+            snippet=("content", "snippet"),
             published="date",
-            markup="entities", answer=as_answer(body.get("answer")),
-            images=kit.parse_images(images, description="name"), notes=notes,
-        )  # fmt: skip
+            markup="entities",
+            answer=body.get("answer"),
+            images=kit.parse_images(images, description="name"),
+            notes=notes,
+        )
 
     def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*, as Markdown."""
-        payload = {"url": serialize(url), "renderJs": self.render_js or None}
+        payload = {"url": kit.serialize(url), "renderJs": self.render_js or None}
         response = yield kit.post_json(self, "fetch", payload, target=url)
-        problem = as_json(response) if response.status >= 400 else {}
-        if kind := _FAILURES.get(_code(problem)):
-            raise kit.page_error(self, kind=kind, detail=_detail(problem))
-        body = self._body(response, verb="read")
+        problem = kit.as_json(response) if response.status >= 400 else None
+        kind = _FAILURES.get(_find_code(problem))
+        if kind:
+            raise kit.page_error(self, kind=kind, detail=_join_reasons(problem))
+        body = self._decode(response, verb="read")
         return kit.parse_page(
             self, url, body.get("markdown"), media_type=body.get("contentType")
         )
 
-    def _body(self, response: kit.Response, **options: Any) -> dict[str, Any]:
+    def _decode(self, response: kit.Response, **options: Any) -> dict[str, Any]:
         return kit.decode(
-            response, self, detail=_detail, kind=_KINDS, code="error.code", **options
+            response,
+            self,
+            detail=_join_reasons,
+            kind=_KINDS,
+            code="error.code",
+            **options,
         )
 
 
-def _code(body: Any) -> str:
-    return str(follow(("error", "code"), body))
+def _find_code(body: Any) -> str:
+    return str(kit.find_value(body, "error.code"))
 
 
-def _detail(body: Any) -> Any:
+def _join_reasons(body: Any) -> str:
     """Return the message with the reasons in it: ``Validation failed: q must not be
     empty``.
     """
-    reasons = kit.as_objects(follow(("error", "details"), body))
-    return ": ".join(
-        filter(
-            None,
-            [find_message(body), *(kit.as_text(one.get("message")) for one in reasons)],
-        )
-    )
+    details = kit.as_objects(kit.find_value(body, "error.details"))
+    reasons = [kit.as_text(detail.get("message")) for detail in details]
+    return ": ".join(filter(None, [kit.find_message(body), *reasons]))

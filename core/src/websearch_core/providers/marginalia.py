@@ -8,7 +8,7 @@ not meanings: short queries find more.
 """
 
 from __future__ import annotations
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from websearch_core import provider as kit
 
@@ -51,30 +51,25 @@ class Marginalia:
         self, query: kit.SearchQuery, number: int, size: int
     ) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
-        params = {
+        params: dict[str, Any] = {
             "query": kit.with_sites(query),
             "count": size,
             "page": number + 1 if number else None,
-            "nsfw": None
-            if query.safe_search is None
-            else int(query.safe_search != "off"),
         }
-        body = kit.decode(
-            (
-                yield kit.get_json(
-                    self, "search", params, query, headers={"API-Key": "public"}
-                )
-            ),
-            self,
-        )
-        items, pages = body.get("results"), kit.as_number(body.get("pages"))
+        if query.safe_search:
+            params["nsfw"] = int(query.safe_search != "off")
+        headers = {"API-Key": "public"}  # replaced by your own key, if there is one
+        request = kit.get_json(self, "search", params, query, headers=headers)
+        body = kit.decode((yield request), self)
         page = kit.parse_search(
             self,
             query,
             body,
-            items,
             snippet="description",
             score="quality",
             markup="entities",
         )
-        return page, len(page.results) >= size if pages is None else number + 1 < pages
+        pages = kit.as_number(body.get("pages"))
+        if pages is None:
+            return page, len(page.results) >= size
+        return page, number + 1 < pages

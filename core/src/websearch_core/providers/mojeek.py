@@ -18,8 +18,6 @@ from websearch_core.errors import (
     RateLimited,
     ServiceError,
 )
-from websearch_core.provider._codes import COUNTRIES, LANGUAGES
-from websearch_core.provider._http import find_kind
 
 _LANGUAGE_BOOST = 100  # of 100: as much as Mojeek can
 _COUNTRY_BOOST = 10  # of 100: what Mojeek recommends
@@ -50,8 +48,8 @@ class Mojeek:
         "page",
     }
     emulated: ClassVar[frozenset[str]] = frozenset({"blocked_domains", "time_range"})
-    countries: ClassVar[Mapping[str, str]] = COUNTRIES
-    languages: ClassVar[Mapping[str, str]] = LANGUAGES
+    countries: ClassVar[Mapping[str, str]] = kit.COUNTRIES
+    languages: ClassVar[Mapping[str, str]] = kit.LANGUAGES
     limits: ClassVar[kit.Limits] = kit.Limits(
         results_per_request=100, allowed_domains=1
     )
@@ -72,62 +70,66 @@ class Mojeek:
         self, query: kit.SearchQuery, number: int, size: int
     ) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
-        first, last = kit.date_range(query)
-        country, language = (
-            kit.find_country(query, self),
-            kit.find_language(query, self),
-        )
         params = {
             "q": kit.with_sites(query.without("allowed_domains")),
             "site": next(iter(query.allowed_domains), None),
             "fmt": "json",
             "t": size,
             "s": number * size + 1 if number else None,
-            "since": f"{first:%Y%m%d}" if first else None,
-            # that day itself is left out
-            "before": f"{last + timedelta(days=1):%Y%m%d}" if last else None,
-            "rb": country,
-            "rbb": _COUNTRY_BOOST if country else None,
-            "lb": language and language.upper(),
-            "lbb": _LANGUAGE_BOOST if language else None,
-            "safe": None
-            if query.safe_search is None
-            else int(query.safe_search != "off"),
+            **self._filters(query),
             "date": 1,
         }
-        body = self._body((yield kit.get_json(self, "search", params, query)))
-        total = kit.as_number(kit.as_object(body.get("head")).get("results"))
-        items = body.get("results", [] if total == 0 else None)
+        body = self._decode((yield kit.get_json(self, "search", params, query)))
+        total = kit.as_number(kit.find_value(body, "head.results"))
+        items = body.get("results")
+        if items is None and "results" not in body and total == 0:
+            items = []  # nothing was found: it leaves out the list
         page = kit.parse_search(
             self,
             query,
             body,
             items,
             snippet="desc",
-            published=_published,
+            published=_find_date,
             markup="html",
         )
-        return page, bool(page.results) and total is not None and (
-            number + 1
-        ) * size < total
+        if not page.results or total is None:
+            return page, False
+        return page, (number + 1) * size < total
 
-    def _body(self, response: kit.Response) -> dict[str, Any]:
+    def _filters(self, query: kit.SearchQuery) -> dict[str, Any]:
+        first, last = kit.date_range(query)
+        country = kit.find_country(query, self)
+        language = kit.find_language(query, self)
+        filters: dict[str, Any] = {}
+        if first:
+            filters["since"] = f"{first:%Y%m%d}"
+        if last:  # that day itself is left out
+            filters["before"] = f"{last + timedelta(days=1):%Y%m%d}"
+        if country:
+            filters |= {"rb": country, "rbb": _COUNTRY_BOOST}
+        if language:
+            filters |= {"lb": language.upper(), "lbb": _LANGUAGE_BOOST}
+        if query.safe_search:
+            filters["safe"] = int(query.safe_search != "off")
+        return filters
+
+    def _decode(self, response: kit.Response) -> dict[str, Any]:
         whole = kit.decode(response, self)
         body = kit.as_object(whole.get("response")) or whole
-        status = kit.as_text(body.get("status")) or ""
-        if not status or status.startswith("OK"):
+        status = kit.as_text(body.get("status"))
+        if status is None or status.startswith("OK"):
             return body
-        raise kit.error_for(
-            response,
-            self,
-            detail=status,
-            kind=find_kind(f" {status} ", _KINDS) or ServiceError,
-        )
+        kind = kit.find_kind(f" {status} ", _KINDS) or ServiceError
+        raise kit.error_for(response, self, detail=status, kind=kind)
 
 
-def _published(item: Mapping[str, Any]) -> Any:
-    """Return when the page was published, in seconds since 1970 or as text; 0 where
-    Mojeek does not know.
+def _find_date(item: Mapping[str, Any]) -> Any:
+    """Return when the page was published, in seconds since 1970 or as text; None where
+    Mojeek does not know, which it says as 0.
     """
     stamp = item.get("pdate") or item.get("date")
-    return kit.as_number(stamp) or (None if kit.as_number(stamp) == 0 else stamp)
+    seconds = kit.as_number(stamp)
+    if seconds is None:
+        return stamp
+    return seconds or None

@@ -8,8 +8,6 @@ from __future__ import annotations
 from typing import Annotated, ClassVar
 
 from websearch_core import provider as kit
-from websearch_core._text.urls import serialize
-from websearch_core.provider._reading import as_links
 
 
 @kit.provider
@@ -38,18 +36,15 @@ class Ollama:
 
     def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*."""
-        payload = {"url": serialize(url)}
-        body = kit.decode(
-            (yield kit.post_json(self, "web_fetch", payload, target=url)),
-            self,
-            verb="read",
-        )
+        payload = {"url": kit.serialize(url)}
+        response = yield kit.post_json(self, "web_fetch", payload, target=url)
+        body = kit.decode(response, self, verb="read")
         return kit.parse_page(
             self,
             url,
             body.get("content"),
             title=body.get("title"),
-            links=as_links(body.get("links")),
+            links=kit.as_links(body.get("links")),
         )
 
     @kit.page_by_page
@@ -58,7 +53,6 @@ class Ollama:
     ) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search."""
         payload = {"query": query.text, "max_results": size}
-        body = kit.decode(
-            (yield kit.post_json(self, "web_search", payload, query)), self
-        )
+        response = yield kit.post_json(self, "web_search", payload, query)
+        body = kit.decode(response, self)
         return kit.parse_search(self, query, body, snippet="content"), False

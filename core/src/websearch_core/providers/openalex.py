@@ -14,8 +14,6 @@ from typing import Annotated, Any, ClassVar
 
 from websearch_core import provider as kit
 from websearch_core.errors import QuotaExhausted, ServiceError
-from websearch_core.provider._codes import LANGUAGES
-from websearch_core.provider._http import as_json, find_message
 
 
 @kit.provider
@@ -34,7 +32,7 @@ class OpenAlex:
     )
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
     topics: ClassVar[frozenset[str]] = frozenset({"academic"})
-    languages: ClassVar[Mapping[str, str]] = LANGUAGES
+    languages: ClassVar[Mapping[str, str]] = kit.LANGUAGES
     limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=100, results=10_000)
     about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
@@ -64,62 +62,68 @@ class OpenAlex:
             "to_publication_date": last,
             "language": kit.find_language(query, self),
         }
+        terms = [f"{name}:{value}" for name, value in filters.items() if value]
         params = {
             "search": query.text,
             "per_page": size,
             "page": number + 1 if number else None,
-            "filter": [f"{name}:{value}" for name, value in filters.items() if value]
-            or None,
+            "filter": terms or None,
         }
         response = yield kit.get_json(self, "works", params, query, join=",")
         if response.status == 429:
-            raise self._too_many(response)
+            raise self._make_429_error(response)
         body = kit.decode(response, self)
         meta = kit.as_object(body.get("meta"))
-        total = meta.get("count")
+        headers = response.headers
+        cost = meta.get("cost_usd", headers.get("x-ratelimit-cost-usd"))
+        left = kit.as_number(headers.get("x-ratelimit-remaining-usd"))
         page = kit.parse_search(
-            self, query, body, body.get("results"), title=("title", "display_name"),
-            url=("doi", "primary_location.landing_page_url", "id"), snippet=_abstract,
+            self,
+            query,
+            body,
+            title=("title", "display_name"),
+            url=("doi", "primary_location.landing_page_url", "id"),
+            snippet=_write_abstract,
             score="relevance_score",
-            published="publication_date", author=_authors, markup="html",
-            cost=kit.as_number(meta.get("cost_usd", response.headers.get("x-ratelimit-cost-usd"))),
-            usage=kit.drop_none({"usd_remaining": kit.as_number(response.headers.get("x-ratelimit-remaining-usd"))}),
-        )  # fmt: skip
+            published="publication_date",
+            author=_find_authors,
+            markup="html",
+            cost=kit.as_number(cost),
+            usage=kit.drop_none({"usd_remaining": left}),
+        )
+        total = meta.get("count")
         return page, isinstance(total, int) and (number + 1) * size < total
 
-    def _too_many(self, response: kit.Response) -> ServiceError:
+    def _make_429_error(self, response: kit.Response) -> ServiceError:
         """Distinguish a used-up allowance, which returns at midnight UTC, from a pace
         that is too fast.
         """
-        words = find_message(as_json(response)) or ""
-        left = kit.as_number(response.headers.get("x-ratelimit-remaining-usd"))
+        words = kit.find_message(kit.as_json(response)) or ""
+        headers = response.headers
         is_used_up = (
             "budget" in words.lower()
-            or response.headers.get("x-ratelimit-remaining") == "0"
-            or left == 0
+            or headers.get("x-ratelimit-remaining") == "0"
+            or kit.as_number(headers.get("x-ratelimit-remaining-usd")) == 0
         )
-        return kit.error_for(
-            response, self, detail=words, kind=QuotaExhausted if is_used_up else None
-        )
+        kind = QuotaExhausted if is_used_up else None
+        return kit.error_for(response, self, detail=words, kind=kind)
 
 
-def _authors(work: Mapping[str, Any]) -> list[Any]:
-    return [
-        kit.as_object(one.get("author")).get("display_name")
-        for one in kit.as_objects(work.get("authorships"))
-    ]
+def _find_authors(work: Mapping[str, Any]) -> list[Any]:
+    authorships = kit.as_objects(work.get("authorships"))
+    return [kit.find_value(one, "author.display_name") for one in authorships]
 
 
-def _abstract(work: Mapping[str, Any]) -> str:
+def _write_abstract(work: Mapping[str, Any]) -> str:
     """Return the abstract, which is sent as an index of its words: ``{"Kelp": [0, 7],
     "forests": [1]}``.
     """
+    words: dict[int, str] = {}
     index = kit.as_object(work.get("abstract_inverted_index"))
-    placed = {
-        place: word
-        for word, places in index.items()
-        if isinstance(places, list)
-        for place in places
-        if type(place) is int
-    }
-    return " ".join(placed[place] for place in sorted(placed))
+    for word, places in index.items():
+        if not isinstance(places, list):
+            continue
+        for place in places:
+            if type(place) is int:  # True is no place
+                words[place] = word
+    return " ".join(words[place] for place in sorted(words))

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core import provider as kit
-from websearch_core._text.urls import serialize
 from websearch_core.errors import (
     Blocked,
     PageNotFound,
@@ -20,11 +19,10 @@ from websearch_core.errors import (
     UnsupportedContent,
     WebSearchError,
 )
-from websearch_core.provider._codes import LOWER_COUNTRIES
-from websearch_core.provider._http import as_texts, find_kind
-from websearch_core.provider._reading import find_records, read_alone
 
-_QUERY_LENGTH = 200
+_MAX_QUERY_LENGTH = 200  # of a search; the objective may be longer
+_WARNING = "parallel: there is a warning about this answer"
+_ONLY_EXTRACTS = "parallel returned only extracts of the page"
 _FAILURES: dict[str, type[ServiceError]] = {
     "not_found": PageNotFound,
     "timeout": TimedOut,
@@ -51,7 +49,7 @@ class Parallel:
     key_header = "X-Api-Key"
     options: ClassVar[frozenset[str]] = kit.FILTERS - {"before"} | {"country"}
     emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
-    countries: ClassVar[Mapping[str, str]] = LOWER_COUNTRIES
+    countries: ClassVar[Mapping[str, str]] = kit.LOWER_COUNTRIES
     limits: ClassVar[kit.Limits] = kit.Limits(query_length=5000, pages_per_request=20)
     about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
@@ -80,19 +78,10 @@ class Parallel:
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search."""
         kit.check_options(query, self)
-        after = kit.date_range(query)[0]
-        sources = {
-            "include_domains": list(query.allowed_domains) or None,
-            "exclude_domains": list(
-                () if query.allowed_domains else query.blocked_domains
-            )
-            or None,
-            "after_date": after and after.isoformat(),
-        }
         settings = {
             "max_results": query.limit,
             "location": kit.find_country(query, self),
-            "source_policy": kit.drop_none(sources) or None,
+            "source_policy": _choose_sources(query) or None,
         }
         payload = {
             "objective": query.text,
@@ -101,71 +90,87 @@ class Parallel:
             "max_chars_total": self.max_chars_total,
             "advanced_settings": kit.drop_none(settings) or None,
         }
-        body = kit.decode((yield kit.post_json(self, "search", payload, query)), self)
+        response = yield kit.post_json(self, "search", payload, query)
+        body = kit.decode(response, self)
         return kit.parse_search(
-            self, query, body, snippet=_excerpts, content=_excerpts,
+            self,
+            query,
+            body,
+            snippet=_join_excerpts,
+            content=_join_excerpts,
             published="publish_date",
-            notes=("parallel: there is a warning about this answer",) if body.get("warnings") else (),
+            notes=(_WARNING,) if body.get("warnings") else (),
             request_id=kit.as_text(body.get("search_id")),
             usage=kit.parse_usage(body.get("usage")),
-        )  # fmt: skip
+        )
 
-    read = read_alone
+    read = kit.read_alone
 
     def read_many(
         self, urls: Sequence[str], /
     ) -> kit.Flow[list[kit.Page | WebSearchError]]:
         """Read up to 20 pages in one request."""
         payload = {
-            "urls": list(map(serialize, urls)),
+            "urls": [kit.serialize(url) for url in urls],
             "advanced_settings": {"full_content": True},
         }
         response = yield kit.post_json(self, "extract", payload, target=tuple(urls))
         body = kit.decode(response, self, verb="read")
-        results, failures = (
-            find_records(urls, body.get("results")),
-            find_records(urls, body.get("errors")),
-        )
         return kit.parse_pages(
-            self._read,
+            self._parse_page,
             urls,
-            results,
-            failures,
+            kit.find_records(urls, body.get("results")),
+            kit.find_records(urls, body.get("errors")),
             usage=kit.parse_usage(body.get("usage")),
         )
 
-    def _read(
-        self, url: str, found: dict[str, Any] | None, failure: dict[str, Any] | None
+    def _parse_page(
+        self, url: str, record: dict[str, Any] | None, failure: dict[str, Any] | None
     ) -> kit.Page:
-        if found is None:
-            what = kit.as_object(failure)
-            words = what.get("error_type")
-            kind = find_kind(words, _FAILURES)
-            raise kit.page_error(
-                self,
-                status=what.get("http_status_code"),
-                kind=kind,
-                detail=what.get("content") or words,
-            )
-        whole = kit.as_text(found.get("full_content"))
+        if record is None:
+            raise self._make_page_error(kit.as_object(failure))
+        text = kit.as_text(record.get("full_content"))
         return kit.parse_page(
             self,
             url,
-            whole or _excerpts(found),
-            title=found.get("title"),
-            published=found.get("publish_date"),
-            notes=() if whole else ("parallel returned only extracts of the page",),
+            text or _join_excerpts(record),
+            title=record.get("title"),
+            published=record.get("publish_date"),
+            notes=() if text else (_ONLY_EXTRACTS,),
         )
+
+    def _make_page_error(self, failure: dict[str, Any]) -> ServiceError:
+        words = failure.get("error_type")
+        return kit.page_error(
+            self,
+            status=failure.get("http_status_code"),
+            kind=kit.find_kind(words, _FAILURES),
+            detail=failure.get("content") or words,
+        )
+
+
+def _choose_sources(query: kit.SearchQuery) -> dict[str, Any]:
+    """Return the filters of domains and dates; of domains, Parallel takes one list."""
+    after, _ = kit.date_range(query)
+    sources: dict[str, Any] = {}
+    if query.allowed_domains:
+        sources["include_domains"] = list(query.allowed_domains)
+    elif query.blocked_domains:
+        sources["exclude_domains"] = list(query.blocked_domains)
+    if after:
+        sources["after_date"] = after.isoformat()
+    return sources
 
 
 def _shorten(text: str) -> str:
     """Return the first words of *text*, as many as a query may have; the objective has
     all of them.
     """
-    if len(text) <= _QUERY_LENGTH:
+    if len(text) <= _MAX_QUERY_LENGTH:
         return text
-    return text[:_QUERY_LENGTH].rpartition(" ")[0] or text[:_QUERY_LENGTH]
+    beginning = text[:_MAX_QUERY_LENGTH]
+    return beginning.rpartition(" ")[0] or beginning
 
 
-def _excerpts(result: Mapping[str, Any]) -> str:
-    return "\n\n".join(as_texts(result.get("excerpts")))
+def _join_excerpts(result: Mapping[str, Any]) -> str:
+    return "\n\n".join(kit.as_texts(result.get("excerpts")))

@@ -9,13 +9,14 @@ the extracts are.
 
 from __future__ import annotations
 from collections.abc import Mapping
+from datetime import date
+from itertools import chain
 from typing import Annotated, Any, ClassVar
 
 from pydantic import PositiveInt
 
 from websearch_core import provider as kit
 from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError
-from websearch_core.provider._codes import COUNTRIES, LANGUAGES
 
 _MAX_DOMAINS = 20
 _MODES = {"academic": "academic", "finance": "sec"}
@@ -38,8 +39,8 @@ class Perplexity:
     label = "Perplexity Search"
     options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "topic"}
     topics: ClassVar[frozenset[str]] = frozenset(_MODES)
-    countries: ClassVar[Mapping[str, str]] = COUNTRIES
-    languages: ClassVar[Mapping[str, str]] = LANGUAGES
+    countries: ClassVar[Mapping[str, str]] = kit.COUNTRIES
+    languages: ClassVar[Mapping[str, str]] = kit.LANGUAGES
     limits: ClassVar[kit.Limits] = kit.Limits(
         results_per_request=20, results=20, allowed_domains=_MAX_DOMAINS
     )
@@ -65,40 +66,51 @@ class Perplexity:
         self, query: kit.SearchQuery, _: int, size: int
     ) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search."""
-        language = kit.find_language(query, self)
-        # the others are filtered out here
-        blocked = [f"-{domain}" for domain in query.blocked_domains[:_MAX_DOMAINS]]
         payload = {
             "query": query.text,
             "max_results": size,
             "max_tokens": self.max_tokens,
             "max_tokens_per_page": self.max_tokens_per_page,
-            "country": kit.find_country(query, self),
-            "search_language_filter": [language] if language else None,
-            "search_domain_filter": list(query.allowed_domains) or blocked or None,
-            "search_recency_filter": query.time_range,
-            "search_after_date_filter": f"{query.after:%m/%d/%Y}"
-            if query.after
-            else None,
-            "search_before_date_filter": f"{query.before:%m/%d/%Y}"
-            if query.before
-            else None,
-            "search_mode": _MODES.get(query.topic),
+            **self._filters(query),
         }
         response = yield kit.post_json(self, "search", payload, query)
         kinds = {"insufficient_quota": QuotaExhausted}
         body = kit.decode(
             response, self, meanings=_MEANINGS, kind=kinds, code="error.type"
         )
-        items = _flatten(body.get("results")) or ...  # without a list, there is a note
-        request_id = kit.as_text(body.get("id"))
-        return kit.parse_search(
-            self, query, body, items, published="date", request_id=request_id
-        ), False
+        page = kit.parse_search(
+            self,
+            query,
+            body,
+            _flatten(body.get("results")) or ...,  # without a list, there is a note
+            published="date",
+            request_id=kit.as_text(body.get("id")),
+        )
+        return page, False
+
+    def _filters(self, query: kit.SearchQuery) -> dict[str, Any]:
+        language = kit.find_language(query, self)
+        # more than those are filtered out here
+        blocked = [f"-{domain}" for domain in query.blocked_domains[:_MAX_DOMAINS]]
+        return {
+            "country": kit.find_country(query, self),
+            "search_language_filter": [language] if language else None,
+            "search_domain_filter": list(query.allowed_domains) or blocked or None,
+            "search_recency_filter": query.time_range,
+            "search_after_date_filter": _write_date(query.after),
+            "search_before_date_filter": _write_date(query.before),
+            "search_mode": _MODES.get(query.topic),
+        }
+
+
+def _write_date(day: date | None) -> str | None:
+    """Return a date as Perplexity writes it: month, day and year."""
+    return f"{day:%m/%d/%Y}" if day else None
 
 
 def _flatten(results: Any) -> Any:
     """Return one list of results: for several queries, there may be a list for each."""
-    if isinstance(results, list) and any(isinstance(item, list) for item in results):
-        return [item for items in results if isinstance(items, list) for item in items]
-    return results
+    if not isinstance(results, list):
+        return results
+    lists = [item for item in results if isinstance(item, list)]
+    return list(chain.from_iterable(lists)) if lists else results

@@ -18,7 +18,6 @@ from websearch_core.errors import (
     Unavailable,
 )
 from websearch_core.provider import google
-from websearch_core.provider._codes import COUNTRIES
 
 _ENGINES = {
     "general": "google",
@@ -26,6 +25,7 @@ _ENGINES = {
     "academic": "google_scholar",
     "images": "google_images",
 }
+_IMAGES = ("images", "original.link", "source.link")
 _EMPTY = ("return any results", "returned any results", "no results")
 _USED_UP = ("run out", "used all", "upgrade", "exceeded your", "monthly", "credits")
 _KINDS: dict[str, type[ServiceError]] = {
@@ -56,7 +56,7 @@ class SearchApi:
     emulated: ClassVar[frozenset[str]] = frozenset(
         {"limit", "allowed_domains", "blocked_domains"}
     )
-    countries: ClassVar[Mapping[str, str]] = COUNTRIES
+    countries: ClassVar[Mapping[str, str]] = kit.COUNTRIES
     languages: ClassVar[Mapping[str, str]] = google.GOOGLE_RESULT_LANGUAGES
     limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=10)
     about: ClassVar[kit.Service] = kit.Service(
@@ -72,9 +72,10 @@ class SearchApi:
 
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
-        images = "images", "original.link", "source.link"
         return (
-            yield from google.search_google(query, self, self._ask, _find_items, images)
+            yield from google.search_google(
+                query, self, self._ask, _find_items, images=_IMAGES
+            )
         )
 
     find_engines = google.find_google
@@ -82,13 +83,12 @@ class SearchApi:
     def _ask(
         self, query: kit.SearchQuery, topic: str, number: int
     ) -> kit.Flow[dict[str, Any]]:
+        period: Mapping[str, Any] = _write_period(query)
+        if query.topic == "academic":
+            period = google.google_years(query, self)
         params = {
             "q": kit.with_sites(query),
-            **(
-                google.google_years(query, self)
-                if query.topic == "academic"
-                else _period(query)
-            ),
+            **period,
             **google.google_filters(query, self),
             "engine": _ENGINES[topic],
             "page": number + 1 if number else None,
@@ -99,7 +99,7 @@ class SearchApi:
         )
 
 
-def _period(query: kit.SearchQuery) -> dict[str, Any]:
+def _write_period(query: kit.SearchQuery) -> dict[str, str | None]:
     """Return the dates of the query, in American order."""
     return {
         "time_period": f"last_{query.time_range}" if query.time_range else None,
@@ -110,8 +110,7 @@ def _period(query: kit.SearchQuery) -> dict[str, Any]:
 
 def _find_items(body: dict[str, Any], _: str) -> tuple[Any, bool | None]:
     items = body.get("organic_results")
-    # Google found nothing
     if items is None and ("error" in body or "search_metadata" in body):
-        items = []
-    following = kit.as_text(kit.as_object(body.get("pagination")).get("next"))
+        items = []  # Google found nothing
+    following = kit.as_text(kit.find_value(body, "pagination.next"))
     return items, True if following else None

@@ -18,10 +18,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core import provider as kit
 from websearch_core.errors import Unavailable, UnsupportedOption
-from websearch_core.provider._declare import KeyHeader
-from websearch_core.provider._http import as_texts, place_key, quote_commands, redact
-from websearch_core.provider._languages import match_language
-from websearch_core.provider._results import plain_text, take_results
 
 _CATEGORIES = {"academic": "science", "code": "it"}
 _SAFE_SEARCH = {"off": 0, "moderate": 1, "strict": 2}
@@ -76,7 +72,7 @@ class SearXNG:
     ]
     api_key: Annotated[kit.Key | None, kit.Env("SEARXNG_API_KEY")] = None
     auth: Literal["bearer", "basic"] = "bearer"
-    key_header: KeyHeader = "Authorization"
+    key_header: kit.KeyHeader = "Authorization"
     engines: Annotated[tuple[str, ...], kit.FoundFile()] = ()
 
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
@@ -115,7 +111,7 @@ class SearXNG:
             categories = []
         params = {
             # these signs would be commands, or redirects
-            "q": quote_commands(kit.with_sites(query), "!:<"),
+            "q": kit.quote_commands(kit.with_sites(query), "!:<"),
             "format": "json",
             "categories": [*categories, *(["images"] if query.images else [])] or None,
             "engines": list(self.engines) or None,
@@ -148,7 +144,7 @@ class SearXNG:
             return {
                 "Authorization": f"Basic {b64encode(self.api_key.get_secret_value().encode()).decode()}"
             }
-        return place_key(self)[0]
+        return kit.place_key(self)[0]
 
     def _body(self, response: kit.Response) -> dict[str, Any]:
         # a page, or words of a proxy
@@ -173,7 +169,7 @@ class SearXNG:
     def _response(
         self, query: kit.SearchQuery, body: dict[str, Any]
     ) -> kit.SearchResponse:
-        items, notes = take_results(body, self.name)
+        items, notes = kit.take_results(body, self.name)
         images = (
             [
                 one
@@ -200,7 +196,7 @@ class SearXNG:
         unresponsive = _unresponsive(body)
         failed = _describe_failed(unresponsive)
         if failed and not found.results and not found.answer and not images:
-            words = redact(
+            words = kit.redact(
                 ", ".join(f"{name} ({reason})" for name, reason in unresponsive), self
             )
             message = f"searxng search failed: its engines did not answer: {failed}"
@@ -272,10 +268,15 @@ def _language(query: kit.SearchQuery) -> str | None:
     language = language.lower()
     regions = [part.upper() for part in subtags if re.fullmatch("[A-Za-z]{2}", part)]
     region = regions[0] if regions else query.country
-    if chinese := match_language(query.language, _CHINESE, country=query.country):
-        is_usual = region is None or match_language(f"zh-{region}", _CHINESE) == chinese
+    if chinese := kit.match_language(query.language, _CHINESE, country=query.country):
+        is_usual = (
+            region is None or kit.match_language(f"zh-{region}", _CHINESE) == chinese
+        )
         return f"zh-{region}" if region and is_usual else chinese
-    if language == "zh" or match_language(query.language, {language: language}) is None:
+    if (
+        language == "zh"
+        or kit.match_language(query.language, {language: language}) is None
+    ):
         raise UnsupportedOption(
             f"searxng does not know the language {query.language[:35]}",
             options=["language"],
@@ -304,7 +305,10 @@ def _suggestions(query: kit.SearchQuery, body: dict[str, Any]) -> tuple[str, ...
     """Return suggestions and corrections without the domains that were added to the
     query.
     """
-    texts = [*as_texts(body.get("suggestions")), *as_texts(body.get("corrections"))]
+    texts = [
+        *kit.as_texts(body.get("suggestions")),
+        *kit.as_texts(body.get("corrections")),
+    ]
     if query.allowed_domains or query.blocked_domains:
         texts = [
             " ".join(re.sub(r"\(?-?site:\S+( OR site:\S+)*|\bOR\b", " ", text).split())
@@ -322,11 +326,13 @@ def _answer_text(item: Any) -> str:
     in old versions a string.
     """
     if not isinstance(item, dict):
-        return plain_text(item)
+        return kit.plain_text(item)
     translations = ", ".join(
-        as_texts([one.get("text") for one in kit.as_objects(item.get("translations"))])
+        kit.as_texts(
+            [one.get("text") for one in kit.as_objects(item.get("translations"))]
+        )
     )
-    return plain_text(item.get("answer")) or plain_text(
+    return kit.plain_text(item.get("answer")) or kit.plain_text(
         kit.as_object(item.get("current")).get("summary") or translations
     )
 

@@ -58,47 +58,48 @@ class SemanticScholar:
         self, query: kit.SearchQuery, number: int, size: int
     ) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
-        first, last = kit.date_range(query)
         params = {
             "query": re.sub(r"(?<=\w)-(?=\w)", " ", query.text),
             "limit": size,
             "offset": number * size or None,
             "fields": _FIELDS,
-            "publicationDateOrYear": f"{first or ''}:{last or ''}"
-            if first or last
-            else None,
+            "publicationDateOrYear": _write_period(query),
         }
         response = yield kit.get_json(self, "paper/search", params, query)
-        # beyond the end
-        if (
-            number
-            and response.status == 400
-            and b"offset is not available" in response.content
-        ):
+        is_beyond_end = b"offset is not available" in response.content
+        if number and response.status == 400 and is_beyond_end:
             return kit.SearchResponse(query=query.text, provider=self.name), False
         body = kit.decode(response, self)
-        # without results, `data` is missing
-        items = [] if body.get("total") == 0 else body.get("data")
-        texts = "abstract", "tldr.text"
+        items = body.get("data")
+        if body.get("total") == 0:
+            items = []  # without results, it leaves out the list
         page = kit.parse_search(
             self,
             query,
             body,
             items,
-            url=_url,
-            snippet=texts,
-            published=_published,
+            url=_find_url,
+            snippet=("abstract", "tldr.text"),
+            published=_find_date,
             author="authors",
         )
         return page, isinstance(body.get("next"), int)
 
 
-def _url(paper: Mapping[str, Any]) -> Any:
+def _write_period(query: kit.SearchQuery) -> str | None:
+    first, last = kit.date_range(query)
+    if first is None and last is None:
+        return None
+    return f"{first or ''}:{last or ''}"
+
+
+def _find_url(paper: Mapping[str, Any]) -> str | None:
+    url = kit.as_text(paper.get("url"))
     number = kit.as_text(paper.get("paperId"))
-    return kit.as_text(paper.get("url")) or (
-        f"https://www.semanticscholar.org/paper/{number}" if number else None
-    )
+    if url is None and number:
+        return f"https://www.semanticscholar.org/paper/{number}"
+    return url
 
 
-def _published(paper: Mapping[str, Any]) -> Any:
+def _find_date(paper: Mapping[str, Any]) -> Any:
     return paper.get("publicationDate") or str(paper.get("year") or "")

@@ -21,7 +21,6 @@ from websearch_core.errors import (
     UnsupportedOption,
 )
 from websearch_core.provider import google
-from websearch_core.provider._codes import COUNTRIES
 
 _ENGINES = {
     "news": {"engine": "google", "tbm": "nws"},
@@ -29,6 +28,8 @@ _ENGINES = {
     "images": {"engine": "google_images"},
 }
 _OTHERS = {"bing", "duckduckgo"}  # engines that are not Google's
+_DOMAINS = {"allowed_domains", "blocked_domains"}
+_IMAGES = ("images_results", "original", "link")
 _EMPTY = "returned any results"
 _KINDS: dict[str, type[ServiceError]] = {
     "run out": QuotaExhausted, "upgrade": QuotaExhausted,
@@ -63,7 +64,7 @@ class SerpApi:
     emulated: ClassVar[frozenset[str]] = frozenset(
         {"limit", "allowed_domains", "blocked_domains"}
     )
-    countries: ClassVar[Mapping[str, str]] = COUNTRIES
+    countries: ClassVar[Mapping[str, str]] = kit.COUNTRIES
     languages: ClassVar[Mapping[str, str]] = google.GOOGLE_RESULT_LANGUAGES
     limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=10)
     about: ClassVar[kit.Service] = kit.Service(
@@ -89,23 +90,15 @@ class SerpApi:
 
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
-        refused = (
-            query.requested() - {"allowed_domains", "blocked_domains"}
-            if self.engine in _OTHERS
-            else set()
-        )
-        if refused:
+        options = sorted(query.requested() - _DOMAINS)
+        if options and self.engine in _OTHERS:
             message = (
-                f"serpapi does not support {', '.join(sorted(refused))} with "
-                f"{self.engine}"
+                f"serpapi does not support {', '.join(options)} with {self.engine}"
             )
-            raise UnsupportedOption(
-                message, options=sorted(refused), provider=self.name
-            )
-        images = "images_results", "original", "link"
+            raise UnsupportedOption(message, options=options, provider=self.name)
         return (
             yield from google.search_google(
-                query, self, self._ask, self._find_items, images
+                query, self, self._ask, self._find_items, images=_IMAGES
             )
         )
 
@@ -116,25 +109,23 @@ class SerpApi:
     def _ask(
         self, query: kit.SearchQuery, topic: str, number: int
     ) -> kit.Flow[dict[str, Any]]:
+        period: dict[str, Any] = {"tbs": google.google_period(query)}
+        if query.topic == "academic":
+            period = {**google.google_years(query, self)}
+        has_places = self.engine not in _OTHERS and topic != "academic"
         params = {
             "q": kit.with_sites(query),
-            **(
-                google.google_years(query, self)
-                if query.topic == "academic"
-                else {"tbs": google.google_period(query)}
-            ),
+            **period,
             **google.google_filters(query, self),
             **_ENGINES.get(topic, {"engine": self.engine}),
-            "location": None
-            if self.engine in _OTHERS or topic == "academic"
-            else self.location,
+            "location": self.location if has_places else None,
             "start": number * 10 or None,  # a page has ten
         }
         response = yield kit.get_json(self, "search.json", params, query, join=",")
         body = kit.decode(
             response, self, kind=_KINDS, meanings={200: Unavailable}, nothing=[_EMPTY]
         )
-        if kit.as_object(body.get("search_metadata")).get("status") == "Error":
+        if kit.find_value(body, "search_metadata.status") == "Error":
             raise kit.error_for(
                 response, self, detail=body.get("error"), kind=Unavailable
             )
@@ -142,13 +133,8 @@ class SerpApi:
 
     def _find_items(self, body: dict[str, Any], topic: str) -> tuple[Any, bool]:
         items = body.get("news_results" if topic == "news" else "organic_results")
-        # nothing was found
-        if items is None and (
-            kit.as_text(body.get("error")) or "search_information" in body
-        ):
-            items = []
-        has_next = (
-            kit.as_text(kit.as_object(body.get("serpapi_pagination")).get("next"))
-            is not None
-        )
-        return items, has_next and self.engine not in _OTHERS
+        is_empty = kit.as_text(body.get("error")) or "search_information" in body
+        if items is None and is_empty:
+            items = []  # nothing was found
+        following = kit.as_text(kit.find_value(body, "serpapi_pagination.next"))
+        return items, following is not None and self.engine not in _OTHERS

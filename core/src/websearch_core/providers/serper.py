@@ -13,7 +13,6 @@ from typing import Annotated, Any, ClassVar
 
 from websearch_core import provider as kit
 from websearch_core.errors import QuotaExhausted, UnsupportedOption
-from websearch_core.provider._codes import LOWER_COUNTRIES
 from websearch_core.provider.google import (
     GOOGLE_LANGUAGES,
     find_google,
@@ -21,6 +20,8 @@ from websearch_core.provider.google import (
     search_google,
 )
 
+_PERIOD = ("time_range", "after", "before")
+_IMAGES = ("images", "imageUrl", "link")
 _ENDPOINTS = {
     "general": "search",
     "news": "news",
@@ -51,7 +52,7 @@ class Serper:
     emulated: ClassVar[frozenset[str]] = frozenset(
         {"limit", "allowed_domains", "blocked_domains"}
     )
-    countries: ClassVar[Mapping[str, str]] = LOWER_COUNTRIES
+    countries: ClassVar[Mapping[str, str]] = kit.LOWER_COUNTRIES
     languages: ClassVar[Mapping[str, str]] = GOOGLE_LANGUAGES
     limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=10)
     about: ClassVar[kit.Service] = kit.Service(
@@ -68,9 +69,7 @@ class Serper:
 
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
-        dates = [
-            name for name in ("time_range", "after", "before") if getattr(query, name)
-        ]
+        dates = [name for name in _PERIOD if getattr(query, name)]
         if query.topic == "academic" and dates:
             raise UnsupportedOption(
                 "serper has no time filter for papers",
@@ -79,7 +78,7 @@ class Serper:
             )
         return (
             yield from search_google(
-                query, self, self._ask, _find_items, ("images", "imageUrl", "link")
+                query, self, self._ask, _find_items, images=_IMAGES
             )
         )
 
@@ -103,5 +102,6 @@ class Serper:
 
 def _find_items(body: dict[str, Any], topic: str) -> tuple[Any, bool | None]:
     items = body.get("news" if topic == "news" else "organic")
-    found_nothing = items is None and "searchParameters" in body
-    return [] if found_nothing else items, None
+    if items is None and "searchParameters" in body:
+        items = []  # nothing was found
+    return items, None

@@ -21,8 +21,6 @@ from websearch_core.errors import (
     Unavailable,
 )
 from websearch_core.flow import Sleep
-from websearch_core.provider._dates import midnight
-from websearch_core.provider._http import as_json
 
 _KINDS: dict[str, type[ServiceError]] = {
     "throttle_violation": RateLimited, "temporarily_unavailable": Unavailable,
@@ -82,56 +80,74 @@ class StackExchange:
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""
         kit.check_options(query, self)
-        pause: list[float] = []
+        pause = 0.0  # seconds that the service wants before the next request
+
+        def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
+            nonlocal pause
+            if pause:
+                yield Sleep(pause)
+            params = {
+                **self._params(query),
+                "pagesize": size,
+                "page": number + 1 if number else None,
+            }
+            request = kit.get_json(self, "search/advanced", params, query)
+            body = self._decode((yield request))
+            pause = min(kit.as_number(body.get("backoff")) or 0.0, _MAX_BACKOFF)
+            return self._parse(query, body), body.get("has_more") is True
+
+        return (yield from kit.collect_pages(query, self, fetch))
+
+    def _params(self, query: kit.SearchQuery) -> dict[str, Any]:
         first, last = kit.date_range(query)
-        params = {
+        params: dict[str, Any] = {
             "q": query.text,
             "site": self.site,
             "sort": self.sort,
             "order": "desc",
-            "fromdate": midnight(first) if first else None,
-            "todate": midnight(last + timedelta(days=1)) - 1 if last else None,
             "filter": "withbody",
         }
+        if first:
+            params["fromdate"] = kit.midnight(first)
+        if last:
+            params["todate"] = kit.midnight(last + timedelta(days=1)) - 1
+        return params
 
-        def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
-            if pause:
-                yield Sleep(pause.pop())
-            sent = {**params, "pagesize": size, "page": number + 1 if number else None}
-            body = self._body(
-                (yield kit.get_json(self, "search/advanced", sent, query))
-            )
-            if backoff := kit.as_number(body.get("backoff")):
-                pause.append(min(backoff, _MAX_BACKOFF))
-            page = kit.parse_search(
-                self, query, body, body.get("items"), url="link", snippet="body",
-                snippet_length=600,
-                published="creation_date", author="owner.display_name", markup="html",
-                usage=kit.drop_none({"requests_remaining": kit.as_number(body.get("quota_remaining"))}),
-            )  # fmt: skip
-            return page, body.get("has_more") is True
+    def _parse(
+        self, query: kit.SearchQuery, body: dict[str, Any]
+    ) -> kit.SearchResponse:
+        left = kit.as_number(body.get("quota_remaining"))
+        return kit.parse_search(
+            self,
+            query,
+            body,
+            path="items",
+            url="link",
+            snippet="body",
+            snippet_length=600,
+            published="creation_date",
+            author="owner.display_name",
+            markup="html",
+            usage=kit.drop_none({"requests_remaining": left}),
+        )
 
-        return (yield from kit.collect_pages(query, self, fetch))
-
-    def _body(self, response: kit.Response) -> dict[str, Any]:
+    def _decode(self, response: kit.Response) -> dict[str, Any]:
         """Return the answer, or raise the error in it: nearly all have status 400, and
         a name.
         """
-        body = kit.as_object(as_json(response))
-        name, words = (
-            kit.as_text(body.get("error_name")),
-            kit.as_text(body.get("error_message")) or "",
-        )
+        body = kit.as_object(kit.as_json(response))
+        name = kit.as_text(body.get("error_name"))
         if name is None and response.status == 200:
             return kit.decode(response, self)
+        message = kit.as_text(body.get("error_message")) or ""
         kind = _KINDS.get(name or "")
-        if "`key`" in words:
+        if "`key`" in message:
             kind = AuthenticationError
-        wait = re.search(r"available in (\d{1,8}) seconds", words)
-        # the requests of this day are used up
-        if kind is RateLimited and wait and int(wait[1]) > _HOUR:
-            kind = QuotaExhausted
-        error = kit.error_for(response, self, detail=words, kind=kind)
-        if wait and error.retry_after is None:
-            error.retry_after = float(wait[1])
+        match = re.search(r"available in (\d{1,8}) seconds", message)
+        wait = float(match[1]) if match else 0.0
+        if kind is RateLimited and wait > _HOUR:
+            kind = QuotaExhausted  # the requests of this day are used up
+        error = kit.error_for(response, self, detail=message, kind=kind)
+        if match and error.retry_after is None:
+            error.retry_after = wait
         raise error

@@ -18,17 +18,12 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from websearch_core import provider as kit
-from websearch_core._text.urls import serialize
 from websearch_core.errors import (
     QuotaExhausted,
     ServiceError,
     UnsupportedOption,
     WebSearchError,
 )
-from websearch_core.provider._codes import LANGUAGES, read_country_names
-from websearch_core.provider._declare import missing_field_error
-from websearch_core.provider._http import as_json, as_texts
-from websearch_core.provider._reading import as_links, find_records, read_alone
 
 # plan limit, pay-as-you-go cap
 _MEANINGS: dict[int, type[ServiceError]] = {432: QuotaExhausted, 433: QuotaExhausted}
@@ -71,8 +66,8 @@ class Tavily:
         pages_per_request=20,
         allowed_domains=300, blocked_domains=150,
     )  # fmt: skip
-    countries: ClassVar[Mapping[str, str]] = read_country_names()
-    languages: ClassVar[Mapping[str, str]] = LANGUAGES
+    countries: ClassVar[Mapping[str, str]] = kit.read_country_names()
+    languages: ClassVar[Mapping[str, str]] = kit.LANGUAGES
     about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://docs.tavily.com/documentation/api-reference/endpoint/search",
@@ -121,7 +116,7 @@ class Tavily:
     def __post_init__(self) -> None:
         """Require a key, unless ``keyless`` is set."""
         if self.api_key is None and not self.keyless:
-            raise missing_field_error(type(self), "api_key")
+            raise kit.missing_field_error(type(self), "api_key")
 
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search."""
@@ -169,20 +164,20 @@ class Tavily:
             content="raw_content",
             answer=kit.as_text(body.get("answer")),
             images=kit.parse_images(body.get("images")),
-            suggestions=tuple(as_texts(body.get("follow_up_questions"))),
+            suggestions=tuple(kit.as_texts(body.get("follow_up_questions"))),
             notes=((f"tavily returns at most {_MAX_RESULTS} "
                    f"results"),) if query.limit > _MAX_RESULTS else (),
             request_id=kit.as_text(body.get("request_id")),
             usage=kit.parse_usage(body.get("usage")),
         )  # fmt: skip
 
-    read = read_alone
+    read = kit.read_alone
 
     def read_many(
         self, urls: Sequence[str], /
     ) -> kit.Flow[list[kit.Page | WebSearchError]]:
         """Read up to 20 pages in one request."""
-        sent = list(map(serialize, urls))
+        sent = list(map(kit.serialize, urls))
         payload = {
             "urls": sent,
             "format": "markdown",
@@ -193,8 +188,8 @@ class Tavily:
             (yield self._request("extract", payload, target=tuple(urls))), "read"
         )
         results, failures = (
-            find_records(urls, body.get("results")),
-            find_records(urls, body.get("failed_results")),
+            kit.find_records(urls, body.get("results")),
+            kit.find_records(urls, body.get("failed_results")),
         )
         return kit.parse_pages(
             self._read,
@@ -207,7 +202,7 @@ class Tavily:
     def map(self, site: kit.Site, /) -> kit.Flow[kit.Page]:
         """List the pages of a site."""
         payload = {
-            "url": serialize(site.url), "limit": site.limit,
+            "url": kit.serialize(site.url), "limit": site.limit,
             "max_depth": min(max(site.depth, 1), 5),
             "max_breadth": min(site.limit, 500), "allow_external": False,
             "include_usage": True,
@@ -216,7 +211,9 @@ class Tavily:
             (yield self._request("map", payload, target=site.url)), "read"
         )
         usage = kit.parse_usage(body.get("usage"))
-        return kit.Page(url=site.url, links=as_links(body.get("results")), usage=usage)
+        return kit.Page(
+            url=site.url, links=kit.as_links(body.get("results")), usage=usage
+        )
 
     def _read(
         self, url: str, found: dict[str, Any] | None, failed: dict[str, Any] | None
@@ -250,7 +247,7 @@ class Tavily:
         # The tier without a key has errors of its own, at any status. The name may be
         # escaped, or in UTF-16.
         if any(sign in response.content for sign in (b'"error"', b"\\u00", b"\0")):
-            problem = kit.as_object(kit.as_object(as_json(response)).get("error"))
+            problem = kit.as_object(kit.as_object(kit.as_json(response)).get("error"))
             if isinstance(problem.get("code"), str):
                 raise self._keyless_error(response, problem, verb)
         return kit.decode(response, self, verb=verb, meanings=_MEANINGS)

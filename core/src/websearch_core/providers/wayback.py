@@ -16,11 +16,8 @@ from typing import Annotated, ClassVar
 from urllib.parse import urljoin
 
 from websearch_core import provider as kit
-from websearch_core._text.urls import is_web_url, serialize
 from websearch_core.errors import BadResponse, Blocked, PageNotFound, ServiceError
 from websearch_core.flow import Call
-from websearch_core.provider._http import as_json, unexpected_format
-from websearch_core.provider._reading import parse_response
 
 _BLOCKED = re.compile(
     rb"AccessControlException|Blocked Site|excluded from the Wayback", re.IGNORECASE
@@ -60,7 +57,7 @@ class Wayback:
     def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the last archived copy of the page at *url*."""
         params = {
-            "url": serialize(url),
+            "url": kit.serialize(url),
             "output": "json",
             "fl": "timestamp,original",
             "filter": "statuscode:200",
@@ -71,7 +68,13 @@ class Wayback:
         stamp, original = self._capture(response)
         response, stamp, original = yield from self._fetch(stamp, original)
         page: kit.Page = yield Call(
-            parse_response, self, response, url, original, self.max_bytes, isolate=None
+            kit.parse_response,
+            self,
+            response,
+            url,
+            original,
+            self.max_bytes,
+            isolate=None,
         )
         day = datetime.strptime(stamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC).date()
         page = page.model_copy(
@@ -96,19 +99,21 @@ class Wayback:
             )
         if response.status != 200:
             raise kit.error_for(response, self, verb="read")
-        rows = as_json(response) if response.content.strip() else []
+        rows = kit.as_json(response) if response.content.strip() else []
         if not isinstance(rows, list) or not all(
             isinstance(row, list) and len(row) > 1 for row in rows
         ):
-            raise unexpected_format(self.name, "read")
+            raise kit.unexpected_format(self.name, "read")
         if len(rows) < 2:
             raise PageNotFound(
                 "wayback read failed: the archive has no copy of this page",
                 provider=self.name,
             )
         stamp, original = map(str, rows[-1][:2])
-        if not re.fullmatch(r"[12]\d{13}", stamp, re.ASCII) or not is_web_url(original):
-            raise unexpected_format(self.name, "read")
+        if not re.fullmatch(r"[12]\d{13}", stamp, re.ASCII) or not kit.is_web_url(
+            original
+        ):
+            raise kit.unexpected_format(self.name, "read")
         return stamp, original
 
     def _fetch(
@@ -140,7 +145,7 @@ class Wayback:
             )
             place = following.removeprefix(f"{self.base_url}/web/")
             found = re.fullmatch(r"([12]\d{13})(?:[a-z]{2}_)?/(.+)", place, re.ASCII)
-            if found is None or not is_web_url(found[2]):
+            if found is None or not kit.is_web_url(found[2]):
                 raise kit.error_for(response, self, verb="read", meanings=_MEANINGS)
             stamp, original = found[1], found[2]
         raise BadResponse(

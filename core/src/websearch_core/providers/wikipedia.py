@@ -14,8 +14,8 @@ from urllib.parse import quote, urlsplit
 
 from websearch_core import errors
 from websearch_core import provider as kit
-from websearch_core.provider._results import take_results
 
+_CORRECTED = "wikipedia corrected the spelling of the query: see suggestions"
 _KINDS: dict[str, type[errors.ServiceError]] = {
     "ratelimited": errors.RateLimited,
     **dict.fromkeys(("permissiondenied", "readapidenied"), errors.AuthenticationError),
@@ -71,7 +71,7 @@ class Wikipedia:
         self, query: kit.SearchQuery, number: int, size: int
     ) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
-        wiki = self._wiki(query)
+        wiki = self._choose_wiki(query)
         params = {
             "action": "query",
             "list": "search",
@@ -85,26 +85,26 @@ class Wikipedia:
         response = yield kit.Request(
             url=f"{wiki}/w/api.php", params=kit.with_extra(params, query)
         )
-        body = kit.decode(response, self, kind=_kind)
-        found = kit.as_object(body.get("query"))
-        about = kit.as_object(found.get("searchinfo"))
-        items, notes = take_results(body, self.name, "query.search")
-        items = [
-            item
-            for item in kit.as_objects(items)
-            if not str(item.get("snippet")).startswith("#REDIRECT")
-        ]
+        body = kit.decode(response, self, kind=_classify_error)
+        items, notes = kit.take_results(body, self.name, "query.search")
+        articles = [item for item in kit.as_objects(items) if not _is_redirect(item)]
+        about = kit.as_object(kit.find_value(body, "query.searchinfo"))
+        suggestion = kit.as_text(about.get("suggestion"))
         rewritten = kit.as_text(about.get("rewrittenquery"))
         page = kit.parse_search(
-            self, query, body, items, url=lambda item: _url(wiki, item),
-            published="timestamp", markup="html",
-            suggestions=tuple(filter(None, [kit.as_text(about.get("suggestion")), rewritten])),
-            notes=(("wikipedia corrected the spelling of the query: see "
-                   "suggestions"),) if rewritten else notes,
-        )  # fmt: skip
+            self,
+            query,
+            body,
+            articles,
+            url=lambda item: _write_url(wiki, item),
+            published="timestamp",
+            markup="html",
+            suggestions=tuple(filter(None, [suggestion, rewritten])),
+            notes=(_CORRECTED,) if rewritten else notes,
+        )
         return page, isinstance(body.get("continue"), dict)
 
-    def _wiki(self, query: kit.SearchQuery) -> str:
+    def _choose_wiki(self, query: kit.SearchQuery) -> str:
         language = kit.find_language(query, self)
         if language is None:
             return self.base_url
@@ -116,16 +116,20 @@ class Wikipedia:
         return f"https://{language}.wikipedia.org"
 
 
-def _kind(body: Any) -> type[errors.ServiceError] | None:
-    error = kit.as_object(kit.as_object(body).get("error"))
-    return _KINDS.get(str(error.get("code")), errors.BadRequest) if error else None
+def _classify_error(body: Any) -> type[errors.ServiceError] | None:
+    error = kit.as_object(kit.find_value(body, "error"))
+    if not error:
+        return None
+    return _KINDS.get(str(error.get("code")), errors.BadRequest)
 
 
-def _url(wiki: str, item: Mapping[str, Any]) -> str | None:
+def _is_redirect(item: Mapping[str, Any]) -> bool:
+    return str(item.get("snippet")).startswith("#REDIRECT")
+
+
+def _write_url(wiki: str, item: Mapping[str, Any]) -> str | None:
     """Return the address of an article, which the service leaves out."""
     title = kit.as_text(item.get("title"))
-    return (
-        f"{wiki}/wiki/{quote(title.replace(' ', '_'), safe='/:@!$*(),;')}"
-        if title
-        else None
-    )
+    if title is None:
+        return None
+    return f"{wiki}/wiki/{quote(title.replace(' ', '_'), safe='/:@!$*(),;')}"

@@ -11,13 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 from websearch_core import provider as kit
-from websearch_core._text.urls import serialize
 from websearch_core.errors import QuotaExhausted, ServiceError, WebSearchError
-from websearch_core.provider._dates import date_span
-from websearch_core.provider._declare import missing_field_error
-from websearch_core.provider._http import as_json, as_texts, unexpected_format
-from websearch_core.provider._reading import find_records, read_alone
-from websearch_core.provider._results import take_results
 
 _PAGE = 100
 _PAGES = 10
@@ -91,7 +85,7 @@ class You:
     def __post_init__(self) -> None:
         """Require a key, unless ``keyless`` is set."""
         if self.api_key is None and not self.keyless:
-            raise missing_field_error(type(self), "api_key")
+            raise kit.missing_field_error(type(self), "api_key")
 
     @kit.page_by_page
     def search(
@@ -102,7 +96,7 @@ class You:
             "query": query.text,
             "count": size,
             "offset": number or None,
-            "freshness": date_span(query),
+            "freshness": kit.date_span(query),
             "country": kit.find_country(query, self),
             "language": kit.find_language(query, self),
             "safesearch": query.safe_search,
@@ -130,7 +124,8 @@ class You:
         body = kit.decode(response, self, meanings=self._meanings())
         found = body.get("results")
         web, news = (
-            take_results(found, self.name, section)[0] for section in ("web", "news")
+            kit.take_results(found, self.name, section)[0]
+            for section in ("web", "news")
         )
         items = None if found is None and "metadata" not in body else [*web, *news]
         about = kit.as_object(body.get("metadata"))
@@ -142,22 +137,22 @@ class You:
         )  # fmt: skip
         return page, len(web) >= size and number + 1 < _PAGES
 
-    read = read_alone
+    read = kit.read_alone
 
     def read_many(
         self, urls: Sequence[str], /
     ) -> kit.Flow[list[kit.Page | WebSearchError]]:
         """Read up to ten pages in one request."""
         if self.keyless:
-            raise missing_field_error(type(self), "api_key")
+            raise kit.missing_field_error(type(self), "api_key")
         payload = {
-            "urls": list(map(serialize, urls)),
+            "urls": list(map(kit.serialize, urls)),
             "formats": ["markdown", "metadata"],
             "max_age": self.max_age,
         }
         response = yield kit.post_json(self, "contents", payload, target=tuple(urls))
         return kit.parse_pages(
-            self._read, urls, find_records(urls, self._contents(response))
+            self._read, urls, kit.find_records(urls, self._contents(response))
         )
 
     def _read(self, url: str, record: dict[str, Any] | None) -> kit.Page:
@@ -177,7 +172,7 @@ class You:
 
     def _contents(self, response: kit.Response) -> list[dict[str, Any]]:
         """Return the pages in the answer, which is a list."""
-        pages = as_json(response)
+        pages = kit.as_json(response)
         if (
             200 <= response.status < 300
             and isinstance(pages, list)
@@ -186,7 +181,7 @@ class You:
             return kit.as_objects(pages)
         body = kit.decode(response, self, verb="read", meanings=self._meanings())
         if not isinstance(body.get("results"), list):
-            raise unexpected_format(self.name, "read")
+            raise kit.unexpected_format(self.name, "read")
         return kit.as_objects(body["results"])
 
     def _meanings(self) -> dict[int, type[ServiceError]]:
@@ -196,7 +191,7 @@ class You:
 
 def _snippet(result: Mapping[str, Any]) -> str:
     return (
-        " … ".join(as_texts(result.get("snippets")))
+        " … ".join(kit.as_texts(result.get("snippets")))
         or kit.as_text(result.get("description"))
         or ""
     )
