@@ -78,8 +78,8 @@ def layer_class(name: str) -> type[Layer]:
         return _load(_BUILT_IN[name])  # type: ignore[return-value]
     plugged_in = _plugged_in()
     if name not in plugged_in:
-        known = ", ".join(sorted({*_BUILT_IN, *plugged_in}))
-        raise ConfigurationError(f"unknown layer {name!r}; known are {known}")
+        names = ", ".join(sorted({*_BUILT_IN, *plugged_in}))
+        raise ConfigurationError(f"unknown layer {name!r}; known are {names}")
     try:
         return plugged_in[name].load()  # type: ignore[no-any-return]
     except (ImportError, AttributeError) as error:
@@ -100,7 +100,9 @@ def _load(name: str) -> object:
     """Import a layer when it is first used: some need a database, and most programs use
     few.
     """
-    globals()[name] = value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    module = import_module(f"{__name__}.{_HOMES[name]}")
+    value: object = getattr(module, name)
+    globals()[name] = value
     return value
 
 

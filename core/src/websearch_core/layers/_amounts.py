@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 from .._text.lists import split_texts
 from ..errors import ConfigurationError
@@ -67,8 +67,12 @@ class Limit:
     per_tenant: bool = False
 
     def __str__(self) -> str:
-        period = "" if self.period == "run" else f"/{self.period}"
-        return f"{format_amount(self.amount, self.unit)}{period}{' per tenant' * self.per_tenant}"
+        text = format_amount(self.amount, self.unit)
+        if self.period != "run":
+            text += f"/{self.period}"
+        if self.per_tenant:
+            text += " per tenant"
+        return text
 
     def days(self, day: date) -> tuple[date, date]:
         """Return the first day of the period that *day* is in, and the first after
@@ -85,55 +89,57 @@ def parse_limits(limits: str | Iterable[str] | None) -> tuple[Limit, ...]:
     error says which is wrong.
     """
     texts = split_texts(limits)
+    if len(texts) == 1:
+        return (_parse_limit(texts[0], ""),)
     return tuple(
-        _parse_limit(text, f"limit {n}: " * (len(texts) > 1))
-        for n, text in enumerate(texts, 1)
+        _parse_limit(text, f"limit {number}: ") for number, text in enumerate(texts, 1)
     )
 
 
 def parse_price(text: str) -> tuple[Unit, float]:
     """Return the unit and the number of ``"0.005 USD"`` or ``"2 credits"``."""
-    found = _PRICE.fullmatch(text)
-    unit = found and _UNITS.get(found["unit"].lower())
-    if not found or unit in {None, "calls"}:
+    price = _PRICE.fullmatch(text)
+    unit = price and _UNITS.get(price["unit"].lower())
+    if not price or not unit or unit == "calls":
         raise ConfigurationError("not a price such as '0.005 USD' or '2 credits'")
-    return unit or "usd", float(found["amount"])
+    return unit, float(price["amount"])
 
 
 def format_amount(amount: int, unit: Unit) -> str:
     """Return an amount with its unit, as ``0.005 USD``."""
     number = f"{Decimal(amount) / MILLION:,f}"
-    number = number.rstrip("0").rstrip(".") if "." in number else number
+    if "." in number:
+        number = number.rstrip("0").rstrip(".")
     if unit == "usd":
         return f"{number} USD"
-    return f"{number} {unit.removesuffix('s') if amount == MILLION else unit}"
+    if amount == MILLION:
+        return f"{number} {unit.removesuffix('s')}"
+    return f"{number} {unit}"
 
 
 def in_millionths(number: float | None) -> int | None:
     """Return *number* in millionths; None for one that cannot be an amount."""
-    return (
-        round(number * MILLION)
-        if number is not None and 0 <= number <= _LARGEST
-        else None
-    )
+    if number is None or not 0 <= number <= _LARGEST:
+        return None
+    return round(number * MILLION)
 
 
 def _parse_limit(text: str, where: str) -> Limit:
-    found = _LIMIT.fullmatch(text)
-    unit = found and _UNITS.get(found["unit"].lower())
-    if not found or not unit:
+    limit = _LIMIT.fullmatch(text)
+    unit = limit and _UNITS.get(limit["unit"].lower())
+    if not limit or not unit:
         raise ConfigurationError(
             f"{where}not a budget such as '1 USD/day', '500 credits/month', '20 calls' "
             f"or '0.5 USD/day per tenant'"
         )
-    if (amount := Decimal(found["amount"].replace("_", ""))) > _LARGEST:
+    amount = Decimal(limit["amount"].replace("_", ""))
+    if amount > _LARGEST:
         raise ConfigurationError(f"{where}a budget is at most {_LARGEST:,}")
-    if found["tenant"] and not found["period"]:
+    if limit["tenant"] and not limit["period"]:
         raise ConfigurationError(
             f"{where}a budget per tenant is for a day or a month: '0.5 USD/day per "
             f"tenant'"
         )
-    period: Period = "run"
-    if named := (found["period"] or "").lower():
-        period = "day" if named == "day" else "month"
-    return Limit(int(amount * MILLION), unit, period, per_tenant=bool(found["tenant"]))
+    word = limit["period"] or "run"
+    period = cast("Period", word.lower())
+    return Limit(int(amount * MILLION), unit, period, per_tenant=bool(limit["tenant"]))

@@ -114,16 +114,13 @@ class _BreakerProvider(ProviderWrapper[Breaker]):
     def _judge(
         self, admitted: Pass, failure: BaseException | None, seconds: float
     ) -> None:
-        worked = (
-            True
-            if failure is None
-            else False
-            if self._is_failure(failure, seconds)
-            else None
-        )
-        change = self._circuit.leave(
-            admitted, worked=worked, retry_after=getattr(failure, "retry_after", None)
-        )
+        worked: bool | None = None
+        if failure is None:
+            worked = True
+        elif self._is_failure(failure, seconds):
+            worked = False
+        retry_after = getattr(failure, "retry_after", None)
+        change = self._circuit.leave(admitted, worked=worked, retry_after=retry_after)
         if change == "opened" and isinstance(failure, ServiceError):
             events.emit(
                 events.BreakerOpened(
@@ -179,11 +176,9 @@ class Circuit(Restartable):
     def __init__(
         self, failures: int, reset_timeout: float, max_reset_timeout: float
     ) -> None:
-        self._most, self._reset_timeout, self._max_reset_timeout = (
-            failures,
-            reset_timeout,
-            max_reset_timeout,
-        )
+        self._max_failures = failures
+        self._reset_timeout = reset_timeout
+        self._max_reset_timeout = max_reset_timeout
         self._failed = 0
         self._opened = 0
         self._until = 0.0
@@ -203,7 +198,8 @@ class Circuit(Restartable):
         with self._lock:
             if not self._is_open:
                 return Pass(self._era, is_probe=False)
-            if (left := self._until - monotonic()) > 0:
+            left = self._until - monotonic()
+            if left > 0:
                 return left
             if self._is_probed:
                 return 0.0
@@ -211,40 +207,45 @@ class Circuit(Restartable):
             return Pass(self._era, is_probe=True)
 
     def leave(
-        self, one: Pass, *, worked: bool | None, retry_after: float | None = None
+        self, admitted: Pass, *, worked: bool | None, retry_after: float | None = None
     ) -> Change | None:
-        """Take the pass back, and return what changed.
+        """Take a pass back, and return what changed.
 
         *worked* is None if the call does not show it. *retry_after* is how many seconds
         the service wants to rest.
         """
         with self._lock:
-            if one.is_probe:
+            if admitted.is_probe:
                 self._is_probed = False
-            if one.era != self._era or worked is None:
+            if admitted.era != self._era or worked is None:
                 return None
             if worked:
-                self._failed = self._opened = 0
-                was_open, self._is_open = self._is_open, False
-                self._era += was_open
-                return "closed" if was_open else None
+                return self._close()
             self._failed += 1
-            return (
-                self._open(retry_after)
-                if one.is_probe or self._failed >= self._most
-                else None
-            )
+            if admitted.is_probe or self._failed >= self._max_failures:
+                return self._open(retry_after)
+            return None
 
     def time_left(self) -> float:
         """Return the seconds that it is still open."""
         with self._lock:
-            return max(self._until - monotonic(), 0.0) if self._is_open else 0.0
+            if not self._is_open:
+                return 0.0
+            return max(self._until - monotonic(), 0.0)
+
+    def _close(self) -> Change | None:
+        self._failed = 0
+        self._opened = 0
+        if not self._is_open:
+            return None
+        self._is_open = False
+        self._era += 1
+        return "closed"
 
     def _open(self, retry_after: float | None) -> Change:
         longest = self._max_reset_timeout
-        seconds = min(
-            self._reset_timeout * 2 ** min(self._opened, 30), longest
-        ) * _random.uniform(0.8, 1)
+        doubled = self._reset_timeout * 2 ** min(self._opened, 30)
+        seconds = min(doubled, longest) * _random.uniform(0.8, 1)
         self._until = monotonic() + max(seconds, min(retry_after or 0.0, longest))
         self._is_open = True
         self._opened += 1

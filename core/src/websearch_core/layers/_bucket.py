@@ -3,6 +3,7 @@ outage. And which calls are late.
 """
 
 from __future__ import annotations
+import re
 import threading
 from collections import deque
 from time import monotonic
@@ -13,6 +14,7 @@ from ..errors import ConfigurationError
 _MOST = 10.0  # requests saved up
 _ENOUGH = 20  # times from which a percentile is taken
 _KEPT = 200
+_PERCENTILE = re.compile(r"p[5-9][0-9]", re.ASCII)
 
 
 class Bucket(Restartable):
@@ -29,7 +31,8 @@ class Bucket(Restartable):
     def __init__(
         self, share: float | None, *, start: float = _MOST, per_second: float = 0.0
     ) -> None:
-        self._share, self._per_second = share, per_second
+        self._share = share
+        self._per_second = per_second
         self._left = start
         self._counted = monotonic()
         super().__init__()
@@ -49,8 +52,10 @@ class Bucket(Restartable):
             return True
         with self._lock:
             now = monotonic()
-            by_time = (now - self._counted) * self._per_second if self._share else 0
-            self._left, self._counted = min(self._left + by_time, _MOST), now
+            if self._share:
+                gained = (now - self._counted) * self._per_second
+                self._left = min(self._left + gained, _MOST)
+            self._counted = now
             if self._left < 1:
                 return False
             self._left -= 1
@@ -80,9 +85,9 @@ class Hedging:
             return self._seconds
         with self._lock:
             times = sorted(self._times.get(provider, ()))
-        return (
-            times[int(len(times) * self._percentile)] if len(times) >= _ENOUGH else None
-        )
+        if len(times) < _ENOUGH:
+            return None
+        return times[int(len(times) * self._percentile)]
 
     def take(self) -> bool:
         """Return whether there may be another hedge, and count it."""
@@ -101,16 +106,11 @@ def parse_hedge(hedge: float | str) -> tuple[float, float | None]:
     """Return seconds, or the percentile that takes their place; raise
     `ConfigurationError` if *hedge* is neither.
     """
-    if (
-        isinstance(hedge, str)
-        and hedge[:1] == "p"
-        and hedge[1:].isdecimal()
-        and 50 <= int(hedge[1:]) <= 99
-    ):
+    if isinstance(hedge, str) and _PERCENTILE.fullmatch(hedge):
         return 0.0, int(hedge[1:]) / 100
-    if isinstance(hedge, bool) or not isinstance(hedge, int | float) or not hedge > 0:
-        raise ConfigurationError(
-            "Fallback: hedge: must be a number of seconds, or a percentile from p50 to "
-            "p99"
-        )
-    return float(hedge), None
+    is_number = isinstance(hedge, int | float) and not isinstance(hedge, bool)
+    if is_number and float(hedge) > 0:
+        return float(hedge), None
+    raise ConfigurationError(
+        "Fallback: hedge: must be a number of seconds, or a percentile from p50 to p99"
+    )

@@ -22,23 +22,21 @@ def find_depth(provider: Provider, depth: int) -> int:
     """Return how many results of *provider* to put in order together: *depth*, or what
     it returns for one request.
     """
-    limits = [getattr(leaf, "limits", {}) for leaf in leaves(provider)]
-    bounds: list[int] = [
-        bound[key]
-        for bound in limits
-        for key in ("results_per_request", "results")
-        if key in bound
-    ]
-    return min([depth, *bounds])
+    bounds = [depth]
+    for leaf in leaves(provider):
+        limits = getattr(leaf, "limits", {})
+        for key in ("results_per_request", "results"):
+            if key in limits:
+                bounds.append(limits[key])
+    return min(bounds)
 
 
 def deepen(query: SearchQuery, depth: int) -> SearchQuery:
     """Return *query* for everything up to the end of its page, and up to a multiple of
     *depth*.
     """
-    return query.model_copy(
-        update={"limit": ceil(query.page * query.limit / depth) * depth, "page": 1}
-    )
+    limit = ceil(query.page * query.limit / depth) * depth
+    return query.model_copy(update={"limit": limit, "page": 1})
 
 
 def split(
@@ -50,10 +48,12 @@ def split(
     distinct: dict[str, SearchResult] = {}
     for result in results:
         distinct.setdefault(find_page(result.url), result)
-    sides: tuple[list[SearchResult], list[SearchResult]] = [], []
+    inside: list[SearchResult] = []
+    outside: list[SearchResult] = []
     for result in distinct.values():
-        sides[not in_domains(result.url, query)].append(result)
-    return sides
+        side = inside if in_domains(result.url, query) else outside
+        side.append(result)
+    return inside, outside
 
 
 def take_page(
@@ -63,8 +63,8 @@ def take_page(
 
     Those outside its domain filter stay: they are counted later.
     """
-    taken = take_window(results, query, (query.page - 1) * query.limit, query.limit)
+    page = take_window(results, query, (query.page - 1) * query.limit, query.limit)
     return tuple(
-        one.model_copy(update={"rank": n, "citation_id": n})
-        for n, one in enumerate(taken, 1)
+        result.model_copy(update={"rank": rank, "citation_id": rank})
+        for rank, result in enumerate(page, 1)
     )

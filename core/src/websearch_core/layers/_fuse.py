@@ -34,7 +34,7 @@ _SKIPPED = (ServiceError, UnsupportedOption, BudgetExceeded)
 class _Attempt(NamedTuple):
     """How asking one provider ended."""
 
-    found: Answer | WebSearchError
+    end: Answer | WebSearchError
     outcomes: tuple[Outcome, ...]
 
 
@@ -71,13 +71,10 @@ class Fuse(Layer):
         check_numbers(self, "k", minimum=0)
         check_numbers(self, "results_per_provider", minimum=1, integer=True)
         check_numbers(self, "wait_for_others", minimum=0, maximum=1)
-        if not self.wait_for_others or self.k == math.inf:
-            wrong = (
-                "k: must be finite"
-                if self.k == math.inf
-                else "wait_for_others: must be more than 0"
-            )
-            raise ConfigurationError(f"Fuse: {wrong}")
+        if self.k == math.inf:
+            raise ConfigurationError("Fuse: k: must be finite")
+        if not self.wait_for_others:
+            raise ConfigurationError("Fuse: wait_for_others: must be more than 0")
 
 
 class _FuseProvider(ProviderGroup[Fuse]):
@@ -86,28 +83,39 @@ class _FuseProvider(ProviderGroup[Fuse]):
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         asks = [self._ask(provider, query) for provider in self.inner]
         with time_limit(time_left() * self.layer.wait_for_others):
-            asked: Sequence[_Attempt] = yield Gather(asks, limit=len(asks))
-        answers = [one.found for one in asked if isinstance(one.found, Answer)]
-        failures = [one.found for one in asked if isinstance(one.found, WebSearchError)]
+            attempts: Sequence[_Attempt] = yield Gather(asks, limit=len(asks))
+        answers: list[Answer] = []
+        failures: list[WebSearchError] = []
+        notes: list[str] = []
+        outcomes: list[Outcome] = []
+        for provider, attempt in zip(self.inner, attempts, strict=True):
+            outcomes += attempt.outcomes
+            if isinstance(attempt.end, Answer):
+                answers.append(attempt.end)
+            else:
+                failures.append(attempt.end)
+                notes.append(_describe_absence(provider.name, attempt.end))
+        self._check(answers, failures)
+        merged = merge_answers(answers, self.layer.k)
+        results = take_page(merged.results, query)
+        page = merged.model_copy(
+            update={"results": results, "outcomes": tuple(outcomes)}
+        )
+        return page.with_notes(*notes, partial=bool(failures))
+
+    def _check(
+        self, answers: Sequence[Answer], failures: Sequence[WebSearchError]
+    ) -> None:
+        """Raise the error that ends the search, or the one of all providers."""
         for failure in failures:
             if not isinstance(failure, _SKIPPED):
                 raise failure
-        if not answers:
-            if all(isinstance(one, BudgetExceeded) for one in failures):
-                raise failures[0]
-            reasons = "; ".join(failure.summary for failure in failures)
-            raise AllProvidersFailed(f"every provider failed: {reasons}", failures)
-        merged = merge_answers(answers, self.layer.k)
-        notes = [
-            _describe_absence(provider.name, one.found)
-            for provider, one in zip(self.inner, asked, strict=True)
-            if isinstance(one.found, WebSearchError)
-        ]
-        outcomes = tuple(outcome for one in asked for outcome in one.outcomes)
-        page = merged.model_copy(
-            update={"results": take_page(merged.results, query), "outcomes": outcomes}
-        )
-        return page.with_notes(*notes, partial=bool(failures))
+        if answers:
+            return
+        if all(isinstance(failure, BudgetExceeded) for failure in failures):
+            raise failures[0]
+        reasons = "; ".join(failure.summary for failure in failures)
+        raise AllProvidersFailed(f"every provider failed: {reasons}", failures)
 
     def _ask(self, provider: Provider, query: SearchQuery) -> Flow[_Attempt]:
         began = monotonic()
@@ -118,13 +126,12 @@ class _FuseProvider(ProviderGroup[Fuse]):
         except WebSearchError as failure:
             if isinstance(failure, _SKIPPED):
                 emit(ProviderSkipped(provider=provider.name, error=failure))
-            return _Attempt(
-                failure,
-                (Outcome.of_failure(provider.name, monotonic() - began, failure),),
-            )
-        return _Attempt(
-            answer, find_outcomes(answer.response, provider.name, monotonic() - began)
-        )
+            seconds = monotonic() - began
+            outcome = Outcome.of_failure(provider.name, seconds, failure)
+            return _Attempt(failure, (outcome,))
+        seconds = monotonic() - began
+        outcomes = find_outcomes(answer.response, provider.name, seconds)
+        return _Attempt(answer, outcomes)
 
     def _search(self, provider: Provider, query: SearchQuery) -> Flow[Answer]:
         depth = find_depth(provider, self.layer.results_per_provider)
@@ -144,7 +151,9 @@ def _find_engines(provider: Provider, result: SearchResult) -> tuple[str, ...]:
     name = result.provider or provider.name
     leaf = next((leaf for leaf in leaves(provider) if leaf.name == name), None)
     find_engines: Any = getattr(leaf, "find_engines", None)
-    return tuple(find_engines(result) if find_engines else ()) or (name,)
+    if find_engines is None:
+        return (name,)
+    return tuple(find_engines(result)) or (name,)
 
 
 def _describe_absence(name: str, failure: WebSearchError) -> str:

@@ -61,7 +61,7 @@ def describe_provider(provider: Provider) -> list[Any] | None:
     """Return *provider* with the layers that change its answers, all options and no
     key; None if one cannot show it.
     """
-    described: list[Any] = []
+    description: list[Any] = []
     for part in parts(provider):
         inner = inner_of(part)
         if inner and rank_of(part) in _SILENT:
@@ -69,22 +69,21 @@ def describe_provider(provider: Provider) -> list[Any] | None:
         made_of: Any = getattr(part, "layer", part)
         if not dataclasses.is_dataclass(made_of):
             return None
-        own = [
-            one.name
-            for one in dataclasses.fields(made_of)
-            if one.init and not (inner and one.name == "inner")
-        ]
+        fields = [field.name for field in dataclasses.fields(made_of) if field.init]
+        if inner and "inner" in fields:
+            fields.remove("inner")
         try:
-            options = {name: _plain(getattr(made_of, name)) for name in own}
-            described.append([_plain(type(made_of)), part.name, options, len(inner)])
+            options = {name: _plain(getattr(made_of, name)) for name in fields}
+            kind = _plain(type(made_of))
         except TypeError:
             return None
-    return described
+        description.append([kind, part.name, options, len(inner)])
+    return description
 
 
-def digest(described: object) -> str:
-    """Return a text that is the same only for the same *described*, as JSON."""
-    return hashlib.blake2b(_to_json(described).encode(), digest_size=32).hexdigest()
+def digest(description: object) -> str:
+    """Return a text that is the same only for the same *description*, as JSON."""
+    return hashlib.blake2b(_to_json(description).encode(), digest_size=32).hexdigest()
 
 
 class Identity:
@@ -102,9 +101,8 @@ class Identity:
         share the answer.
         """
         call = current_call()
-        return call.caller._replace(
-            tenant=call.account.tenant if self._has_budget else ""
-        )
+        tenant = call.account.tenant if self._has_budget else ""
+        return call.caller._replace(tenant=tenant)
 
     def of(self, what: object) -> str:
         """Return a text that is the same only for the same *what*, as JSON, sent with
@@ -113,12 +111,13 @@ class Identity:
         It is a keyed hash (BLAKE2, RFC 7693), whose key is made of those that the
         provider uses, and reveals neither.
         """
-        keys = [
-            value.identity() if isinstance(value, ApiKey) else value.get_secret_value()
-            for leaf in self.leaves
-            for value in getattr(leaf, "__dict__", {}).values()
-            if isinstance(value, SecretStr)
-        ]
+        keys: list[str] = []
+        for leaf in self.leaves:
+            for value in getattr(leaf, "__dict__", {}).values():
+                if isinstance(value, ApiKey):
+                    keys.append(value.identity())
+                elif isinstance(value, SecretStr):
+                    keys.append(value.get_secret_value())
         whose = hashlib.blake2b(_to_json(keys).encode()).digest()
         return hashlib.blake2b(
             _to_json(what).encode(), key=whose, digest_size=32
@@ -133,11 +132,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return list(map(_plain, value))
     if isinstance(value, set | frozenset):
         return sorted(map(repr, map(_plain, value)))
     if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
+        return {str(name): _plain(entry) for name, entry in value.items()}
     if isinstance(value, type):
         return _locate(value)
     raise TypeError(type(value).__name__)
@@ -150,9 +149,7 @@ def _locate(kind: type) -> list[str]:
     module = kind.__module__
     if module in {"__main__", "__mp_main__"}:  # each program has its own
         module = getattr(sys.modules.get(module), "__file__", None) or "<locals>"
-    if any(
-        "<locals>" in name
-        for name in (module, *(base.__qualname__ for base in kind.__mro__))
-    ):
+    names = [base.__qualname__ for base in kind.__mro__]
+    if any("<locals>" in name for name in (module, *names)):
         raise TypeError(kind.__qualname__)
     return [module, kind.__qualname__]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import NamedTuple
 
 from .._text.urls import find_page
@@ -60,45 +61,65 @@ def merge_answers(answers: Sequence[Answer], k: float) -> SearchResponse:
     results. The smaller *k*, the constant of reciprocal rank fusion, the more the first
     ranks count.
     """
-    several = len(answers) > 1
+    results = merge_results(answers, k)
+    if len(answers) == 1:
+        response = answers[0].response
+        notes = tuple(dict.fromkeys(response.notes))
+        update = {"provider": answers[0].name, "results": results, "notes": notes}
+        return response.model_copy(update=update)
     responses = [answer.response for answer in answers]
     costs = [response.cost for response in responses if response.cost is not None]
-    ids = [
-        (answer.name, answer.response.request_id)
-        for answer in answers
-        if answer.response.request_id
-    ]
-    suggestions: dict[str, str] = {}
-    for text in (text for one in responses for text in one.suggestions):
-        suggestions.setdefault(text.casefold(), text)
-    notes = [
-        note if not several or note.startswith(one.name) else f"{one.name}: {note}"
-        for one in answers
-        for note in one.response.notes
-    ]
+    is_partial = any(response._is_partial for response in responses)  # noqa: SLF001
     merged = SearchResponse(
         query=responses[0].query,
-        results=merge_results(answers, k),
+        results=results,
         provider="+".join(answer.name for answer in answers),
         answer=_merge_texts(answers),
         images=_merge_images(responses),
-        suggestions=tuple(suggestions.values()),
-        notes=tuple(dict.fromkeys(notes)),
-        request_id=", ".join(
-            f"{name}={value}" if several else value for name, value in ids
-        )
-        or None,
+        suggestions=_merge_suggestions(responses),
+        notes=_merge_notes(answers),
+        request_id=_merge_request_ids(answers),
         cost=math.fsum(costs) if costs else None,
-        usage={
-            f"{one.name}.{unit}" if several else unit: amount
-            for one in answers
-            for unit, amount in one.response.usage.items()
-        },
-        raw={answer.name: answer.response.raw for answer in answers}
-        if several
-        else responses[0].raw,
+        usage=_merge_usage(answers),
+        raw={answer.name: answer.response.raw for answer in answers},
     )
-    return merged.with_notes(partial=any(one._is_partial for one in responses))  # noqa: SLF001 - private to users
+    return merged.with_notes(partial=is_partial)
+
+
+def _merge_suggestions(responses: Iterable[SearchResponse]) -> tuple[str, ...]:
+    """Return each suggestion once, whatever its case."""
+    suggestions: dict[str, str] = {}
+    for response in responses:
+        for text in response.suggestions:
+            suggestions.setdefault(text.casefold(), text)
+    return tuple(suggestions.values())
+
+
+def _merge_notes(answers: Iterable[Answer]) -> tuple[str, ...]:
+    """Return the notes, each of which names its provider."""
+    notes: list[str] = []
+    for answer in answers:
+        for note in answer.response.notes:
+            is_named = note.startswith(answer.name)
+            notes.append(note if is_named else f"{answer.name}: {note}")
+    return tuple(dict.fromkeys(notes))
+
+
+def _merge_request_ids(answers: Iterable[Answer]) -> str | None:
+    ids = [
+        f"{answer.name}={answer.response.request_id}"
+        for answer in answers
+        if answer.response.request_id
+    ]
+    return ", ".join(ids) or None
+
+
+def _merge_usage(answers: Iterable[Answer]) -> dict[str, float]:
+    usage: dict[str, float] = {}
+    for answer in answers:
+        for unit, amount in answer.response.usage.items():
+            usage[f"{answer.name}.{unit}"] = amount
+    return usage
 
 
 def merge_results(answers: Sequence[Answer], k: float) -> tuple[SearchResult, ...]:
@@ -114,17 +135,30 @@ def merge_results(answers: Sequence[Answer], k: float) -> tuple[SearchResult, ..
             pages.setdefault(find_page(result.url), []).append(
                 _Find(rank, turn, answer)
             )
-    first = [(min(find.round for find in finds), finds) for finds in pages.values()]
-    kept = [
-        sorted((find for find in finds if find.round == earliest), key=_order)
-        for earliest, finds in first
-    ]
-    scored = [(_score(finds, k), finds) for finds in kept]
-    scored.sort(key=lambda pair: (pair[1][0].round, -pair[0], _order(pair[1][0])))
-    return tuple(
-        _merge_finds(finds, score).model_copy(update={"rank": n, "citation_id": n})
-        for n, (score, finds) in enumerate(scored, 1)
-    )
+    candidates: list[tuple[float, list[_Find]]] = []
+    for finds in pages.values():
+        voters = _find_voters(finds)
+        candidates.append((_score(voters, k), voters))
+    candidates.sort(key=_order_of_candidate)
+    results: list[SearchResult] = []
+    for rank, (score, finds) in enumerate(candidates, 1):
+        result = _merge_finds(finds, score)
+        place = {"rank": rank, "citation_id": rank}
+        results.append(result.model_copy(update=place))
+    return tuple(results)
+
+
+def _find_voters(finds: Sequence[_Find]) -> list[_Find]:
+    """Return the finds of one page among the first results that have it, in order."""
+    earliest = min(find.round for find in finds)
+    return sorted((find for find in finds if find.round == earliest), key=_order)
+
+
+def _order_of_candidate(
+    candidate: tuple[float, list[_Find]],
+) -> tuple[float, float, tuple[int, int]]:
+    score, finds = candidate
+    return finds[0].round, -score, _order(finds[0])
 
 
 def _order(find: _Find) -> tuple[int, int]:
@@ -145,39 +179,46 @@ def _merge_finds(finds: Sequence[_Find], score: float) -> SearchResult:
     better.
     """
     results = [find.result for find in finds]
-    # a longer one may track
-    urls = [
-        (not one.url.startswith("https:"), len(one.url), one.url) for one in results
-    ]
     found_by: dict[str, int] = {}
     for find in finds:
         found_by.setdefault(find.finder, find.rank)
-    dates = [result.published for result in results if result.published]
+    contents = [result.content for result in results if result.content]
+    authors = [result.author for result in results if result.author]
     return results[0].model_copy(
         update={
-            "url": min(urls)[-1],
-            "title": next(
-                (one.title for one in results if one.title and one.title != one.url),
-                results[0].title,
-            ),
+            "url": min((result.url for result in results), key=_order_of_url),
+            "title": _find_title(results),
             "snippet": max((result.snippet for result in results), key=len),
-            "content": max(
-                (result.content for result in results if result.content),
-                key=len,
-                default=None,
-            ),
-            "author": next(
-                (result.author for result in results if result.author), None
-            ),
-            "published": next(
-                (date for date in dates if date.hour or date.minute),
-                dates[0] if dates else None,
-            ),
+            "content": max(contents, key=len, default=None),
+            "author": next(iter(authors), None),
+            "published": _find_date(results),
             "provider": finds[0].finder,
             "score": score,
             "found_by": tuple(found_by.items()),
         }
     )
+
+
+def _order_of_url(url: str) -> tuple[bool, int, str]:
+    """Prefer https, then the shorter one: a longer one may track."""
+    return not url.startswith("https:"), len(url), url
+
+
+def _find_title(results: Sequence[SearchResult]) -> str:
+    """Return the first title that is not just the URL."""
+    for result in results:
+        if result.title and result.title != result.url:
+            return result.title
+    return results[0].title
+
+
+def _find_date(results: Sequence[SearchResult]) -> datetime | None:
+    """Return the first date with a time, else the first date."""
+    dates = [result.published for result in results if result.published]
+    for date in dates:
+        if date.hour or date.minute:
+            return date
+    return next(iter(dates), None)
 
 
 def _merge_texts(answers: Sequence[Answer]) -> str | None:
@@ -186,7 +227,8 @@ def _merge_texts(answers: Sequence[Answer]) -> str | None:
     """
     texts: dict[str, str] = {}
     for answer in answers:
-        if text := answer.response.answer:
+        text = answer.response.answer
+        if text:
             texts.setdefault(text, answer.name)
     if len(texts) > 1:
         return "\n\n".join(f"{text} ({name})" for text, name in texts.items())
@@ -198,11 +240,9 @@ def _merge_images(responses: Iterable[SearchResponse]) -> tuple[Image, ...]:
     for response in responses:
         for image in response.images:
             before = images.setdefault(image.url, image)
-            if (image.description and not before.description) or (
-                image.page_url and not before.page_url
-            ):
-                more = {"description": before.description or image.description}
-                images[image.url] = before.model_copy(
-                    update={**more, "page_url": before.page_url or image.page_url}
-                )
+            facts = {
+                "description": before.description or image.description,
+                "page_url": before.page_url or image.page_url,
+            }
+            images[image.url] = before.model_copy(update=facts)
     return tuple(images.values())

@@ -40,14 +40,16 @@ def check_prices(prices: Prices) -> None:
             "prices: must be a mapping such as {'exa': '0.007 USD'}"
         )
     for name, price in prices.items():
-        whose, _, verb = str(name).partition(".")
-        if verb and verb not in get_args(Role):
-            raise ConfigurationError(f"prices: {name}: write {whose}.search or .read")
+        provider, *verbs = str(name).split(".", 1)
+        if verbs and verbs[0] not in get_args(Role):
+            raise ConfigurationError(
+                f"prices: {name}: write {provider}.search or .read"
+            )
         try:
-            given = [parse_price(part) for part in split_texts(price)]
+            amounts = [parse_price(part) for part in split_texts(price)]
         except ConfigurationError as error:
             raise ConfigurationError(f"prices: {name}: {error}") from None
-        if not given:
+        if not amounts:
             raise ConfigurationError(f"prices: {name}: is empty")
 
 
@@ -55,32 +57,36 @@ def find_price(provider: Provider, verb: Role, prices: Prices) -> Price:
     """Return what a call of *provider* costs; an empty price if that is not known."""
     own = prices.get(f"{provider.name}.{verb}") or prices.get(provider.name)
     if own:
-        found: dict[str, Any] = dict(map(parse_price, split_texts(own)))
-        return Price(
-            **found, by_request=verb == "search", size=1 if verb == "read" else 0
-        )
+        amounts: dict[str, Any] = dict(map(parse_price, split_texts(own)))
+        if verb == "search":
+            return Price(**amounts, by_request=True)
+        return Price(**amounts, size=1)
     if not needs_network(provider) or opens_pages(provider):
         return _NOTHING
     about = getattr(provider, "about", None)
-    for price in about.prices if isinstance(about, Service) else ():
-        if price.verb in {None, verb} and all(
-            getattr(provider, name, None) == it for name, it in price.when.items()
-        ):
+    if not isinstance(about, Service):
+        return Price()
+    for price in about.prices:
+        if price.verb in {None, verb} and _has_options(provider, price.when):
             return price
     return Price()
+
+
+def _has_options(provider: Provider, options: Mapping[str, Any]) -> bool:
+    return all(
+        getattr(provider, name, None) == value for name, value in options.items()
+    )
 
 
 def estimate(price: Price, count: int) -> Estimate:
     """Return what a call for *count* results or pages is estimated to cost."""
     times = ceil(count / price.size) if price.size else 1
     once = Amount(
-        0,
-        (in_millionths(price.credits) or 0) * times,
-        (in_millionths(price.usd) or 0) * times,
+        credits=(in_millionths(price.credits) or 0) * times,
+        usd=(in_millionths(price.usd) or 0) * times,
     )
-    return Estimate(
-        price, once + Amount(calls=MILLION), once if price.by_request else Amount()
-    )
+    request = once if price.by_request else Amount()
+    return Estimate(price, once + Amount(calls=MILLION), request)
 
 
 def correct(
@@ -93,20 +99,24 @@ def correct(
     the budget of everybody. Where nothing was estimated, that is 10 USD and 1,000
     credits.
     """
-    charged = _believe(
-        name,
-        _add_up(answer.usage.get("credits") for answer in answers),
-        estimated,
-        "credits",
-    )
-    cost = _believe(name, _add_up(answer.cost for answer in answers), estimated, "usd")
-    if cost is None and charged is not None and price.usd and price.credits:
-        cost = round(charged * price.usd / price.credits)
-    return Amount(
-        estimated.calls,
-        estimated.credits if charged is None else charged,
-        estimated.usd if cost is None else cost,
-    )
+    credits_reported = _add_up(answer.usage.get("credits") for answer in answers)
+    usd_reported = _add_up(answer.cost for answer in answers)
+    charged = _believe(name, credits_reported, estimated, "credits")
+    cost = _believe(name, usd_reported, estimated, "usd")
+    if cost is None and charged is not None:
+        cost = _convert_credits(charged, price)
+    if charged is None:
+        charged = estimated.credits
+    if cost is None:
+        cost = estimated.usd
+    return Amount(estimated.calls, charged, cost)
+
+
+def _convert_credits(charged: int, price: Price) -> int | None:
+    """Return the dollars that credits cost; None if the price does not say it."""
+    if not price.usd or not price.credits:
+        return None
+    return round(charged * price.usd / price.credits)
 
 
 def unknown_price(
@@ -116,39 +126,45 @@ def unknown_price(
     not known.
     """
     about = getattr(provider, "about", None)
-    listed = about.price if isinstance(about, Service) else ""
-    said = f" (its list says: {listed}; {about.as_of})" if listed and about else ""
+    listed = ""
+    if isinstance(about, Service) and about.price:
+        listed = f" (its list says: {about.price}; {about.as_of})"
     counted = "USD" if unit == "usd" else unit
+    name = provider.name
     return ConfigurationError(
-        f"budget: what a call of {provider.name} costs in {counted} is not "
-        f"known{said}: "
-        f"write Budget({', '.join(limits)!r}, prices={{{provider.name!r}: '... "
-        f"{counted}'}}), or both in [budget]"
+        f"budget: what a call of {name} costs in {counted} is not known{listed}: "
+        f"write Budget({', '.join(limits)!r}, prices={{{name!r}: '... {counted}'}}), "
+        "or both in [budget]"
     )
 
 
 def _believe(
-    name: str, stated: int | None, estimated: Amount, unit: Unit
+    name: str, reported: int | None, estimated: Amount, unit: Unit
 ) -> int | None:
-    """Return what a service stated, or None if that is too much."""
-    if stated is None or stated <= _BELIEVED * (estimated.of(unit) or _USUAL.of(unit)):
-        return stated
-    said, ours = format_amount(stated, unit), format_amount(estimated.of(unit), unit)
+    """Return what a service reported, or None if that is too much."""
+    if reported is None:
+        return None
+    expected = estimated.of(unit) or _USUAL.of(unit)
+    if reported <= _BELIEVED * expected:
+        return reported
     _log.warning(
         "budget: %s says that a call cost %s, which is not believed: the estimate "
         "counts, %s",
         name,
-        said,
-        ours,
+        format_amount(reported, unit),
+        format_amount(estimated.of(unit), unit),
     )
     return None
 
 
 def _add_up(numbers: Iterable[float | None]) -> int | None:
     """Return the sum in millionths; None if nothing was reported, or nonsense."""
-    stated = [in_millionths(number) for number in numbers if number is not None]
-    return (
-        sum(one for one in stated if one is not None)
-        if stated and None not in stated
-        else None
-    )
+    total: int | None = None
+    for number in numbers:
+        if number is None:
+            continue
+        amount = in_millionths(number)
+        if amount is None:
+            return None
+        total = (total or 0) + amount
+    return total

@@ -40,25 +40,29 @@ class _RelaxProvider(ProviderWrapper[Relax]):
         if (query.unsupported or self.layer.unsupported) == "raise":
             return (yield from super().search(query))
         # without what is decided here, so that the query inside is always the same
-        asked = query
+        inner_query = query
         if query.unsupported is not None:
-            asked = query.model_copy(update={"unsupported": None})
+            inner_query = query.model_copy(update={"unsupported": None})
         notes: list[str] = []
         while True:
             try:
-                response = yield from super().search(asked)
+                response = yield from super().search(inner_query)
             except (UnsupportedOption, AllProvidersFailed) as error:
                 cause = next(find_unsupported(error), None)
-                relaxed = asked.without(*cause.options) if cause else asked
-                if cause is None or relaxed == asked:
+                if cause is None:
                     raise
-                asked = relaxed
+                relaxed = inner_query.without(*cause.options)
+                if relaxed == inner_query:
+                    raise
+                inner_query = relaxed
                 who = cause.provider or self.name
                 notes.append(
                     f"{who} does not support {', '.join(cause.options)}: ignored"
                 )
             else:
-                return response.with_notes(*notes) if notes else response
+                if not notes:
+                    return response
+                return response.with_notes(*notes)
 
 
 def find_unsupported(error: BaseException) -> Iterator[UnsupportedOption]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 import inspect
 import math
+from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
@@ -69,13 +70,12 @@ class _RerankProvider(ProviderWrapper[Rerank]):
         depth = find_depth(self.inner, self.layer.depth)
         response = yield from super().search(deepen(query, depth))
         inside, outside = split(response.results, query)
-        ordered, weight = list(inside), self.layer.weight
+        ordered = list(inside)
+        weight = self.layer.weight
         if weight is None:
             weight = _LEXICAL_WEIGHT if self.layer.score is None else 1.0
-        start, end = (
-            (query.page - 1) * query.limit // depth * depth,
-            query.page * query.limit,
-        )
+        start = (query.page - 1) * query.limit // depth * depth
+        end = query.page * query.limit
         try:
             for first in range(start, min(end, len(inside)), depth):
                 part = slice(first, first + depth)
@@ -86,7 +86,8 @@ class _RerankProvider(ProviderWrapper[Rerank]):
                 f"reranking failed ({error.code}): the results are in their original "
                 f"order"
             )
-            response, ordered = response.with_notes(failed, partial=True), inside
+            response = response.with_notes(failed, partial=True)
+            ordered = inside
         return response.model_copy(
             update={"results": take_page([*ordered, *outside], query)}
         )
@@ -99,7 +100,10 @@ class _RerankProvider(ProviderWrapper[Rerank]):
         # an object that is called, and not a function
         if inspect.iscoroutinefunction(type(score).__call__):
             score = score.__call__
-        texts = [f"{one.title}\n{one.snippet or one.content or ''}" for one in results]
+        texts = [
+            f"{result.title}\n{result.snippet or result.content or ''}"
+            for result in results
+        ]
         try:
             with time_limit(time_left() * _SHARE):
                 rated = yield AuxiliaryCall(score, query, list(texts))
@@ -111,7 +115,7 @@ class _RerankProvider(ProviderWrapper[Rerank]):
 
 
 def _check_scores(rated: Any, count: int) -> list[float]:
-    scores = [float(one) for one in rated]  # of an array of numpy, too
+    scores = [float(score) for score in rated]  # of an array of numpy, too
     if len(scores) != count:
         raise BadResponse(f"reranking failed: {len(scores)} scores for {count} texts")
     if not all(map(math.isfinite, scores)):
@@ -125,7 +129,8 @@ def _reorder(
     """Merge the order of *results* with that of *scores*, in which equal ones share the
     last of their ranks.
     """
-    ranks = [sum(other >= score for other in scores) for score in scores]
+    ascending = sorted(scores)
+    ranks = [len(scores) - bisect_left(ascending, score) for score in scores]
     merged = [
         (1 - weight) / (_K + before) + weight / (_K + after)
         for before, after in enumerate(ranks, 1)

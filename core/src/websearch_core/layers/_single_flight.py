@@ -43,24 +43,23 @@ class SingleFlight(Layer):
 class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
     def __init__(self, layer: SingleFlight, inner: Provider) -> None:
         super().__init__(layer, inner)
-        self._flights, self._identity = Flights(), Identity(inner)
+        self._flights = Flights()
+        self._identity = Identity(inner)
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        ask, what = partial(super().search, query), describe_query(query)
-        if what is None:
+        ask = partial(super().search, query)
+        description = describe_query(query)
+        if description is None:
             return (yield from ask())
-        response = yield from self._share(what, ask)
-        return (
-            response
-            if response.query == query.text
-            else response.model_copy(update={"query": query.text})
-        )
+        response = yield from self._share(description, ask)
+        if response.query == query.text:
+            return response
+        return response.model_copy(update={"query": query.text})
 
     def read(self, url: str, /) -> Flow[Page]:
-        return name_page(
-            url,
-            (yield from self._share(describe_page(url), partial(super().read, url))),
-        )
+        ask = partial(super().read, url)
+        page = yield from self._share(describe_page(url), ask)
+        return name_page(url, page)
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         key = self._make_key(
@@ -69,25 +68,25 @@ class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
         shared: SharedAnswer = yield Share(
             self._flights, key, partial(super().read_many, urls)
         )
-        pages = [
-            name_page(url, self._give(page, shared)) if isinstance(page, Page) else page
-            for url, page in zip(urls, shared.value, strict=True)
-        ]
-        again = [
-            at
-            for at, page in enumerate(pages)
-            if not shared.is_own and getattr(page, "concerns_caller", False)
-        ]
-        if again:
-            read = yield from super().read_many([urls[at] for at in again])
-            for at, page in zip(again, read, strict=True):
-                pages[at] = page
+        pages: list[Page | WebSearchError] = []
+        others: list[int] = []  # places of errors that concern somebody else's call
+        for place, answer in enumerate(shared.value):
+            if isinstance(answer, Page):
+                pages.append(name_page(urls[place], self._give(answer, shared)))
+                continue
+            pages.append(answer)
+            if answer.concerns_caller and not shared.is_own:
+                others.append(place)
+        if others:
+            read = yield from super().read_many([urls[place] for place in others])
+            for place, page in zip(others, read, strict=True):
+                pages[place] = page
         return pages
 
     def _share(self, what: list[Any], make: Callable[[], Flow[A]]) -> Flow[A]:
         shared: SharedAnswer = yield Share(self._flights, self._make_key(what), make)
         answer: A = shared.value
-        return answer if shared.is_first else self._give(answer, shared)
+        return self._give(answer, shared)
 
     def _make_key(self, what: list[Any]) -> Hashable:
         call = current_call()

@@ -14,28 +14,31 @@ class Stack:
     """The layers of one `WebSearch`. Each is started once, so that its providers share
     the state, and no other ones do.
 
-    A *given* layer replaces a *default* one of the same type or rank; None leaves out
-    all defaults. Those *for_several* are more defaults, for each provider of a chain of
-    several.
+    Each of the *layers* replaces a *default* one of the same type or rank; None leaves
+    out all defaults. Those *for_several* are more defaults, for each provider of a
+    chain of several.
     """
 
     def __init__(
         self,
-        given: Sequence[Layer] | None,
+        layers: Sequence[Layer] | None,
         default: Sequence[Layer] = (),
         for_several: Sequence[Layer] = (),
     ) -> None:
-        if given is not None and not isinstance(given, list | tuple):
+        if layers is not None and not isinstance(layers, list | tuple):
             raise ConfigurationError(
-                f"layers: give a list of layers, not {type(given).__name__}"
+                f"layers: give a list of layers, not {type(layers).__name__}"
             )
-        self._given = [_check(layer) for layer in given or ()]
-        self._default = self._keep(default) if given is not None else []
-        self._for_several = self._keep(for_several) if given is not None else []
-        layers = (*self._given, *self._default, *self._for_several)
-        self._started = {id(layer): Started(layer) for layer in layers}
+        self._own = [_check(layer) for layer in layers or ()]
+        self._default: list[Layer] = []
+        self._for_several: list[Layer] = []
+        if layers is not None:
+            self._default = self._without_replaced(default)
+            self._for_several = self._without_replaced(for_several)
+        every = (*self._own, *self._default, *self._for_several)
+        self._started = {id(layer): Started(layer) for layer in every}
         self._wrapped: dict[tuple[int, ...], tuple[object, Provider]] = {}
-        if len([layer for layer in layers if layer.rank == Rank.COMBINE]) > 1:
+        if sum(layer.rank == Rank.COMBINE for layer in every) > 1:
             raise ConfigurationError(
                 "layers: only one layer may combine several providers"
             )
@@ -47,45 +50,46 @@ class Stack:
         layers around them.
 
         Layers that do nothing about *role* are skipped. A provider that already has
-        layers gets none of the defaults; the given ones go around it. *combine* makes
+        layers gets none of the defaults; those of the list go around it. *combine* makes
         one of several if no layer of the stack does, or not for that role.
         """
-        default = [*self._default, *(self._for_several if len(providers) > 1 else ())]
+        default = list(self._default)
+        if len(providers) > 1:
+            default += self._for_several
         links = [self._wrap_each(provider, role, default) for provider in providers]
-        every = _sort_outwards([*self._given, *self._default])
-        if len(links) == 1:
-            chain = links[0]
-        else:
-            groups = [
-                self._wrap(layer, links)
-                for layer in every
-                if layer.rank == Rank.COMBINE
-            ]
-            chain = next(
-                (group for group in groups if can(group, role)), None
-            ) or combine(*links)
-        for layer in every:
+        chain = self._combine(links, role, combine)
+        for layer in _sort_outwards([*self._own, *self._default]):
             if layer.rank > Rank.COMBINE:
                 chain = self._wrap_for(role, layer, chain)
         return chain
 
-    def _keep(self, default: Sequence[Layer]) -> list[Layer]:
-        kinds, ranks = (
-            {type(layer) for layer in self._given},
-            {layer.rank for layer in self._given} - {Rank.OUTERMOST},
-        )
-        return [
-            layer
-            for layer in default
-            if type(layer) not in kinds and layer.rank not in ranks
-        ]
+    def _combine(
+        self, links: Sequence[Provider], role: Role, combine: Layer
+    ) -> Provider:
+        if len(links) == 1:
+            return links[0]
+        for layer in _sort_outwards([*self._own, *self._default]):
+            if layer.rank != Rank.COMBINE:
+                continue
+            group = self._wrap(layer, links)
+            if can(group, role):
+                return group
+        combined: Provider = combine(*links)
+        return combined
+
+    def _without_replaced(self, default: Sequence[Layer]) -> list[Layer]:
+        kinds = {type(layer) for layer in self._own}
+        ranks = {layer.rank for layer in self._own} - {Rank.OUTERMOST}
+        others = [layer for layer in default if type(layer) not in kinds]
+        return [layer for layer in others if layer.rank not in ranks]
 
     def _wrap_each(
         self, provider: Provider, role: Role, default: Sequence[Layer]
     ) -> Provider:
-        for layer in _sort_outwards(
-            [*self._given, *([] if inner_of(provider) else default)]
-        ):
+        layers = list(self._own)
+        if not inner_of(provider):
+            layers += default
+        for layer in _sort_outwards(layers):
             if layer.rank < Rank.COMBINE:
                 provider = self._wrap_for(role, layer, provider)
         return provider
@@ -127,18 +131,17 @@ def find_combination(short: str | Layer) -> Layer:
 
 def set_options(layer: Any) -> dict[str, Any]:
     """Return the options of *layer* that differ from their defaults."""
-    options = [field for field in fields(layer) if field.init]
-    usual = {
-        one.name: one.default
-        if one.default_factory is MISSING
-        else one.default_factory()
-        for one in options
-    }
-    return {
-        name: value
-        for name, default in usual.items()
-        if (value := getattr(layer, name)) != default
-    }
+    options: dict[str, Any] = {}
+    for field in fields(layer):
+        if not field.init:
+            continue
+        default = field.default
+        if field.default_factory is not MISSING:
+            default = field.default_factory()
+        value = getattr(layer, field.name)
+        if value != default:
+            options[field.name] = value
+    return options
 
 
 def _sort_outwards(layers: Sequence[Layer]) -> list[Layer]:
@@ -153,11 +156,13 @@ def _check(layer: object) -> Layer:
         )
     if inner_of(layer):
         raise ConfigurationError(
-            f"layers: {kind} already holds a provider; remove it, or pass {kind} as the provider"
+            f"layers: {kind} already holds a provider; remove it, or pass {kind} "
+            "as the provider"
         )
     if not isinstance(layer, Layer):
         raise ConfigurationError(
-            f"layers: {kind} is not a layer: its base class must be websearch_core.layers.Layer"
+            f"layers: {kind} is not a layer: "
+            "its base class must be websearch_core.layers.Layer"
         )
     if not isinstance(layer.rank, int):
         raise ConfigurationError(f"layers: the rank of {kind} is not a number")

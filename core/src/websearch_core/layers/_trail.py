@@ -3,7 +3,7 @@
 from __future__ import annotations
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from ..errors import AllProvidersFailed, NeedsBrowser, WebSearchError
 from ..models import Page, SearchResponse
@@ -41,7 +41,8 @@ class Turn(Generic[A]):
     """
 
     provider: Provider
-    began: float = field(default_factory=lambda: monotonic())  # noqa: PLW0108 - the clock of a test, too
+    # through a lambda, so that a test can replace the clock
+    began: float = field(default_factory=lambda: monotonic())  # noqa: PLW0108
     seconds: float | None = None  # how long it took; None while it is being asked
     # None if it was not waited for, because another one answered first
     end: A | WebSearchError | None = None
@@ -52,7 +53,9 @@ class Turn(Generic[A]):
 
     def measure(self) -> float:
         """Return how long it took, or has taken until now."""
-        return monotonic() - self.began if self.seconds is None else self.seconds
+        if self.seconds is None:
+            return monotonic() - self.began
+        return self.seconds
 
     @property
     def answer(self) -> A | None:
@@ -74,11 +77,13 @@ class Trail(Generic[A]):
 
     def is_helped_by(self, provider: Provider) -> bool:
         """Return whether *provider* may do what those before it could not."""
-        kinds = [helps_after(leaf) for leaf in leaves(provider)]
-        return bool(self._empty) or any(
-            not kind or any(isinstance(f, kind) for f in self._failures)
-            for kind in kinds
-        )
+        if self._empty:
+            return True
+        for leaf in leaves(provider):
+            kinds = helps_after(leaf)
+            if not kinds or any(isinstance(f, kinds) for f in self._failures):
+                return True
+        return False
 
     @property
     def has_answer(self) -> bool:
@@ -93,23 +98,24 @@ class Trail(Generic[A]):
         )
 
     def add(self, turn: Turn[A]) -> None:
-        name, end, seconds = turn.provider.name, turn.end, turn.measure()
+        name = turn.provider.name
+        end = turn.end
+        seconds = turn.measure()
         if end is None:
             self._outcomes.append(
                 Outcome(provider=name, status="cancelled", seconds=round(seconds, 3))
             )
-            self._words.extend(
-                [f"{name} had not answered after {turn.late_after:.1f} s"]
-                if turn.late_after
-                else []
-            )
+            if turn.late_after:
+                late = f"{name} had not answered after {turn.late_after:.1f} s"
+                self._words.append(late)
         elif isinstance(end, NothingFound):
             self._empty.append(end.answer)  # type: ignore[arg-type]  # of this chain
             self._outcomes.extend(find_outcomes(end.answer, name, seconds))
             self._words.append(f"{name} found nothing")
         elif isinstance(end, MostlyHidden):
             self._failures.append(end)
-            self._partial.append((end.answer, turn.provider))  # type: ignore[arg-type]  # of this chain
+            answer = cast("A", end.answer)  # of this chain
+            self._partial.append((answer, turn.provider))
             self._outcomes.extend(find_outcomes(end.answer, name, seconds))
             self._words.append(
                 f"{name} left out more of the page, as hidden, than it kept"
@@ -117,11 +123,8 @@ class Trail(Generic[A]):
         elif isinstance(end, WebSearchError):
             self._failures.append(end)
             self._outcomes.append(Outcome.of_failure(name, seconds, end))
-            self._words.extend(
-                []
-                if isinstance(end, self._silent_errors)
-                else [f"{name} failed ({end.code})"]
-            )
+            if not isinstance(end, self._silent_errors):
+                self._words.append(f"{name} failed ({end.code})")
         else:
             self._outcomes.extend(find_outcomes(end, name, seconds))
 
@@ -137,7 +140,9 @@ class Trail(Generic[A]):
         """
         if self._partial:
             return self.finish(*self._partial[0])
-        return self._complete(self._empty[0]) if self._empty else self.fail()
+        if self._empty:
+            return self._complete(self._empty[0])
+        return self.fail()
 
     def fail(self) -> WebSearchError:
         """Make the error for a call that no provider answered: that of the only one, if
@@ -149,7 +154,7 @@ class Trail(Generic[A]):
         return AllProvidersFailed(f"every provider failed: {reasons}", self._failures)
 
     def _complete(self, answer: A, *end: str) -> A:
-        note = ["; ".join([*self._words, *end])] if self._words else []
-        return answer.model_copy(update={"outcomes": tuple(self._outcomes)}).with_notes(
-            *note
-        )
+        answer = answer.model_copy(update={"outcomes": tuple(self._outcomes)})
+        if not self._words:
+            return answer
+        return answer.with_notes("; ".join([*self._words, *end]))
