@@ -583,7 +583,7 @@ def test_a_layer_that_stands_where_it_sees_nothing_of_what_it_handles_says_so():
     with pytest.raises(
         ConfigurationError, match="Rerank would do nothing here: direct cannot search"
     ):
-        Rerank()(Direct())
+        Rerank(lambda query, texts: [])(Direct())
     with pytest.raises(
         ConfigurationError,
         match=r"sees no Crawl-delay: write Throttle\(\)\(Robots\(\)\(reader\)\)",

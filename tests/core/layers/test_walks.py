@@ -57,9 +57,10 @@ def draw_layers(rng, shelves):
     """Return one provider made of *shelves*: fused, reranked, or both in any order."""
 
     def rerank(inner):
-        score = rng.choice([None, lambda _, texts: [len(text) for text in texts]])
         return Rerank(
-            score=score, depth=rng.choice([5, 20, 30]), weight=rng.choice([None, 0.3])
+            lambda _, texts: [len(text) for text in texts],
+            depth=rng.choice([5, 20, 30]),
+            weight=rng.choice([1, 0.3]),
         )(inner)
 
     inner = tuple(rerank(one) if rng.random() < 0.2 else one for one in shelves)

@@ -9,7 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from .terms import list_terms, query_terms
+from .terms import query_terms
 
 _SATURATION, _NORMALIZATION = 1.2, 0.75  # k1 and b, the usual values
 
@@ -42,22 +42,17 @@ class Question:
 
 
 def score_counts(
-    counts: Sequence[Mapping[str, float]],
-    lengths: Sequence[int],
-    *,
-    by_rarity: bool = True,
+    counts: Sequence[Mapping[str, float]], lengths: Sequence[int]
 ) -> list[float]:
     """Return the score of each text: 0 if it has no word of the query.
 
     *counts* says how often each word of the query occurs in each text, and *lengths*
-    how many words the texts have. If *by_rarity*, a word weighs more the fewer of the
-    texts have it.
+    how many words the texts have. A word weighs more the fewer of the texts have it.
     """
     holding = Counter(form for count in counts for form in count)
     total = len(counts)
     telling = {
-        form: math.log(1 + (total - n + 0.5) / (n + 0.5)) if by_rarity else 1.0
-        for form, n in holding.items()
+        form: math.log(1 + (total - n + 0.5) / (n + 0.5)) for form, n in holding.items()
     }
     usual = sum(lengths) / len(lengths) if any(lengths) else 1.0
 
@@ -71,17 +66,3 @@ def score_counts(
         )
 
     return list(map(score, counts, lengths))
-
-
-def score_found(query: str, texts: Sequence[str]) -> list[float]:
-    """Return the score of each of *texts*, which a search for *query* found; 0 if it
-    has no word of it.
-
-    All words weigh the same: the important ones, by which these texts were found, are
-    not rare among them.
-    """
-    question = Question(query)
-    forms = list(map(list_terms, texts))
-    return score_counts(
-        [question.count(each) for each in forms], list(map(len, forms)), by_rarity=False
-    )

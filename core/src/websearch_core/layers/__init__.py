@@ -52,7 +52,7 @@ __all__ = [
 _BUILT_IN: Mapping[str, str] = MappingProxyType({
     "breaker": "Breaker", "budget": "Budget", "cache": "Cache", "fallback": "Fallback",
     "fuse": "Fuse",
-    "relax": "Relax", "rerank": "Rerank", "retry": "Retry", "robots": "Robots",
+    "relax": "Relax", "retry": "Retry", "robots": "Robots",
     "single_flight": "SingleFlight",
     "throttle": "Throttle",
 })  # fmt: skip
@@ -62,6 +62,7 @@ _HOMES: Mapping[str, str] = MappingProxyType(
         "CacheBackend": "_caching.backend",
         "CacheStats": "_caching.backend",
         "RateLimiter": "_throttle",
+        "Rerank": "_rerank",  # settings cannot have the function that it needs
     }
 )
 _GROUP = "websearch_core.layers"

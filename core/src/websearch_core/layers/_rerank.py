@@ -10,7 +10,6 @@ from typing import Any, ClassVar, TypeAlias
 
 from .._runtime.bugs import as_error
 from .._runtime.deadline import time_left, time_limit
-from .._text.bm25 import score_found
 from ..errors import BadResponse, ConfigurationError, WebSearchError
 from ..flow import Flow
 from ..flow._intercept import AuxiliaryCall
@@ -22,26 +21,23 @@ Score: TypeAlias = Callable[
     [str, list[str]], "Sequence[float] | Awaitable[Sequence[float]]"
 ]
 _K = 10  # of reciprocal rank fusion, as for `Fuse`
-# measured: the words of snippets alone can be a worse order than that of the provider
-_LEXICAL_WEIGHT = 0.5
 _SHARE = 0.8  # of the time that is left
 
 
 @dataclass(frozen=True)
 class Rerank(Layer):
-    """Order results by how well their texts answer the query.
+    """Order results by how well their texts answer the query, as a function of yours
+    says.
 
-    More results are asked for than wanted, and the best of them are returned. The new
-    order is merged with that of the provider, which knows more than the words of a
-    snippet, by reciprocal rank fusion. If scoring fails, or takes more than four fifths
-    of the time that is left, the order stays, and a note says so.
+    More results are asked for than wanted, and the best of them are returned. If
+    scoring fails, or takes more than four fifths of the time that is left, the order
+    stays, and a note says so.
 
     Args:
         score: Takes the query and a list of texts, one for each result, and returns a
-            number for each: the higher, the better. It may block, or be async. By
-            default, words are compared (BM25), which needs no model and no key.
-        weight: How much the new order counts, from 0 to 1; by default 1 with your own
-            *score*, and 0.5 without.
+            number for each: the higher, the better. It may block, or be async.
+        weight: How much the new order counts, from 0 to 1; the rest is the order of the
+            provider, merged by reciprocal rank fusion.
         depth: How many results to order together, if the provider returns that many for
             one request.
 
@@ -51,17 +47,17 @@ class Rerank(Layer):
 
     rank: ClassVar[int] = Rank.RERANK
 
-    score: Score | None = None
-    weight: float | None = None
+    score: Score
+    weight: float = 1.0
     depth: int = 20
 
     def __post_init__(self) -> None:
-        if self.score is not None and not callable(self.score):
+        if not callable(self.score):
             raise ConfigurationError(
                 "Rerank: score: must be a function from a query and texts to their "
                 "scores"
             )
-        check_numbers(self, "weight", minimum=0, maximum=1, optional=True)
+        check_numbers(self, "weight", minimum=0, maximum=1)
         check_numbers(self, "depth", minimum=1, integer=True)
 
 
@@ -71,16 +67,13 @@ class _RerankProvider(ProviderWrapper[Rerank]):
         response = yield from super().search(deepen(query, depth))
         inside, outside = split(response.results, query)
         ordered = list(inside)
-        weight = self.layer.weight
-        if weight is None:
-            weight = _LEXICAL_WEIGHT if self.layer.score is None else 1.0
         start = (query.page - 1) * query.limit // depth * depth
         end = query.page * query.limit
         try:
             for first in range(start, min(end, len(inside)), depth):
                 part = slice(first, first + depth)
                 scores = yield from self._rate(query.text, inside[part])
-                ordered[part] = _reorder(inside[part], scores, weight)
+                ordered[part] = _reorder(inside[part], scores, self.layer.weight)
         except WebSearchError as error:
             failed = (
                 f"reranking failed ({error.code}): the results are in their original "
@@ -96,7 +89,7 @@ class _RerankProvider(ProviderWrapper[Rerank]):
         """Return the scores; whatever the function raises becomes a `WebSearchError`,
         and is logged.
         """
-        score: Any = self.layer.score or score_found
+        score: Any = self.layer.score
         # an object that is called, and not a function
         if inspect.iscoroutinefunction(type(score).__call__):
             score = score.__call__

@@ -44,9 +44,8 @@ class Exa:
     Args:
         api_key: From https://dashboard.exa.ai/api-keys.
         base_url: Where the API is.
-        type: How to search: ``neural`` by meaning; ``auto`` chooses; ``lite``,
-            ``instant`` and ``fast`` are quick; the ``deep`` types take several steps
-            and cost more.
+        type: How to search: ``neural`` by meaning; ``auto`` chooses; ``lite`` is quick;
+            the ``deep`` types take several steps and cost more.
         category: Search only this kind of page: ``company``, ``news``, ``publication``,
             ``personal site``, ``financial report`` or ``people``. A query's ``topic``
             takes precedence.
@@ -92,16 +91,7 @@ class Exa:
 
     api_key: Annotated[kit.Key, kit.Env("EXA_API_KEY")]
     base_url: kit.BaseUrl = "https://api.exa.ai"
-    type: Literal[
-        "auto",
-        "neural",
-        "lite",
-        "fast",
-        "instant",
-        "deep-lite",
-        "deep",
-        "deep-reasoning",
-    ] = "auto"
+    type: Literal["auto", "neural", "lite", "deep-lite", "deep"] = "auto"
     category: Annotated[_Category | None, kit.FoundFile()] = None
     highlights: Annotated[bool, kit.FoundFile()] = True
     text: bool = False

@@ -108,7 +108,7 @@ class Settings(BaseModel):
         enabled: Whether anything may search or read at all.
         providers: The options of each provider, by its name.
         layers: The options of each layer that is not a setting itself, by its name:
-            ``relax``, ``breaker``, ``rerank``, ``single_flight``, and those of other
+            ``relax``, ``breaker``, ``single_flight``, and those of other
             packages.
 
     Raises:

@@ -352,10 +352,8 @@ class Section(NamedTuple):
         )
 
 
-def find_sections(text: str, most: int = _MAX_HEADINGS) -> list[Section]:
-    """Return the sections of *text*: at most *most*, so maybe without the lower
-    levels.
-    """
+def find_sections(text: str) -> list[Section]:
+    """Return the sections of *text*: so few that they may lack the lower levels."""
     fences = find_fences(text)
     found = [
         (len(heading[1]) + 1, heading.start(), title)
@@ -366,11 +364,12 @@ def find_sections(text: str, most: int = _MAX_HEADINGS) -> list[Section]:
     counts = Counter(level for level, _, _ in found)
     totals = accumulate(counts[level] for level in range(1, _LEVELS + 1))
     deepest = max(
-        (level for level, total in enumerate(totals, 1) if total <= most), default=1
+        (level for level, total in enumerate(totals, 1) if total <= _MAX_HEADINGS),
+        default=1,
     )
     sections: list[Section] = []
     path: list[tuple[int, str]] = []
-    kept = [one for one in found if one[0] <= deepest][:most]
+    kept = [one for one in found if one[0] <= deepest][:_MAX_HEADINGS]
     ends = [len(text)] * len(kept)
     opened: list[int] = []
     for n, (level, start, _) in enumerate(kept):
