@@ -756,3 +756,91 @@ def test_the_paragraph_that_answers_a_question_is_near_the_top(index, language, 
         ranks.append(1 / (found.index(str(n)) + 1) if str(n) in found else 0.0)
 
     assert sum(ranks) / len(ranks) >= least
+
+
+FOREIGN = {
+    "a view in place of the pages": [
+        "DROP TABLE pages",
+        """CREATE VIEW pages AS WITH RECURSIVE up(n) AS (
+            SELECT 1 UNION ALL SELECT n + 1 FROM up
+        ) SELECT n AS id, 'x' AS url, 1.0 AS published, '' AS language, '' AS page
+        FROM up""",
+    ],
+    "a trigger": [
+        "CREATE TRIGGER more AFTER INSERT ON pages BEGIN DELETE FROM pages; END"
+    ],
+    "a table of something else": ["CREATE TABLE notes (text)"],
+    "columns that compute": [
+        "ALTER TABLE pages ADD COLUMN size AS (length(page)) VIRTUAL"
+    ],
+    "another virtual table": ["CREATE VIRTUAL TABLE words_x USING fts5 (text)"],
+}
+
+
+@pytest.mark.parametrize("statements", FOREIGN.values(), ids=FOREIGN)
+def test_a_file_with_objects_that_are_not_ours_is_no_index(index, statements):
+    index.add(page("kelp", "kelp grows"))
+    with closing(sqlite3.connect(index.path, isolation_level=None)) as db:
+        for statement in statements:
+            db.execute(statement)
+
+    for use in (
+        index.urls,
+        lambda: names(index, "kelp"),
+        lambda: index.page("https://sea.example/kelp"),
+        lambda: index.add(page("dulse", "dulse grows")),
+        lambda: index.remove("https://sea.example/kelp"),
+    ):
+        with pytest.raises(ConfigurationError, match="is not an index"):
+            use()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "url = NULL",
+        "url = x'00'",
+    ],
+)
+def test_a_url_that_is_no_text_is_damage(index, change):
+    index.add(page("kelp", "kelp grows"))
+    with closing(sqlite3.connect(index.path, isolation_level=None)) as db:
+        db.execute(f"UPDATE pages SET {change}")
+
+    with pytest.raises(BadResponse, match="is damaged"):
+        index.urls()
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "ftp://sea.example/", "x"])
+def test_a_row_does_not_lead_elsewhere_than_to_pages_and_files(index, url):
+    index.add(page("kelp", "kelp grows"))
+    other = Page(url=url, final_url=url, title="kelp").model_dump_json()
+    with closing(sqlite3.connect(index.path, isolation_level=None)) as db:
+        db.execute("UPDATE pages SET page = ?", (other,))
+
+    with pytest.raises(BadResponse, match="is damaged"):
+        names(index, "kelp")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names elsewhere are always Unicode")
+def test_a_file_whose_name_is_no_unicode_is_indexed_with_the_others(index, tmp_path):
+    folder = tmp_path / "old"
+    (folder / os.fsdecode(b"stra\xdfe")).mkdir(parents=True)
+    for name in (b"first.txt", b"gr\xfc\xdfe.txt", b"last.txt", b".\xe9", b"\xe9.bin"):
+        text = b"\0\1\2" if name.endswith(b"bin") else b"seaweed"
+        (folder / os.fsdecode(name)).write_bytes(text)
+    (folder / os.fsdecode(b"stra\xdfe/x.txt")).write_bytes(b"seaweed")
+
+    report = index.add_folder(folder)
+
+    assert report.added == 4
+    assert sorted(name for name in names(index, "seaweed")) == [
+        "first.txt",
+        "gr%FC%DFe.txt",
+        "last.txt",
+        "x.txt",
+    ]
+    titles = [hit.page.title for hit in index.search(SearchQuery(text="seaweed")).hits]
+    assert "gr\ufffd\ufffde.txt" in titles
+    assert [Path(one.what).name for one in report.skipped] == [".\ufffd", "\ufffd.bin"]
+    assert index.add_folder(folder).unchanged == 4

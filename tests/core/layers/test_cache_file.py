@@ -449,3 +449,21 @@ def test_memory_is_no_file(location, tmp_path, monkeypatch):
 
     assert [type(event) for event in events].count(CacheHit) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER more AFTER INSERT ON entries BEGIN DELETE FROM entries; END",
+        "CREATE VIEW more AS SELECT * FROM entries",
+        "CREATE TABLE more (text)",
+    ],
+)
+def test_a_file_that_does_more_than_keep_entries_is_no_cache(path, statement):
+    backend = SQLiteBackend(path, MIB)
+    backend.set("a", b"kept", 60)
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute(statement)
+
+    with pytest.raises(NotACacheError, match="other tables"):
+        backend.get("a")

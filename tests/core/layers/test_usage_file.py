@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from datetime import date
 
 import pytest
 
-from websearch_core.errors import BudgetExceeded
+from websearch_core.errors import BudgetExceeded, ConfigurationError
 from websearch_core.layers._amounts import MILLION, Amount, Limit
 from websearch_core.layers._usage import UsageFile
 
@@ -102,3 +104,25 @@ def test_a_folder_that_cannot_be_made_is_a_configuration_error(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(ValueError, match="cannot be created"):
         UsageFile(tmp_path / "file" / "usage.db").add(DAY, "", "sea", Amount(MILLION))
+
+
+@pytest.mark.parametrize("change", ["calls = 'many'", "tenant = x'00'", "usd = 1.5"])
+def test_a_row_that_is_none_is_said_to_be_so(file, change):
+    file.add(DAY, "acme", "sea", Amount(MILLION))
+    with closing(sqlite3.connect(file.path, isolation_level=None)) as db:
+        db.execute(f"UPDATE usage SET {change}")
+
+    with pytest.raises(ConfigurationError, match="has a row that is none"):
+        file.read()
+
+
+def test_a_file_that_does_more_than_count_is_no_usage_file(file):
+    file.add(DAY, "acme", "sea", Amount(MILLION))
+    with closing(sqlite3.connect(file.path, isolation_level=None)) as db:
+        db.execute(
+            "CREATE TRIGGER free AFTER UPDATE ON usage BEGIN UPDATE usage SET calls = "
+            "0; END"
+        )
+
+    with pytest.raises(ConfigurationError, match="is not a usage file"):
+        file.add(DAY, "acme", "sea", Amount(MILLION))

@@ -18,7 +18,8 @@ from pathlib import Path
 import pytest
 
 from websearch_core._runtime import sqlite as _sqlite
-from websearch_core.errors import ConfigurationError
+from websearch_core._runtime.deadline import time_limit
+from websearch_core.errors import ConfigurationError, TimedOut
 from websearch_core.index import Index
 from websearch_core.layers._caching.sqlite import SQLiteBackend
 
@@ -379,3 +380,41 @@ def test_a_cache_that_has_been_replaced_already_is_not_moved_aside(path):
     second._move_aside(seen, damaged)
 
     assert read_in_another_process(path, "new") == "[b'1']"
+
+
+ENDLESS = "WITH RECURSIVE up(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up) SELECT "
+
+
+def test_a_statement_without_end_is_ended_at_the_deadline(tmp_path):
+    with (
+        pytest.raises(TimedOut, match="within the time allowed"),
+        time_limit(0.1),
+        _sqlite.connect(tmp_path / "file.db", 1) as db,
+    ):
+        db.execute(f"{ENDLESS} count(*) FROM up")
+
+
+def test_a_change_that_the_deadline_interrupts_is_undone(tmp_path):
+    path = tmp_path / "file.db"
+    with _sqlite.connect(path, 1) as db:
+        db.execute("CREATE TABLE notes (number)")
+
+    def fill():
+        with (
+            time_limit(0.1),
+            _sqlite.connect(path, 1) as db,
+            _sqlite.transaction(db),
+        ):
+            db.execute("INSERT INTO notes VALUES (1)")
+            db.execute(f"INSERT INTO notes {ENDLESS} n FROM up")
+
+    with pytest.raises(TimedOut):
+        fill()
+
+    with _sqlite.connect(path, 1) as db:
+        assert db.execute("SELECT count(*) FROM notes").fetchone() == (0,)
+
+
+def test_what_is_short_is_done_after_the_deadline_too(tmp_path):
+    with time_limit(0), _sqlite.connect(tmp_path / "file.db", 1) as db:
+        assert db.execute("SELECT 7").fetchone() == (7,)

@@ -18,18 +18,25 @@ import logging
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from typing import TypeAlias
 
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, TimedOut
 from .forks import Restartable, notice_fork
 from .interrupts import releasing
 from .owners import check_database
+from .scope import current_call
 
 # seconds that a fork, and the end of the program, wait for connections in use
 _PATIENCE = 5.0
+# How often a statement looks whether its time is over: in steps of SQLite's machine,
+# which takes some milliseconds for so many.
+_STEPS = 100_000
+_MIN_TIME = 0.25  # seconds that a connection has, also after the deadline
 _log = logging.getLogger(__name__)
 
 
@@ -120,6 +127,7 @@ class _Connections(Restartable):
                 check_same_thread=False,
                 uri=bool(options),
             )
+            _bound(use.db)
             return use.db
 
     def close(self, use: _Use) -> None:
@@ -162,14 +170,28 @@ def connect(
 
     Writing waits *timeout* seconds while somebody else writes. *options* are the
     parameters of SQLite's URI, such as ``mode=ro``. It fails if the file was in use
-    while this process was forked, or others may change it.
+    while this process was forked, or others may change it. At the deadline of the call,
+    a statement that still runs is ended, and that is `TimedOut`.
     """
     use = _Use(path)
     release = releasing(partial(_connections.close, use))
     try:
         yield _connections.open(use, timeout, options)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+            raise TimedOut(f"{path} did not answer within the time allowed") from error
+        raise
     finally:
         release.close()
+
+
+def _bound(db: sqlite3.Connection) -> None:
+    """Let no statement of *db* run on after the deadline, and no function of its schema
+    do anything outside: the file may be somebody else's.
+    """
+    ends = max(current_call().end, time.monotonic() + _MIN_TIME)
+    db.set_progress_handler(lambda: time.monotonic() > ends, _STEPS)
+    db.execute("PRAGMA trusted_schema = OFF")
 
 
 def is_database(path: Path) -> bool:
@@ -258,14 +280,56 @@ class ForeignFile(Exception):
     """A file belongs to another application, or to another version."""
 
 
+Schema: TypeAlias = tuple[str, ...]
+_Objects: TypeAlias = frozenset[tuple[str, str, str | None]]
+
+
+def check_objects(db: sqlite3.Connection, schema: Schema) -> None:
+    """Raise `ForeignFile` if a file has other tables than those of *schema*, or views
+    and triggers, which would do what somebody else wrote.
+    """
+    if not _read_objects(db) <= _find_objects(schema):
+        raise ForeignFile
+
+
+@cache
+def _find_objects(schema: Schema) -> _Objects:
+    """Return what the statements of *schema* make."""
+    db = sqlite3.connect(":memory:")
+    try:
+        for statement in schema:
+            db.execute(statement)
+        return _read_objects(db)
+    finally:
+        db.close()
+
+
+def _read_objects(db: sqlite3.Connection) -> _Objects:
+    """Return kind, name and statement of each object of a file.
+
+    How FTS5 writes the statements of its own tables depends on the version of SQLite.
+    """
+    rows = db.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+    indexes = [name for _, name, sql in rows if "VIRTUAL TABLE" in str(sql)]
+    objects: set[tuple[str, str, str | None]] = set()
+    for kind, name, sql in rows:
+        is_part = any(str(name).startswith(f"{index}_") for index in indexes)
+        if is_part and str(sql).startswith("CREATE TABLE '"):
+            objects.add((kind, name, None))
+        else:
+            objects.add((kind, name, sql))
+    return frozenset(objects)
+
+
 @contextmanager
 def write_tables(
-    path: Path, what: str, timeout: float, schema: Sequence[str], stamp: tuple[int, int]
+    path: Path, what: str, timeout: float, schema: Schema, stamp: tuple[int, int]
 ) -> Iterator[sqlite3.Connection]:
     """Open a connection for one transaction; an empty file gets its tables by the
     statements of *schema*.
 
-    It also gets the *stamp*: a file with another one is a `ForeignFile`. One that
+    It also gets the *stamp*: a file with another one, or with other tables, is a
+    `ForeignFile`. One that
     cannot be created is a `ConfigurationError`, in which *what* stands before the path.
     """
     try:
@@ -292,6 +356,7 @@ def write_tables(
                     db.execute(statement)
             if read_stamp(db) != stamp:
                 raise ForeignFile(path)
+            check_objects(db, schema)
             yield db
 
 

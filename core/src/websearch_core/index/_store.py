@@ -23,6 +23,7 @@ from pydantic import ValidationError
 from .. import errors
 from .._runtime.sqlite import (
     ForeignFile,
+    check_objects,
     connect,
     is_database,
     read_stamp,
@@ -118,16 +119,16 @@ def files(place: Path) -> Iterator[Path | SkippedFile]:
     walk = os.walk(
         place,
         onerror=lambda why: unreadable.append(
-            SkippedFile(str(why.filename), str(why.strerror))
+            SkippedFile(_show(why.filename), str(why.strerror))
         ),
     )
     for folder, below, names in walk:
         for name in sorted([*below, *names]):
             entry = Path(folder, name)
             if name.startswith("."):
-                yield SkippedFile(str(entry), "hidden")
+                yield SkippedFile(_show(entry), "hidden")
             elif entry.is_symlink():
-                yield SkippedFile(str(entry), "a symbolic link")
+                yield SkippedFile(_show(entry), "a symbolic link")
             elif name in names:
                 yield entry
         below[:] = sorted(name for name in below if not name.startswith("."))
@@ -162,9 +163,14 @@ def read_stream(stream: BinaryIO, file: Path) -> Page:
         update={
             "url": url,
             "final_url": url,
-            "title": page.title or _heading(page) or file.name,
+            "title": page.title or _heading(page) or _show(file.name),
         }
     )
+
+
+def _show(name: str | Path) -> str:
+    """Return a name of the file system as text; bytes that are no UTF-8 become �."""
+    return os.fsencode(name).decode("utf-8", "replace")
 
 
 def _heading(page: Page) -> str:
@@ -198,7 +204,8 @@ class Index:
 
     Every method raises `ConfigurationError` if the file is missing, is not an index or
     cannot be accessed, `Unavailable` if it is busy for too long, and `BadResponse` if
-    it is damaged; never an error of SQLite.
+    it is damaged; never an error of SQLite. A file with other tables than ours, views
+    or triggers is not an index. What is left at the deadline of a call is `TimedOut`.
 
     Args:
         path: The file. Adding the first page creates it and its parent folders.
@@ -219,7 +226,7 @@ class Index:
         """
         _require_text(page)
         url = address(page.final_url or page.url)
-        if not is_web_url(url) and not url.startswith("file:///"):
+        if not _is_indexable(url):
             raise errors.InvalidOption(
                 f"{url!r} is neither an absolute http(s) URL nor a file: URL"
             )
@@ -281,7 +288,7 @@ class Index:
                     if not page.content.strip():
                         raise errors.UnsupportedContent("there is no text in it")
                 except errors.ServiceError as error:
-                    skipped.append(SkippedFile(str(file), str(error)))
+                    skipped.append(SkippedFile(_show(file), str(error)))
                     continue
                 changed += self.add(page)
                 kept.add(page.url)
@@ -344,7 +351,11 @@ class Index:
     def urls(self) -> list[str]:
         """Return the URLs of all pages, sorted."""
         with self._reading() as db:
-            return [url for (url,) in db.execute("SELECT url FROM pages ORDER BY url")]
+            rows = db.execute("SELECT url FROM pages ORDER BY url").fetchall()
+        urls = [url for (url,) in rows]
+        if not all(isinstance(url, str) for url in urls):
+            raise _damaged_error(self.path)
+        return urls
 
     def page(self, url: str) -> Page:
         """Return the complete page at *url*, as it was read.
@@ -417,9 +428,12 @@ class Index:
 
     def _parse(self, stored: str) -> Page:
         try:
-            return Page.model_validate_json(stored)
+            page = Page.model_validate_json(stored)
         except ValidationError:
             raise _damaged_error(self.path) from None
+        if not _is_indexable(page.final_url or page.url):
+            raise _damaged_error(self.path)
+        return page
 
     def _is_own(self, file: Path) -> bool:
         """Return whether *file* is of the index, or of another database here, whose
@@ -452,6 +466,7 @@ class Index:
             db.execute("BEGIN")
             if read_stamp(db) != _STAMP:
                 raise ForeignFile(path)
+            check_objects(db, _SCHEMA)
             yield db
 
     @contextmanager
@@ -465,6 +480,10 @@ class Index:
             write_tables(path, "the local index at", _TIMEOUT, _SCHEMA, _STAMP) as db,
         ):
             yield db
+
+
+def _is_indexable(url: str) -> bool:
+    return is_web_url(url) or url.startswith("file:///")
 
 
 def _require_text(page: Page) -> None:

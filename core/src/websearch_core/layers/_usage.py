@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from .._runtime.scope import Account, ByRun
 from .._runtime.sqlite import ForeignFile, write_tables
@@ -109,10 +110,18 @@ class UsageFile:
                 "provider, tenant",
                 (str(since or ""), provider, provider),
             ).fetchall()
-        return [
-            Usage(day, tenant, name, Amount(*amounts))
-            for day, tenant, name, *amounts in rows
-        ]
+        return [self._read_row(row) for row in rows]
+
+    def _read_row(self, row: tuple[Any, ...]) -> Usage:
+        names, amounts = row[:3], row[3:]
+        has_names = all(isinstance(name, str) for name in names)
+        has_amounts = all(isinstance(amount, int) for amount in amounts)
+        if not has_names or not has_amounts:
+            raise ConfigurationError(
+                f"the usage file {self.path} has a row that is none: remove the file"
+            )
+        day, tenant, provider = names
+        return Usage(day, tenant, provider, Amount(*amounts))
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..._runtime.sqlite import (
+    ForeignFile,
+    check_objects,
     connect,
     create_private,
     identify,
@@ -27,12 +29,12 @@ _VERSION = 1
 # machine
 _PATIENCE = 2.0
 _FULL = 0.9  # of the limit, after old entries have been removed
-_TABLE = """
-CREATE TABLE IF NOT EXISTS entries (
-    key TEXT PRIMARY KEY, value BLOB NOT NULL, stored REAL NOT NULL, expires REAL NOT NULL
-);
-CREATE INDEX IF NOT EXISTS by_age ON entries (stored);
-"""
+_SCHEMA = (
+    """CREATE TABLE IF NOT EXISTS entries (
+        key TEXT PRIMARY KEY, value BLOB NOT NULL, stored REAL NOT NULL, expires REAL NOT NULL
+    )""",
+    "CREATE INDEX IF NOT EXISTS by_age ON entries (stored)",
+)
 _DROP_OLDEST = """
 DELETE FROM entries WHERE key IN (
     SELECT key FROM entries ORDER BY stored LIMIT 1 + (SELECT count(*) FROM entries) / 16
@@ -150,9 +152,13 @@ def _prepare(db: sqlite3.Connection) -> None:
     if stamp != (_APPLICATION, _VERSION):
         with transaction(db):
             db.execute(f"PRAGMA application_id = {_APPLICATION}")
-            for statement in _TABLE.strip().split(";\n"):
+            for statement in _SCHEMA:
                 db.execute(statement)
             db.execute(f"PRAGMA user_version = {_VERSION}")
+    try:
+        check_objects(db, _SCHEMA)
+    except ForeignFile:
+        raise NotACacheError("the file has other tables than a cache") from None
 
 
 def _check_owner(db: sqlite3.Connection) -> None:
