@@ -17,7 +17,7 @@ PROGRAMS = Path(__file__).parent
 
 
 @pytest.mark.enable_socket
-@pytest.mark.parametrize("program", ["core", "langchain", "llamaindex"])
+@pytest.mark.parametrize("program", ["core", "langchain", "llamaindex", "providers"])
 def test_nothing_blocks_an_event_loop(program, tmp_path):
     (tmp_path / "websearch.toml").write_text('reader = "direct"\n')
     # -u, because blockbuster 1.5.29 crashes an interpreter that flushes a buffered stdout when it exits

@@ -3,7 +3,7 @@
 from __future__ import annotations
 import re
 
-from websearch_core.provider._codes import COUNTRIES, LANGUAGES, read_country_names
+from websearch_core.provider._codes import COUNTRIES, COUNTRY_NAMES, LANGUAGES
 from websearch_core.provider._languages import match_language
 from websearch_core.provider.google import GOOGLE_LANGUAGES
 
@@ -11,7 +11,8 @@ from websearch_core.provider.google import GOOGLE_LANGUAGES
 def test_there_are_all_countries_of_iso_3166():
     assert len(COUNTRIES) == 249
     assert all(re.fullmatch("[A-Z]{2}", code) for code in COUNTRIES)
-    assert set(read_country_names()) <= set(COUNTRIES)
+    assert set(COUNTRY_NAMES) <= set(COUNTRIES)
+    assert COUNTRY_NAMES["AE"] == "united arab emirates"
 
 
 def test_languages_are_known_in_every_script():

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .._text.urls import is_web_url, serialize
     from ..flow import Flow, Request, Response
     from ..models import Page, SearchQuery, SearchResponse, SearchResult
-    from ._codes import COUNTRIES, LANGUAGES, LOWER_COUNTRIES, read_country_names
+    from ._codes import COUNTRIES, COUNTRY_NAMES, LANGUAGES, LOWER_COUNTRIES
     from ._dates import date_range, date_span, midnight
     from ._declare import (
         BaseUrl,
@@ -87,19 +87,19 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "COUNTRIES", "FILTERS", "FREE", "LANGUAGES", "LOWER_COUNTRIES", "BaseUrl", "Env",
-    "Flow", "FoundFile", "Key", "KeyHeader", "Limits", "Page", "PageReader", "Price",
-    "Provider", "Request", "Response", "SearchProvider", "SearchQuery",
-    "SearchResponse", "SearchResult", "Service", "Site", "as_json", "as_links",
-    "as_number", "as_object", "as_objects", "as_text", "as_texts", "check_length",
-    "check_options", "check_response", "check_text", "codes", "collect_pages",
-    "date_range", "date_span", "decode", "drop_none", "error_for", "find_country",
-    "find_kind", "find_language", "find_message", "find_records", "find_value",
-    "follow_pages", "from_function", "get_json", "is_vendor", "is_web_url",
-    "match_language", "midnight", "missing_field_error", "page_by_page", "page_error",
-    "parse_images", "parse_page", "parse_pages", "parse_response", "parse_results",
-    "parse_search", "parse_usage", "place_key", "plain_text", "post_json", "provider",
-    "quote_commands", "read_alone", "read_country_names", "redact", "serialize",
+    "COUNTRIES", "COUNTRY_NAMES", "FILTERS", "FREE", "LANGUAGES", "LOWER_COUNTRIES",
+    "BaseUrl", "Env", "Flow", "FoundFile", "Key", "KeyHeader", "Limits", "Page",
+    "PageReader", "Price", "Provider", "Request", "Response", "SearchProvider",
+    "SearchQuery", "SearchResponse", "SearchResult", "Service", "Site", "as_json",
+    "as_links", "as_number", "as_object", "as_objects", "as_text", "as_texts",
+    "check_length", "check_options", "check_response", "check_text", "codes",
+    "collect_pages", "date_range", "date_span", "decode", "drop_none", "error_for",
+    "find_country", "find_kind", "find_language", "find_message", "find_records",
+    "find_value", "follow_pages", "from_function", "get_json", "is_vendor",
+    "is_web_url", "match_language", "midnight", "missing_field_error", "page_by_page",
+    "page_error", "parse_images", "parse_page", "parse_pages", "parse_response",
+    "parse_results", "parse_search", "parse_usage", "place_key", "plain_text",
+    "post_json", "provider", "quote_commands", "read_alone", "redact", "serialize",
     "take_results", "time_left", "unexpected_format", "with_extra", "with_sites",
 ]  # fmt: skip
 

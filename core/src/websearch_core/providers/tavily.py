@@ -66,7 +66,7 @@ class Tavily:
         pages_per_request=20,
         allowed_domains=300, blocked_domains=150,
     )  # fmt: skip
-    countries: ClassVar[Mapping[str, str]] = kit.read_country_names()
+    countries: ClassVar[Mapping[str, str]] = kit.COUNTRY_NAMES
     languages: ClassVar[Mapping[str, str]] = kit.LANGUAGES
     about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
