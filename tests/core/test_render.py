@@ -53,6 +53,7 @@ NOTHING = SearchResponse(query="xyzzy", provider="stub")
 def test_text_is_numbered_with_title_url_and_an_indented_snippet():
     assert render_search(FOUND) == (
         "1. Kelp forests — https://a.example/\n"
+        "   Published: 2026-05-04\n"
         "   Brown algae\n"
         "\n"
         "2. No snippet — https://b.example/"

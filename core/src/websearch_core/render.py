@@ -31,7 +31,7 @@ from .tokens import TokenCounter, estimate_tokens
 
 __all__ = [
     "CITATION_INSTRUCTION", "Format", "cut_results", "error_as_json", "fenced",
-    "find_error_code", "link_citations",
+    "find_error_code", "link_citations", "list_facts",
     "list_images", "page_as_json", "page_body", "page_for_model", "page_metadata",
     "render_error", "render_page",
     "render_result", "render_search", "result_metadata", "row_as_json",
@@ -563,8 +563,8 @@ def render_result(
 def _result_as_text(result: SearchResult, max_snippet_chars: int | None) -> str:
     number = f"{result.citation_id}. "
     lines = [f"{number}{join_lines(result.title)} — {result.url}"]
-    if result.published_text:
-        lines.append(f"   Published: {_describe_date(result)}")
+    for name, fact in list_facts(result).items():
+        lines.append(f"   {name}: {fact}")
     if result.content is not None:
         return "\n\n".join([*lines, _indent(result.content, max(3, len(number)))])
     if snippet := shorten_snippet(result.snippet, max_snippet_chars):
@@ -613,13 +613,45 @@ def list_images(response: SearchResponse) -> str:
     return "\n".join([*lines, f"- and {more} more"] if more else lines)
 
 
+def list_facts(of: SearchResult | Page) -> dict[str, str]:
+    """Return what every text shows of a result or a page beside its title and URL.
+
+    Args:
+        of: The result, or the page.
+
+    Returns:
+        Texts of one line by what they say: ``Published``; of a page also ``Author``,
+            ``Updated``, and ``Fetched`` if that was not today. What is not known is
+            left out.
+    """
+    if isinstance(of, SearchResult):
+        facts = {"Published": _describe_date(of)}
+    else:
+        facts = {
+            "Author": join_lines(of.author or ""),
+            "Published": _describe_day(of.published),
+            "Updated": _describe_day(of.modified),
+            "Fetched": _describe_fetch(of),
+        }
+    return {name: fact for name, fact in facts.items() if fact}
+
+
 def _describe_date(result: SearchResult) -> str:
-    """Return the date, in the words of the service too if it did not write one."""
-    words, day = (
-        join_lines(result.published_text),
-        result.published and f"{result.published:%Y-%m-%d}",
-    )
-    return f"{words} ({day})" if words and day else words or day or ""
+    """Return the date, also in the words of the service if it wrote such."""
+    words = join_lines(result.published_text)
+    day = _describe_day(result.published)
+    return f"{words} ({day})" if words and day else words or day
+
+
+def _describe_day(date: datetime | None) -> str:
+    return "" if date is None else f"{date:%Y-%m-%d}"
+
+
+def _describe_fetch(page: Page) -> str:
+    """Return when the page was fetched; empty if that is today, as the header says."""
+    if page.fetched_at is None or page.fetched_at.date() == now().date():
+        return ""
+    return _describe_day(page.fetched_at)
 
 
 def _result_as_markdown(result: SearchResult) -> str:
@@ -627,8 +659,8 @@ def _result_as_markdown(result: SearchResult) -> str:
         f"### {result.citation_id}. {join_lines(result.title)}",
         f"**URL:** {result.url}",
     ]
-    if date := _describe_date(result):
-        parts.append(f"**Published:** {date}")
+    for name, fact in list_facts(result).items():
+        parts.append(f"**{name}:** {fact}")
     if result.content is None:
         text = _escape_headings(join_lines(result.snippet))
     else:
@@ -642,23 +674,16 @@ def _escape_headings(text: str) -> str:
 
 
 def _page_as_text(page: Page, body: str) -> str:
-    facts = [("Title", page.title), ("URL", page.final_url or page.url)]
-    dates = (("Published", page.published), ("Updated", page.modified))
-    facts += [
-        ("Author", page.author or ""),
-        *((name, f"{date:%Y-%m-%d}") for name, date in dates if date),
-    ]
-    if page.fetched_at and page.fetched_at.date() != now().date():
-        # else it is today, as the header says
-        facts.append(("Fetched", f"{page.fetched_at:%Y-%m-%d}"))
-    facts += [
-        ("Cite as", f"[{page.citation_id}]" if page.citation_id else ""),
-        ("Length", _describe_parts(page)),
-    ]
-    head = "\n".join(f"{name}: {join_lines(value)}" for name, value in facts if value)
-    return "\n\n".join(
-        filter(None, [head, body, *_render_notes(page), _describe_position(page)])
-    )
+    facts = {
+        "Title": join_lines(page.title),
+        "URL": join_lines(page.final_url or page.url),
+        **list_facts(page),
+        "Cite as": f"[{page.citation_id}]" if page.citation_id else "",
+        "Length": _describe_parts(page),
+    }
+    head = "\n".join(f"{name}: {fact}" for name, fact in facts.items() if fact)
+    parts = [head, body, *_render_notes(page), _describe_position(page)]
+    return "\n\n".join(filter(None, parts))
 
 
 def _describe_parts(page: Page) -> str:
@@ -680,22 +705,20 @@ def _describe_parts(page: Page) -> str:
 
 
 def _page_as_markdown(page: Page, body: str) -> str:
-    title = (
-        f"# {join_lines(page.title)}"
-        if page.title and not page.content.startswith("# ")
-        else ""
-    )
-    source = [
-        f"**URL:** {page.final_url or page.url}",
-        f"**Cite as:** [{page.citation_id}]",
-    ]
-    head = [title, *(source if page.citation_id else [])]
-    parts = f"**Length:** {length}" if (length := _describe_parts(page)) else ""
-    return "\n\n".join(
-        filter(
-            None, [*head, parts, body, *_render_notes(page), _describe_position(page)]
-        )
-    )
+    parts: list[str] = []
+    if page.title and not page.content.startswith("# "):
+        parts.append(f"# {join_lines(page.title)}")
+    facts: dict[str, str] = {}
+    if page.citation_id:
+        facts = {
+            "URL": page.final_url or page.url,
+            "Cite as": f"[{page.citation_id}]",
+            **list_facts(page),
+        }
+    facts["Length"] = _describe_parts(page)
+    parts += [f"**{name}:** {fact}" for name, fact in facts.items() if fact]
+    parts += [body, *_render_notes(page), _describe_position(page)]
+    return "\n\n".join(filter(None, parts))
 
 
 def _describe_position(page: Page) -> str:

@@ -9,7 +9,7 @@ import pytest
 from websearch_core import Page, SearchResponse, SearchResult
 from websearch_core._runtime.clock import say_today
 from websearch_core.citations import merge_sources
-from websearch_core.models import Passage
+from websearch_core.models import Image, Outcome, PageData, Passage
 from websearch_core.tools._outputs import collect_texts, page_output, search_output
 
 WHEN = datetime(2026, 5, 4, 12, 30, 15, tzinfo=UTC)
@@ -283,3 +283,119 @@ def test_finding_nothing_is_text_also_when_blocks_were_asked_for():
         "No results found for: kelp"
         in search_output(results(0), "search_result").content
     )
+
+
+ALL = set(FORMS)
+DATA = {"json"}
+NOWHERE: set[str] = set()
+# What a model is shown of each field: a value, words that show it, and the formats that
+# have them. A new field needs a line here.
+OF_A_RESULT = {
+    "title": ("Tidal mill", "Tidal mill", ALL),
+    "url": ("https://mill.example/", "https://mill.example/", ALL),
+    "snippet": ("Grinds at ebb.", "Grinds at ebb.", ALL),
+    "content": ("The wheel turns.", "The wheel turns.", ALL),
+    "author": ("Ada Miller", "Ada Miller", DATA),
+    "score": (0.8125, "0.8125", DATA),
+    "published": (WHEN, "2026-05-04", ALL),
+    "published_text": ("last spring", "last spring", ALL),
+    "provider": ("waterwheel", "waterwheel", DATA),
+    "rank": (77, "77", NOWHERE),
+    "found_by": ((("millpond", 3),), "millpond", DATA),
+    "citation_id": (4321, "4321", ALL),
+    "raw": ({"own": "sluice"}, "sluice", NOWHERE),
+}
+OF_A_RESPONSE = {
+    "query": ("tide mills", "tide mills", DATA),
+    "results": (results(1).results, "https://a.example/1", ALL),
+    "provider": ("waterwheel", "waterwheel", DATA),
+    "answer": ("Twice a day.", "Twice a day.", ALL),
+    "images": (
+        (Image(url="https://mill.example/a.png"),),
+        "https://mill.example/a.png",
+        ALL,
+    ),
+    "suggestions": (("windmills",), "windmills", DATA),
+    "notes": (("asked again",), "asked again", ALL),
+    "outcomes": (
+        (Outcome(provider="millrace", status="empty", seconds=1),),
+        "millrace",
+        DATA,
+    ),
+    "request_id": ("id-5150", "id-5150", DATA),
+    "cost": (0.0625, "0.0625", DATA),
+    "usage": ({"buckets": 2}, "buckets", DATA),
+    "elapsed": (3.1875, "3.1875", DATA),
+    "raw": ({"own": "sluice"}, "sluice", NOWHERE),
+}
+OF_A_PAGE = {
+    "url": ("https://mill.example/", "https://mill.example/", ALL),
+    "final_url": ("https://mill.example/end", "https://mill.example/end", ALL),
+    "title": ("Tidal mill", "Tidal mill", ALL),
+    "content": ("The wheel turns.", "The wheel turns.", ALL),
+    "rest": ("Opening hours.", "Opening hours.", NOWHERE),
+    "content_length": (1234, "1234", DATA),
+    "original_length": (98765, "98765", DATA),
+    "offset": (4567, "4567", DATA),
+    "truncated": (True, r"\"truncated\": true", DATA),
+    "next_offset": (7654, "7654", ALL),
+    "passages": ((Passage(offset=4242, length=3),), "4242", DATA),
+    "outline": ((Passage(offset=4242, length=3, headings=("Sluice",)),), "Sluice", ALL),
+    "media_type": ("text/x-mill", "text/x-mill", DATA),
+    "kind": ("documentation", "documentation", DATA),
+    "language": ("nds", "nds", DATA),
+    "author": ("Ada Miller", "Ada Miller", ALL),
+    "published": (WHEN, "2026-05-04", ALL),
+    "modified": (WHEN, "2026-05-04", ALL),
+    "description": ("About mills.", "About mills.", DATA),
+    "canonical_url": ("https://mill.example/one", "https://mill.example/one", DATA),
+    "site_name": ("Millers", "Millers", DATA),
+    "data": (PageData(kind="product", name="Sluice"), "Sluice", ALL),
+    "links": (("https://mill.example/two",), "https://mill.example/two", NOWHERE),
+    "fetched_at": (WHEN, "2026-05-04", ALL),
+    "status": (203, "203", DATA),
+    "provider": ("waterwheel", "waterwheel", DATA),
+    "rendered": (True, r"\"rendered\": true", DATA),
+    "files": ({"mill.png": b"x"}, "mill.png", DATA),
+    "citation_id": (4321, "4321", ALL),
+    "cost": (0.0625, "0.0625", DATA),
+    "usage": ({"buckets": 2}, "buckets", DATA),
+    "notes": (("asked again",), "asked again", ALL),
+    "outcomes": (
+        (Outcome(provider="millrace", status="empty", seconds=1),),
+        "millrace",
+        DATA,
+    ),
+}
+
+
+def forms_that_show(words, show):
+    """Return the formats whose content has *words*."""
+    contents = {form: json.dumps(show(form).content) for form in FORMS}
+    return {form for form, content in contents.items() if words in content}
+
+
+@pytest.mark.parametrize("field", SearchResult.model_fields)
+def test_each_field_of_a_result_is_in_the_formats_that_the_table_names(field):
+    value, words, forms = OF_A_RESULT[field]
+    result = results(1).results[0].model_copy(update={field: value})
+    response = results(0).model_copy(update={"results": (result,)})
+
+    assert forms_that_show(words, lambda form: search_output(response, form)) == forms
+
+
+@pytest.mark.parametrize("field", SearchResponse.model_fields)
+def test_each_field_of_a_search_is_in_the_formats_that_the_table_names(field):
+    value, words, forms = OF_A_RESPONSE[field]
+    response = results(1).model_copy(update={field: value})
+
+    assert forms_that_show(words, lambda form: search_output(response, form)) == forms
+
+
+@pytest.mark.parametrize("field", Page.model_fields)
+def test_each_field_of_a_page_is_in_the_formats_that_the_table_names(field):
+    value, words, forms = OF_A_PAGE[field]
+    page = Page(url="https://tide.example/", content="Ebb.", citation_id=1)
+    page = page.model_copy(update={field: value})
+
+    assert forms_that_show(words, lambda form: page_output(page, form)) == forms

@@ -375,12 +375,9 @@ def _find_results(
 
 
 def _result_block(result: SearchResult) -> dict[str, Any]:
-    text = result.content if result.content is not None else result.snippet
-    return _block(
-        result.url,
-        result.title,
-        [_REMINDER.format(result.citation_id, say_today()), *_paragraphs(text)],
-    )
+    text = result.snippet if result.content is None else result.content
+    texts = [*_list_facts(result), *_paragraphs(text)]
+    return _block(result.url, result.title, texts)
 
 
 def _page_block(page: Page, body: str) -> dict[str, Any]:
@@ -390,12 +387,18 @@ def _page_block(page: Page, body: str) -> dict[str, Any]:
         update={"content": "", "title": "", "citation_id": 0, "data": None}
     )
     around = render.render_page(bare, "markdown")  # notes, and where to read on
-    texts = [
-        _REMINDER.format(page.citation_id, say_today()),
-        *_paragraphs(body),
-        *_paragraphs(around),
-    ]
+    texts = [*_list_facts(page), *_paragraphs(body), *_paragraphs(around)]
     return _block(page.final_url or page.url, page.title, texts)
+
+
+def _list_facts(of: SearchResult | Page) -> Iterator[str]:
+    """Yield our reminder, then what a text shows beside title and URL."""
+    from .. import render
+
+    yield _REMINDER.format(of.citation_id, say_today())
+    facts = render.list_facts(of)
+    if facts:
+        yield "\n".join(f"{name}: {fact}" for name, fact in facts.items())
 
 
 def _block(url: str, title: str, texts: Iterable[str]) -> dict[str, Any]:
