@@ -86,7 +86,7 @@ test-cluster: $(CLUSTER)/installed  ## test ReadPages in a local cluster of Ray,
 
 test-models: $(VENV)/installed  ## test the schemas of the tools with the packages of OpenAI, Anthropic and Google
 	$(INSTALL) $(VENV) --require-hashes --requirement tests/langchain/requirements.txt
-	$(BIN)/python -m pytest tests/langchain/test_models.py tests/langchain/test_sources.py
+	$(BIN)/python -m pytest tests/langchain/test_models.py tests/langchain/test_sources.py tests/llamaindex/test_models.py
 
 test-mcp: build/mcp/installed  ## test the MCP server with the SDK 1.30 and LangChain's client; the other tests have 2 and LlamaIndex's
 	build/mcp/bin/python -m pytest -p no:cacheprovider tests/core/test_mcp.py tests/core/cli/commands/test_mcp.py tests/e2e/test_mcp_clients.py

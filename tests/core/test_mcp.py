@@ -107,7 +107,6 @@ async def test_the_tools_are_listed_with_schemas_and_hints(era):
     assert "1 to 3" in search["inputSchema"]["properties"]["limit"]["description"]
     for tool in (search, page):
         assert "conversation" in tool["inputSchema"]["properties"]
-        assert tool["inputSchema"]["additionalProperties"] is False
         assert tool["outputSchema"]["required"] == ["status", "text", "sources"]
         hints = tool["annotations"]
         assert hints["readOnlyHint"]

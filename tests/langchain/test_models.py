@@ -7,6 +7,7 @@ import pytest
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from langchain_websearch import WebSearchToolkit
+from tests.gemini import declared_functions, find_problems, serve_gemini
 
 TOOLS = [
     tool
@@ -32,7 +33,7 @@ SUPPORTED = {
     "type",
     "properties",
     "required",
-    "additionalProperties",
+    "additionalProperties",  # which LangChain adds for these modes
     "description",
     "items",
     "enum",
@@ -104,18 +105,20 @@ def test_anthropic_gets_only_what_its_strict_mode_supports(tool, strict):
     assert {name: one["description"] for name, one in transformed.items()} == described
 
 
-def test_gemini_gets_the_same_arguments(tool):
+@pytest.mark.enable_socket
+def test_gemini_gets_only_what_its_api_knows_and_nothing_is_logged(tool, caplog):
     google = pytest.importorskip(
-        "langchain_google_genai._function_utils",
+        "langchain_google_genai",
         reason="langchain-google-genai is in the dependency group `models`",
     )
-    (made,) = google.convert_to_genai_function_declarations([tool])
-    (declared,) = made.function_declarations
-    shown = declared.model_dump(exclude_none=True)
+    with serve_gemini() as (url, requests):
+        model = google.ChatGoogleGenerativeAI(
+            model="gemini-2.5-flash", google_api_key="SECRET-of-a-test", base_url=url
+        )
+        model.bind_tools([tool]).invoke("What is kelp?")
+    (parameters,) = declared_functions(requests[-1]).values()
 
-    assert shown["name"] == tool.name
-    assert shown["parameters"]["properties"].keys() == tool.args.keys()
-    assert (
-        shown["parameters"]["required"]
-        == tool.args_schema.model_json_schema()["required"]
-    )
+    assert list(find_problems(parameters)) == []
+    assert parameters["properties"].keys() == tool.args.keys()
+    assert parameters["required"] == tool.args_schema.model_json_schema()["required"]
+    assert "is not supported in schema" not in caplog.text

@@ -71,8 +71,21 @@ class TestArguments:
                 {"allowed_domains": ["python.org"]},
             ),
             (
+                {"allowed_domains": "['sea.example', 'tide.example']"},
+                {"allowed_domains": ["sea.example", "tide.example"]},
+            ),
+            (
                 {"blocked_domains": "evil.example"},
                 {"blocked_domains": ["evil.example"]},
+            ),
+            ({"num_results": 3}, {"limit": 3}),
+            (
+                {"include_domains": ["sea.example"]},
+                {"allowed_domains": ["sea.example"]},
+            ),
+            (
+                {"exclude_domains": "sea.example"},
+                {"blocked_domains": ["sea.example"]},
             ),
         ],
         ids=str,
@@ -94,6 +107,53 @@ class TestArguments:
                 == plain
             )
         assert PageArguments(url=plain.url, offset="1500").offset == 1500
+
+    @pytest.mark.parametrize(
+        "word", ["None", "null", "any", " ANY ", "undefined", "n/a"]
+    )
+    @pytest.mark.parametrize("arguments", [SearchArguments, PageArguments])
+    def test_a_word_for_nothing_leaves_out_every_argument_but_the_required_one(
+        self, arguments, word
+    ):
+        (required,) = arguments.model_json_schema()["required"]
+        optional = set(arguments.model_fields) - {required, "queries", "ignored"}
+        plain = arguments(**{required: "https://sea.example/"})
+
+        assert optional
+        for name in optional:
+            assert arguments(**{required: "https://sea.example/", name: word}) == plain
+        assert getattr(arguments(**{required: word}), required) == word.strip()
+
+    @pytest.mark.parametrize(
+        "nothing",
+        ["anywhere", "all", ["null"], ["any", ""], '["anywhere"]', "[None]", "*"],
+    )
+    def test_words_for_everywhere_are_no_domains(self, nothing):
+        names = ("allowed_domains", "blocked_domains", "include_domains")
+        for name in names:
+            assert sent(SearchArguments, **{name: nothing}) == sent(SearchArguments)
+
+    @pytest.mark.parametrize(
+        ("queries", "understood"),
+        [
+            ("[Closed] pump leaks oil", ["[Closed] pump leaks oil"]),
+            ("[1, 2] interval notation", ["[1, 2] interval notation"]),
+            ("['open a valve', 'shut it']", ["open a valve", "shut it"]),
+            ('["open a valve", null, " "]', ["open a valve"]),
+            ("tides, ebb and flow", ["tides, ebb and flow"]),
+            ("[" * 10_000, ["[" * 10_000]),
+        ],
+    )
+    def test_a_text_is_one_query_unless_it_is_a_list(self, queries, understood):
+        arguments = FixedOptions.of().arguments(several=True)
+
+        assert arguments(queries=queries).queries == understood
+
+    def test_one_query_that_begins_with_a_bracket_is_one_search(self):
+        arguments = FixedOptions.of().arguments(several=True)
+
+        assert arguments(query="[Open] gate").queries == ["[Open] gate"]
+        assert SearchArguments(query="['gate']").query == "['gate']"
 
     @pytest.mark.parametrize(
         "given",
@@ -131,7 +191,6 @@ class TestArguments:
             "type",
             "properties",
             "required",
-            "additionalProperties",
             "description",
             "items",
             "enum",

@@ -3,11 +3,13 @@ it sends.
 """
 
 from __future__ import annotations
+import ast
 import copyreg
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import (
@@ -40,16 +42,32 @@ _REFUSED = (
     "maxItems",
 )
 _MAX_NAMED = 5  # domains that a description lists
+# How models write that they leave an argument out.
+_NOTHING = frozenset(
+    "null none nil undefined n/a any anything anywhere anytime unlimited *".split()
+)
+_EVERYWHERE = _NOTHING | {"all", "everywhere"}  # instead of domains
+# What models call an argument that has another name here and means the same.
+_SAME = MappingProxyType(
+    {
+        "max_results": "limit",
+        "num_results": "limit",
+        "include_domains": "allowed_domains",
+        "exclude_domains": "blocked_domains",
+    }
+)
 
 
 def _simplify(schema: dict[str, Any], cls: type[Arguments]) -> None:
     """Leave out of a schema what costs a model's context, what it may not send, and
-    what a strict mode refuses.
+    what a vendor refuses.
 
-    OpenAI's refuses defaults and lengths, and Anthropic's refuses bounds. They are in
-    the descriptions, and validated.
+    OpenAI's strict mode refuses defaults and lengths, and Anthropic's refuses bounds.
+    They are in the descriptions, and validated. Gemini knows no
+    ``additionalProperties``; the strict modes add it themselves.
     """
-    for key in ("title", "description"):  # the tool has its own
+    # a tool has a title and a description of its own
+    for key in ("title", "description", "additionalProperties"):
         schema.pop(key, None)
     for name in cls.hidden:
         schema["properties"].pop(name, None)
@@ -65,8 +83,10 @@ class _Picklable(ModelMetaclass):
 
 
 def _reduce(cls: Any) -> Any:
-    made = cls.__dict__.get("made_from")
-    return cls.__qualname__ if made is None else (search_arguments, made)
+    restrictions = cls.__dict__.get("restrictions")
+    if restrictions is None:
+        return cls.__qualname__
+    return search_arguments, restrictions
 
 
 copyreg.pickle(_Picklable, _reduce)
@@ -75,7 +95,8 @@ copyreg.pickle(_Picklable, _reduce)
 class Arguments(BaseModel, metaclass=_Picklable):
     """The arguments of a tool.
 
-    Models send ``null``, an empty text or a number as text; all of them are understood.
+    Models send ``null``, an empty text, the word ``None`` or a number as text; all of
+    them are understood.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
@@ -86,62 +107,99 @@ class Arguments(BaseModel, metaclass=_Picklable):
     @model_validator(mode="before")
     @classmethod
     def _forgive(cls, sent: Any) -> Any:
-        """Take ``null`` and empty texts for what was left out."""
+        """Leave out what was meant to be left out."""
         if not isinstance(sent, Mapping):
             return sent
-        required = {
-            name for name, field in cls.model_fields.items() if field.is_required()
-        }
-        return {
-            name: value
-            for name, value in sent.items()
-            if value is not None
-            and (name in required or not isinstance(value, str) or value.strip())
-        }
+        arguments: dict[str, Any] = {}
+        for name, value in sent.items():
+            if value is None:
+                continue
+            field = cls.model_fields.get(name)
+            is_required = field is not None and field.is_required()
+            if is_required or not is_left_out(value):
+                arguments[name] = value
+        return cls._translate(arguments)
+
+    @classmethod
+    def _translate(cls, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return *arguments* by the names that they have here."""
+        return arguments
 
 
-def _as_list(value: Any) -> Any:
+def is_left_out(value: object) -> bool:
+    """Return whether a model that sent *value* meant to leave the argument out.
+
+    That is an empty text, or a word such as ``null``, ``None`` or ``any``.
+    """
+    if not isinstance(value, str):
+        return False
+    word = value.strip().lower()
+    return not word or word in _NOTHING
+
+
+def _as_domains(value: Any) -> Any:
     """Understand ``"python.org, docs.org"`` and ``'["python.org"]'``, and leave out
-    ``null`` and empty texts.
+    what names no domain: ``null``, empty texts, ``anywhere``.
     """
     if isinstance(value, str):
-        value = _split(value)
-    return (
-        [item for item in value if item not in (None, "")]
-        if isinstance(value, list)
-        else value
-    )
+        value = _parse_list(value, re.compile(r"[\s,]+").split)
+    if not isinstance(value, list):
+        return value
+    return [item for item in value if not _is_everywhere(item)]
+
+
+def _is_everywhere(item: object) -> bool:
+    if item is None:
+        return True
+    if not isinstance(item, str):
+        return False
+    word = item.strip().lower()
+    return not word or word in _EVERYWHERE
 
 
 def _as_queries(value: Any) -> Any:
     """Understand one query, and a list that was sent as text; leave out ``null`` and
     empty ones.
+
+    A query may begin with a bracket, as in ``[Solved] disk is full``.
     """
     if isinstance(value, str):
-        value = _split(value) if value.lstrip().startswith("[") else [value]
+        value = _parse_list(value, lambda text: [text])
     if not isinstance(value, list):
         return value
-    return [
-        item
-        for item in value
-        if item is not None and not (isinstance(item, str) and not item.strip())
-    ]
+    return [item for item in value if not _is_blank(item)]
 
 
-def _split(text: str) -> list[Any]:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return re.split(r"[\s,]+", text.strip())
-    return value if isinstance(value, list) else [str(value)]
+def _is_blank(item: object) -> bool:
+    if isinstance(item, str):
+        return not item.strip()
+    return item is None
+
+
+def _parse_list(text: str, split: Callable[[str], list[Any]]) -> list[Any]:
+    """Return the list that *text* is in JSON or in Python, else what *split* makes of
+    the text.
+    """
+    text = text.strip()
+    if not text.startswith("["):
+        return split(text)
+    for parse in (json.loads, ast.literal_eval):
+        try:
+            value = parse(text)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+        if isinstance(value, list):
+            return value
+    return split(text)
 
 
 def _as_time_range(value: Any) -> Any:
-    return "all" if (known := parse_time_range(value)) is None else known
+    parsed = parse_time_range(value)
+    return "all" if parsed is None else parsed
 
 
 _Queries = Annotated[list[str], BeforeValidator(_as_queries)]
-_Domains = Annotated[list[str], BeforeValidator(_as_list)]
+_Domains = Annotated[list[str], BeforeValidator(_as_domains)]
 _Limit = Annotated[int, Field(ge=1)]
 _TimeRange = Annotated[
     Literal["all", "day", "week", "month", "year"], BeforeValidator(_as_time_range)
@@ -176,32 +234,28 @@ class SearchArguments(Arguments):
     blocked_domains: _Domains = []
     ignored: list[str] = []
 
-    @model_validator(mode="before")
     @classmethod
-    def _set_aside(cls, sent: Any) -> Any:
-        """Set aside what is fixed, and understand ``max_results`` as the limit."""
-        if not isinstance(sent, Mapping):
-            return sent
+    def _translate(cls, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Understand other names, and set aside what is fixed."""
         # empty, it comes from a framework that sends every default
-        if sent.get("ignored"):
+        if arguments.pop("ignored", None):
             raise PydanticCustomError("unknown_argument", "ignored: not an argument")
-        given = dict(sent)
-        if "queries" in cls.hidden and given.get("queries"):
+        for other, name in _SAME.items():
+            if other in arguments:
+                arguments.setdefault(name, arguments.pop(other))
+        takes_list = "query" in cls.hidden
+        if takes_list and not arguments.get("queries"):
+            query = arguments.pop("query", None)
+            if query:
+                arguments["queries"] = query
+        if not takes_list and arguments.get("queries"):
             raise PydanticCustomError(
                 "unknown_argument", "queries: not an argument; write query"
             )
-        if "query" in cls.hidden and given.get("query") and not given.get("queries"):
-            given["queries"] = given.pop("query")
-        limit = given.pop("max_results", None)
-        if given.get("limit") is None and limit is not None:
-            given["limit"] = limit
-        ignored = [
-            name for name in given if name in cls.fixed and given[name] is not None
-        ]
-        return {
-            **{name: value for name, value in given.items() if name not in cls.fixed},
-            "ignored": ignored,
-        }
+        ignored = [name for name in arguments if name in cls.fixed]
+        for name in ignored:
+            del arguments[name]
+        return {**arguments, "ignored": ignored}
 
 
 class PageArguments(Arguments):
@@ -235,43 +289,47 @@ def search_arguments(
     fixed: frozenset[str],
     limit: int | None,
     allowed_domains: tuple[str, ...],
-    several: bool,
+    takes_list: bool,
 ) -> type[SearchArguments]:
     """Return the arguments of a ``web_search`` that a developer has restricted.
 
-    The *limit* is the usual number of results, too; None is the default. *several*:
-    ``queries``, not a ``query``.
+    The *limit* is the usual number of results, too; None is the default. With
+    *takes_list* there are ``queries``, not a ``query``.
     """
-    if not fixed and limit is None and not allowed_domains and not several:
+    restrictions = base, fixed, limit, allowed_domains, takes_list
+    if not any(restrictions[1:]):
         return base
     fields: dict[str, Any] = {}
-    if several:
-        what = (
-            f"What to look for: 1 to {MOST_QUERIES} queries, one for each part of the "
-            f"question."
-        )
-        fields["query"] = str, ""
-        fields["queries"] = (
-            _Queries,
-            Field(min_length=1, max_length=MOST_QUERIES, description=what),
-        )
+    if takes_list:
+        fields |= _describe_queries()
     if limit is not None:
         what = f"Maximum number of results, 1 to {limit}; usually {limit}."
         # more is cut to it, with a note
         fields["limit"] = _Limit, Field(default=limit, description=what)
     if allowed_domains:
-        named = ", ".join(allowed_domains[:_MAX_NAMED]) + ", ..." * (
-            len(allowed_domains) > _MAX_NAMED
-        )
-        what = (
-            f"Only these of {named}, or their subdomains. Usually empty: all of them."
-        )
+        names = _list_some(allowed_domains)
+        what = f"Only these of {names}, or their subdomains. Usually empty: all."
         fields["allowed_domains"] = _Domains, Field(default=[], description=what)
-    made: type[SearchArguments] = create_model(base.__name__, __base__=base, **fields)
-    made.__doc__ = base.__doc__
-    made.fixed = fixed
-    made.hidden = (
-        (base.hidden - {"queries"}) | {"query"} if several else base.hidden
-    ) | fixed
-    made.made_from = base, fixed, limit, allowed_domains, several  # type: ignore[attr-defined]
-    return made
+    hidden = base.hidden | fixed
+    if takes_list:
+        hidden = (hidden - {"queries"}) | {"query"}
+    schema: type[SearchArguments] = create_model(base.__name__, __base__=base, **fields)
+    schema.__doc__ = base.__doc__
+    schema.fixed = fixed
+    schema.hidden = hidden
+    schema.restrictions = restrictions  # type: ignore[attr-defined]
+    return schema
+
+
+def _describe_queries() -> dict[str, Any]:
+    what = (
+        f"What to look for: 1 to {MOST_QUERIES} queries, one for each part of the "
+        f"question."
+    )
+    limits = Field(min_length=1, max_length=MOST_QUERIES, description=what)
+    return {"query": (str, ""), "queries": (_Queries, limits)}
+
+
+def _list_some(domains: tuple[str, ...]) -> str:
+    names = ", ".join(domains[:_MAX_NAMED])
+    return f"{names}, ..." if len(domains) > _MAX_NAMED else names
