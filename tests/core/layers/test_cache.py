@@ -755,7 +755,7 @@ def test_copies_and_pickles_have_an_empty_memory():
     part = Cache(":memory:")(Sea())
     search(part, answer())
     for again in (copy.deepcopy(part), pickle.loads(pickle.dumps(part))):
-        assert again._usual.backend.stats().entries == 0
+        assert again._durable.backend.stats().entries == 0
 
 
 def test_a_layer_can_be_copied_and_pickled(path):
@@ -771,7 +771,7 @@ def test_a_layer_can_be_copied_and_pickled(path):
 def test_searching_and_reading_share_one_connection(path):
     wrap = Cache(location=path).start()
 
-    assert wrap(Sea())._usual.backend is wrap(Sea(depth="deep"))._usual.backend
+    assert wrap(Sea())._durable.backend is wrap(Sea(depth="deep"))._durable.backend
 
 
 @pytest.mark.parametrize(

@@ -100,9 +100,9 @@ def parse_price(text: str) -> tuple[Unit, float]:
     """Return the unit and the number of ``"0.005 USD"`` or ``"2 credits"``."""
     price = _PRICE.fullmatch(text)
     unit = price and _UNITS.get(price["unit"].lower())
-    if not price or not unit or unit == "calls":
+    if not price or unit not in {"credits", "usd"}:
         raise ConfigurationError("not a price such as '0.005 USD' or '2 credits'")
-    return unit, float(price["amount"])
+    return cast("Unit", unit), float(price["amount"])
 
 
 def format_amount(amount: int, unit: Unit) -> str:

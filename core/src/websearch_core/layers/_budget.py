@@ -88,11 +88,15 @@ class Budget(Layer):
                 f"Budget: on_file_error: must be one of "
                 f"{', '.join(get_args(OnFileError))}"
             )
-        if self.usage_file is not None and (
-            not isinstance(self.usage_file, Path | str) or not str(self.usage_file)
-        ):
-            raise ConfigurationError("Budget: usage_file: must be a path")
+        self._check_file()
         parse_limits(self.limit)
+
+    def _check_file(self) -> None:
+        if self.usage_file is None:
+            return
+        is_path = isinstance(self.usage_file, Path | str)
+        if not is_path or not str(self.usage_file):
+            raise ConfigurationError("Budget: usage_file: must be a path")
 
     def start(self) -> Callable[[Provider], Provider]:
         """Return a function that puts this around a provider; runs are counted
@@ -104,42 +108,31 @@ class Budget(Layer):
 class _BudgetProvider(ProviderWrapper[Budget]):
     def __init__(self, layer: Budget, runs: Runs, inner: Provider) -> None:
         super().__init__(layer, inner)
-        self.runs, self.limits = runs, parse_limits(layer.limit)
-        is_needed = not self.limits or any(
-            limit.period != "run" for limit in self.limits
-        )
-        self.file = (
-            UsageFile.at(layer.usage_file)
-            if is_needed or layer.usage_file is not None
-            else None
-        )
+        self.runs = runs
+        self.limits = parse_limits(layer.limit)
+        is_for_run = [limit.period == "run" for limit in self.limits]
+        only_runs = bool(self.limits) and all(is_for_run)
+        self.file: UsageFile | None = None
+        if layer.usage_file is not None or not only_runs:
+            self.file = UsageFile.at(layer.usage_file)
         for provider in leaves(inner):
-            self._require_price(
-                provider, [verb for verb in get_args(Role) if can(provider, verb)]
-            )
+            verbs = [verb for verb in get_args(Role) if can(provider, verb)]
+            self._require_price(provider, verbs)
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         flow = partial(super().search, query)
-        return (
-            yield from self.charge("search", query.limit, flow, lambda answer: [answer])
-        )
+        return self.charge("search", query.limit, flow, lambda answer: [answer])
 
     def read(self, url: str, /) -> Flow[Page]:
-        return (
-            yield from self.charge(
-                "read", 1, partial(super().read, url), lambda page: [page]
-            )
-        )
+        flow = partial(super().read, url)
+        return self.charge("read", 1, flow, lambda page: [page])
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         def pages(answers: list[Page | WebSearchError]) -> list[Page]:
             return [answer for answer in answers if isinstance(answer, Page)]
 
-        return (
-            yield from self.charge(
-                "read", len(urls), partial(super().read_many, urls), pages
-            )
-        )
+        flow = partial(super().read_many, urls)
+        return self.charge("read", len(urls), flow, pages)
 
     def charge(
         self,
@@ -151,9 +144,8 @@ class _BudgetProvider(ProviderWrapper[Budget]):
         """Run a flow, and charge for it: *count* results or pages at first, and in the
         end what it says it cost.
         """
-        meter = _Meter(
-            self, self._estimate(verb, count), current_call().account, _today()
-        )
+        estimated = self._estimate(verb, count)
+        meter = _Meter(self, estimated, current_call().account, _today())
         try:
             yield from meter.add(meter.estimate.once)
             return (yield from self._watch(meter, start, answers))
@@ -187,29 +179,23 @@ class _BudgetProvider(ProviderWrapper[Budget]):
         """Add up what all providers inside may cost: one made of several may ask
         each.
         """
-        inside = leaves(self.inner)
-        for provider in inside:
+        estimates: list[Estimate] = []
+        for provider in leaves(self.inner):
             self._require_price(provider, [verb])
-        each = [
-            estimate(find_price(provider, verb, self.layer.prices), count)
-            for provider in inside
-        ]
-        if len(each) == 1:
-            return each[0]
-        once, request = (
-            sum((getattr(one, part) for one in each), Amount())
-            for part in ("once", "request")
-        )
-        return Estimate(each[0].price, once, request)
+            price = find_price(provider, verb, self.layer.prices)
+            estimates.append(estimate(price, count))
+        if len(estimates) == 1:
+            return estimates[0]
+        once = sum((part.once for part in estimates), Amount())
+        request = sum((part.request for part in estimates), Amount())
+        return Estimate(estimates[0].price, once, request)
 
     def _require_price(self, provider: Provider, verbs: Sequence[Role]) -> None:
         prices = [find_price(provider, verb, self.layer.prices) for verb in verbs]
         for limit in self.limits:
-            if (
-                limit.unit != "calls"
-                and prices
-                and all(getattr(price, limit.unit) is None for price in prices)
-            ):
+            if limit.unit == "calls" or not prices:
+                continue
+            if all(getattr(price, limit.unit) is None for price in prices):
                 raise unknown_price(provider, limit.unit, [*map(str, self.limits)])
 
 
@@ -231,30 +217,31 @@ class _Meter:
 
     def add(self, amount: Amount, *, check: bool = True) -> Flow[None]:
         """Add *amount*, and check the limits; without a check, nothing is raised."""
-        name, runs, file = self._budget.name, self._budget.runs, self._budget.file
+        name = self._budget.name
+        runs = self._budget.runs
+        file = self._budget.file
         limits = self._budget.limits if check else ()
-        runs.add(
-            self._account,
-            name,
-            amount,
-            [limit for limit in limits if limit.period == "run"],
-        )
+        of_run = [limit for limit in limits if limit.period == "run"]
+        lasting = [limit for limit in limits if limit.period != "run"]
+        runs.add(self._account, name, amount, of_run)
         with self._lock:
             self.added += amount
-        if file is not None:
-            lasting = [limit for limit in limits if limit.period != "run"]
-            try:
-                yield AuxiliaryCall(self._write, file, amount, lasting)
-            except WebSearchError as error:
-                may_ignore = self._budget.layer.on_file_error == "ignore"
-                if check and not (
-                    may_ignore and isinstance(error, ConfigurationError | Unavailable)
-                ):
-                    runs.add(self._account, name, Amount() - amount)
-                    with self._lock:
-                        self.added -= amount
-                    raise
-                _log.warning("budget: %s", error)
+        if file is None:
+            return
+        try:
+            yield AuxiliaryCall(self._write, file, amount, lasting)
+        except WebSearchError as error:
+            if check and not self._may_ignore(error):
+                runs.add(self._account, name, Amount() - amount)
+                with self._lock:
+                    self.added -= amount
+                raise
+            _log.warning("budget: %s", error)
+
+    def _may_ignore(self, error: WebSearchError) -> bool:
+        if self._budget.layer.on_file_error != "ignore":
+            return False
+        return isinstance(error, ConfigurationError | Unavailable)
 
     def _write(
         self, file: UsageFile, amount: Amount, limits: Sequence[Limit] = ()
@@ -273,36 +260,34 @@ class _Meter:
         effects.
         """
         with self._lock:
-            self._is_over, written = True, self._written
-        runs, file = self._budget.runs, self._budget.file
-        runs.add(self._account, self._budget.name, Amount() - self.added)
-        if file is not None and written != Amount():
-            try:
-                file.add(
-                    self._day,
-                    self._account.tenant,
-                    self._budget.name,
-                    Amount() - written,
-                )
-            except WebSearchError as error:
-                _log.warning("budget: %s", error)
+            self._is_over = True
+            written = self._written
+        name = self._budget.name
+        file = self._budget.file
+        self._budget.runs.add(self._account, name, Amount() - self.added)
+        if file is None or written == Amount():
+            return
+        try:
+            file.add(self._day, self._account.tenant, name, Amount() - written)
+        except WebSearchError as error:
+            _log.warning("budget: %s", error)
 
     def correct(self, answers: _Answers) -> Flow[None]:
         """Correct the estimate by what the service says it charged."""
-        if len(leaves(self._budget.inner)) == 1:
-            cost = correct(self._budget.name, self.estimate.price, self.added, answers)
-            if cost != self.added:
-                yield from self.add(cost - self.added, check=False)
+        if len(leaves(self._budget.inner)) > 1:
+            return
+        cost = correct(self._budget.name, self.estimate.price, self.added, answers)
+        if cost != self.added:
+            yield from self.add(cost - self.added, check=False)
 
     def announce(self) -> None:
         """Say what the call is charged."""
-        usd, spent = self.added.usd / MILLION, self.added.credits / MILLION
         emit(
             Charge(
                 provider=self._budget.name,
                 tenant=self._account.tenant,
-                usd=usd,
-                credits=spent,
+                usd=self.added.usd / MILLION,
+                credits=self.added.credits / MILLION,
             )
         )
 
@@ -319,11 +304,8 @@ class _Meter:
             self.sent += 1
             is_first = self.sent == 1
         try:
-            if (
-                isinstance(effect, Request)
-                and not is_first
-                and self.estimate.request != Amount()
-            ):
+            costs_more = not is_first and self.estimate.request != Amount()
+            if costs_more and isinstance(effect, Request):
                 yield from hold(effect, self.add(self.estimate.request))
             return (yield effect)
         except BaseException as error:

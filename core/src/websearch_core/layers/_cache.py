@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, Self, TypeVar
@@ -116,21 +115,7 @@ class Cache(Layer):
         check_numbers(self, "max_bytes", minimum=1, integer=True)
         if not isinstance(self.tenant, str):
             raise ConfigurationError("Cache: tenant: must be text")
-        is_backend = all(
-            callable(getattr(self.location, method, None)) for method in ("get", "set")
-        )
-        is_text = isinstance(self.location, str) and (
-            "://" not in self.location or self.location.startswith(SCHEMES)
-        )
-        if (
-            not (
-                self.location is None
-                or is_text
-                or isinstance(self.location, Path)
-                or is_backend
-            )
-            or self.location == ""
-        ):
+        if not _is_location(self.location):
             raise ConfigurationError(
                 "Cache: location: must be a path, a URL of Redis, or a backend with "
                 "get and set"
@@ -143,9 +128,9 @@ class Cache(Layer):
         """
         if short is True:
             return cls()
-        return (
-            cls(max_age=short) if isinstance(short, int | float) else super().of(short)
-        )
+        if isinstance(short, int | float):
+            return cls(max_age=short)
+        return super().of(short)
 
     @property
     def backend(self) -> CacheBackend:
@@ -164,6 +149,16 @@ class Cache(Layer):
         )
 
 
+def _is_location(value: object) -> bool:
+    """Return whether entries may be kept there: a path, a URL of Redis or a backend."""
+    if value is None or isinstance(value, Path):
+        return True
+    if isinstance(value, str):
+        return bool(value) and ("://" not in value or value.startswith(SCHEMES))
+    methods = [getattr(value, name, None) for name in ("get", "set")]
+    return all(map(callable, methods))
+
+
 class _CacheProvider(ProviderWrapper[Cache]):
     def __init__(
         self, layer: Cache, durable: Store, memory: Store, inner: Provider
@@ -178,37 +173,35 @@ class _CacheProvider(ProviderWrapper[Cache]):
             self._made_of = digest(description)
         may_be_kept = layer.ignore_terms or chain.may_be_recorded
         self._memory = memory
-        self._usual = durable if description and may_be_kept else memory
+        self._durable = memory
+        if description and may_be_kept:
+            self._durable = durable
 
     @property
     def _store(self) -> Store:
         """Where the entries of this caller are: in memory if not all that distinguishes
         it from others can be shown.
         """
-        return (
-            self._memory
-            if current_call().caller.own and not self.layer.tenant
-            else self._usual
-        )
+        if current_call().caller.own and not self.layer.tenant:
+            return self._memory
+        return self._durable
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        ask, what = partial(super().search, query), describe_query(query)
-        if what is None or not self._is_remote:
+        ask = partial(super().search, query)
+        description = describe_query(query)
+        if description is None or not self._is_remote:
             return (yield from ask())
-        response = yield from self._keep(self._key(what), SearchResponse, ask)
-        return (
-            response
-            if response.query == query.text
-            else response.model_copy(update={"query": query.text})
-        )
+        response = yield from self._keep(self._key(description), SearchResponse, ask)
+        if response.query == query.text:
+            return response
+        return response.model_copy(update={"query": query.text})
 
     def read(self, url: str, /) -> Flow[Page]:
         ask = partial(super().read, url)
         if not self._is_remote:
             return (yield from ask())
-        return name_page(
-            url, (yield from self._keep(self._key(describe_page(url)), Page, ask))
-        )
+        page = yield from self._keep(self._key(describe_page(url)), Page, ask)
+        return name_page(url, page)
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages, in one request for those that were not read earlier."""
@@ -218,45 +211,46 @@ class _CacheProvider(ProviderWrapper[Cache]):
             return (yield from read_each(self, urls))
         keys = [self._key(describe_page(url)) for url in urls]
         entries: list[Entry | None] = yield from self._load(Page, *keys)
-        fresh = {
-            url: entry
-            for url, entry in zip(urls, entries, strict=True)
-            if entry and self._is_fresh(entry)
-        }
-        others = [url for url in urls if url not in fresh]
+        fresh: dict[str, Entry] = {}
+        for url, entry in zip(urls, entries, strict=True):
+            if entry is not None and self._is_fresh(entry):
+                fresh[url] = entry
         began = monotonic()
-        try:
-            pages = (yield from super().read_many(others)) if others else []
-        except _FAILURES as failure:
-            pages = [*spread(failure, len(others))]
+        read = yield from self._read_rest([url for url in urls if url not in fresh])
         seconds = monotonic() - began
-        read = dict(zip(others, pages, strict=True))
-        new = {
-            key: self._make_entry(read[url])
-            for key, url in zip(keys, urls, strict=True)
-            if url in read
-        }
+        new: dict[str, Entry | None] = {}
+        for key, url in zip(keys, urls, strict=True):
+            if url in read:
+                new[key] = self._make_entry(read[url])
         yield from self._save(new)
         answers: list[Page | WebSearchError] = []
         for url, entry in zip(urls, entries, strict=True):
-            answer = (
-                self._give(fresh[url])
-                if url in fresh
-                else self._replace_failure(read[url], entry, seconds)
-            )
-            answers.append(
-                name_page(url, answer) if isinstance(answer, Page) else answer
-            )
+            if url in fresh:
+                answer = self._give(fresh[url])
+            else:
+                answer = self._replace_failure(read[url], entry, seconds)
+            if isinstance(answer, Page):
+                answer = name_page(url, answer)
+            answers.append(answer)
         return answers
+
+    def _read_rest(self, urls: Sequence[str]) -> Flow[dict[str, Page | WebSearchError]]:
+        """Read the pages that are not kept; a failure is that of each."""
+        if not urls:
+            return {}
+        try:
+            pages = yield from super().read_many(urls)
+        except _FAILURES as failure:
+            pages = [*spread(failure, len(urls))]
+        return dict(zip(urls, pages, strict=True))
 
     def _keep(self, key: str, kind: type[A], ask: Callable[[], Flow[A]]) -> Flow[A]:
         (entry,) = yield from self._load(kind, key)
         if entry and self._is_fresh(entry):
             answer: A | WebSearchError = self._give(entry)
         else:
-            answer = yield from self._ask(
-                key, entry, ask, Watch(entry.validators if entry else None)
-            )
+            watch = Watch(entry.validators) if entry else Watch()
+            answer = yield from self._ask(key, entry, ask, watch)
         if isinstance(answer, WebSearchError):
             raise answer
         return answer
@@ -296,11 +290,12 @@ class _CacheProvider(ProviderWrapper[Cache]):
     ) -> Flow[list[Entry | None]]:
         if current_call().is_fresh:
             return [None] * len(keys)
-        found: list[Entry | None] = yield from self._use(self._store.load, *keys)
-        return [
-            entry if entry and isinstance(entry.answer, (kind, PageNotFound)) else None
-            for entry in found
-        ]
+        entries: list[Entry | None] = yield from self._use(self._store.load, *keys)
+        kinds = (kind, PageNotFound)
+        for place, entry in enumerate(entries):
+            if entry is not None and not isinstance(entry.answer, kinds):
+                entries[place] = None
+        return entries
 
     def _make_entry(
         self, answer: SearchResponse | Page | WebSearchError, watch: Watch | None = None
@@ -308,28 +303,25 @@ class _CacheProvider(ProviderWrapper[Cache]):
         """Return an entry for an answer, or for a page that does not exist; None for
         other failures.
         """
-        if (
-            not isinstance(answer, SearchResponse | Page)
-            and getattr(answer, "status", None) not in _GONE
-        ):
+        if isinstance(answer, PageNotFound):
+            if answer.status not in _GONE:
+                return None
+        elif isinstance(answer, WebSearchError):
             return None
-        if not isinstance(answer, SearchResponse | Page | PageNotFound):
-            return None
-        return (
-            Entry.of(answer, watch.lifetime, watch.validators)
-            if watch
-            else Entry.of(answer)
-        )
+        if watch is None:
+            return Entry.of(answer)
+        return Entry.of(answer, watch.lifetime, watch.validators)
 
     def _save(
         self, entries: Mapping[str, Entry | None], *, erase: bool = False
     ) -> Flow[None]:
         """Keep *entries*; None for a key keeps what is there, or erases it."""
-        new = {
-            key: (one, self._find_ttl(one) if one else 1.0)
-            for key, one in entries.items()
-            if one or erase
-        }
+        new: dict[str, tuple[Entry | None, float]] = {}
+        for key, entry in entries.items():
+            if entry is not None:
+                new[key] = entry, self._find_ttl(entry)
+            elif erase:
+                new[key] = None, 1.0
         if new:
             # the answer is there, even if there is no more time to keep it
             with suppress(TimedOut):
@@ -342,26 +334,30 @@ class _CacheProvider(ProviderWrapper[Cache]):
         fresh, stale = self._find_bounds(entry)
         if entry.is_brief:
             return fresh
-        return max(
-            self.layer.max_age, fresh + max(stale, _ASK if entry.validators else 0.0)
-        )
+        if entry.validators:
+            stale = max(stale, _ASK)
+        return max(self.layer.max_age, fresh + stale)
 
     def _find_bounds(self, entry: Entry) -> tuple[float, float]:
         """Return the seconds for which *entry* is fresh, and then stale."""
-        fresh = min(self.layer.max_age, inf if entry.fresh is None else entry.fresh)
+        fresh = self.layer.max_age
+        if entry.fresh is not None:
+            fresh = min(fresh, entry.fresh)
         if entry.is_brief:
             return min(fresh, self.layer.not_found_max_age), 0.0
-        return fresh, min(
-            self.layer.stale_if_error, inf if entry.stale is None else entry.stale
-        )
+        stale = self.layer.stale_if_error
+        if entry.stale is not None:
+            stale = min(stale, entry.stale)
+        return fresh, stale
 
     def _use(self, work: Callable[..., Any], *arguments: Any) -> Flow[Any]:
         """Do *work* off the event loop; a blocking call needs no other thread for what
         ends soon by itself.
         """
-        with scope(
-            deadline=Deadline() if self._store.is_prompt else current_call().deadline
-        ):
+        deadline = current_call().deadline
+        if self._store.is_prompt:
+            deadline = Deadline()
+        with scope(deadline=deadline):
             return (yield AuxiliaryCall(work, *arguments))
 
     def _is_fresh(self, entry: Entry) -> bool:
@@ -369,11 +365,9 @@ class _CacheProvider(ProviderWrapper[Cache]):
         page that it began with.
         """
         fresh, _ = self._find_bounds(entry)
-        return entry.age < (
-            self.layer.max_age
-            if current_call().reads_on and not entry.missing
-            else fresh
-        )
+        if current_call().reads_on and not entry.missing:
+            fresh = self.layer.max_age
+        return entry.age < fresh
 
     def _give(
         self, entry: Entry, *, stale: bool = False, validated: bool = False
@@ -384,13 +378,11 @@ class _CacheProvider(ProviderWrapper[Cache]):
             )
         )
         answer: Any = entry.answer
-        seen = {"fetched_at": now()} if validated else {}
-        # nobody was asked
-        return (
-            answer
-            if isinstance(answer, PageNotFound)
-            else free(answer, outcomes=(), **seen)
-        )
+        if isinstance(answer, PageNotFound):
+            return answer
+        if validated:
+            return free(answer, outcomes=(), fetched_at=now())
+        return free(answer, outcomes=())  # nobody was asked
 
     def _replace_failure(
         self, answer: A | WebSearchError, entry: Entry | None, seconds: float
@@ -398,11 +390,9 @@ class _CacheProvider(ProviderWrapper[Cache]):
         """Return what *entry* holds if the service failed, after *seconds*, and it is
         not too old for that.
         """
-        if (
-            not isinstance(answer, _FAILURES)
-            or entry is None
-            or not self._may_stand_in(entry)
-        ):
+        if not isinstance(answer, _FAILURES) or entry is None:
+            return answer
+        if not self._may_stand_in(entry):
             return answer
         old: A = self._give(entry, stale=True)
         old = old.model_copy(
@@ -414,20 +404,14 @@ class _CacheProvider(ProviderWrapper[Cache]):
         )
 
     def _may_stand_in(self, entry: Entry | None) -> bool:
-        return (
-            entry is not None
-            and not entry.is_brief
-            and entry.age < sum(self._find_bounds(entry))
-        )
+        if entry is None or entry.is_brief:
+            return False
+        return entry.age < sum(self._find_bounds(entry))
 
     def _key(self, what: Sequence[Any]) -> str:
         caller = self._identity.caller()
-        whose = [
-            self.layer.tenant,
-            caller.tenant,
-            caller.policy,
-            "" if self.layer.tenant else caller.own,
-        ]
+        own = "" if self.layer.tenant else caller.own
+        whose = [self.layer.tenant, caller.tenant, caller.policy, own]
         return self._identity.of([VERSION, whose, self._made_of, what])
 
 
@@ -478,18 +462,20 @@ class Store:
 
     def load(self, *keys: str) -> list[Entry | None]:
         """Return the entry under each of *keys*, or None."""
-        found: list[Entry | None] = []
+        entries: list[Entry | None] = []
         for key in keys:
             data = self._try("get", key)
-            found.append(decode(data) if isinstance(data, bytes) else None)
-        return found
+            entry = decode(data) if isinstance(data, bytes) else None
+            entries.append(entry)
+        return entries
 
     def save(self, entries: dict[str, tuple[Entry | None, float]]) -> None:
         """Keep *entries*, each for its seconds; None, or what is not JSON, replaces
         what is there by nothing.
         """
         for key, (entry, ttl) in entries.items():
-            self._try("set", key, (encode(entry) if entry else None) or b"", ttl)
+            data = encode(entry) if entry else None
+            self._try("set", key, data or b"", ttl)
 
     def _try(self, method: str, *arguments: Any) -> Any:
         if time.monotonic() < self._retry_at[method]:

@@ -310,8 +310,8 @@ def check_part(part: Provider) -> None:
                 f"{kind}: inner: must be a provider, not {type(inner).__name__}"
             )
     check_port(part)
-    is_layer = bool(inner_of(part))
-    if is_layer and handles(part, "read") and not handles(part, "read_many"):
+    reads = bool(inner_of(part)) and handles(part, "read")
+    if reads and not handles(part, "read_many"):
         raise ConfigurationError(
             f"{kind} has read, but no read_many: "
             "pages that are read together would not pass through it"
@@ -475,8 +475,9 @@ def address(query: SearchQuery, provider: Provider, *group: Provider) -> SearchQ
     tables: dict[str, Any] = {}
     parameters: dict[str, Any] = {}
     for name, value in query.extra.items():
-        is_table = isinstance(value, Mapping)
-        if is_table and (name in names or is_known(name)):
+        if not isinstance(value, Mapping):
+            parameters[name] = value
+        elif name in names or is_known(name):
             tables[name] = value
         else:
             parameters[name] = value

@@ -100,8 +100,8 @@ def _merge_notes(answers: Iterable[Answer]) -> tuple[str, ...]:
     notes: list[str] = []
     for answer in answers:
         for note in answer.response.notes:
-            is_named = note.startswith(answer.name)
-            notes.append(note if is_named else f"{answer.name}: {note}")
+            prefix = "" if note.startswith(answer.name) else f"{answer.name}: "
+            notes.append(f"{prefix}{note}")
     return tuple(dict.fromkeys(notes))
 
 

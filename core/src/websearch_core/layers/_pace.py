@@ -8,6 +8,7 @@ import threading
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
+from typing import NamedTuple
 
 from .._runtime.forks import Restartable
 from .._runtime.scope import current_client
@@ -35,6 +36,14 @@ class Ticket:
     longest: float = 60.0  # seconds after which the request has ended, whatever happens
     client: Hashable = field(default_factory=current_client)
     has_left: bool = False
+
+
+class PaceLimits(NamedTuple):
+    """Seconds between requests, how many run at a time, and how many begin at once."""
+
+    interval: float
+    concurrent: int | None
+    burst: int
 
 
 class Pace(Restartable):
@@ -66,8 +75,8 @@ class Pace(Restartable):
         # requests that the service says it would still take
         self._left: float = math.inf
         self._sent = 0.0
-        self._interval, self._concurrent, self._burst = interval, concurrent, burst
-        self._given = interval, concurrent, burst
+        self._limits = PaceLimits(interval, concurrent, burst)
+        self._own_limits = self._limits  # before a host asked for a slower pace
         self._next = 0.0
         self._cooldowns: dict[str, float] = {}
         super().__init__()
@@ -101,9 +110,10 @@ class Pace(Restartable):
         send one at a time.
         """
         with self._lock:
-            usual, concurrent, burst = self._given
-            self._interval = max(interval, usual)
-            self._concurrent, self._burst = (1, 1) if interval else (concurrent, burst)
+            limits = self._own_limits
+            if interval:
+                limits = PaceLimits(max(interval, limits.interval), 1, 1)
+            self._limits = limits
 
     def find_cooldown(self, endpoint: str) -> float:
         """Return the seconds for which *endpoint* still wants no requests."""
@@ -118,17 +128,15 @@ class Pace(Restartable):
             if ticket.has_left:
                 return 0.0
             now = monotonic()
-            if cooldown := self._find_cooldown(ticket.endpoint, now):
+            cooldown = self._find_cooldown(ticket.endpoint, now)
+            if cooldown:
                 return cooldown
             ahead = self._count_ahead(ticket, now)
-            due = self._next + (ahead + 1 - self._burst) * self._interval - now
+            behind_next = ahead + 1 - self._limits.burst
+            due = self._next + behind_next * self._limits.interval - now
             if due > 0:
                 return due
-            is_full = (
-                self._concurrent is not None
-                and len(self._turns.held) >= self._concurrent
-            )
-            if ahead or is_full or self._is_held_back(now):
+            if ahead or self._is_full(now):
                 return _BLINK
             self._send(ticket)
             return 0.0
@@ -155,71 +163,84 @@ class Pace(Restartable):
         Limits of a day or longer (*below*) are left to the service: it may sell more,
         and says so if not.
         """
-        if self._welcome is not None:
-            left = [
-                limit.remaining
-                for limit in limits
-                if limit.limit != 0 and (limit.window or 0) < below
-            ]
-            self._left = min(
-                (number for number in left if number is not None), default=math.inf
-            )
-            if was_refused:
-                self._welcome, self._step = (
-                    max(1.0, self._welcome / 2),
-                    max(self._step / 2, _LEAST_STEP),
-                )
-            elif self._turns.waiting:
-                self._welcome += self._step
-        unsaid = (
-            [_LATE] if self._welcome is not None and was_refused and not limits else []
-        )
-        waits = unsaid + [
-            wait
-            for one in limits
-            if one.is_exhausted and 0 < (wait := _until_reset(one, below)) < below
-        ]
+        has_slow_start = self._welcome is not None
+        if has_slow_start:
+            self._left = _count_left(limits, below)
+            self._adapt(was_refused)
+        waits: list[float] = []
+        says_nothing = was_refused and not limits
+        if says_nothing and has_slow_start:
+            waits.append(_LATE)
+        for limit in limits:
+            wait = _until_reset(limit, below)
+            if limit.is_exhausted and 0 < wait < below:
+                waits.append(wait)
         if waits:
             self._start_cooldown(endpoint, min(max(waits), _LONGEST_COOLDOWN))
+
+    def _adapt(self, was_refused: bool) -> None:
+        """Change how many requests are welcome: half as many, or some more."""
+        assert self._welcome is not None
+        if was_refused:
+            self._welcome = max(1.0, self._welcome / 2)
+            self._step = max(self._step / 2, _LEAST_STEP)
+        elif self._turns.waiting:
+            self._welcome += self._step
 
     def _start_cooldown(self, endpoint: str, seconds: float) -> None:
         with self._lock:
             now = monotonic()
+            cooldowns = self._cooldowns.items()
             self._cooldowns = {
-                there: until for there, until in self._cooldowns.items() if until > now
+                place: until for place, until in cooldowns if until > now
             }
-            self._cooldowns[endpoint] = max(
-                self._cooldowns.get(endpoint, 0), now + seconds
-            )
+            until = max(self._cooldowns.get(endpoint, 0), now + seconds)
+            self._cooldowns[endpoint] = until
 
     def _send(self, ticket: Ticket) -> None:
         self._sent = monotonic()
-        self._next = max(self._next, self._sent) + self._interval
+        self._next = max(self._next, self._sent) + self._limits.interval
         self._turns.give(ticket.client, ticket)
+
+    def _is_full(self, now: float) -> bool:
+        concurrent = self._limits.concurrent
+        if concurrent is not None and len(self._turns.held) >= concurrent:
+            return True
+        return self._is_held_back(now)
 
     def _is_held_back(self, now: float) -> bool:
         """Return whether an answer should come first, which is not waited for if it is
         late.
         """
-        most = (
-            max(1, min(int(self._welcome), self._left))
-            if self._welcome is not None
-            else math.inf
-        )
-        return len(self._turns.held) >= most and now - self._sent < _LATE
+        if self._welcome is None:
+            return False
+        welcome = max(1, min(int(self._welcome), self._left))
+        return len(self._turns.held) >= welcome and now - self._sent < _LATE
 
     def _find_cooldown(self, endpoint: str, now: float) -> float:
         return max(0.0, self._cooldowns.get(endpoint, 0.0) - now)
 
     def _count_ahead(self, ticket: Ticket, now: float) -> int:
-        return self._turns.count_ahead(
-            ticket.client,
-            ticket,
-            lambda one: not self._find_cooldown(one.endpoint, now),
-        )
+        def may_be_sent(other: Ticket) -> bool:
+            return not self._find_cooldown(other.endpoint, now)
+
+        return self._turns.count_ahead(ticket.client, ticket, may_be_sent)
+
+
+def _count_left(limits: Sequence[RateLimit], below: float) -> float:
+    """Return how many requests are left in windows shorter than *below*."""
+    left = math.inf
+    for limit in limits:
+        if limit.limit == 0 or limit.remaining is None:
+            continue
+        if (limit.window or 0) < below:
+            left = min(left, limit.remaining)
+    return left
 
 
 def _until_reset(limit: RateLimit, below: float) -> float:
     if (limit.window or 0) >= below:
         return 0.0
-    return (limit.window or 0.0) if limit.reset is None else limit.reset
+    if limit.reset is None:
+        return limit.window or 0.0
+    return limit.reset

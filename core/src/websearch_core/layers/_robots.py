@@ -106,7 +106,8 @@ class RobotsFiles:
     """
 
     def __init__(self, user_agent: str = _USER_AGENT, max_age: float = _DAY) -> None:
-        self._user_agent, self._max_age = user_agent, max_age
+        self._user_agent = user_agent
+        self._max_age = max_age
         self._flights = Flights()
         self._lock = threading.Lock()
         # with when each expires
@@ -195,14 +196,12 @@ class RobotsFiles:
             )
 
     def _perform(self, effect: Request | Call) -> Flow[Any]:
-        if (
-            isinstance(effect, Request)
-            and effect.guarded
-            and not isinstance(effect, Auxiliary)
-        ):
-            delay = yield from hold(effect, self.check(effect.url, effect.headers))
-            effect = replace(effect, crawl_delay=delay)
-        return (yield effect)
+        if isinstance(effect, Auxiliary) or not isinstance(effect, Request):
+            return (yield effect)
+        if not effect.guarded:  # it goes to a service
+            return (yield effect)
+        delay = yield from hold(effect, self.check(effect.url, effect.headers))
+        return (yield replace(effect, crawl_delay=delay))
 
     def _fetch(self, site: _Site, url: str, headers: Mapping[str, str]) -> Flow[Rules]:
         there = urljoin(url, "/robots.txt")
@@ -229,21 +228,21 @@ class RobotsFiles:
                 f"is not read",
                 status=response.status,
             )
-        text = (
-            response.content.decode("utf-8", "replace")
-            if 200 <= response.status < 300
-            else ""
-        )
+        text = ""
+        if 200 <= response.status < 300:
+            text = response.content.decode("utf-8", "replace")
         if response.truncated:  # the line that the limit cut would mean something else
             text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
-        stated = _MAX_AGE.search(response.headers.get("cache-control", ""))
-        age = (
-            min(max(float(stated[1]), _MIN_AGE), self._max_age)
-            if stated
-            else self._max_age
-        )
+        age = self._max_age
+        max_age = _MAX_AGE.search(response.headers.get("cache-control", ""))
+        if max_age:
+            age = min(max(float(max_age[1]), _MIN_AGE), self._max_age)
         parse = partial(Rules, text, self._user_agent)
-        rules: Rules = parse() if len(text) <= _PROMPT else (yield AuxiliaryCall(parse))
+        rules: Rules
+        if len(text) <= _PROMPT:
+            rules = parse()
+        else:
+            rules = yield AuxiliaryCall(parse)
         with self._lock:
             self._drop(site)
             self._kept[site] = rules, time.monotonic() + age
@@ -253,8 +252,10 @@ class RobotsFiles:
         return rules
 
     def _drop(self, site: _Site) -> None:
-        if (old := self._kept.pop(site, None)) is not None:
-            self._size -= 1000 + old[0].size
+        entry = self._kept.pop(site, None)
+        if entry is not None:
+            rules, _ = entry
+            self._size -= 1000 + rules.size
 
 
 def _ask(url: str, headers: Mapping[str, str], hop: int) -> Flow[Response]:
@@ -351,18 +352,15 @@ class _RobotsProvider(ProviderWrapper[Robots]):
             contain_bugs(partial(self.files.check, url), self.name) for url in urls
         ]
         checked: list[float | errors.WebSearchError] = yield Gather(checks)
-        answers = {
-            url: one
-            for url, one in zip(urls, checked, strict=True)
-            if isinstance(one, errors.WebSearchError)
-        }
+        answers: dict[str, Page | errors.WebSearchError] = {}
+        for url, refusal in zip(urls, checked, strict=True):
+            if isinstance(refusal, errors.WebSearchError):
+                answers[url] = refusal
         allowed = [url for url in urls if url not in answers]
-        pages = (yield from super().read_many(allowed)) if allowed else []
-        ended = yield Gather(
-            [
-                self.files.check_end(url, page)
-                for url, page in zip(allowed, pages, strict=True)
-            ]
-        )
-        answers |= zip(allowed, ended, strict=True)
+        if not allowed:
+            return [answers[url] for url in urls]
+        pages = yield from super().read_many(allowed)
+        read = zip(allowed, pages, strict=True)
+        ends = yield Gather([self.files.check_end(url, page) for url, page in read])
+        answers |= zip(allowed, ends, strict=True)
         return [answers[url] for url in urls]

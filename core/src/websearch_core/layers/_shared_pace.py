@@ -9,14 +9,13 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from ..errors import ConfigurationError
 from ._caching.redis import SCHEMES, connect
-from ._pace import Pace, Ticket
+from ._pace import Pace, PaceLimits, Ticket
 
 T = TypeVar("T")
-_Limits: TypeAlias = tuple[float, int | None, int]
 
 _PREFIX = "websearch-throttle:"
 _RETRY_AFTER = 10.0  # seconds for which a Redis that failed is left alone
@@ -32,7 +31,8 @@ _log = logging.getLogger(__name__)
 # key would hold up everybody for ever.
 _ADMIT = """
 local next_key, leases, cooldown = KEYS[1], KEYS[2], KEYS[3]
-local interval, burst, concurrent = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local interval, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
+local concurrent = tonumber(ARGV[3])
 local lease, ticket = tonumber(ARGV[4]), ARGV[5]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
@@ -57,12 +57,15 @@ if concurrent > 0 then
 end
 if interval > 0 then
   local following = math.max(due, now) + interval
-  redis.call('SET', next_key, string.format('%.3f', following), 'PX', math.ceil(following - now) + 1000)
+  local life = math.ceil(following - now) + 1000
+  redis.call('SET', next_key, string.format('%.3f', following), 'PX', life)
 end
 return 0
 """
 _START_COOLDOWN = """
-if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], '', 'PX', ARGV[1]) end
+if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then
+  redis.call('SET', KEYS[1], '', 'PX', ARGV[1])
+end
 """
 
 
@@ -74,12 +77,12 @@ class SharedLimits:
     def __init__(self, url: str) -> None:
         if not isinstance(url, str) or not url.startswith(SCHEMES):
             raise ConfigurationError(
-                "Throttle: shared: must be a URL of Redis, such as redis://localhost:6379/0"
+                "Throttle: shared: must be a URL of Redis, such as "
+                "redis://localhost:6379/0"
             )
         self._client = connect(url, "a throttle", "Throttle: shared")
-        self._admit, self._start_cooldown = map(
-            self._client.register_script, (_ADMIT, _START_COOLDOWN)
-        )
+        self._admit = self._client.register_script(_ADMIT)
+        self._start_cooldown = self._client.register_script(_START_COOLDOWN)
         self._retry_at = 0.0
         self._is_down = False
 
@@ -92,27 +95,30 @@ class SharedLimits:
         return SharedPace(self, key, *limits, slow_start=slow_start)
 
     def admit(
-        self, key: str, ticket: str, endpoint: str, limits: _Limits, longest: float
+        self, key: str, ticket: str, endpoint: str, limits: PaceLimits, longest: float
     ) -> float | None:
         """Return 0 if the request *ticket* may be sent now, which is then counted, or
         else the seconds to wait; None if Redis does not answer. The request has ended
         after *longest* seconds, whatever happens.
         """
-        interval, concurrent, burst = limits
         keys = [
             _name(key, "next"),
             _name(key, "leases"),
             _name(key, "cooldown", endpoint),
         ]
         numbers = [
-            f"{interval * 1000:.3f}",
-            burst,
-            concurrent or 0,
+            f"{limits.interval * 1000:.3f}",
+            limits.burst,
+            limits.concurrent or 0,
             math.ceil(longest * 1000),
             ticket,
         ]
         wait: int | None = self._try(lambda: self._admit(keys=keys, args=numbers))
-        return None if wait is None else _POLL if wait < 0 else wait / 1000
+        if wait is None:
+            return None
+        if wait < 0:
+            return _POLL
+        return wait / 1000
 
     def release(self, key: str, ticket: str) -> None:
         """Count a request no longer, since it has ended."""
@@ -120,10 +126,8 @@ class SharedLimits:
 
     def start_cooldown(self, key: str, endpoint: str, seconds: float) -> None:
         """Let nobody send anything to *endpoint* for some time."""
-        keys, milliseconds = (
-            [_name(key, "cooldown", endpoint)],
-            math.ceil(seconds * 1000),
-        )
+        keys = [_name(key, "cooldown", endpoint)]
+        milliseconds = math.ceil(seconds * 1000)
         self._try(lambda: self._start_cooldown(keys=keys, args=[milliseconds]))
 
     def _try(self, ask: Callable[[], T]) -> T | None:
@@ -167,28 +171,24 @@ class SharedPace(Pace):
         slow_start: bool = False,
     ) -> None:
         super().__init__(*limits, slow_start=slow_start)
-        self._shared, self._key = shared, key
+        self._shared = shared
+        self._key = key
         self._leases: dict[Ticket, tuple[str, str]] = {}
 
     def wait(self, ticket: Ticket) -> float:
         """Return what `Pace.wait` does; it may block while Redis answers."""
         with self._lock:
             now = monotonic()
-            has_to_wait = self._find_cooldown(
-                ticket.endpoint, now
-            ) or self._is_held_back(now)
-            is_first = not (
-                ticket.has_left or has_to_wait or self._count_ahead(ticket, now)
-            )
-            limits = self._interval, self._concurrent, self._burst
-        if not is_first:
+            limits = self._limits
+            is_next = self._is_next(ticket, now)
+        if not is_next:
             return super().wait(ticket)
         lease = self._key(), secrets.token_hex(8)
         wait = self._shared.admit(*lease, ticket.endpoint, limits, ticket.longest)
         if wait is None:
             return super().wait(ticket)
         with self._lock:
-            is_counted = not wait and limits[1] is not None
+            is_counted = not wait and limits.concurrent is not None
             if not wait and not ticket.has_left:
                 self._send(ticket)
                 if is_counted:
@@ -198,10 +198,19 @@ class SharedPace(Pace):
             self._shared.release(*lease)
         return wait
 
+    def _is_next(self, ticket: Ticket, now: float) -> bool:
+        """Return whether only Redis may still hold the request back."""
+        if ticket.has_left or self._find_cooldown(ticket.endpoint, now):
+            return False
+        if self._is_held_back(now):
+            return False
+        return not self._count_ahead(ticket, now)
+
     def leave(self, ticket: Ticket) -> None:
         """Give the slot back, to other processes in the background."""
         super().leave(ticket)
-        if lease := self._leases.pop(ticket, None):
+        lease = self._leases.pop(ticket, None)
+        if lease is not None:
             _in_background(self._shared.release, *lease)
 
     def _start_cooldown(self, endpoint: str, seconds: float) -> None:
@@ -224,7 +233,11 @@ def _name(key: str, kind: str, endpoint: str = "") -> str:
     """Return a name that reveals neither a site nor an endpoint. Names of one *key* are
     on one node of a cluster.
     """
-    whose, where = (
-        hashlib.sha256(text.encode()).hexdigest()[:32] for text in (key, endpoint)
-    )
-    return f"{_PREFIX}{{{whose}}}:{kind}" + (f":{where}" if endpoint else "")
+    name = f"{_PREFIX}{{{_hash(key)}}}:{kind}"
+    if endpoint:
+        name += f":{_hash(endpoint)}"
+    return name
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

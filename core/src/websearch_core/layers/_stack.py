@@ -50,8 +50,8 @@ class Stack:
         layers around them.
 
         Layers that do nothing about *role* are skipped. A provider that already has
-        layers gets none of the defaults; those of the list go around it. *combine* makes
-        one of several if no layer of the stack does, or not for that role.
+        layers gets none of the defaults; those of the list go around it. *combine*
+        makes one of several if no layer of the stack does, or not for that role.
         """
         default = list(self._default)
         if len(providers) > 1:

@@ -123,10 +123,13 @@ class Throttle(Layer):
         for name in ("requests_per_second", "host_requests_per_second"):
             if getattr(self, name) == 0:
                 raise ConfigurationError(f"Throttle: {name}: must be more than 0")
+        self._check_rate_limiter()
+
+    def _check_rate_limiter(self) -> None:
+        if self.rate_limiter is None:
+            return
         acquire = getattr(self.rate_limiter, "acquire", None)
-        if self.rate_limiter is not None and (
-            isinstance(self.rate_limiter, type) or not callable(acquire)
-        ):
+        if isinstance(self.rate_limiter, type) or not callable(acquire):
             raise ConfigurationError(
                 "rate_limiter: must be an object with a method acquire(), such as a "
                 "BaseRateLimiter"
@@ -144,11 +147,9 @@ class Throttle(Layer):
         """
         if isinstance(short, str):
             return cls(shared=short)
-        return (
-            super().of(short)
-            if isinstance(short, cls | int | float)
-            else cls(rate_limiter=short)
-        )
+        if isinstance(short, cls | int | float):
+            return super().of(short)
+        return cls(rate_limiter=short)
 
     def start(self) -> Callable[[Provider], Provider]:
         """Return a function that puts this around a provider; hosts of pages have the
@@ -159,36 +160,26 @@ class Throttle(Layer):
             from ._shared_pace import SharedLimits
 
             limits = SharedLimits(self.shared)
-        return partial(
-            _ThrottleProvider,
-            self,
-            Hosts(self.host_requests_per_second, self.host_concurrent, limits),
-        )
+        hosts = Hosts(self.host_requests_per_second, self.host_concurrent, limits)
+        return partial(_ThrottleProvider, self, hosts)
 
 
 class _ThrottleProvider(ProviderWrapper[Throttle]):
     def __init__(self, layer: Throttle, hosts: Hosts, inner: Provider) -> None:
         super().__init__(layer, inner)
-        found = leaves(inner)
-        rate = (
-            layer.requests_per_second
-            or _strictest(found, "requests_per_second")
-            or math.inf
-        )
-        self.concurrent: int | None = layer.concurrent or _strictest(
-            found, "concurrent"
-        )
-        self._hosts, self._fetches = hosts, any(map(opens_pages, found))
-        self.interval: float = 1 / rate
-        is_unknown = (
-            not self.concurrent and math.isinf(rate) and not layer.requests_per_second
-        )
-        slow_start = is_unknown and any(
-            _is_public(one) and needs_network(one) for one in found
-        )
-        limits = self.interval, self.concurrent
+        services = leaves(inner)
+        rate = layer.requests_per_second or _strictest(services, "requests_per_second")
+        concurrent = layer.concurrent or _strictest(services, "concurrent")
+        self.concurrent: int | None = concurrent
+        self.interval: float = 1 / (rate or math.inf)
+        self._hosts = hosts
+        self._fetches = any(map(opens_pages, services))
         self._pace = _make_pace(
-            hosts.shared, partial(_identify, found), *limits, slow_start=slow_start
+            hosts.shared,
+            partial(_identify, services),
+            self.interval,
+            concurrent,
+            slow_start=not rate and not concurrent and any(map(_is_shy, services)),
         )
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
@@ -211,16 +202,14 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
             nonlocal sends_requests
             if isinstance(effect, Request):
                 sends_requests = True
-                return (
-                    yield from self._send(
-                        effect, effect.url if effect.guarded else None
-                    )
-                )
+                page = effect.url if effect.guarded else None
+                return (yield from self._send(effect, page))
             # A provider without requests leaves sending to a library, such as the
             # vendor's, in a Call.
             if sends_requests or isinstance(effect, Auxiliary):
                 return (yield effect)
-            return (yield from self._send(effect, url if fetches else None))
+            page = url if fetches else None
+            return (yield from self._send(effect, page))
 
         return intercept(flow, perform)
 
@@ -228,21 +217,18 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
         """Send a request, or call a library, when it is time; *page* is the URL that is
         fetched, None for a service.
         """
-        pace = self._pace if page is None else self._hosts.find(page)
-        endpoint = (
-            effect.url.partition("?")[0]
-            if isinstance(effect, Request) and page is None
-            else ""
-        )
+        pace = self._pace
+        endpoint = ""
+        if page is not None:
+            pace = self._hosts.find(page)
+        elif isinstance(effect, Request):
+            endpoint = effect.url.partition("?")[0]
         left = time_left()
         if self.layer.rate_limiter is not None:
             with waiting_for_turn():
                 yield from hold(effect, wait_for(self.layer.rate_limiter, self.name))
-        if (
-            page is not None
-            and isinstance(effect, Request)
-            and not isinstance(effect, Auxiliary)
-        ):
+        is_page = page is not None and not isinstance(effect, Auxiliary)
+        if is_page and isinstance(effect, Request):
             pace.slow_down(effect.crawl_delay)
         ticket = Ticket(endpoint, min(left, _LONGEST_REQUEST))
         release = releasing(partial(pace.leave, ticket))
@@ -255,17 +241,23 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
             answer = yield effect
         finally:
             release.close()
-        if isinstance(answer, Response) and (page is None or answer.status in _BUSY):
-            below = DAY if page is None else math.inf
-            pace.learn(
-                endpoint,
-                answer.rate_limits,
-                below=below,
-                was_refused=answer.status == _TOO_MANY,
-            )
-        elif page is None:
-            pace.learn(endpoint, ())
+        self._learn(pace, endpoint, answer, of_host=page is not None)
         return answer
+
+    def _learn(self, pace: Pace, endpoint: str, answer: Any, *, of_host: bool) -> None:
+        """Learn the limits from an answer; a host's only while it is busy."""
+        if not isinstance(answer, Response):
+            if not of_host:
+                pace.learn(endpoint, ())
+            return
+        if of_host and answer.status not in _BUSY:
+            return
+        pace.learn(
+            endpoint,
+            answer.rate_limits,
+            below=math.inf if of_host else DAY,
+            was_refused=answer.status == _TOO_MANY,
+        )
 
     def _wait(
         self, pace: Pace, ticket: Ticket, left: float, *, of_host: bool
@@ -283,12 +275,8 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
                 wait = pace.wait(ticket)
             if not wait:
                 return
-            self._check_time(
-                wait,
-                pace.find_cooldown(ticket.endpoint),
-                min(left, time_left()),
-                of_host=of_host,
-            )
+            cooldown = pace.find_cooldown(ticket.endpoint)
+            self._check_time(wait, cooldown, min(left, time_left()), of_host=of_host)
             if not announced:
                 announced = True
                 events.emit(
@@ -302,24 +290,21 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
         """Raise an error if the wait is too long; *cooldown* is how long the service or
         host wants no requests.
         """
-        is_patient = not cooldown or current_call().patience.allows(cooldown)
-        if (
-            of_host
-            and cooldown
-            and (cooldown > min(_LONGEST_HOST_COOLDOWN, left) or not is_patient)
-        ):
-            why = f"the page's host asked to be left alone for another {cooldown:.0f} s"
-        elif not is_patient:
-            why = f"the service asked to be left alone for another {cooldown:.0f} s"
-        elif wait > (left if cooldown or of_host else time_left()):
-            whose = (
-                "the limits for the page's host ask"
-                if of_host
-                else "the service's limits ask"
-            )
+        who = "the page's host" if of_host else "the service"
+        is_too_long = bool(cooldown) and not current_call().patience.allows(cooldown)
+        if of_host and cooldown > min(_LONGEST_HOST_COOLDOWN, max(left, 0.0)):
+            is_too_long = True
+        if not cooldown and not of_host:
+            left = time_left()
+        if is_too_long:
+            why = f"{who} asked to be left alone for another {cooldown:.0f} s"
+        elif wait > left:
+            limits = "the service's limits ask"
+            if of_host:
+                limits = "the limits for the page's host ask"
             why = (
-                f"{whose} for a wait of {wait:.1f} s, which is longer than the time "
-                f"left"
+                f"{limits} for a wait of {wait:.1f} s, which is longer than the time "
+                "left"
             )
         else:
             return
@@ -349,30 +334,34 @@ def _identify(providers: Sequence[Provider]) -> str:
     """Return a text that is the same for all who use the same service with the same
     key; it does not reveal the key.
     """
-    return "".join(
-        Identity(one).of(["throttle", one.name, sorted(destinations(one).values())])
-        for one in providers
-    )
+    parts: list[str] = []
+    for provider in providers:
+        places = sorted(destinations(provider).values())
+        parts.append(Identity(provider).of(["throttle", provider.name, places]))
+    return "".join(parts)
 
 
 def _strictest(
     providers: Sequence[Provider], limit: Literal["requests_per_second", "concurrent"]
 ) -> Any:
-    stated = [
-        getattr(one, "limits", {}).get(limit) for one in providers if _is_public(one)
-    ]
-    return min((value for value in stated if value), default=None)
+    public = filter(_is_public, providers)
+    values = [getattr(provider, "limits", {}).get(limit) for provider in public]
+    return min(filter(None, values), default=None)
+
+
+def _is_shy(provider: Provider) -> bool:
+    """Return whether requests should begin slowly: a service with unknown limits."""
+    return _is_public(provider) and needs_network(provider)
 
 
 def _is_public(provider: Provider) -> bool:
     """Return whether the limits of the service apply: not to a server of one's own."""
     if opens_pages(provider):
         return False
-    if not is_dataclass(provider) or not any(
-        one.name == "base_url" for one in fields(provider)
-    ):
+    if not is_dataclass(provider):
         return True
-    return is_vendor(provider)
+    names = {field.name for field in fields(provider)}
+    return "base_url" not in names or is_vendor(provider)
 
 
 class RateLimiter(Protocol):
@@ -414,11 +403,9 @@ class Hosts:
         concurrent: int | None,
         shared: SharedLimits | None = None,
     ) -> None:
-        self._requests_per_second, self._concurrent, self.shared = (
-            requests_per_second,
-            concurrent,
-            shared,
-        )
+        self._requests_per_second = requests_per_second
+        self._concurrent = concurrent
+        self.shared = shared
         self._paces: dict[str, Pace] = {}
         self._many = _MANY
         self._lock = threading.Lock()
@@ -427,26 +414,31 @@ class Hosts:
         """Return the queue of the host of *url*."""
         host = find_host(url)
         with self._lock:
-            if host not in self._paces:
-                if len(self._paces) >= self._many:
-                    self._paces = {
-                        name: pace
-                        for name, pace in self._paces.items()
-                        if not pace.is_idle
-                    }
-                    self._many = max(_MANY, 2 * len(self._paces))
-                self._paces[host] = _make_pace(
-                    self.shared, partial(str, host), *self._limits(host)
-                )
-            return self._paces[host]
+            pace = self._paces.get(host)
+            if pace is not None:
+                return pace
+            if len(self._paces) >= self._many:
+                self._drop_idle()
+            pace = _make_pace(self.shared, partial(str, host), *self._limits(host))
+            self._paces[host] = pace
+            return pace
+
+    def _drop_idle(self) -> None:
+        paces = self._paces.items()
+        self._paces = {host: pace for host, pace in paces if not pace.is_idle}
+        self._many = max(_MANY, 2 * len(self._paces))
 
     def _limits(self, host: str) -> tuple[float, int | None, int]:
         """Return interval, number at a time and burst: none by default for a host that
         only ``internal`` can open.
         """
-        own = _is_own(host)
-        rate = self._requests_per_second or (math.inf if own else 1 / _INTERVAL)
-        return 1 / rate, self._concurrent or (None if own else _CONCURRENT), _BURST
+        rate = 1 / _INTERVAL
+        concurrent: int | None = _CONCURRENT
+        if _is_own(host):
+            rate = math.inf
+            concurrent = None
+        interval = 1 / (self._requests_per_second or rate)
+        return interval, self._concurrent or concurrent, _BURST
 
 
 def _is_own(host: str) -> bool:
