@@ -10,6 +10,7 @@ from websearch_core import Page, SearchResponse, SearchResult
 from websearch_core._cli.rows import Rows
 from websearch_core.errors import ConfigurationError, PageNotFound, TimedOut
 
+needs_links = pytest.mark.skipif(os.name != "posix", reason="makes links and pipes")
 SEA = "https://sea.example/kelp"
 
 
@@ -293,3 +294,116 @@ def test_answers_of_searches_are_rows_too(tmp_path):
 
     assert again["changed"] == "same"
     assert next(iter(lines_of(path)[0].items())) == ("query", "kelp")
+
+
+def write_page(folder, content="Brown algae."):
+    with Rows(f"{folder}/", refresh=True) as rows:
+        return rows.add(SEA, page_of(content=content))["file"]
+
+
+@needs_links
+@pytest.mark.parametrize("name", ["index.jsonl", "index.jsonl.part"])
+def test_a_link_in_a_folder_is_not_followed_by_the_rows(tmp_path, name):
+    folder = tmp_path / "pages"
+    write_page(folder)
+    target = tmp_path / "elsewhere"
+    target.write_text("")
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).symlink_to(target)
+
+    for refresh in (False, True) if name == "index.jsonl" else (True,):
+        with pytest.raises(ConfigurationError, match="is a symbolic link"):
+            Rows(f"{folder}/", refresh=refresh)
+    assert target.read_text() == ""
+
+
+@needs_links
+def test_links_in_a_folder_are_not_followed_by_the_texts(tmp_path):
+    name = write_page(tmp_path / "first")
+    folder, target = tmp_path / "pages", tmp_path / "elsewhere"
+    folder.mkdir()
+    target.write_text("mine")
+    for link in (name, f".{name}.part", f"{name}.part", "index.jsonl.rest"):
+        (folder / link).symlink_to(target)
+
+    assert write_page(folder) == name
+
+    assert target.read_text() == "mine"
+    assert "Brown algae." in (folder / name).read_text()
+    assert not (folder / name).is_symlink()
+
+
+@needs_links
+def test_a_link_does_not_bring_its_target_into_the_output(tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("---\n---\n\nmine\n")
+    folder = tmp_path / "pages"
+    name = write_page(folder)
+    (folder / name).unlink()
+    (folder / name).symlink_to(secret)
+
+    with Rows(f"{folder}/") as rows:
+        assert rows.recall(SEA).content == ""
+
+
+@needs_links
+def test_a_pipe_in_the_place_of_the_rows_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "index.jsonl")
+
+    with pytest.raises(ConfigurationError, match="is not a regular file"):
+        Rows(f"{tmp_path}/")
+
+
+@needs_links
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs root")
+def test_a_link_of_another_user_does_not_choose_the_output(tmp_path):
+    target, link = tmp_path / "target", tmp_path / "pages.jsonl"
+    link.symlink_to(target)
+    os.chown(link, 65534, 65534, follow_symlinks=False)
+
+    with pytest.raises(ConfigurationError, match="a symbolic link of another user"):
+        Rows(str(link))
+    assert not target.exists()
+
+
+ODD = {
+    "nested deeply": '"x": ' + "[" * 50_000 + "]" * 50_000,
+    "a list as its file": '"status": "success", "error": null, "file": ["x"]',
+    "a number as its hash": '"status": "success", "error": null, "hash": 3',
+    "a file above": '"status": "success", "error": null, "file": "../own.md"',
+    "a file by a way around": '"status": "success", "error": null, "file": "x/../own.md"',
+    "another file": '"status": "success", "error": null, "file": "own.md"',
+    "an error without a code": '"status": "error", "error": {"temporary": true}',
+    "a code that is a list": '"status": "error", "error": {"code": ["x"]}',
+    "a status of another kind": '"status": 7, "error": null',
+}
+
+
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("answer", [page_of(), TimedOut("no answer")])
+def test_a_row_that_we_cannot_have_written_counts_for_nothing(tmp_path, odd, answer):
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    for own in (folder / "own.md", tmp_path / "own.md"):
+        own.write_text("---\n---\n\nmy notes\n")
+    (folder / "index.jsonl").write_text(f'{{"url": "{SEA}", {odd}}}\n')
+
+    with Rows(f"{folder}/") as rows:
+        assert rows.find(SEA) is None
+        assert rows.recall(SEA).content == ""
+    with Rows(f"{folder}/", refresh=True) as rows:
+        row = rows.add(SEA, answer)
+
+    assert row["changed"] in ("new", None)
+    assert lines_of(folder / "index.jsonl") == [row]
+    assert (folder / "own.md").exists()
+    assert (tmp_path / "own.md").exists()
+
+
+def test_a_row_whose_facts_have_other_kinds_recalls_an_empty_page(tmp_path):
+    path = tmp_path / "pages.jsonl"
+    facts = '"status": "success", "error": null, "links": 7, "title": {"a": 1}'
+    path.write_text(f'{{"url": "{SEA}", {facts}}}\n')
+
+    with Rows(str(path)) as rows:
+        assert rows.recall(SEA).links == page_of().links

@@ -10,7 +10,6 @@ import asyncio
 import json
 import os
 import re
-import stat
 import sys
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
@@ -24,8 +23,10 @@ from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 import typer
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from .. import errors
+from .._runtime.owners import check_links
 from .._runtime.threads import in_thread
 from .._text.escaping import escape_json, escape_line
 from .._text.quantity import quantity
@@ -34,6 +35,14 @@ from ..layers._caching.http import UNCHANGED, Validators
 from ..models import Page, SearchResponse
 from ..render import row_as_json
 from .output import exit_code, show_progress
+from .outputs import (
+    find_mode,
+    is_regular,
+    open_to_append,
+    open_to_read,
+    read_text,
+    replacing,
+)
 
 # what stands before that of a row
 _ERROR = re.compile(', "(?:status": "error", "error|refresh_error)": (?={)')
@@ -53,6 +62,27 @@ _INDEX = "index.jsonl"  # in a folder: the rows, whose texts stand in files of t
 # what a crawl goes on with
 _RECALLED = ("url", "final_url", "title", "content", "canonical_url", "links")
 _FACTS = ("url", "title", "fetched_at", "hash")  # at the top of such a file
+
+
+class _Error(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    code: str
+    temporary: bool = False
+
+
+class _Row(BaseModel):
+    """What we use of a row that stands in the output. Who wrote it is not known."""
+
+    model_config = ConfigDict(extra="allow")
+
+    status: str | None = None
+    error: _Error | None = None
+    refresh_error: _Error | None = None
+    file: str | None = None
+    hash: str | None = None
+    changed: str | None = None
+    fetched_at: str | None = None
 
 
 class Rows:
@@ -81,15 +111,16 @@ class Rows:
         if self.folder is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
         self.path = self.folder / _INDEX if self.folder else Path(output)
+        if self.folder is None and output != "-":
+            check_links(self.path)
         self.old = Rows(output, key) if refresh and self.path.is_file() else None
-        place = self.path.resolve()  # what a link leads to
-        self._part = place.with_name(f"{place.name}.part") if self.old else place
-        self._file: BinaryIO = (
-            sys.stdout.buffer if output == "-" else self._part.open("ab+", buffering=0)
-        )
-        self._is_kept = output != "-" and stat.S_ISREG(
-            os.fstat(self._file.fileno()).st_mode
-        )
+        # The user named a file, which may be a link; nobody named what is in a folder.
+        self._place = self.path if self.folder else self.path.resolve()
+        self._part = self._place
+        if self.old:
+            self._part = self._place.with_name(f"{self._place.name}.part")
+        self._file: BinaryIO = sys.stdout.buffer
+        self._is_kept = False
         # of pages whose rows come next
         self._validators: dict[str, dict[str, Any]] = {}
         # how many rows each input has from earlier runs
@@ -100,13 +131,29 @@ class Rows:
         self.counts: Counter[str] = Counter()
         # the codes of those in rows, in order; whether temporary
         self.errors: dict[tuple[str, bool], None] = {}
+        self._end = 0
         try:
-            self._end = self._scan(retry=retry) if self._is_kept else 0
+            if output != "-":
+                self._open()
+            if self._is_kept:
+                self._end = self._scan(retry=retry)
             if self.old:
                 copymode(self.path, self._part)
         except BaseException:
-            self._file.close()
+            self._close()
             raise
+
+    def _open(self) -> None:
+        self._file = open_to_append(self._part)
+        self._is_kept = is_regular(self._file)
+        if self.folder and not self._is_kept:
+            raise errors.ConfigurationError(f"{self.path} is not a regular file")
+
+    def _close(self) -> None:
+        if self._file is not sys.stdout.buffer:
+            self._file.close()
+        if self.old:
+            self.old._close()  # noqa: SLF001 - another of the same
 
     def skip(self, item: str) -> bool:
         """Return whether *item* has its row from an earlier run; if it is listed twice,
@@ -122,23 +169,45 @@ class Rows:
         offset = self._offsets.get(_digest(identify(item)))
         if offset is None:
             return None
-        with self._part.open("rb") as file:
+        with open_to_read(self._part) as file:
             file.seek(offset)
-            row: dict[str, Any] = json.loads(file.readline())
-        return row
+            return self._parse(file.readline())
 
     def recall(self, url: str) -> Page:
-        """Return what the row of *url* says of its page, with its text."""
+        """Return what the row of *url* says of its page, with its text.
+
+        If somebody has edited the row, that may be nothing.
+        """
         row = self.find(url) or {}
-        if self.folder and (file := self.folder / row.get("file", "")).is_file():
-            row["content"] = file.read_text("utf-8").partition("\n---\n\n")[2][:-1]
-        return Page.model_validate(
-            {"url": url} | {name: row[name] for name in _RECALLED if row.get(name)}
-        )
+        text = None
+        if self.folder and row.get("file"):
+            text = read_text(self.folder / row["file"])
+        if text is not None:
+            row["content"] = text.partition("\n---\n\n")[2][:-1]
+        facts = {name: row[name] for name in _RECALLED if row.get(name)}
+        try:
+            return Page.model_validate({"url": url, **facts})
+        except ValidationError:
+            return Page(url=url, final_url=url, title="", content="")
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        with self._part.open("rb") as file:
-            yield from map(json.loads, file)
+        with open_to_read(self._part) as file:
+            for line in file:
+                row = self._parse(line)
+                if row is not None:
+                    yield row
+
+    def _parse(self, line: bytes) -> dict[str, Any] | None:
+        """Return a row; None if it is none that we could have written."""
+        try:
+            row = json.loads(line)
+            _Row.model_validate(row)
+            own_file = _name_file(str(row[self.key]))
+        except (ValueError, RecursionError, KeyError):
+            return None
+        if row.get("file", own_file) != own_file:
+            return None
+        return dict(row)
 
     def find_validators(self, url: str, options: str) -> Validators | None:
         """Return those of the old row of *url*, if it was read with the same
@@ -230,80 +299,57 @@ class Rows:
     ) -> None:
         if self._is_kept:
             os.fsync(self._file.fileno())
-        if self._file is not sys.stdout.buffer:
-            self._file.close()
-        if self.old:
-            self.old.__exit__(kind, error, None)
-            if kind is None and self.folder:
-                for name in {row.get("file", "") for row in self.old} - {
-                    "",
-                    *(row.get("file", "") for row in self),
-                }:
-                    (self.folder / Path(name).name).unlink(missing_ok=True)
-            if kind is None:
-                self._part.replace(self.path.resolve())
+        self._close()
+        if self.old and kind is None:
+            self._replace(self.old)
+
+    def _replace(self, old: Rows) -> None:
+        """Put the new rows in the place of the old ones."""
+        if self.folder:
+            before = {row.get("file") for row in old}
+            for name in before - {row.get("file") for row in self} - {None}:
+                (self.folder / str(name)).unlink(missing_ok=True)
+        self._part.replace(self._place)
 
     def _note(self, error: Mapping[str, Any] | None) -> None:
-        self.errors |= (
-            {(error.get("code", ""), bool(error.get("temporary"))): None}
-            if error
-            else {}
-        )
+        if error:
+            is_temporary = bool(error.get("temporary"))
+            self.errors[str(error.get("code", "")), is_temporary] = None
 
     def _write_text(self, folder: Path, row: Mapping[str, Any]) -> str:
         """Write the text of a page into a file, whole or not at all, and return its
         name.
         """
-        page = identify(row["url"])
-        words = re.sub(r"[^\w.]+", "-", page.partition("://")[2])[:80].strip("-.")
-        name = f"{words}-{_digest(page):016x}.md"
+        name = _name_file(row[self.key])
         facts = "".join(
             f"{fact}: {json.dumps(row[fact], ensure_ascii=False)}\n" for fact in _FACTS
         )
-        part = folder / f".{name}.part"
-        part.write_text(
-            f"---\n{facts}---\n\n{row['content']}\n", "utf-8", "backslashreplace"
-        )
-        part.replace(folder / name)
+        text = f"---\n{facts}---\n\n{row['content']}\n"
+        with replacing(folder / name) as file:
+            file.write(text.encode("utf-8", "backslashreplace"))
         return name
 
     def _scan(self, *, retry: bool) -> int:
         """Learn what is there, and cut off a half-written last line; return where the
         file then ends.
         """
-        end, begin, left_out, decode = (
-            0,
-            f'{{"{self.key}": ',
-            set[int](),
-            json.JSONDecoder().raw_decode,
-        )
-        with self._part.open("rb") as file:
+        end = 0
+        left_out = set[int]()
+        with open_to_read(self._part) as file:
             for number, line in enumerate(file, 1):
-                text, item, found, error = (
-                    line.decode("utf-8", "replace").rstrip("\0"),
-                    None,
-                    None,
-                    dict[str, Any](),
-                )
-                if text.startswith(begin) or begin.startswith(text):
-                    if not text.endswith("\n"):
-                        break
-                    with suppress(ValueError, RecursionError):
-                        item, at = decode(text, len(begin))
-                        error = (
-                            decode(text, found.end())[0]
-                            if (found := _ERROR.match(text, at))
-                            else {}
-                        )
-                if not isinstance(item, str):
+                text = line.decode("utf-8", "replace").rstrip("\0")
+                is_half = not text.endswith("\n")
+                if is_half and self._may_be_a_row(text):
+                    break
+                item, error, is_final = self._read_ends(text)
+                if item is None:
                     raise errors.ConfigurationError(
                         f"{self.path}, line {number}: not a row of this command: name "
                         f"another"
                     )
                 is_broken = not text.rstrip().endswith("}") or "\0" in text
-                if is_broken or (
-                    retry and found and "status" in found[0] and error.get("temporary")
-                ):
+                may_succeed = retry and is_final and error.get("temporary")
+                if is_broken or may_succeed:
                     left_out.add(number)
                     continue
                 self._note(error)
@@ -311,18 +357,54 @@ class Rows:
                 self._offsets[_digest(identify(item))] = end
                 end += len(line)
         if left_out:
-            rest = self._part.with_name(f"{self._part.name}.rest")
-            with self._part.open("rb") as file, rest.open("wb") as new:
-                copymode(self._part, rest)
-                new.writelines(
-                    line
-                    for number, line in enumerate(file, 1)
-                    if number not in left_out
-                )
-            self._file.close()
-            self._file = rest.replace(self._part).open("ab+", buffering=0)
+            self._leave_out(left_out)
         self._file.truncate(end)
         return end
+
+    def _may_be_a_row(self, text: str) -> bool:
+        begin = f'{{"{self.key}": '
+        return text.startswith(begin) or begin.startswith(text)
+
+    def _read_ends(self, text: str) -> tuple[str | None, dict[str, Any], bool]:
+        """Return the input of a row, its error, and whether that is its answer.
+
+        The rest of the row, which may be long, is not parsed.
+        """
+        begin = f'{{"{self.key}": '
+        decode = json.JSONDecoder().raw_decode
+        if not text.startswith(begin):
+            return None, {}, False
+        try:
+            item, place = decode(text, len(begin))
+        except (ValueError, RecursionError):
+            return None, {}, False
+        if not isinstance(item, str):
+            return None, {}, False
+        mark = _ERROR.match(text, place)
+        if mark is None:
+            return item, {}, False
+        try:
+            error, _ = decode(text, mark.end())
+        except (ValueError, RecursionError):
+            error = {}
+        return item, error, "status" in mark[0]
+
+    def _leave_out(self, numbers: set[int]) -> None:
+        """Write the file again without the lines of these *numbers*."""
+        mode = find_mode(self._file)
+        with open_to_read(self._part) as file, replacing(self._part, mode) as rest:
+            for number, line in enumerate(file, 1):
+                if number not in numbers:
+                    rest.write(line)
+        self._file.close()
+        self._file = open_to_append(self._part)
+
+
+def _name_file(item: str) -> str:
+    """Return the name of the file with the text of a page."""
+    page = identify(item)
+    words = re.sub(r"[^\w.]+", "-", page.partition("://")[2])[:80].strip("-.")
+    return f"{words}-{_digest(page):016x}.md"
 
 
 def _digest(text: str) -> int:
@@ -369,20 +451,12 @@ def write_rows(
                 report(rows.add(item, answer))
 
     def report(row: dict[str, Any]) -> None:
-        kept = row.get("refresh_error")
-        counts[
-            f"kept ({kept['code']})"
-            if kept
-            else row["error"]["code"]
-            if row["error"]
-            else row["changed"]
-        ] += 1
-        rate = (counts.total() - counts["there already"]) / max(
-            monotonic() - began, 0.001
-        )
-        left = (
-            "" if total is None else f", {(total - counts.total()) / rate:.0f} s left"
-        )
+        counts[_describe_outcome(row)] += 1
+        number = counts.total() - counts["there already"]
+        rate = number / max(monotonic() - began, 0.001)
+        left = ""
+        if total is not None:
+            left = f", {(total - counts.total()) / rate:.0f} s left"
         step(f"{describe()}; {rate:.1f}/s{left}")
 
     def describe() -> str:
@@ -426,6 +500,17 @@ def write_rows(
             )
     if rows.errors:
         raise typer.Exit(_STATUSES.get(next(iter(rows.errors))[0], 1))
+
+
+def _describe_outcome(row: Mapping[str, Any]) -> str:
+    """Return what became of an input, in a word."""
+    lost = row.get("refresh_error")
+    if lost:
+        return f"kept ({lost['code']})"
+    error = row.get("error")
+    if error:
+        return str(error["code"])
+    return str(row.get("changed") or "same")
 
 
 def _read_items(items: str | Sequence[str]) -> Iterator[str]:

@@ -43,14 +43,8 @@ def check_database(path: Path) -> None:
     """
     if not hasattr(os, "geteuid"):
         return
+    check_links(path)
     own = _find_own_ids() | {_ROOT}
-    for link in _follow(path):
-        with suppress(OSError):  # it has gone
-            if link.lstat().st_uid not in own:
-                raise UnsafeFile(
-                    f"{link} is a symbolic link of another user: remove it, or name "
-                    f"another place"
-                )
     # texts from here on: this runs with every call of a cache
     file = os.path.realpath(path)
     folder, name = os.path.split(file)
@@ -66,6 +60,20 @@ def check_database(path: Path) -> None:
     for ending in ("", "-wal", "-shm", "-journal"):
         with suppress(OSError):  # it does not exist, or this user may not even look
             _check_file(file + ending, os.lstat(file + ending), own)
+
+
+def check_links(path: Path) -> None:
+    """Raise `UnsafeFile` if another user chose where *path* leads."""
+    if not hasattr(os, "geteuid"):
+        return
+    own = _find_own_ids() | {_ROOT}
+    for link in _follow(path):
+        with suppress(OSError):  # it has gone
+            if link.lstat().st_uid not in own:
+                raise UnsafeFile(
+                    f"{link} is a symbolic link of another user: remove it, or name "
+                    f"another place"
+                )
 
 
 def _check_file(path: str, found: os.stat_result, own: set[int]) -> None:

@@ -95,7 +95,7 @@ def crawl(
             rows().errors |= {("unavailable", True): None} if crawl.failed else {}
             if any(is_temporary for _, is_temporary in rows().errors):
                 for row in rows().old or ():
-                    if row["status"] == "success" and not rows().find(row["url"]):
+                    if row.get("status") == "success" and not rows().find(row["url"]):
                         yield (
                             row["url"],
                             Unavailable(
