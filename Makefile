@@ -17,6 +17,10 @@ PACKAGES := core langchain_websearch llamaindex_websearch
 MANIFESTS := $(PACKAGES:%=%/pyproject.toml)
 # Many tests wait: more workers than processors. tests/conftest.py orders the files.
 PARALLEL := --numprocesses $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2) --dist loadfile --no-loadscope-reorder
+# What `make check` runs whatever has changed: tests that take milliseconds each.
+QUICK := $(addprefix tests/core/,citations events flow keys models provenance providers settings text tools \
+	test_architecture.py test_contract.py test_exports.py test_mirror.py test_style.py) tests/test_timing.py
+TIMED := tests/bounds tests/timed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Containers often set it. Tests start hundreds of processes, which would all compile what they import.
 unexport PYTHONDONTWRITEBYTECODE
@@ -31,7 +35,7 @@ PYTHON := $(shell for each in python3.11 python3.12 python3.13 python3; do \
 endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
-.PHONY: help install wheels demo test test-ddgs test-cluster test-mcp conformance test-models test-service fuzz test-whole kills coverage lint types format docs docs-site provider bench bench-reading \
+.PHONY: help install wheels demo check test test-apart test-timed test-ddgs test-cluster test-mcp conformance test-models test-service fuzz test-whole kills coverage lint types format docs docs-site provider bench bench-reading \
 	bench-memory bench-data bench-citations bench-ssrf bench-browser bench-faults bench-stopping bench-bulk bench-mcp bench-facts model record drift plugin matrix lock distributions sbom release publish
 
 help:  ## list the targets
@@ -74,8 +78,21 @@ build/demo/installed: examples/requirements.txt $(MANIFESTS)
 	@$(INSTALL) build/demo --no-deps --no-build-isolation $(PACKAGES:%=--editable %)
 	@touch $@
 
-test: $(VENV)/installed  ## run all tests, on all processors
-	$(BIN)/python -m pytest $(PARALLEL)
+check: $(VENV)/installed  ## check style and imports, and run the quick tests and those of changed modules: a minute
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest $(PARALLEL) -m "not apart" $(QUICK) $$($(BIN)/python -m tests.changed)
+
+test: $(VENV)/installed  ## run the tests, but those of test-apart and test-timed, on all processors
+	$(BIN)/python -m pytest $(PARALLEL) -m "not apart" $(TIMED:%=--ignore %)
+
+test-apart: $(VENV)/installed  ## run the long tests: the browser, kills, full disks, every HTTP library in each mode
+	$(BIN)/python -m pytest $(PARALLEL) -m apart $(TIMED:%=--ignore %)
+
+# One process, with nothing beside it in there: they measure its processor time.
+test-timed: $(VENV)/installed  ## run the tests that compare times: what hostile input costs
+	$(BIN)/python -m pytest $(TIMED)
 
 test-ddgs: $(VENV)/installed  ## test the provider ddgs with its library, which the other tests do without
 	$(INSTALL) $(VENV) --require-hashes --requirement tests/core/providers/requirements.txt
@@ -108,11 +125,13 @@ fuzz: $(VENV)/installed  ## fuzz each target for a minute, or longer: make fuzz 
 	$(BIN)/python tests/fuzz/run.py --seconds $(or $(SECONDS),60)
 
 test-whole: $(VENV)/installed  ## run in full what `make test` runs a part of: all sizes, combinations and pages
-	WEBSEARCH_WHOLE=1 $(BIN)/python -m pytest $(PARALLEL) $(shell grep -rl "import WHOLE" tests --include=*.py)
+	WEBSEARCH_WHOLE=1 $(BIN)/python -m pytest $(PARALLEL) \
+		$(filter-out $(TIMED:%=%/%),$(shell grep -rl "import WHOLE" tests --include=*.py))
+	WEBSEARCH_WHOLE=1 $(BIN)/python -m pytest $(TIMED)
 
-coverage: $(VENV)/installed  ## run all tests and check that coverage is above its floors
+coverage: $(VENV)/installed  ## run all tests but those of times, and check that coverage is above its floors
 	@mkdir -p build
-	$(BIN)/python -m pytest $(PARALLEL) --cov --cov-report=term:skip-covered --cov-report=json:build/coverage.json
+	$(BIN)/python -m pytest $(PARALLEL) $(TIMED:%=--ignore %) --cov --cov-report=term:skip-covered --cov-report=json:build/coverage.json
 	@$(BIN)/python .ci/floors.py coverage build/coverage.json
 
 kills: $(VENV)/installed  ## kill commands that read lists and sites at 50 random moments, and run them again

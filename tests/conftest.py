@@ -32,6 +32,7 @@ from websearch_core.providers import known, provider_class
 
 TESTS = Path(__file__).parent
 LONG = {"blocking", "bounds", "browser", "e2e", "faults", "soak"}  # folders
+APART = {"bounds", "browser", "timed"}  # folders that `make test` leaves to others
 # folders that are traced for coverage
 COVERING = {"browser", "core", "e2e", "langchain", "llamaindex"}
 KEYS = {
@@ -110,6 +111,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     }
     items.sort(key=lambda item: not LONG.intersection(folders[item.path]))
     for item in items:
+        if folders[item.path][0] in APART and not item.get_closest_marker("smoke"):
+            item.add_marker("apart")
         if folders[item.path][0] not in COVERING or getattr(
             getattr(item, "obj", None), "is_hypothesis_test", False
         ):

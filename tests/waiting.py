@@ -6,8 +6,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 PATIENCE = 60.0  # seconds
+_TIMES = 20  # that a busy machine may take as long as a deadline
 
 
 def wait_until(condition: Callable[[], object]) -> None:
@@ -37,3 +39,24 @@ def longer_until(reached: Callable[[], object], seconds: float) -> Iterator[floa
         assert seconds < PATIENCE, "it never got so far"
         yield seconds
         seconds *= 4
+
+
+def far_from(deadline: float) -> float:
+    """Return seconds that no busy machine takes to notice a *deadline*: 20 times as
+    long, and 20 seconds at least.
+    """
+    return _TIMES * max(deadline, 1.0)
+
+
+@contextmanager
+def ended_by(deadline: float) -> Iterator[None]:
+    """Assert that a deadline ended the block, not what hangs in there.
+
+    The bound is far from the *deadline*, in seconds, so what hangs in the block has to do
+    so for longer.
+    """
+    bound = far_from(deadline)
+    began = time.monotonic()
+    yield
+    took = time.monotonic() - began
+    assert took < bound, f"it took {took:.1f} s, and the deadline was {deadline} s"

@@ -109,6 +109,7 @@ def web(launch, chromium):
     running.close()
 
 
+@pytest.mark.smoke
 def test_a_page_of_the_origin_and_what_it_loads_get_them_and_others_do_not(web):
     evil = web.evil.url
     html = f"""<script src="/own.js"></script><link rel="stylesheet" href="/moved.css"><iframe src="/frame"></iframe>

@@ -9,13 +9,12 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.browser.hostile.site import PUBLIC
-from tests.waiting import await_until, wait_until
+from tests.waiting import await_until, ended_by, wait_until
 from websearch_core import WebSearch, errors
 from websearch_core._browser.host import find_descendants, host, is_renderer
 from websearch_core._runtime.deadline import time_limit
@@ -39,6 +38,7 @@ def browser_pids():
     return [one._process.popen.pid for one in host._browsers.values() if one._process]
 
 
+@pytest.mark.smoke
 def test_a_page_is_read_as_its_scripts_show_it(web, site):
     page = web.read(f"{site.origin}/cookie")
 
@@ -81,11 +81,13 @@ def test_what_keeps_a_page_from_being_read_is_the_error_that_direct_raises(
         "ftp://a.example/",
     ],
 )
+@pytest.mark.smoke
 def test_what_direct_may_not_open_this_may_not_either(web, url):
     with pytest.raises(errors.UnsafeURL):
         web.read(url)
 
 
+@pytest.mark.smoke
 def test_a_redirect_is_followed(web, site):
     page = web.read(f"{site.origin}/redirect/{site.origin}/ok")
 
@@ -95,6 +97,7 @@ def test_a_redirect_is_followed(web, site):
     )
 
 
+@pytest.mark.smoke
 def test_https_is_read_and_a_wrong_certificate_is_refused(web, site):
     good, bad = site.secure
 
@@ -106,6 +109,7 @@ def test_https_is_read_and_a_wrong_certificate_is_refused(web, site):
     assert not caught.value.temporary
 
 
+@pytest.mark.smoke
 def test_nothing_is_kept_between_pages(web, site):
     site.seen.clear()
 
@@ -121,6 +125,7 @@ def test_nothing_is_kept_between_pages(web, site):
     ("path", "text"),
     [("text/plain", "Plain text, all is well."), ("csv/a.csv", "giant")],
 )
+@pytest.mark.smoke
 def test_what_is_not_html_is_read_too(web, site, path, text):
     page = web.read(f"{site.origin}/{path}")
 
@@ -128,6 +133,7 @@ def test_what_is_not_html_is_read_too(web, site, path, text):
     assert not page.rendered
 
 
+@pytest.mark.smoke
 def test_the_domain_policy_holds_for_everything_a_page_loads(
     launch, guard, site, monkeypatch
 ):
@@ -155,14 +161,11 @@ def test_the_domain_policy_holds_for_everything_a_page_loads(
 
 
 def test_a_page_that_never_answers_ends_with_the_deadline(web, site):
-    began = time.monotonic()
-
-    with time_limit(1.5), pytest.raises(errors.TimedOut):
+    with ended_by(1.5), time_limit(1.5), pytest.raises(errors.TimedOut):
         web.read(f"{site.origin}/silence")
 
-    assert time.monotonic() - began < 30
 
-
+@pytest.mark.smoke
 def test_event_loops_and_blocking_callers_share_one_browser(web, site):
     async def read():
         return await web.aread_many([f"{site.origin}/ok"] * 3)
@@ -173,6 +176,7 @@ def test_event_loops_and_blocking_callers_share_one_browser(web, site):
     assert len(set(browser_pids())) == len(browser_pids())
 
 
+@pytest.mark.smoke
 async def test_a_cancelled_read_leaves_no_page_open(web, site):
     site.seen.clear()
     reading = asyncio.create_task(web.aread(f"{site.origin}/silence"))

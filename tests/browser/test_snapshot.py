@@ -243,6 +243,7 @@ def test_what_only_a_browser_knows_to_be_hidden_is_left_out(show):
     assert find_seen(ONLY_BROWSERS_KNOW, text) == set()
 
 
+@pytest.mark.smoke
 def test_what_a_browser_shows_is_read(show):
     text, _ = show(in_frames(SHOWN))
 

@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from tests.waiting import await_until, wait_until
+from tests.waiting import await_until, ended_by, wait_until
 from websearch_core import WebSearch
 from websearch_core.errors import ConfigurationError, RateLimited, ServiceError
 from websearch_core.flow import Request, run
@@ -147,13 +147,11 @@ def test_the_place_of_a_process_that_was_killed_comes_back(url):
 
 def test_a_request_that_has_ended_gives_its_place_back_at_once(url):
     first, second = (sea(shared=url, concurrent=1)[0] for _ in range(2))
-    began = time.monotonic()
-    for number in range(5):
-        first.search(str(number))
-        second.search(str(number))
-
-    # the place of a request that has not ended comes back after five seconds
-    assert time.monotonic() - began < 20
+    # the place of a request that has not ended comes back after five seconds: 50 in all
+    with ended_by(1):
+        for number in range(5):
+            first.search(str(number))
+            second.search(str(number))
 
 
 async def test_a_cancelled_task_gives_its_place_back_and_no_loop_waits_for_redis(url):
@@ -336,10 +334,9 @@ def test_while_redis_is_down_each_process_keeps_to_the_limits_alone(
 def test_a_redis_that_does_not_answer_is_not_waited_for_long(port):
     with socket.create_server(("127.0.0.1", port)):
         web, times = sea(shared=f"redis://127.0.0.1:{port}/0", timeout=60)
-        began = time.monotonic()
-        for number in range(3):
-            web.search(str(number))
-        assert time.monotonic() - began < 30
+        with ended_by(1):
+            for number in range(3):
+                web.search(str(number))
     assert len(times) == 3
 
 

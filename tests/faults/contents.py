@@ -139,7 +139,7 @@ FAULTS = (
         ),
         proven_by=(
             "tests/core/reading/test_charset.py::test_a_label_never_reaches_pythons_codecs",
-            "tests/core/reading/test_charset.py::test_scanning_for_a_label_takes_linear_time",
+            "tests/timed/test_text.py::test_scanning_for_a_label_takes_linear_time",
         ),
     ),
     Fault(
@@ -188,8 +188,8 @@ FAULTS = (
             ),
         ),
         proven_by=(
-            "tests/core/reading/test_hostile.py::test_the_article_survives_hostile_markup",
-            "tests/core/reading/test_hostile.py::test_hardening_takes_linear_time",
+            "tests/timed/test_pages.py::test_the_article_survives_hostile_markup",
+            "tests/timed/test_pages.py::test_hardening_takes_linear_time",
             "tests/core/reading/html/test_harden.py::test_nesting_that_is_not_obvious_is_bounded",
         ),
     ),
@@ -370,17 +370,19 @@ FAULTS = (
         name="a `robots.txt` that is odd",
         injected="404, errors, redirects, wildcards, a mark before the text, many stars, delays, a large file",
         promise="RFC 9309: 4xx allows, 5xx and silence refuse; five redirects, 500 KiB, a day; time is bounded",
-        proven_by=tuple(
-            f"tests/core/layers/test_robots.py::{name}"
-            for name in (
-                "test_robots_txt_is_obeyed",
-                "test_many_stars_do_not_take_long",
-                "test_without_a_file_everything_is_allowed",
-                "test_without_an_answer_nothing_is_allowed_and_the_error_names_the_file",
-                "test_five_redirects_are_followed_and_more_count_as_no_file",
-                "test_it_is_fetched_like_a_page_and_only_its_first_500_kib_count",
-                "test_it_is_kept_as_long_as_the_site_says_and_for_a_day_at_most",
-            )
+        proven_by=(
+            "tests/timed/test_text.py::test_many_stars_do_not_take_long",
+            *(
+                f"tests/core/layers/test_robots.py::{name}"
+                for name in (
+                    "test_robots_txt_is_obeyed",
+                    "test_without_a_file_everything_is_allowed",
+                    "test_without_an_answer_nothing_is_allowed_and_the_error_names_the_file",
+                    "test_five_redirects_are_followed_and_more_count_as_no_file",
+                    "test_it_is_fetched_like_a_page_and_only_its_first_500_kib_count",
+                    "test_it_is_kept_as_long_as_the_site_says_and_for_a_day_at_most",
+                )
+            ),
         ),
     ),
 )

@@ -31,9 +31,6 @@ class Case:
             class says.
         first: In a chain, the status of the first provider's outcome.
         limit: Seconds that the call may take.
-        longest: Seconds after which it has failed to end in time; by default so many
-            more than the limit that a busy machine makes no difference, and fewer than
-            a server of these tests goes on for.
         shortest: Seconds that it has to wait.
         base: Where the server is; ``{port}`` is its own, ``{closed}`` one that refuses
             connections and ``{silent}`` one that never answers the attempt.
@@ -53,7 +50,6 @@ class Case:
     temporary: bool | None = None
     first: str = ""
     limit: float = 60.0
-    longest: float | None = None
     shortest: float = 0.0
     base: str = "http://127.0.0.1:{port}"
     certificate: Literal[

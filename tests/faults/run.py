@@ -15,6 +15,7 @@ from tests.faults.model import Case
 from tests.faults.server import Server, http
 from tests.faults.services import KEY
 from tests.faults.surroundings import Ports, make_server_context, trust
+from tests.waiting import far_from
 from websearch_core import Http, WebSearch
 from websearch_core.errors import ServiceError, WebSearchError
 from websearch_core.layers import Retry
@@ -141,7 +142,7 @@ def find_problems(case: Case, ending: Ending) -> list[str]:
         in ("", ending.first),
         f"it took {ending.seconds:.2f} s": case.shortest
         <= ending.seconds
-        <= (case.longest or case.limit + 15),
+        <= far_from(case.limit),
         f"the answer is {ending.answer[:200]!r}": _is_as_expected(case, ending.answer),
         "the key shows": KEY not in ending.shown,
         "an internal address shows": "127.0.0.1" not in ending.message,

@@ -34,7 +34,7 @@ def head(status: str = "200 OK", *headers: str) -> bytes:
 
 
 def endless(
-    chunk: bytes, head: bytes = b"", pause: float = 0.0, seconds: float = 20.0
+    chunk: bytes, head: bytes = b"", pause: float = 0.0, seconds: float = 60.0
 ) -> Callable[[socket.socket], None]:
     """Send *head*, then *chunk* again and again, until the client closes the
     connection.

@@ -240,7 +240,6 @@ FAULTS = (
                 first="rate_limited",
                 requests=1,
                 limit=10.0,
-                longest=7.0,
             ),
         ),
         proven_by=(_LIMITS,),

@@ -10,6 +10,7 @@ import pytest
 from tests.faults.run import WAYS
 from tests.faults.server import Server, endless
 from tests.faults.services import FOUND, KEY
+from tests.waiting import ended_by
 from websearch_core import WebSearch
 from websearch_core.errors import TimedOut
 
@@ -46,10 +47,9 @@ def test_a_deadline_does_not_follow_the_wall_clock(monkeypatch, way, runs):
         assert search(patient, way).results
 
         began = time.monotonic()
-        with pytest.raises(TimedOut):
+        with ended_by(0.6), pytest.raises(TimedOut):
             search(hurried, way)
-        # the server goes on for twenty seconds
-        assert 0.3 < time.monotonic() - began < 15
+        assert time.monotonic() - began > 0.3
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -16,7 +16,7 @@ from tests.faults.run import WAYS
 from tests.faults.server import Server, endless, http
 from tests.faults.services import FOUND, KEY
 from tests.faults.surroundings import authority, listen_silently, open_ports, trust
-from tests.waiting import longer_until, wait_until
+from tests.waiting import ended_by, longer_until, wait_until
 from websearch_core import WebSearch
 from websearch_core._net.guard import Guard
 from websearch_core._net.sender import Sender
@@ -74,7 +74,7 @@ def test_a_dead_address_does_not_use_up_the_time_of_the_next(way, connecting, le
             return await sender.asend(request)
 
         began = time.monotonic()
-        with time_limit(60):
+        with ended_by(1.5), time_limit(60):
             response = (
                 sender.send(request) if way == "blocking" else asyncio.run(asend())
             )
@@ -82,7 +82,7 @@ def test_a_dead_address_does_not_use_up_the_time_of_the_next(way, connecting, le
         sender.close()
 
     assert response.status == 200
-    assert least <= took < 30  # async, it is not even a share of the time
+    assert took >= least
 
 
 @pytest.mark.parametrize("when", ["between the requests", "while the second arrives"])
@@ -115,17 +115,18 @@ def test_when_all_are_down_the_error_names_each_in_time(way):
         place = {"base_url": f"http://127.0.0.1:{ports.closed}", "api_key": KEY}
         names = ["tavily", "brave", "exa"]
         options = dict.fromkeys(names, place)
-        with WebSearch(
-            names,
-            settings=Settings.load(providers=options),
-            retry=Retry(wait_initial=0.01),
-            timeout=90,
-        ) as web:
-            began = time.monotonic()
-            with pytest.raises(AllProvidersFailed) as caught:
-                search(web, way)
+        with (
+            WebSearch(
+                names,
+                settings=Settings.load(providers=options),
+                retry=Retry(wait_initial=0.01),
+                timeout=90,
+            ) as web,
+            ended_by(1),
+            pytest.raises(AllProvidersFailed) as caught,
+        ):
+            search(web, way)
 
-    assert time.monotonic() - began < 60
     assert [(error.provider, error.code) for error in caught.value.exceptions] == [
         (n, "unavailable") for n in names
     ]

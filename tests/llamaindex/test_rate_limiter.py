@@ -65,4 +65,4 @@ def test_a_search_waits_until_the_bucket_has_a_token(web):
     limiter._request_tokens = 0.0  # as after a burst
     WebSearchRetriever(provider=web, rate_limiter=limiter).retrieve("kelp")
 
-    assert 0.3 < time.monotonic() - began < 30
+    assert time.monotonic() - began > 0.3

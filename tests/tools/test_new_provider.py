@@ -75,6 +75,7 @@ def check(tree, *words):
 
 
 @pytest.mark.parametrize("tree", [TESTED], ids=[""], indirect=True)
+@pytest.mark.apart
 def test_new_providers_pass_lint_and_the_contract_as_generated(tree):
     names, python = ["lighthouse", "zz_tide"], []
     for name in names:
@@ -107,6 +108,7 @@ def test_new_providers_pass_lint_and_the_contract_as_generated(tree):
         assert all(name in text for name in names)
 
 
+@pytest.mark.apart
 def test_a_generated_provider_is_typed(tree):
     check(tree, "tools/new_provider.py", "zz_tide")
 

@@ -15,7 +15,7 @@ from zlib import crc32
 import pytest
 import typer.testing
 
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, wait_until
 from websearch_core import SearchResponse
 from websearch_core._cli.app import app
 from websearch_core.errors import AuthenticationError, PageNotFound
@@ -735,10 +735,11 @@ def job(request, sea, home):
 
 def wait_for_rows(child, path, size):
     """Wait until the output has grown, or the program has ended."""
-    ends = time.monotonic() + LONGEST
-    while child.poll() is None and not (path.exists() and path.stat().st_size > size):
-        assert time.monotonic() < ends
-        time.sleep(0.005)
+    wait_until(
+        lambda: (
+            child.poll() is not None or (path.exists() and path.stat().st_size > size)
+        )
+    )
 
 
 def check_rest(sea, path, job, kept):
@@ -764,6 +765,7 @@ def whole_lines(path):
     )
 
 
+@pytest.mark.apart
 def test_killed_at_any_moment_it_goes_on_without_repeating_or_losing(sea, home, job):
     path, sea.seconds = home / "pages.jsonl", 0.02
     kept = b""
@@ -787,6 +789,7 @@ def test_killed_at_any_moment_it_goes_on_without_repeating_or_losing(sea, home, 
     assert len(sea.asked) - asked <= missing + extra + 4
 
 
+@pytest.mark.apart
 def test_ctrl_c_keeps_the_rows_says_how_many_and_the_next_run_adds_the_rest(
     sea, home, job
 ):
@@ -806,6 +809,7 @@ def test_ctrl_c_keeps_the_rows_says_how_many_and_the_next_run_adds_the_rest(
 
 
 @pytest.mark.parametrize("job", JOBS if KILLS > 2 else JOBS[:1], indirect=True)
+@pytest.mark.apart
 def test_a_disk_that_is_full_ends_it_and_the_next_run_adds_the_rest(sea, home, job):
     path = home / "pages.jsonl"
     most = 500 * PAGES + 1  # about half of all

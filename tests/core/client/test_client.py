@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
-from tests.waiting import longer_until
+from tests.waiting import ended_by, longer_until
 from websearch_core import Http, Page, SearchQuery, WebSearch
 from websearch_core.client._enforce import enforce_page
 from websearch_core.errors import (
@@ -152,11 +152,8 @@ def test_a_temporary_failure_is_tried_again(server, http, tavily, call):
 
 def test_a_hanging_service_ends_with_the_timeout(server, endless, tavily, call):
     server.answers["/search"] = endless(b"", b"", 0.05)
-    started = time.monotonic()
-
-    with pytest.raises(TimedOut):
+    with ended_by(0.5), pytest.raises(TimedOut):
         call(tavily(timeout=0.5), "search", "kelp")
-    assert time.monotonic() - started < 15
 
 
 def test_a_hanging_service_leaves_time_for_the_next(server, http, endless, call):
@@ -469,8 +466,7 @@ def test_reading_the_first_results_keeps_to_the_time_of_the_call(
     for seconds in longer_until(
         lambda: responses and responses[-1].results[0].content, 0.5
     ):
-        started = time.monotonic()
-        with suppress(TimedOut):
+        with ended_by(seconds), suppress(TimedOut):
             responses.append(
                 call(
                     tavily(timeout=seconds, retry=1), "search", "giant kelp", read_top=2
@@ -482,7 +478,6 @@ def test_reading_the_first_results_keeps_to_the_time_of_the_call(
     assert response.notes == (
         "the 2nd result could not be read (timed_out): only its snippet is known",
     )
-    assert time.monotonic() - started < 15
 
 
 def test_results_are_read_from_public_addresses_only(server, tavily, shelf, call):
@@ -694,14 +689,13 @@ def test_the_time_for_many_pages_is_for_all_of_them_together(
     server.answers |= dict.fromkeys(paths, lambda connection: connection.recv(1))
     urls, pages = [server.url + path for path in ("/quick", *paths)], []
     for seconds in longer_until(lambda: pages and isinstance(pages[0], Page), 0.5):
-        started = time.monotonic()
-        pages[:] = call(tavily(retry=1), "read_many", urls, timeout=seconds)
+        with ended_by(seconds):
+            pages[:] = call(tavily(retry=1), "read_many", urls, timeout=seconds)
 
     quick, *slow = pages
     assert quick.title == "Kelp"
     # the host was given up
     assert {type(page) for page in slow} == {TimedOut, Unavailable}
-    assert time.monotonic() - started < 15
 
 
 def test_each_page_of_a_list_has_the_whole_time_of_a_page(server, tavily, call):
@@ -737,7 +731,9 @@ def test_the_time_for_many_pages_ends_those_that_still_wait_for_their_turn(
     )
 
     assert {TimedOut} == {type(page) for page in pages}
-    assert 0.8 < time.monotonic() - started < 2.6  # 0.9 s instead of nine times 0.3 s
+    assert time.monotonic() - started > 0.8
+    # 0.9 s are enough for three that take 0.3 s each, and for the beginning of another
+    assert len(server.requests) <= 4
 
 
 def test_a_list_gives_a_host_up_that_hangs(server, tavily, call):
@@ -757,13 +753,10 @@ def test_no_pages_are_read_at_once(tavily, call):
 
 def test_a_client_of_your_own_cannot_outlast_the_deadline_either(server, endless):
     server.answers["/search"] = endless(b"X: a\r\n", b"HTTP/1.1 200 OK\r\n", 0.05)
-    started = time.monotonic()
-
-    with httpx.Client() as own, pytest.raises(TimedOut):
+    with ended_by(0.5), httpx.Client() as own, pytest.raises(TimedOut):
         WebSearch(
             "searxng", base_url=server.url, timeout=0.5, retry=1, http=Http(client=own)
         ).search("kelp")
-    assert time.monotonic() - started < 15
 
 
 def test_where_a_page_was_found_is_said_in_a_form_that_cannot_break_out(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.waiting import await_until
+from tests.waiting import await_until, ended_by
 from websearch_core._runtime.deadline import time_left, time_limit
 from websearch_core.errors import BadResponse, RateLimited, TimedOut, Unavailable
 from websearch_core.flow import Call, Flow, Gather, Request, Response, Sleep, arun, run
@@ -215,10 +215,8 @@ def test_a_pause_that_outlasts_the_deadline_is_not_begun(colour):
     def flow() -> Flow[None]:
         yield Sleep(60)
 
-    started = time.monotonic()
-    with time_limit(1), pytest.raises(TimedOut, match="60.0 s"):
+    with ended_by(1), time_limit(1), pytest.raises(TimedOut, match="60.0 s"):
         drive(colour, flow())
-    assert time.monotonic() - started < 30
 
 
 @both
@@ -366,11 +364,9 @@ def test_blocking_work_is_not_waited_for_beyond_the_deadline():
         return (yield Call(released.wait, 60))
 
     released = threading.Event()
-    started = time.monotonic()
-    with time_limit(0.1), pytest.raises(TimedOut):
+    with ended_by(0.1), time_limit(0.1), pytest.raises(TimedOut):
         drive("blocking", flow())
     released.set()
-    assert time.monotonic() - started < 30
 
 
 @both

@@ -5,11 +5,10 @@ the call.
 from __future__ import annotations
 import asyncio
 import threading
-import time
 
 import pytest
 
-from tests.waiting import await_until
+from tests.waiting import await_until, ended_by
 from websearch_core import WebSearch
 from websearch_core.errors import ConfigurationError, RateLimited, TimedOut, Unavailable
 from websearch_core.events import Charge, listen
@@ -124,11 +123,8 @@ def test_pages_and_their_redirects_wait_too():
 
 @pytest.mark.parametrize("kind", [Limiter, LangChainLimiter])
 def test_the_wait_is_part_of_the_time_of_the_call(kind):
-    began = time.monotonic()
-    with pytest.raises(TimedOut):
+    with ended_by(0.2), pytest.raises(TimedOut):
         web_with(kind(places=0), timeout=0.2).search("kelp")
-
-    assert time.monotonic() - began < 30
 
 
 async def test_so_it_is_on_an_event_loop_and_a_cancelled_call_takes_nothing():

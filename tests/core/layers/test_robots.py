@@ -131,14 +131,6 @@ def test_robots_txt_is_obeyed(text, path, allowed):
     assert Rules(text).allows(f"https://sea.example{path}") is allowed
 
 
-def test_many_stars_do_not_take_long():
-    rules = Rules(f"User-agent: *\nDisallow: /{'a*' * 5000}b$")
-    started = time.thread_time()
-
-    assert rules.allows("https://sea.example/" + "a" * 8000)
-    assert time.thread_time() - started < 5
-
-
 @pytest.mark.parametrize(
     ("line", "seconds"),
     [("2", 2.0), ("0.5", 0.5), ("86400", 30.0), ("9999", 30.0), ("soon", 0.0)],

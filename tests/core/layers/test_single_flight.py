@@ -424,7 +424,9 @@ async def test_a_caller_whose_time_is_up_leaves_alone():
 async def test_a_caller_whose_time_becomes_unlimited_meanwhile_keeps_no_event_loop_busy(
     monkeypatch,
 ):
-    deadline, done, looks = Deadline(time.monotonic() + 0.05), asyncio.Event(), []
+    deadline = Deadline(time.monotonic() + 0.05)
+    done = asyncio.Event()
+    looks = []
     loop = asyncio.get_running_loop()
     call_later = loop.call_later
 

@@ -23,7 +23,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.waiting import longer_until
+from tests.waiting import ended_by, longer_until
 from websearch_core._net.body import BoundedBody
 from websearch_core._net.failures import translate_errors
 from websearch_core._net.guard import Guard
@@ -189,15 +189,13 @@ def test_a_target_that_does_not_resolve_or_not_in_time_is_not_handed_over(
     released = threading.Event()
     never = Guard(resolve=lambda host, port: released.wait(60) or [])
     for options, seconds in (({}, 0.3), ({"connect_timeout": 0.3}, 40)):
-        started = time.monotonic()
-        with pytest.raises(TimedOut):
+        with ended_by(0.3), pytest.raises(TimedOut):
             send(
                 server.url,
                 **target,
                 seconds=seconds,
                 sender=Sender(never, library=library, **options),
             )
-        assert time.monotonic() - started < 20
     released.set()
     assert server.requests == []
 
@@ -533,11 +531,8 @@ DRIPS = {  # slow ones: what comes without a pause may reach a limit before the 
 def test_no_drip_outlasts_the_deadline(server, endless, send, drip, guarded):
     chunk, head, pause = DRIPS[drip]
     server.answers["/"] = endless(chunk, head, pause)
-    started = time.monotonic()
-
-    with pytest.raises(TimedOut):
+    with ended_by(0.2), pytest.raises(TimedOut):
         send(server.url, seconds=0.2, guarded=guarded)
-    assert time.monotonic() - started < 15  # the server would go on for 20 s
 
 
 def test_a_name_that_takes_for_ever_to_resolve_ends_with_the_deadline(send, library):
@@ -545,11 +540,8 @@ def test_a_name_that_takes_for_ever_to_resolve_ends_with_the_deadline(send, libr
     sender = Sender(
         Guard(resolve=lambda host, port: released.wait(60) or []), library=library
     )
-    started = time.monotonic()
-
-    with pytest.raises(TimedOut):
+    with ended_by(0.3), pytest.raises(TimedOut):
         send("http://slow.example/", seconds=0.3, guarded=True, sender=sender)
-    assert time.monotonic() - started < 20
     released.set()
 
 

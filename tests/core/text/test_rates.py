@@ -1,14 +1,15 @@
 """Rate limits in the headers of services."""
 
 from __future__ import annotations
-import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from websearch_core._text import rates
 from websearch_core._text.rates import RateLimit, parse_rate_limits
 from websearch_core.flow import Response
 
@@ -86,17 +87,19 @@ def test_each_form_of_the_headers_is_read(headers, expected):
     assert parse_rate_limits(headers) == (expected,)
 
 
-def test_a_point_in_time_becomes_seconds_from_now():
-    soon = datetime.now(UTC) + timedelta(seconds=90)
+def test_a_point_in_time_becomes_seconds_from_now(monkeypatch):
+    now = datetime(2026, 5, 4, 9, tzinfo=UTC)
+    stamp = int(now.timestamp())
+    monkeypatch.setattr(rates, "time", SimpleNamespace(time=lambda: float(stamp)))
     for value in (
-        int(time.time()) + 90,
-        (int(time.time()) + 90) * 1000,
-        format_datetime(soon, usegmt=True),
+        stamp + 90,
+        (stamp + 90) * 1000,
+        format_datetime(now + timedelta(seconds=90), usegmt=True),
     ):
         (found,) = parse_rate_limits(
             {"x-ratelimit-limit": "5", "x-ratelimit-reset": str(value)}
         )
-        assert 85 < found.reset < 92
+        assert found.reset == 90
 
 
 def test_a_response_states_its_limits():

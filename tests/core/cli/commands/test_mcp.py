@@ -382,7 +382,8 @@ def test_a_client_that_never_reads_is_read_no_further_and_a_signal_ends_the_serv
         ask(method="notifications/initialized")
         before = read_memory(child)
         os.set_blocking(child.stdin.fileno(), False)
-        sent, last = 0, time.monotonic()
+        sent = 0
+        last = time.monotonic()
         while time.monotonic() - last < 1:  # it has read nothing for so long
             assert sent < 100_000_000
             with contextlib.suppress(BlockingIOError):

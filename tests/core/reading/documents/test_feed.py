@@ -3,16 +3,13 @@
 from __future__ import annotations
 import gzip
 import json
-import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.whole import WHOLE
 from websearch_core.errors import UnsupportedContent
 from websearch_core.reading import read_bytes
-from websearch_core.reading._documents import feed
 from websearch_core.reading._excerpt.window import cut_window
 
 URL = "https://sea.example/news/feed"
@@ -225,36 +222,6 @@ ENTITIES = b"".join(
 
 
 @pytest.mark.parametrize(
-    "data",
-    [
-        b"<!DOCTYPE rss [<!ENTITY a 'ha'>%b]><rss><channel><title>&m;</title></channel></rss>"
-        % ENTITIES,
-        b"<!DOCTYPE rss [<!ENTITY a SYSTEM 'file:///etc/passwd'>]><rss><channel><title>&a;</title></channel></rss>",
-        b"<rss><channel><item "
-        + b" ".join(b"a%d='x'" % n for n in range(80_000))
-        + b"/></channel></rss>",
-        b"<rss><channel><item><description>" + b"<a>" * (100_000 if WHOLE else 25_000),
-        b"<rss><channel>" + b"<item><title>x</title></item>" * 150_000,
-        b"<rss><channel><title>" + b"&a" * 500_000,
-        b"<rss><channel><item><description><![CDATA["
-        + b"<table><tr><td>" * 100_000
-        + b"]]>",
-    ],
-    ids=["laughs", "a file", "attributes", "nested", "entries", "ampersands", "tables"],
-)
-@pytest.mark.no_cover
-def test_a_hostile_feed_costs_little(data, monkeypatch):
-    if not WHOLE:
-        monkeypatch.setattr(feed, "_MAX_CHARACTERS", 2**18)  # a quarter of the time
-    begin = time.process_time()
-    page = read_bytes(data, URL, "application/rss+xml", isolate=False)
-
-    assert time.process_time() - begin < (60 if WHOLE else 15)
-    assert "root:" not in page.content
-    assert len(page.content) < 2_100_000
-
-
-@pytest.mark.parametrize(
     "sample", [RSS, ATOM, RDF, JSON], ids=["rss", "atom", "rdf", "json"]
 )
 @settings(max_examples=40, deadline=None)
@@ -367,9 +334,7 @@ def test_a_name_that_is_longer_than_any_name_is_left_out_and_the_rest_is_read(
     spaces = 'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"'
     item = f"<item><title>Kelp</title><{element}>{name}</{element}></item>"
     feed = f'<rss version="2.0" {spaces}><channel><title>Algae</title><item><title>Dulse</title></item>{item}</channel></rss>'
-    begin = time.process_time()
     page = read_bytes(feed.encode(), URL, "application/rss+xml")
-    assert time.process_time() - begin < 3
     assert page.title == "Algae"
     assert "## Kelp" in page.content
     assert "111" not in page.content
@@ -385,13 +350,3 @@ def test_names_that_people_have_are_kept():
     assert (
         "Ada Lovelace" in read_bytes(feed.encode(), URL, "application/atom+xml").content
     )
-
-
-def test_many_names_that_are_not_too_long_cost_little_together():
-    item = f"<item><title>Kelp</title><author>{'1' * 150}</author><author>{'ab.' * 300}</author></item>"
-    feed = (
-        f'<rss version="2.0"><channel><title>Algae</title>{item * 800}</channel></rss>'
-    )
-    begin = time.process_time()
-    assert read_bytes(feed.encode(), URL, "application/rss+xml").title == "Algae"
-    assert time.process_time() - begin < 10

@@ -6,7 +6,6 @@ from __future__ import annotations
 import io
 import re
 import sys
-import time
 import tracemalloc
 import zipfile
 from datetime import UTC, date, datetime
@@ -193,23 +192,6 @@ def test_an_e_book_is_recognized_without_its_type_in_the_first_place():
     assert "Brown **algae**" in read_bytes(archive(parts), URL).content
 
 
-def test_a_directory_of_many_parts_costs_little():
-    entry = b"PK\x01\x02" + bytes(42)
-    size = 200_000 * len(entry)
-    head = b"PK\x03\x04" + bytes(26)
-    end = (
-        b"PK\x05\x06"
-        + bytes(8)
-        + size.to_bytes(4, "little")
-        + len(head).to_bytes(4, "little")
-        + bytes(2)
-    )
-    begin = time.process_time()
-
-    assert media_type(head + entry * 200_000 + end) == "application/zip"
-    assert time.process_time() - begin < 20
-
-
 def test_a_letter():
     page = read_bytes(LETTER, URL)
 
@@ -356,26 +338,12 @@ def test_the_beginning_of_a_large_document_is_read(data, monkeypatch):
         "_MAX_CELLS": 200_000,
     }.items():
         monkeypatch.setattr(office, limit, lower)  # a tenth of the time
-    begin = time.process_time()
     page = read_bytes(data, URL, isolate=False)
 
-    assert time.process_time() - begin < 15
     assert page.truncated
     assert (
         page.notes[-1] == "the text is too long to be read whole: this is its beginning"
     )
-
-
-def test_a_cell_in_the_last_corner_costs_little():
-    book = workbook(["near"])
-    book.active["XFD1048576"] = "far"
-    begin = time.process_time()
-
-    assert (
-        read_bytes(save(book), URL, isolate=False).content
-        == "## Algae\n\n| near | |\n| --- | --- |\n| | far |"
-    )
-    assert time.process_time() - begin < 60
 
 
 @pytest.mark.parametrize("kind", SAMPLES)
@@ -431,11 +399,9 @@ def test_a_chapter_that_a_book_refers_to_many_times_is_read_once():
         + "</spine></package>",
         "c.xhtml": f"<html><body>{'<p>Kelp.</p>' * 200}</body></html>",
     }
-    started = time.process_time()
     page = read_bytes(archive(parts), URL, EPUB)
 
     assert page.content.count("Kelp") == 200
-    assert time.process_time() - started < 5
 
 
 def test_a_slide_that_a_talk_refers_to_many_times_is_read_once():
@@ -445,12 +411,10 @@ def test_a_slide_that_a_talk_refers_to_many_times_is_read_once():
     deck = replace_part(
         deck, "ppt/presentation.xml", listed.replace(first, first * 5_000)
     )
-    started = time.process_time()
     page = read_bytes(deck, URL, PPTX)
 
     assert page.content.count("Kelp") == page.content.count("Bream") == 1
     assert page.content.index("Kelp") < page.content.index("Bream")
-    assert time.process_time() - started < 5
 
 
 def in_encoding(document, encoding, declaration="<?xml version='1.0' encoding='%s'?>"):

@@ -1,6 +1,5 @@
 from __future__ import annotations
 import re
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -329,31 +328,6 @@ def test_words_are_found_in_other_forms_and_in_scripts_without_spaces(
 def test_senseless_parts_are_refused(choose, max_length: int, offset: int) -> None:
     with pytest.raises(InvalidOption):
         choose(whole("text"), "text", max_length, offset)
-
-
-@pytest.mark.parametrize(
-    "unit",
-    [
-        MANUAL,
-        "[a](b) ",
-        "- a\n",
-        "# h\n",
-        "日本語のテキスト。",
-        "| a | b |\n",
-        "`" * 3 + "\n",
-    ],
-)
-@pytest.mark.no_cover
-def test_the_cost_grows_no_faster_than_the_page(unit: str) -> None:
-    def cost(length: int) -> float:
-        page = whole(unit * (length // len(unit)))
-        started = time.process_time()
-        pick_passages(page, "repository a h 日本", 15_000)
-        find_phrase(page, "a", 15_000)
-        return time.process_time() - started
-
-    most = 4 * 3 * max(cost(25_000), 0.02)
-    assert any(cost(100_000) < most for _ in range(3))  # machines are noisy
 
 
 SHOP = Page(

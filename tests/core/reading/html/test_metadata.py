@@ -4,7 +4,6 @@ the right.
 
 from __future__ import annotations
 import json
-import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -1068,31 +1067,6 @@ def test_signs_that_nobody_sees_do_not_change_the_title(
     head: str, body: str, expected: str
 ) -> None:
     assert read(head, body + PROSE).title == expected
-
-
-@pytest.mark.parametrize(
-    "html",
-    [
-        "<title>Kelp</title>"
-        + meta(og__title="Forests grow back")
-        + TRAIL
-        + "<h2>Forests</h2>" * 20_000,
-        "".join(
-            f"<meta name=og:title content='{'seanews | ' * 30}{n}'>"
-            for n in range(5_000)
-        )
-        + "<h1>Kelp</h1>" * 50,
-        "<h1>Kelp</h1>" + "<p>Von " + "Aa-" * 30 + "</p>" * 20_000,
-        "<h1>Kelp</h1>" + "<p>Von: Ada Lovelace und Bob, 4. Mai 2026" * 20_000,
-        linked(*[ARTICLE | {"headline": f"Kelp {n}", "url": URL} for n in range(5_000)])
-        + "<h1>Kelp</h1>",
-    ],
-)
-@pytest.mark.no_cover
-def test_thousands_of_titles_and_bylines_take_linear_time(html: str) -> None:
-    begin = time.process_time()
-    read(html)
-    assert time.process_time() - begin < 30
 
 
 def test_every_text_is_one_clean_line_of_bounded_length() -> None:

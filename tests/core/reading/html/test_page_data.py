@@ -5,7 +5,6 @@ is shown.
 from __future__ import annotations
 import json
 import pickle
-import time
 
 import pytest
 
@@ -492,26 +491,14 @@ HOSTILE = {
 
 @pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_data_is_bounded_and_inert(data):
-    begun = time.process_time()
     page = read(data, "<ul><li>$5</li></ul>")
 
-    assert time.process_time() - begun < 5
     stored = page.model_dump_json(include={"data"})
     json.loads(stored, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
     assert len(stored) < 25_000
     assert not any(
         live in stored for live in ("```", "<script", "![", "](", "\u200b", "\\n")
     )
-
-
-def test_deep_microdata_takes_bounded_time():
-    for unit in (
-        '<div itemscope itemtype="https://schema.org/Product" itemprop="name">',
-        "<b itemprop=name>x</b>",
-    ):
-        begun = time.process_time()
-        read(body=unit * 20_000)
-        assert time.process_time() - begun < 10
 
 
 def test_other_processes_know_the_data():

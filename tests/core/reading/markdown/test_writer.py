@@ -4,7 +4,6 @@ elsewhere.
 
 from __future__ import annotations
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -758,38 +757,6 @@ def test_writing_needs_little_of_the_stack() -> None:
     while frame := frame.f_back:  # type: ignore[assignment]
         frames += 1
     assert deep(sys.getrecursionlimit() - frames - 40) == "- " * 10 + "x"
-
-
-@pytest.mark.parametrize(
-    ("before", "piece"),
-    [
-        ("<a href=/x>", "<img alt='a b c'>"),
-        ("<h2>", "<img alt='a b c d'><b>x</b>"),
-        ("<figure>", "<img alt='a b c d'><b>x</b>"),
-        ("<ul><li>" * 12, "<pre>x\ny</pre>"),
-        ("<blockquote>" * 12, "x<br>"),
-        ("<ul><li>a</li>", "<ul><li>b</li></ul>"),
-        ("<ol><li>a</li>", "<ul><li>b</li>"),
-        ("<table><tr><th>x", "<tr><td>x"),
-        ("", "<span role=heading>x"),
-        ("<div>" * 90 + "<p role=heading>", "<b><i>x</i></b>"),
-        ("", "<span role=heading></span>x"),
-        ("<p>", "[a<br>"),
-        ("<table><tr>" + "<td rowspan=200>x" * 2000, "<tr><td>x"),
-        ("<table><tr>" + "<th>x" * 2000, "<tr><td>x<td>y"),
-        ("", "<span class=katex>"),
-        ("", "<span class=katex>x</span>"),
-        ("<sup>", "<a href='#fn1'>1</a>"),
-    ],
-)
-@pytest.mark.no_cover
-def test_writing_takes_linear_time(before: str, piece: str) -> None:
-    # a tree so deep takes long to build
-    nests = piece in {"<span class=katex>", "<ul><li>b</li>"}
-    root = tree(before + piece * (4_000 if nests else 10_000))
-    begin = time.process_time()
-    write(root)
-    assert time.process_time() - begin < 15
 
 
 def test_decision_8_names_the_conversions_that_are_markdownifys() -> None:
