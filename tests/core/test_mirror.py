@@ -35,6 +35,7 @@ OTHERS = {
         "_cli/commands/read _cli/commands/search _cli/output"
     ),
     "core/cli/test_program": "_cli/app _cli/arguments",
+    "core/cli/test_rows": "_cli/outputs",
     "core/client/test_client": "client/_calls client/_enforce client/_selection client/_signature",
     "core/client/test_iterating": "client/_stream",
     "core/client/test_policy": "models/_domains",
