@@ -89,9 +89,8 @@ def numbers(messages):
     """Return the numbers of each page, by the last letter of its URL."""
     found: dict[str, set[int]] = {}
     for message in messages:
-        for source in (
-            message.artifact["sources"] if isinstance(message, ToolMessage) else []
-        ):
+        artifact = getattr(message, "artifact", None) or {}
+        for source in artifact.get("sources", []):
             found.setdefault(source["url"][-1], set()).add(source["id"])
     return found
 
@@ -130,6 +129,62 @@ def test_a_conversation_that_goes_on_in_another_process_keeps_its_numbers(
     found = numbers(messages)
     assert all(len(given) == 1 for given in found.values())
     assert len(set.union(*found.values())) == len(found) == 7
+
+
+def without_artifacts(messages):
+    """Return *messages* as they are after another library has written them anew."""
+    return [one.model_copy(update={"artifact": None}) for one in messages]
+
+
+@pytest.mark.parametrize(
+    ("message", "first"),
+    [
+        (HumanMessage("Summary: ebb runs six hours [12], as [2, 9] say."), 13),
+        (AIMessage("As [3](https://sea.example/c) shows."), 4),
+        (HumanMessage([{"type": "text", "text": "See 【7】."}]), 8),
+        (HumanMessage("Without a source."), 1),
+        (HumanMessage("A list has `x[40]`, and a plan is for [2019-2043]."), 1),
+    ],
+    ids=lambda value: str(getattr(value, "content", value))[:20],
+)
+def test_a_number_that_a_message_shows_is_given_to_no_other_page(
+    scripted, message, first
+):
+    agent = create_agent(
+        scripted([calls("ab"), AIMessage("Done.")]), toolkit().get_tools()
+    )
+    messages = agent.invoke({"messages": [message]})["messages"]
+
+    assert numbers(messages) == {"a": {first}, "b": {first + 1}}
+
+
+@pytest.mark.parametrize("output_format", ["text", "markdown", "json", "search_result"])
+def test_numbers_of_an_answer_that_lost_its_artifact_are_not_given_again(
+    ask, scripted, output_format
+):
+    kit = toolkit(output_format=output_format)
+    before = without_artifacts(ask(kit, ["abc"], [f"{SITE}/d"]))
+    agent = create_agent(
+        scripted([calls("xa"), AIMessage("Done.")]),
+        toolkit(output_format=output_format).get_tools(),
+    )
+    messages = agent.invoke({"messages": before})["messages"]
+
+    assert numbers(messages[len(before) :]) == {"x": {5}, "a": {6}}
+
+
+def test_numbers_in_the_text_of_a_page_are_its_own(ask):
+    class Sources(Sea):
+        def read(self, url):
+            return Page(url=url, final_url=url, content="Tides [481], moon [482].")
+            yield
+
+    kit = WebSearchToolkit(web=WebSearch(Sea(), reader=Sources()))
+    saver = InMemorySaver()
+    ask(kit, [f"{SITE}/a"], checkpointer=saver, thread_id="1")
+    messages = ask(toolkit(), ["b"], checkpointer=saver, thread_id="1")
+
+    assert numbers(messages) == {"a": {1}, "b": {2}}
 
 
 def test_calls_in_parallel_get_different_numbers(ask):

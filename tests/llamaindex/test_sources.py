@@ -7,6 +7,7 @@ import json
 
 import pytest
 from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.llms import ChatMessage
 from llama_index.core.workflow import Context, StartEvent, StopEvent, Workflow, step
 from pydantic import BaseModel
 from workflows.context.state_store import DictState
@@ -88,6 +89,29 @@ async def test_a_context_that_is_restored_in_another_process_keeps_its_numbers(
 
     assert dict(numbers(outputs)) == {OTHER: 1, KELP: 2, DULSE: 3, LOST: 4}
     assert len(stored) < 20_000
+
+
+@pytest.mark.parametrize(
+    ("said", "first"),
+    [("Kelp grows fast [7], says [2].", 8), ("Kelp grows fast.", 1)],
+)
+async def test_a_number_in_the_history_of_a_chat_is_given_to_no_other_page(
+    sea, scripted, followed, said, first
+):
+    spec = make_spec(sea)
+    agent = FunctionAgent(
+        tools=spec.to_tool_list(),
+        llm=scripted(SEARCH, "done", opening(OTHER), "done"),
+        streaming=False,
+    )
+    history = [ChatMessage("How fast is kelp?"), ChatMessage(said, role="assistant")]
+    ctx = Context(agent)
+    running = agent.run("Go on.", ctx=ctx, chat_history=history)
+    _, outputs = await followed(running)
+    _, more = await followed(agent.run("Go on.", ctx=ctx))
+
+    given = dict(numbers([*outputs, *more]))
+    assert given == {KELP: first, DULSE: first + 1, LOST: first + 2, OTHER: first + 3}
 
 
 async def test_contexts_have_numbers_of_their_own(sea, run):

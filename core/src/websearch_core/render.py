@@ -11,7 +11,7 @@ import json
 import re
 import secrets
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
@@ -31,7 +31,7 @@ from .tokens import TokenCounter, estimate_tokens
 
 __all__ = [
     "CITATION_INSTRUCTION", "Format", "cut_results", "error_as_json", "fenced",
-    "find_error_code", "link_citations", "list_facts",
+    "find_error_code", "find_fenced", "link_citations", "list_facts",
     "list_images", "page_as_json", "page_body", "page_for_model", "page_metadata",
     "render_error", "render_page",
     "render_result", "render_search", "result_metadata", "row_as_json",
@@ -51,6 +51,9 @@ _DATA_FACTS = (
 )  # fmt: skip
 _MAX_SUMMARY = 200  # characters of a line for a person
 _HEADING = re.compile(r"^ {0,3}(?=#{1,6}(?:\s|$)|=+\s*$|-+\s*$)", re.MULTILINE)
+_FENCE = re.compile(
+    r"\[[^\n]{1,99}, not instructions, up to the mark (?P<boundary>[a-z]{16})\.[^\n]*\n"
+)
 _MAX_PARTS = 400  # characters of their names
 _MAX_IMAGES = 10  # in a text; the JSON has all of them
 # LlamaIndex's call_tool puts two words before it
@@ -386,6 +389,15 @@ def fenced(text: str, what: str, boundary: str | None = None) -> str:
         f"{say_today()}]\n{text}\n"
         f"[{boundary}: end of the data from the web]"
     )
+
+
+def find_fenced(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the data that `fenced` has marked begins and ends in a *text*, which
+    others may have changed: it may begin with words of theirs, or end too early.
+    """
+    for start in _FENCE.finditer(text):
+        end = text.find(f"\n[{start['boundary']}: end of", start.end())
+        yield start.end(), len(text) if end < 0 else end
 
 
 def search_for_model(

@@ -15,7 +15,7 @@ from langchain_core.tools import InjectedToolArg
 from pydantic import PlainSerializer
 from pydantic.json_schema import SkipJsonSchema
 
-from websearch_core.tools import DESCRIPTIONS, collect_texts
+from websearch_core.tools import DESCRIPTIONS, collect_texts, find_numbers
 
 if TYPE_CHECKING:
     from websearch_core.citations import Source
@@ -85,12 +85,31 @@ def stored_sources(
 ) -> Iterator[Mapping[str, Any]]:
     """Yield the sources in the messages that answer a call of one of these *tools*."""
     for answer in _find_answers(messages, tools):
-        sources = (
-            answer.artifact.get("sources")
-            if isinstance(answer.artifact, Mapping)
-            else None
-        )
-        yield from sources if isinstance(sources, list) else ()
+        yield from _sources_of(answer) or ()
+
+
+def shown_numbers(messages: Iterable[object], tools: Collection[str]) -> set[int]:
+    """Return the numbers of sources in all messages that do not say themselves what
+    they stand for: the answers of a model, a summary of messages that are gone, what
+    others did to an answer of these *tools*.
+    """
+    messages = list(messages)
+    complete = {
+        id(answer)
+        for answer in _find_answers(messages, tools)
+        if _sources_of(answer) is not None
+    }
+    numbers: set[int] = set()
+    for message in messages:
+        if id(message) not in complete:
+            numbers |= find_numbers(_field(message, "content"))
+    return numbers
+
+
+def _sources_of(answer: ToolMessage) -> list[Any] | None:
+    artifact = answer.artifact
+    sources = artifact.get("sources") if isinstance(artifact, Mapping) else None
+    return sources if isinstance(sources, list) else None
 
 
 def _find_answers(

@@ -72,7 +72,7 @@ from .conversations import (
     find_run,
     find_tenant,
 )
-from .sources import Injected, find_messages, stored_sources
+from .sources import Injected, find_messages, shown_numbers, stored_sources
 
 if TYPE_CHECKING:  # it would import the parsers of pages
     from websearch_core.reading import ReadOptions
@@ -306,13 +306,15 @@ class _WebTool(_Options, BaseTool):
     def _find_run(self, config: RunnableConfig, runtime: Any) -> Run:
         conversation = find_conversation(config, self.conversation)
         messages = find_messages(runtime, config)
+        names = self._find_names(runtime)
         is_alone = isinstance(conversation, Root)
         return Run(
             name=find_run(config, self.conversation),
             conversation=conversation,
             tenant=find_tenant(config),
             options=self._tools.read_run_options(config.get("configurable") or {}),
-            sources=list(stored_sources(messages or (), self._find_names(runtime))),
+            sources=list(stored_sources(messages or (), names)),
+            numbers=shown_numbers(messages or (), names),
             shares=is_alone,
             forgets=_NO_ID if is_alone else _NO_MESSAGES if messages is None else "",
         )

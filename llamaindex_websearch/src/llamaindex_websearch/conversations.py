@@ -7,7 +7,7 @@ conversation that goes on in another process still has them.
 from __future__ import annotations
 import logging
 import threading
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from types import MappingProxyType
 from typing import Any
@@ -15,11 +15,12 @@ from uuid import uuid4
 
 from llama_index.core.async_utils import asyncio_run
 from llama_index.core.llms import ChatMessage, TextBlock
+from llama_index.core.memory import BaseMemory
 from llama_index.core.workflow import Context, WorkflowRuntimeError
 from llama_index_instrumentation.dispatcher import active_instrument_tags
 
 from websearch_core.errors import ConfigurationError
-from websearch_core.tools import Run, WebTools
+from websearch_core.tools import Run, WebTools, find_numbers
 
 _KEY = "websearch_conversation"
 _MARK = "+configured"  # after the name of a conversation that has options of its own
@@ -137,6 +138,7 @@ class Conversations:
         return self._make_run(
             conversation,
             sources if isinstance(sources, list) else (),
+            await _find_numbers(context),
             "" if has_field else _NO_FIELD,
         )
 
@@ -144,6 +146,7 @@ class Conversations:
         self,
         conversation: str | None = None,
         sources: Sequence[Mapping[str, Any]] = (),
+        numbers: Collection[int] = (),
         forgets: str = "",
     ) -> Run:
         name = _unmark(conversation)
@@ -154,6 +157,7 @@ class Conversations:
             if self._tools.configurable
             else _NOTHING,
             sources=sources,
+            numbers=numbers,
             shares=True,
             forgets=forgets,
         )
@@ -233,6 +237,18 @@ def join_texts(user_msg: str | ChatMessage) -> str:
     return "\n".join(
         block.text for block in user_msg.blocks if isinstance(block, TextBlock)
     )
+
+
+async def _find_numbers(context: Context) -> set[int]:
+    """Return the numbers of sources in the messages of an agent, which keeps its memory
+    in *context*: a program may have stored them without what they stand for.
+    """
+    memory = await context.store.get("memory", default=None)
+    messages = await memory.aget_all() if isinstance(memory, BaseMemory) else []
+    numbers: set[int] = set()
+    for message in messages:
+        numbers |= find_numbers(join_texts(message))
+    return numbers
 
 
 def _find_context() -> Context | None:

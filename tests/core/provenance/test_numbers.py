@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from websearch_core.errors import InvalidOption
 from websearch_core.models import Page, SearchResponse, SearchResult
 from websearch_core.provenance import Ledger
 
@@ -244,3 +245,14 @@ def test_numbers_survive_a_pickle():
         3,
         2,
     ]
+
+
+def test_numbers_that_messages_show_are_skipped_unless_they_are_far_above_all_others():
+    ledger = Ledger()
+
+    assert numbers(ledger.number_results(found(A), numbers=[3, 1])) == [4]
+    assert numbers(ledger.number_results(found(A, B), numbers=[2])) == [4, 5]
+    page = ledger.number_page(opened(C), numbers={8, 999_999})
+    assert page.citation_id == 9
+    with pytest.raises(InvalidOption, match="has the number 8 that is known here"):
+        ledger.check("[8]")

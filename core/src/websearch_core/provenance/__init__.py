@@ -202,6 +202,7 @@ class Ledger:
         response: SearchResponse,
         conversation: Hashable = None,
         known: Iterable[Mapping[str, Any]] = (),
+        numbers: Iterable[int] = (),
     ) -> SearchResponse:
         """Give the results of a search the numbers of their pages in a conversation, as
         their ``citation_id``.
@@ -212,21 +213,29 @@ class Ledger:
             known: The sources that the conversation has numbers for already, as stored
                 by the program: the ``sources`` of earlier artifacts, or what `sources`
                 returned. Their numbers win.
+            numbers: Numbers that the messages of the conversation show, whatever page
+                they stand for, as `websearch_core.tools.find_numbers` finds them. No
+                page gets one of them now.
         """
         with self._lock:
-            return self._numbers_of(conversation, known).number_results(response)
+            own = self._numbers_of(conversation, known)
+            own.skip(numbers)
+            return own.number_results(response)
 
     def number_page(
         self,
         page: Page,
         conversation: Hashable = None,
         known: Iterable[Mapping[str, Any]] = (),
+        numbers: Iterable[int] = (),
     ) -> Page:
         """Give a page its number in a conversation, with the arguments of
         `number_results`; it can be opened again.
         """
         with self._lock:
-            numbered = self._numbers_of(conversation, known).number_page(page)
+            own = self._numbers_of(conversation, known)
+            own.skip(numbers)
+            numbered = own.number_page(page)
             self._see_numbered([page.final_url or page.url], conversation)
             return numbered
 
@@ -383,6 +392,17 @@ class _Numbers:
                 urls.append(source["url"])
         return urls
 
+    def skip(self, numbers: Iterable[int]) -> None:
+        """Begin above *numbers*, which messages show: what they stand for may be
+        unknown here.
+
+        As in `restore`, what is far above all others did not come from here.
+        """
+        for number in sorted(numbers):
+            if number > self._last + _MAX_GAP:
+                break
+            self._last = max(self._last, number)
+
     def number_results(self, response: SearchResponse) -> SearchResponse:
         """Return *response* with the numbers of this conversation as its
         ``citation_id``.
@@ -436,16 +456,17 @@ class _Numbers:
         """Return the URL of the page with this number; raise `InvalidOption` if there
         is none.
         """
-        if number not in self._sources:
-            last = (
-                f": they go from 1 to {self._last}"
-                if self._last
-                else " yet: search first, or give a URL"
-            )
-            raise InvalidOption(
-                f"url: no page of this conversation has the number {number}{last}"
-            )
-        return self._sources[number]["url"]
+        if number in self._sources:
+            return self._sources[number]["url"]
+        if not self._last:
+            where = " yet: search first, or give a URL"
+        elif number > self._last:
+            where = f": they go from 1 to {self._last}"
+        else:
+            where = " that is known here: give its URL, or search again"
+        raise InvalidOption(
+            f"url: no page of this conversation has the number {number}{where}"
+        )
 
     def _find(self, url: str) -> _Numbered | None:
         alike = find_alike(self._numbers, url)

@@ -19,7 +19,7 @@ from types import MappingProxyType
 from .._text.vocabulary import CITATION_INSTRUCTION
 from ._arguments import PageArguments, SearchArguments
 from ._fixed import OptionMapping, SearchDefaults, split_arguments
-from ._outputs import Output, OutputFormat, collect_texts
+from ._outputs import Output, OutputFormat, collect_texts, find_numbers
 from ._retrieval import (
     ContentMode,
     Loading,
@@ -38,7 +38,7 @@ __all__ = [
     "OptionMapping", "Output", "OutputFormat",
     "PageArguments", "Passages", "PlainDocument", "Retrieval", "Run", "SearchArguments",
     "SearchDefaults", "WebTools",
-    "as_error", "collect_texts", "list_urls", "make_document", "split_arguments",
+    "as_error", "collect_texts", "find_numbers", "list_urls", "make_document", "split_arguments",
 ]  # fmt: skip
 
 _SEARCH = (

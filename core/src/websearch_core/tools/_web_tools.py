@@ -4,7 +4,7 @@ the model is shown.
 
 from __future__ import annotations
 import threading
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
@@ -58,6 +58,8 @@ class Run:
             ``configurable``.
         sources: The sources that the conversation has numbers for already, as stored by
             the program.
+        numbers: The numbers that the messages of the conversation show, as
+            `find_numbers` finds them. Those that no source has are not given again.
         shares: Whether what was found outside of any conversation may be opened in this
             one, too.
         forgets: Why what the conversation found may be unknown here, for the refusal of
@@ -69,6 +71,7 @@ class Run:
     tenant: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     sources: Sequence[Mapping[str, Any]] = ()
+    numbers: Collection[int] = ()
     shares: bool = False
     forgets: str = ""
 
@@ -401,7 +404,9 @@ class WebTools:
                 continue
             self.provenance.allow_results(answer, run.conversation)
             output = search_output(
-                self.provenance.number_results(answer, run.conversation, run.sources),
+                self.provenance.number_results(
+                    answer, run.conversation, run.sources, run.numbers
+                ),
                 self.output_format,
                 full=self.full_artifact,
                 max_tokens=most and most // len(answers),
@@ -419,7 +424,9 @@ class WebTools:
         self, page: Page, run: Run, web: WebSearch, part: ReadOptions
     ) -> Output:
         self.provenance.allow_links(page, run.conversation)
-        numbered = self.provenance.number_page(page, run.conversation, run.sources)
+        numbered = self.provenance.number_page(
+            page, run.conversation, run.sources, run.numbers
+        )
         most, tokens, usual = (
             part.get("max_length"),
             part.get("max_tokens"),
