@@ -83,3 +83,9 @@ def test_the_fast_path_is_taken_for_common_links(
         absolute("https://other.example/a?b=c&d=%20", BASES[0])
         == "https://other.example/a?b=c&d=%20"
     )
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_half_of_a_surrogate_pair_makes_no_host(base: str) -> None:
+    assert absolute("https://kelp\udc00.example/", base) is None
+    assert (absolute("/kelp\udc00", base) or "").isascii()

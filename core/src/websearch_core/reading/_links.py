@@ -29,6 +29,7 @@ _FROM_ROOT = re.compile(
     re.ASCII,
 )
 _UNSAFE = re.compile(r"""[\s<>"'()\\^`{|}\x00-\x20\x7f]""")
+_HALF = re.compile("[\ud800-\udfff]")  # of a pair of surrogates: no character
 # only an IPv6 host may have brackets
 _UNSAFE_AFTER_HOST = re.compile(_UNSAFE.pattern.replace("[", r"[\[\]", 1))
 
@@ -49,11 +50,9 @@ def absolute(href: str | None, base: str) -> str | None:
     try:
         url = urljoin(base, address)
         parts = urlsplit(url)
-        if (
-            parts.scheme not in {"http", "https"}
-            or not parts.hostname
-            or "@" in parts.netloc
-        ):
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            return None
+        if "@" in parts.netloc or _HALF.search(parts.netloc):
             return None
     except ValueError:
         return None

@@ -591,6 +591,16 @@ def test_what_a_browser_shows_stays_whatever_its_class() -> None:
     assert page.block_texts == [SPOKEN]
 
 
+def test_text_that_is_hidden_inside_hidden_text_is_counted_once() -> None:
+    hidden, visible = (
+        f"<div style='visibility:{one}'>" for one in ("hidden", "visible")
+    )
+    page = find_blocks(parse(f"{hidden}{visible}a{hidden}bb".encode()).body)
+
+    assert (page.hidden, page.hidden_length) == (1, 3)
+    assert page.block_texts == ["a"]
+
+
 @pytest.mark.parametrize(
     ("link", "stays"),
     [

@@ -501,6 +501,34 @@ def test_hostile_data_is_bounded_and_inert(data):
     )
 
 
+def test_data_that_says_the_same_too_often_is_left_out_with_a_note():
+    listed = {"@type": "ItemList", "itemListElement": [{"@id": "#lamp"}] * 90}
+    lamp = {"@id": "#lamp", "url": "/a", "text": "", "name": "Brass " * 15_000}
+    page = read({"@graph": [listed, lamp]})
+
+    assert [note for note in page.notes if "too often" in note] != []
+
+
+def test_microdata_without_a_value_says_nothing():
+    long = f"<p itemprop=description>{'Kelp. ' * 40_000}</p>"
+    empty = "<p itemprop=itemListElement></p>"
+    kind = "itemscope itemtype=https://schema.org/ItemList"
+
+    assert read(body=f"<div {kind}>{long}{empty}</div>").title == "Brass lamp"
+
+
+def test_microdata_states_ratings():
+    rating = (
+        "<div itemprop=aggregateRating itemscope><b itemprop=ratingValue>8.5</b>"
+        "<b itemprop=bestRating>10</b><b itemprop=ratingCount>12</b></div>"
+    )
+    name = "<b itemprop=name>Brass lamp</b><b itemprop=offers>$48.99</b>"
+    scope = "itemscope itemtype=https://schema.org/Product"
+    page = read(body=f"<div {scope}>{name}{rating}</div>")
+
+    assert facts(page, "rating", "best_rating", "ratings") == (8.5, 10, 12)
+
+
 def test_other_processes_know_the_data():
     markup = f'<title>Brass lamp</title><script type="application/ld+json">{json.dumps(product())}</script><p>$48.99</p>{TEXT}'
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from ..._text.quantity import quantity
 from ..._text.terms import fold
@@ -168,14 +170,16 @@ class Folded:
     """
 
     def __init__(self, text: str, offset: int = 0, *, seen: bool = False) -> None:
-        signs = set(text)
-        folds = {ord(sign): _fold(sign) for sign in signs}
-        gone = "".join(chr(code) for code, form in folds.items() if not form)
-        long = "".join(chr(code) for code, form in folds.items() if len(form) > 1)
-        classes = [f"[{re.escape(long)}]"] * bool(long) + [
-            f"([{re.escape(gone)}]++)"
-        ] * bool(gone)
-        special = re.compile("|".join([_SPECIAL, *_composed(signs), *classes]))
+        folds = {ord(sign): _fold(sign) for sign in set(text)}
+        marks = [code for code in folds if _is_mark(chr(code))]
+        parts = [_SPECIAL, *_composed(text, marks)]
+        long = [code for code, form in folds.items() if len(form) > 1]
+        if long:
+            parts.append(_one_of(long))
+        gone = [code for code, form in folds.items() if not form]
+        if gone:
+            parts.append(f"({_one_of(gone)}++)")
+        special = re.compile("|".join(parts))
         hidden = _syntax(text, offset) if seen else []
         pieces: list[str] = []
         self._from: list[int] = []  # where each piece begins in the text
@@ -232,17 +236,39 @@ def _fold(text: str) -> str:
     return _TYPED.get(text) or fold(_ENTITIES.get(text, text)).replace("⁄", "/")  # noqa: RUF001 - of a fraction
 
 
-def _composed(signs: set[str]) -> list[str]:
-    """Return the letters that are written as two of the *signs*, a base and a mark."""
-    marks = [
-        sign for sign in signs if unicodedata.category(sign)[0] == "M" and fold(sign)
-    ]
-    return [
-        base + mark
-        for mark in marks
-        for base in signs
-        if len(unicodedata.normalize("NFC", base + mark)) == 1
-    ]
+def _is_mark(sign: str) -> bool:
+    """Return whether a sign goes on the one before it, and counts in a search."""
+    return unicodedata.category(sign)[0] == "M" and bool(fold(sign))
+
+
+def _composed(text: str, marks: Sequence[int]) -> list[str]:
+    """Return patterns for the letters that *text* writes as two signs, a base and one
+    of the *marks*: one pattern for each base.
+    """
+    if not marks:
+        return []
+    signs = set(map(chr, marks))
+    pairs = {base + sign for base, sign in pairwise(text) if sign in signs}
+    letters: defaultdict[str, list[int]] = defaultdict(list)
+    for pair in pairs:
+        if len(unicodedata.normalize("NFC", pair)) == 1:
+            letters[pair[0]].append(ord(pair[1]))
+    return [re.escape(base) + _one_of(after) for base, after in letters.items()]
+
+
+def _one_of(codes: Iterable[int]) -> str:
+    """Return a pattern for one of some characters, in as few ranges as they need: `re`
+    tries one range after another where there are rare characters.
+    """
+    ranges: list[list[int]] = []
+    for code in sorted(codes):
+        if ranges and code == ranges[-1][1] + 1:
+            ranges[-1][1] = code
+        else:
+            ranges.append([code, code])
+    return "".join(
+        ["[", *(f"\\U{first:08x}-\\U{last:08x}" for first, last in ranges), "]"]
+    )
 
 
 def _syntax(text: str, offset: int) -> list[tuple[int, int]]:

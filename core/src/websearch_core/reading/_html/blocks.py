@@ -16,8 +16,9 @@ from ..._text.dates import parse_date
 from ..._text.invisible import GLYPHS, is_clean, strip_invisible
 from .._element import BLOCKS
 from .css.look import PLAIN, Look, judge_inline_style
-from .formula import FORMULAS, read_formula
+from .formula import FORMULAS, Formulas
 from .hidden import (
+    MAX_SKIP_LENGTH,
     MAY_HIDE,
     MAY_OPEN,
     WHOLE,
@@ -28,6 +29,7 @@ from .hidden import (
     skips,
     stays_hidden,
 )
+from .nodes import has_text, text_of
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -50,9 +52,12 @@ _BITS = TELLING_TAGS | {"pre": _IN_CODE}
 # elements that say something even without attributes
 _TELLING = frozenset({*_BITS, "dialog"})
 _ALL_BITS = (1 << len(_BITS)) - 1
+# Times the bits of `Look`: being in an element whose text is counted as hidden in this
+# way. The text of those inside is a part of it, and is not counted again.
+_COUNTED = _ALL_BITS + 1
 # times the bits of `Look`: text that is hidden, unless an element inside makes it
 # visible again
-_MUTED = _ALL_BITS + 1
+_MUTED = _COUNTED * 2 * WHOLE
 _PARTS = BLOCKS | {"button", "label"}  # their text forms blocks of its own
 _NO_ATTRIBUTES: dict[str, str | None] = {}
 _DISPLAYED: dict[str, str | None] = {"display": "block"}
@@ -311,6 +316,7 @@ class _Walk:
         # by class, the attributes of elements with no other attribute
         alike = {"": _NO_ATTRIBUTES}
         block, joint, room = -1, "", MAX_CHARACTERS
+        formulas = Formulas()
         while True:
             if following is None:
                 if not waiting:
@@ -353,7 +359,7 @@ class _Walk:
                     if (
                         name == "a"
                         and (attributes.get("href") or "")[:1] == "#"
-                        and skips(node.text_lexbor() or "")
+                        and skips(text_of(node, MAX_SKIP_LENGTH))
                     ):
                         continue
                     if (
@@ -369,9 +375,9 @@ class _Walk:
                             and node.mem_id not in opened
                         ):
                             if (
-                                (unread := node.text_lexbor())
+                                hides * _COUNTED & ~inside
+                                and (unread := node.text_lexbor())
                                 and not unread.isspace()
-                                and hides * _MUTED & ~inside
                             ):
                                 length = sum(map(len, unread.split()))
                                 self._hidden.append(
@@ -379,7 +385,7 @@ class _Walk:
                                 )
                             if hides >= WHOLE:
                                 continue
-                            muted |= hides * _MUTED
+                            muted |= hides * (_COUNTED | _MUTED)
                         muted &= ~(look.resets * _MUTED)
                     if not has_more:
                         # shared, since allocating memory takes time
@@ -402,7 +408,9 @@ class _Walk:
                     block = -1
                 elif name in _PARTING:
                     joint = " "
-                tex = read_formula(node, name, attributes) if name in FORMULAS else None
+                tex = (
+                    formulas.read(node, name, attributes) if name in FORMULAS else None
+                )
                 if tex:
                     name, attributes = (
                         "math",
@@ -469,7 +477,7 @@ class _Walk:
             if (
                 other is not None
                 and other.attributes.get("aria-hidden") == "true"
-                and other.text(strip=True)
+                and has_text([other], 1)
             ):
                 return False
         o = self.outline
@@ -485,7 +493,7 @@ class _Walk:
         if (
             not self._opens
             or self._page.rendered
-            or len(noscript.text_lexbor() or "") < _MIN_LENGTH
+            or len(text_of(noscript, _MIN_LENGTH)) < _MIN_LENGTH
         ):
             return False
         o = self.outline

@@ -22,6 +22,7 @@ _COMMAND = re.compile(r"\\(?:begin|end)\{[^{}]{0,40}\}|\\[A-Za-z]+")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _UNSEEN = frozenset({"annotation", "annotation-xml", "mphantom"})
 _MAX_LENGTH = 2000  # characters
+_MAX_FAILURES = 100  # elements that are marked as around a formula, without one
 _MAX_DEPTH = 20  # levels of MathML; deeper levels are read as plain text
 _FUNCTIONS = frozenset(
     "arccos arcsin arctan cos cosh cot det dim exp gcd inf ker lim ln log max min sin "
@@ -48,22 +49,43 @@ class Formula(NamedTuple):
     invisible: int = 0
 
 
-def read_formula(
-    node: LexborNode, name: str, attributes: Mapping[str, str | None]
-) -> Formula | None:
-    """Return the formula in an element, or None.
+class Formulas:
+    """Reads the formulas of a page, each once, however many elements are around it."""
 
-    It is a ``math`` element, or what KaTeX, MathJax and Wikipedia put around it and a
-    second rendering as boxes.
-    """
-    marks = attributes.get("class") or ""
-    math: LexborNode | None = node
-    if name != "math":
-        if name == "span" and ("at" not in marks or not _WRITTEN_TWICE.search(marks)):
+    def __init__(self) -> None:
+        self._empty: set[int] = set()  # those that say nothing
+        self._failures = 0
+
+    def read(
+        self, node: LexborNode, name: str, attributes: Mapping[str, str | None]
+    ) -> Formula | None:
+        """Return the formula in an element, or None.
+
+        It is a ``math`` element, or what KaTeX, MathJax and Wikipedia put around it and
+        a second rendering as boxes.
+        """
+        marks = attributes.get("class") or ""
+        math: LexborNode | None = node
+        if name != "math":
+            if name == "span" and (
+                "at" not in marks or not _WRITTEN_TWICE.search(marks)
+            ):
+                return None
+            if self._failures >= _MAX_FAILURES:
+                return None
+            math = node.css_first("math")
+        if math is None or math.mem_id in self._empty:
+            self._failures += 1
             return None
-        math = node.css_first("math")
-    if math is None:
-        return None
+        formula = _read_math(math, marks, attributes)
+        if formula is None:
+            self._empty.add(math.mem_id)
+        return formula
+
+
+def _read_math(
+    math: LexborNode, marks: str, attributes: Mapping[str, str | None]
+) -> Formula | None:
     stated = math.attributes
     tex_source = _read_annotation(math)[: 20 * _MAX_LENGTH]
     if not tex_source or not _is_shown(tex_source, math):

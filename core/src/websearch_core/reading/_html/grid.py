@@ -93,7 +93,9 @@ class Elements:
         self.depths = [0] * len(blocks.names)
         for element in range(1, len(self.depths)):
             self.depths[element] = self.depths[blocks.parents[element]] + 1
-        self._lengths = [0, *accumulate(map(len, blocks.run_texts))]
+        # A run that had only invisible characters is a step, too.
+        lengths = (max(1, len(text)) for text in blocks.run_texts)
+        self._lengths = [0, *accumulate(lengths)]
 
     def length(self, element: int) -> int:
         """Return the characters of an element."""

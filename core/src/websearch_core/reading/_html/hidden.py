@@ -46,7 +46,7 @@ _HINTS = (
     "calendar",
 )
 _SKIPS = re.compile(PHRASES["skip links"], re.IGNORECASE)
-_MAX_SKIP_LENGTH = 60  # characters
+MAX_SKIP_LENGTH = 60  # characters
 WHOLE = 8  # in addition to the bits of `Look`: nothing in the element is visible
 
 
@@ -94,7 +94,7 @@ def skips(text: str) -> bool:
     of keyboards see.
     """
     said = " ".join(text.split()).rstrip(".!\u203a»→↓ ")
-    return len(text) <= _MAX_SKIP_LENGTH and _SKIPS.fullmatch(said) is not None
+    return len(text) <= MAX_SKIP_LENGTH and _SKIPS.fullmatch(said) is not None
 
 
 def stays_hidden(name: str, attributes: Mapping[str, str | None], look: Look) -> bool:
@@ -136,6 +136,8 @@ class Openers:
         # numbers of the gaps that React fills with streamed parts
         self._gaps: set[str] = set()
         self.waiting: list[_Control] = []  # those in which no word was seen so far
+        # the elements around the last text, from the outermost control on
+        self._path: list[int] = []
 
     def pass_by(
         self, place: int, name: str, attributes: Mapping[str, str | None]
@@ -171,16 +173,40 @@ class Openers:
         """Note visible text: the controls around it have a word now, and the others
         that were waiting have ended.
         """
-        around: set[int] = set()
-        while element >= self.waiting[0].place:
-            around.add(element)
-            element = parents[element]
-        self.waiting = [control for control in self.waiting if control.place in around]
+        self._leave(element, parents)
         if any(map(str.isalnum, text)):
             for control in self.waiting:
                 self._targets.update(control.targets)
                 self._tabs.update(control.tabs)
             self.waiting = []
+
+    def _leave(self, element: int, parents: Sequence[int]) -> None:
+        """Let go of the controls that are not around an element.
+
+        Only what differs from the elements around the last text is looked at: there are
+        many texts, and many elements around each.
+        """
+        path = self._path
+        first = self.waiting[0].place
+        inner: list[int] = []  # the elements around this one that are not in the path
+        while element >= first:
+            while path and path[-1] > element:
+                path.pop()
+            if path and path[-1] == element:
+                break
+            inner.append(element)
+            element = parents[element]
+        else:
+            path.clear()
+        common = path[-1] if path else -1
+        around = set(inner)
+        still: list[_Control] = []
+        while self.waiting and self.waiting[-1].place > common:
+            control = self.waiting.pop()
+            if control.place in around:
+                still.append(control)
+        self.waiting += reversed(still)
+        path += reversed(inner)
 
     def open(self, name: str, attributes: Mapping[str, str | None], look: Look) -> bool:
         """Return whether a control before a hidden element opens it, or a script moves

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._text.markup import strip_markup
 from .._links import absolute, without_fragment
+from .effort import Effort
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -26,8 +27,10 @@ Thing = dict[str, Any]
 
 _MAX_SCRIPTS = 20
 _MAX_SCRIPT_SIZE = 500_000  # characters
+_MAX_SOURCE = 2_000_000  # characters of all scripts
 _MAX_OBJECTS = 2_000
 _MAX_VALUES = 100  # of one property
+MAX_LENGTH = 100_000  # characters of one value
 _MAX_ALIKE = 2  # things of one kind: a page with more is about none of them
 
 # Types of schema.org. A page can be about "works", which come before the "pages" that
@@ -65,27 +68,38 @@ class JsonLd:
     # things that others may reference, by ``@id``
     named: dict[str, Thing] = field(default_factory=dict)
 
+    # what may still be read of them, in all steps
+    effort: Effort = field(default_factory=Effort, repr=False, compare=False)
+
     def values(self, thing: Thing, *keys: str) -> list[Any]:
         """Return the values of the first of *keys* that *thing* has, with references
         resolved; maybe none.
         """
         value: Any = next((thing[key] for key in keys if thing.get(key)), [])
-        return [
-            self._resolve(one)
-            for one in (value[:_MAX_VALUES] if isinstance(value, list) else [value])
-        ]
+        values = value[:_MAX_VALUES] if isinstance(value, list) else [value]
+        if not self.effort.spend(len(values) + 1):
+            return []
+        return [self._resolve(one) for one in values]
 
     def text(self, thing: Thing, *keys: str) -> str:
         """Return the first text or name under *keys*, or an empty string."""
-        return next(
-            (
-                found
-                for key in keys
-                for value in self.values(thing, key)
-                if (found := text(value))
-            ),
-            "",
-        )
+        for key in keys:
+            for value in self.values(thing, key):
+                written = self.read(value)
+                if written:
+                    return written
+        return ""
+
+    def read(self, value: Any) -> str:
+        """Return a value as text, or the name of a thing; maybe an empty string."""
+        return strip_markup(self.take(value))
+
+    def take(self, value: Any) -> str:
+        """Return a value as it is written, or the name of a thing, cut to a length, for
+        somebody who reads it; nothing if the page has cost too much.
+        """
+        written = _written(value)[:MAX_LENGTH]
+        return written if self.effort.spend(characters=len(written)) else ""
 
     def main(self, url: str) -> Thing:
         """Return the thing that the page at *url* is about; an empty one if there is
@@ -127,19 +141,18 @@ def types(thing: Thing) -> set[str]:
     kinds = value if isinstance(value, list) else [value]
     return {
         kind[max(map(kind.rfind, "/#:")) + 1 :]
-        for kind in kinds
+        for kind in kinds[:_MAX_VALUES]
         if isinstance(kind, str)
     }
 
 
-def text(value: Any) -> str:
-    """Return a value as text, or the name of a thing; maybe an empty string."""
+def _written(value: Any) -> str:
     if isinstance(value, dict):
         value = value.get("@value") or value.get("name")
         value = value[0] if isinstance(value, list) and value else value
     if isinstance(value, int | float) and not isinstance(value, bool):
         return f"{value}"
-    return strip_markup(value) if isinstance(value, str) else ""
+    return value if isinstance(value, str) else ""
 
 
 def _objects(scripts: Iterable[LexborNode]) -> Iterator[tuple[bool, Thing]]:
@@ -147,10 +160,12 @@ def _objects(scripts: Iterable[LexborNode]) -> Iterator[tuple[bool, Thing]]:
     outermost one.
     """
     count = 0
+    room = _MAX_SOURCE
     for script in islice(scripts, _MAX_SCRIPTS):
         source = script.text()
-        if len(source) > _MAX_SCRIPT_SIZE:
+        if len(source) > min(room, _MAX_SCRIPT_SIZE):
             continue
+        room -= len(source)
         source = source.strip()
         for opening, closing in _WRAPPINGS:
             source = source.removeprefix(opening).removesuffix(closing)
@@ -226,6 +241,8 @@ def parse_microdata(nodes: Iterable[LexborNode]) -> list[Thing]:
             text = node.text()
             room -= len(text)
             value = " ".join(text[:_MAX_TEXT].split())
+        if not value:
+            continue
         for name in (attributes.get("itemprop") or "").split():
             things[scope.mem_id].setdefault(name, []).append(value)
     return list(outermost.values())

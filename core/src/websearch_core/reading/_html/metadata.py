@@ -36,7 +36,6 @@ from .jsonld import (
     is_at,
     parse_jsonld,
     parse_microdata,
-    text,
     types,
 )
 from .titles import (
@@ -125,7 +124,8 @@ class Metadata:
     og_type: str = ""  # its ``og:type``, in lower case
     generator: str = ""  # the program that made it
     tier: str = ""  # whether it is ``free``, ``metered`` or ``locked``, in its own word
-    linked: JsonLd = field(default=JsonLd(), repr=False, compare=False)  # its JSON-LD
+    # its JSON-LD
+    linked: JsonLd = field(default_factory=JsonLd, repr=False, compare=False)
     # The JSON-LD thing that the page is about; empty if there is none, or too many of
     # one kind.
     about: Thing = field(default_factory=dict, repr=False, compare=False)
@@ -175,7 +175,7 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
     if (chapter := chapter_of(title, stated)) and is_heading(chapter, document):
         title = chapter
 
-    written = [text(one) for one in data.values(main, "author", "creator")]
+    written = list(map(data.read, data.values(main, "author", "creator")))
     signed = (
         written,
         *filter(None, map(meta.get, _TAGS["authors"])),

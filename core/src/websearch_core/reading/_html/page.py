@@ -34,6 +34,9 @@ _MIN_LENGTH = 120
 # characters: a page with less besides places that scripts fill is a template
 _MIN_BESIDE = 600
 _MAX_SIZE = 10 * 2**20  # bytes of source in UTF-8
+_TOO_MUCH_DATA = (
+    "the page's data says the same too often to be read: a part of it is left out"
+)
 # React moves a streamed part to its place, a <template>
 _MOVES = b"$RC(", b"$RR(", b"$RS(", b"data-rci"
 
@@ -121,6 +124,7 @@ def read_html(
         *removal_note(blocks.invisible),
         *_describe_hidden(blocks, len(content)),
         *(["the page is larger than is read: this is its beginning"] if cut else []),
+        *([_TOO_MUCH_DATA] if facts.linked.effort.is_spent else []),
         *(
             ["elements were nested too deeply: some structure is lost"]
             if simpler or main.flattened

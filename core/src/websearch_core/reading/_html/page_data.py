@@ -1,5 +1,4 @@
-"""Read what a page states about its thing, and what it shows as a grid, into
-`PageData`.
+"""Read what a page states about its thing, and the grid that it shows, into `PageData`.
 
 Data is written for machines, and may be out of date or wrong: a stated price is taken
 if it is shown too, or if no amount is shown. Every text is one line that nothing acts
@@ -9,7 +8,7 @@ on.
 from __future__ import annotations
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import chain, islice
 from typing import Any, NamedTuple
@@ -21,17 +20,18 @@ from .._links import absolute
 from .._types import NAME_LENGTH, TITLE_LENGTH
 from .blocks import TextBlocks
 from .grid import MAX_ITEMS, SAVING, Elements, Price, find_items, find_prices, inert
-from .jsonld import TYPES, JsonLd, Thing, text, types
+from .jsonld import TYPES, JsonLd, Thing, types
 from .metadata import Metadata
 from .phrases import PHRASES
 from .structured_data import place_of, read_item, split_words
 from .titles import agree
 
 _FORMER_PRICES = re.compile(r"list|strike|srp|msrp|regular", re.IGNORECASE)
-_NO_GRIDS = frozenset({"article", "documentation", "forum", "product"})
-_MANY = 6  # prices of a grid on a page that does not say that it is one
+_KINDS_WITHOUT_GRIDS = frozenset({"article", "documentation", "forum", "product"})
+_MIN_GRID = 6  # prices of a grid on a page that does not say that it is one
 _MAX_OFFERS = 100
-_MAX_SHOWN = 3  # amounts beside one that contradicts them
+_MAX_OFFER_DEPTH = 3
+_MAX_CONTRADICTING = 3  # amounts beside one that they contradict
 _MAX_ANSWERS = 5
 _ANSWER_LENGTH = 500  # characters
 _AVAILABILITIES = {
@@ -42,17 +42,27 @@ _AVAILABILITIES = {
 }
 _MAX_PRICE = Decimal(10) ** 12
 _MIN_PRICE = Decimal(10) ** -9
+_MAX_NUMBER_LENGTH = 40  # characters
+_BEST_RATING = Decimal(5)  # unless the page says another one
 _COUNT = re.compile(rf"(?<![\d.,])(\d[\d.,]{{0,9}}) (?:{PHRASES['things in lists']})\b")
-_COUNTING = 60  # characters of a text that says how many there are
+# amounts of a text, and of a page
+_MAX_TEXT_AMOUNTS = 1_000
+_MAX_AMOUNTS = 5_000
+_SHORT = 60  # characters of a text that may be hardly more than a number
 _NEXT = re.compile(r"(?:^|[\s_-])next(?:$|[\s_-]page)", re.IGNORECASE)
-# Of `PageData.raw`.
+_NEXT_ATTRIBUTES = ("rel", "class", "aria-label", "title")
+_CENTS = re.compile(r"[.,]\d\d\b")
+
+# The limits of `PageData.raw`.
 _MAX_RAW = 4_000  # characters
 _MAX_RAW_NODES = 200
 _MAX_RAW_DEPTH = 5
 _MAX_RAW_TEXT = 300
+_MAX_RAW_LIST = 50
 _MAX_NUMBER = 10**15
 _MAX_KEYS = 100  # of one thing, and characters of one
 _ADDRESS = re.compile(r"\w*:?//|/\S*$|data:")
+_EMPTY: tuple[Any, ...] = (None, "", {}, [])
 
 
 class Offer(NamedTuple):
@@ -74,130 +84,162 @@ def read_data(
     """
     linked = facts.linked
     raw = tuple(_bound_things(facts))
-    abouts = facts.about, JsonLd(facts.marked).main(base)
-    asked = (
-        _read_question(linked, one)
-        for one in abouts
-        if {"Question", "QAPage"} & types(one)
-    )
-    if question := next(filter(None, asked), None):
+    subjects = (facts.about, JsonLd(facts.marked, effort=linked.effort).main(base))
+    question = _find_question(linked, subjects)
+    if question is not None:
         return question.model_copy(update={"raw": raw}), []
-    found = _find_products(facts)
-    products = [one for one in found if read_offer(linked, one).prices] or [
-        one for one in found if "offers" in one
-    ]
-    things = products or list(filter(_is_event, abouts))[:1]
-    lists = list(_lists(linked, [] if kind in _NO_GRIDS else facts.marked))
-    if not (things or lists) and kind in _NO_GRIDS:
-        return PageData(raw=raw) if raw else None, []
-    elements = Elements(blocks)
-    prices = find_prices(elements)
-    if things:
-        data, notes = _read_thing(facts, things, elements, prices)
-        return data.model_copy(update={"raw": raw}), notes
-    grid = find_items(elements, prices, base) if kind not in _NO_GRIDS else []
-    is_grid = len(grid) >= _MANY or (grid and kind == "collection")
-    if items := grid if is_grid else list(_read_list(linked, lists, prices, base)):
-        following = _find_next(facts, blocks, base)
-        name, total = (
-            inert(facts.title, TITLE_LENGTH),
-            _count(linked, lists, blocks, len(items)),
-        )
-        return PageData(
-            kind="list",
-            name=name,
-            items=tuple(items),
-            count=total,
-            next_url=following,
-            raw=raw,
-        ), []
-    return PageData(raw=raw) if raw else None, []
+
+    things = _find_things(facts, subjects)
+    may_have_grid = kind not in _KINDS_WITHOUT_GRIDS
+    marked_lists = facts.marked if may_have_grid else []
+    lists = list(_find_lists(linked, marked_lists))
+    # Finding prices takes a while, so it is done only if somebody asks for them.
+    if things or lists or may_have_grid:
+        elements = Elements(blocks)
+        prices = find_prices(elements)
+        if things:
+            data, notes = _read_thing(facts, things, elements, prices)
+            return data.model_copy(update={"raw": raw}), notes
+        items: list[Item] = []
+        if may_have_grid:
+            items = find_items(elements, prices, base)
+        is_grid = len(items) >= _MIN_GRID or (items and kind == "collection")
+        if not is_grid:
+            items = list(_read_list(linked, lists, prices, base))
+        if items:
+            data = PageData(
+                kind="list",
+                name=inert(facts.title, TITLE_LENGTH),
+                items=tuple(items),
+                count=_count(linked, lists, blocks, len(items)),
+                next_url=_find_next(facts, blocks, base),
+                raw=raw,
+            )
+            return data, []
+    if raw:
+        return PageData(raw=raw), []
+    return None, []
+
+
+def _find_things(facts: Metadata, subjects: Sequence[Thing]) -> list[Thing]:
+    """Return the statements about the product or the event that the page is about."""
+    products = _find_products(facts)
+    priced = [thing for thing in products if read_offer(facts.linked, thing).prices]
+    if priced:
+        return priced
+    offered = [thing for thing in products if "offers" in thing]
+    if offered:
+        return offered
+    return [thing for thing in subjects if _is_event(thing)][:1]
 
 
 def read_offer(data: JsonLd, thing: Thing) -> Offer:
-    """Return what is stated about the price of a thing: of all of its offers and
-    variants.
+    """Return what is stated about the price of a thing.
+
+    That is of all of its offers and variants, as far as they have one currency.
     """
     prices: list[Decimal] = []
-    before: Decimal | None = None
+    list_price: Decimal | None = None
     currency = ""
-    states: dict[str, None] = {}
-    for one in islice(_offers(data, thing), _MAX_OFFERS):
-        own = data.text(one, "priceCurrency")
-        currency = currency or own
-        states.setdefault(
-            split_words(data.text(one, "availability").rstrip("/").rsplit("/", 1)[-1])
-        )
-        former = _FORMER_PRICES.search(data.text(one, "priceType"))
+    availabilities: dict[str, None] = {}  # in order, each once
+    for offer in islice(_offers(data, thing), _MAX_OFFERS):
+        own_currency = data.text(offer, "priceCurrency")
+        currency = currency or own_currency
+        availabilities.setdefault(_read_availability(data, offer))
+        is_former = _FORMER_PRICES.search(data.text(offer, "priceType"))
         for key in ("price", "lowPrice", "highPrice"):
-            value = next(filter(None, map(_amount, data.values(one, key))), None)
-            if former:
-                before = before or value
-            elif value and own in ("", currency):
-                prices.append(value)
-    words = ", ".join(
-        _AVAILABILITIES.get("".join(filter(str.isalpha, one)), one)
-        for one in states
-        if one
+            price = _first_amount(data, offer, key)
+            if is_former:
+                list_price = list_price or price
+            elif price and own_currency in ("", currency):
+                prices.append(price)
+    availability = ", ".join(filter(None, availabilities))
+    return Offer(
+        prices, list_price, inert(currency, 10), inert(availability, NAME_LENGTH)
     )
-    return Offer(prices, before, inert(currency, 10), inert(words, NAME_LENGTH))
 
 
 def _offers(data: JsonLd, thing: Thing) -> Iterator[Thing]:
-    """Yield a thing with its offers and their price specifications, then the same of
-    its variants.
-    """
-    waiting: list[tuple[int, Thing]] = [(0, thing)]
-    for depth, one in waiting:  # grows during the loop
-        yield one
-        if depth < 3 and len(waiting) < _MAX_OFFERS:
-            inner = (
-                value
-                for key in ("offers", "priceSpecification", "hasVariant")
-                for value in data.values(one, key)
-            )
-            waiting += [
-                (depth + 1, value)
-                for value in inner
-                if isinstance(value, dict) and "referenceQuantity" not in value
-            ]
+    """Yield a thing with its offers and their prices, then the same of its variants."""
+    queue: list[tuple[int, Thing]] = [(0, thing)]
+    for depth, offer in queue:  # grows during the loop
+        yield offer
+        if depth >= _MAX_OFFER_DEPTH or len(queue) >= _MAX_OFFERS:
+            continue
+        for key in ("offers", "priceSpecification", "hasVariant"):
+            inner = filter(_is_offer, data.values(offer, key))
+            queue += [(depth + 1, value) for value in inner]
 
 
-def _amount(value: Any) -> Decimal | None:
+def _is_offer(value: Any) -> bool:
+    """Return whether a value is an offer; a price of 100 g or of a litre is none."""
+    return isinstance(value, dict) and "referenceQuantity" not in value
+
+
+def _read_availability(data: JsonLd, offer: Thing) -> str:
+    """Return the words of ``https://schema.org/InStock`` and its like."""
+    url = data.text(offer, "availability").rstrip("/")
+    words = split_words(url.rsplit("/", 1)[-1])
+    letters = "".join(filter(str.isalpha, words))
+    return _AVAILABILITIES.get(letters, words)
+
+
+def _amount(written: str) -> Decimal | None:
     """Return a stated price; None if it is not a positive number."""
-    written = text(value).strip()
+    stated = written.strip()[:_MAX_NUMBER_LENGTH]
+    number: Decimal | None
     try:
-        number = Decimal(written)
+        number = Decimal(stated)
     except InvalidOperation:
-        number = parse_number(written[:40]) or Decimal(0)
-    return number if number.is_finite() and _MIN_PRICE < number < _MAX_PRICE else None
+        number = parse_number(stated)
+    if number is None or not number.is_finite():
+        return None
+    if not _MIN_PRICE < number < _MAX_PRICE:
+        return None
+    return number
+
+
+def _first_amount(data: JsonLd, offer: Thing, key: str) -> Decimal | None:
+    for value in data.values(offer, key):
+        amount = _amount(data.read(value))
+        if amount is not None:
+            return amount
+    return None
 
 
 def _find_products(facts: Metadata) -> list[Thing]:
-    """Return the statements about the one product that the page is about: JSON-LD,
-    microdata, meta tags.
+    """Return the statements about the one product that the page is about.
+
+    They come from JSON-LD, microdata and meta tags.
     """
     found: list[Thing] = []
     for things in ((facts.about,), facts.linked.things, facts.marked):
         products = [thing for thing in things if TYPES["products"] & types(thing)]
-        if len(products) > 1:
+        names = [facts.title]
+        if len(products) > 1:  # the others are what it recommends
             products = [
-                one
-                for one in products
-                if agree(facts.linked.text(one, "name"), [facts.title])
+                product
+                for product in products
+                if agree(facts.linked.text(product, "name"), names)
             ][:1]
-        names = [facts.title, *(facts.linked.text(one, "name") for one in found[:1])]
+        if found:
+            names.append(facts.linked.text(found[0], "name"))
         found += [
-            one
-            for one in products
-            if one not in found
-            and (
-                not found
-                or not (name := facts.linked.text(one, "name"))
-                or agree(name, names)
-            )
+            product
+            for product in products
+            if not found or _is_same_product(facts.linked, product, found, names)
         ]
     return found
+
+
+def _is_same_product(
+    data: JsonLd, product: Thing, found: Sequence[Thing], names: Sequence[str]
+) -> bool:
+    """Return whether *product* says more about what was *found*."""
+    if product in found:
+        return False
+    name = data.text(product, "name")
+    return not name or agree(name, names)
 
 
 def _read_thing(
@@ -206,323 +248,406 @@ def _read_thing(
     elements: Elements,
     prices: Sequence[Price],
 ) -> tuple[PageData, list[str]]:
-    """Return the data of a product or an event, from several statements about it, the
-    best first.
+    """Return the data of a product or an event, and notes on it.
+
+    *things* are several statements about it, the best first.
     """
     linked = facts.linked
-    shown = Shown(elements, prices, facts.title)
+    shown = ShownAmounts(elements, prices, facts.title)
     offers = [read_offer(linked, thing) for thing in things]
     offer = next(filter(shown.prices_of, offers), offers[0])
-
-    def first(*keys: str) -> str | None:
-        return (
-            inert(
-                next(filter(None, (linked.text(thing, *keys) for thing in things)), ""),
-                NAME_LENGTH,
-            )
-            or None
-        )
-
+    currencies = filter(None, [offer.currency, *(other.currency for other in offers)])
+    currency = next(currencies, None)
     values: dict[str, Any] = {
-        "kind": "event" if _is_event(things[0]) else "product",
-        "name": first("name") or inert(facts.title, TITLE_LENGTH),
-        "currency": offer.currency
-        or next((one.currency for one in offers if one.currency), None),
+        "name": _first_text(linked, things, "name") or inert(facts.title, TITLE_LENGTH),
+        "currency": currency,
     }
-    if values["kind"] == "event":
-        place = inert(place_of(linked, things[0], "location"), NAME_LENGTH) or None
-        values |= {"start": first("startDate"), "end": first("endDate"), "place": place}
-        status = split_words(
-            (first("eventStatus") or "").rpartition("/")[2]
-        ).removeprefix("event ")
-        values["availability"] = None if status in {"", "scheduled"} else status
+    if _is_event(things[0]):
+        values.update(_read_event(linked, things))
     else:
-        availability = next(
-            (one.availability for one in offers if one.availability), None
-        )
-        values |= {
-            "availability": availability,
-            "brand": first("brand", "manufacturer"),
-            **_read_rating(linked, things),
-        }
-    notes: list[str] = []
-    costs = shown.prices_of(offer)
-    if offer.prices and not costs and (others := shown.first()):
-        stated, seen = (
-            " ".join(filter(None, [_write(min(offer.prices)), values["currency"]])),
-            ", ".join(others),
-        )
-        values["unclear_prices"] = (stated, *others)
-        notes.append(
-            f"the page's data states the price {stated}, but it shows {seen}: either "
-            f"may be right"
-        )
-    elif costs := costs or offer.prices:
-        low, high = min(costs), max(costs)
-        values["price"] = shown.write(low)
-        values["high_price"] = shown.write(high) if high > low else None
-        before = shown.before(low, offer.list_price)
-        values["list_price"] = shown.write(before) if before and before > high else None
-    return PageData(**values), notes
+        values.update(_read_product(linked, things, offers))
+    price_values, notes = _read_prices(offer, currency, shown)
+    return PageData(**values, **price_values), notes
+
+
+def _first_text(data: JsonLd, things: Sequence[Thing], *keys: str) -> str | None:
+    for thing in things:
+        value = data.text(thing, *keys)
+        if value:
+            return inert(value, NAME_LENGTH) or None
+    return None
+
+
+def _read_event(data: JsonLd, things: Sequence[Thing]) -> dict[str, Any]:
+    status_url = _first_text(data, things, "eventStatus") or ""
+    status = split_words(status_url.rpartition("/")[2]).removeprefix("event ")
+    if status == "scheduled":  # which says nothing new
+        status = ""
+    place = inert(place_of(data, things[0], "location"), NAME_LENGTH)
+    return {
+        "kind": "event",
+        "start": _first_text(data, things, "startDate"),
+        "end": _first_text(data, things, "endDate"),
+        "place": place or None,
+        "availability": status or None,
+    }
+
+
+def _read_product(
+    data: JsonLd, things: Sequence[Thing], offers: Sequence[Offer]
+) -> dict[str, Any]:
+    availabilities = filter(None, (offer.availability for offer in offers))
+    return {
+        "kind": "product",
+        "availability": next(availabilities, None),
+        "brand": _first_text(data, things, "brand", "manufacturer"),
+        **_read_rating(data, things),
+    }
+
+
+def _read_prices(
+    offer: Offer, currency: str | None, shown: ShownAmounts
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the prices of an offer, and a note if the page shows other ones."""
+    prices = shown.prices_of(offer)
+    if offer.prices and not prices:
+        others = shown.first()
+        if others:
+            stated = _write(min(offer.prices))
+            if currency:
+                stated = f"{stated} {currency}"
+            note = (
+                f"the page's data states the price {stated}, "
+                f"but it shows {', '.join(others)}: either may be right"
+            )
+            return {"unclear_prices": (stated, *others)}, [note]
+        prices = offer.prices
+    if not prices:
+        return {}, []
+    low = min(prices)
+    high = max(prices)
+    values = {"price": shown.write(low)}
+    if high > low:
+        values["high_price"] = shown.write(high)
+    list_price = shown.before(low, offer.list_price)
+    if list_price and list_price > high:
+        values["list_price"] = shown.write(list_price)
+    return values, []
 
 
 def _is_event(thing: Thing) -> bool:
-    return "startDate" in thing and any(
-        kind.endswith("Event") or kind == "Festival" for kind in types(thing)
-    )
+    if "startDate" not in thing:
+        return False
+    return any(kind.endswith("Event") or kind == "Festival" for kind in types(thing))
 
 
 def _read_rating(data: JsonLd, things: Sequence[Thing]) -> dict[str, Any]:
-    for rating in (
-        one for thing in things for one in data.values(thing, "aggregateRating")
-    ):
-        if isinstance(rating, dict) and (
-            value := _amount(
-                rating.get("ratingValue") or data.text(rating, "ratingValue")
-            )
-        ):
-            best = _amount(data.text(rating, "bestRating")) or Decimal(5)
-            count = _amount(data.text(rating, "ratingCount", "reviewCount"))
-            if value <= best:
-                return {
-                    "rating": float(value),
-                    "best_rating": float(best),
-                    "ratings": int(count) if count else None,
-                }
+    ratings = chain.from_iterable(
+        data.values(thing, "aggregateRating") for thing in things
+    )
+    for rating in ratings:
+        if not isinstance(rating, dict):
+            continue
+        value = _amount(data.text(rating, "ratingValue"))
+        best = _amount(data.text(rating, "bestRating")) or _BEST_RATING
+        if value is None or value > best:
+            continue
+        count = _amount(data.text(rating, "ratingCount", "reviewCount"))
+        return {
+            "rating": float(value),
+            "best_rating": float(best),
+            "ratings": int(count) if count else None,
+        }
     return {}
 
 
-class Shown:
+class ShownAmounts:
     """The amounts that a page shows."""
 
     def __init__(self, elements: Elements, prices: Sequence[Price], title: str) -> None:
+        # How each amount is written, each way once. A number without a currency is
+        # written as "".
+        self._texts: defaultdict[Decimal, dict[str, None]] = defaultdict(dict)
+        self._room = _MAX_AMOUNTS
+        # Crossed-out prices, the first one last.
+        self._former: dict[Decimal, str] = {}
+        # Amounts in the order of the page, except savings.
+        self._in_order: list[str] = []
+
         texts = elements.blocks.block_texts
-        # amounts as they are written
-        self._texts: defaultdict[Decimal, list[str]] = defaultdict(list)
-        start = next(
-            (n for n, one in enumerate(texts) if title and one.startswith(title[:40])),
-            0,
-        )
-        blocks = elements.blocks.run_blocks
-        # those after the title come first
-        listed = sorted(prices, key=lambda price: blocks[price.begin] < start)
-        self._before = {
-            found: one.text
-            for one in reversed(listed)
-            if one.is_former
-            for found in _numbers(one.text)
-        }
-        self._near: list[str] = []
-        now = [one.text for one in listed if not one.is_former]
-        for place, written in enumerate(
-            (*now, *(texts[n] for n in sorted(elements.priced)))
-        ):
-            for number, amount in _amounts(written):
-                if place < len(now) or number not in self._before:
-                    self._texts[number].append(amount)
-                    self._near += [] if SAVING.search(written) else [amount]
-        unpriced = (
-            one
-            for n, one in enumerate(texts)
-            if len(one) <= _COUNTING and n not in elements.priced
-        )
-        for number in {*chain.from_iterable(map(_numbers, unpriced))} - {*self._before}:
-            self._texts[number] += [""] if number % 1 else []
+        ordered = _sort_from_title(prices, elements.blocks, title)
+        for price in reversed(ordered):
+            if price.is_former:
+                self._former.update(dict.fromkeys(_numbers(price.text), price.text))
+        for price in ordered:
+            if not price.is_former:
+                self._add_amounts(price.text)
+        for block in sorted(elements.priced):
+            self._add_amounts(texts[block], ignored=self._former)
+        short_texts = [
+            written
+            for block, written in enumerate(texts)
+            if len(written) <= _SHORT and block not in elements.priced
+        ]
+        for number in set(chain.from_iterable(map(_numbers, short_texts))):
+            has_cents = number % 1 != 0
+            if has_cents and number not in self._former:
+                self._texts[number][""] = None
+
+    def _add_amounts(self, written: str, ignored: Collection[Decimal] = ()) -> None:
+        is_saving = SAVING.search(written) is not None
+        for number, amount in islice(_amounts(written), self._room):
+            self._room -= 1
+            if number in ignored:
+                continue
+            self._texts[number][amount] = None
+            if not is_saving:
+                self._in_order.append(amount)
 
     def prices_of(self, offer: Offer) -> list[Decimal]:
         """Return the stated prices that are shown, in their currency or without one."""
-        return [
-            price
-            for price in offer.prices
-            if any(may_be_in(offer.currency, one) for one in self._texts[price])
-        ]
+        prices = dict.fromkeys(offer.prices)
+        return [price for price in prices if self._shows(price, offer.currency)]
+
+    def _shows(self, price: Decimal, currency: str) -> bool:
+        return any(may_be_in(currency, amount) for amount in self._texts[price])
 
     def first(self) -> list[str]:
         """Return the first amounts."""
-        return list(
-            dict.fromkeys(inert(one, NAME_LENGTH) for one in self._near if one)
-        )[:_MAX_SHOWN]
+        amounts = [inert(amount, NAME_LENGTH) for amount in self._in_order if amount]
+        return list(dict.fromkeys(amounts))[:_MAX_CONTRADICTING]
 
     def before(self, price: Decimal, stated: Decimal | None) -> Decimal | None:
-        """Return the price before a reduction: what is stated, or the first crossed-out
-        one; none if they differ.
+        """Return the price before a reduction.
+
+        That is what is stated, or the first crossed-out one; none if they differ.
         """
-        crossed = [one for one in reversed(self._before) if one > price]
-        return (
-            stated
-            if stated in crossed or not crossed
-            else None
-            if stated
-            else crossed[0]
-        )
+        crossed_out = [former for former in reversed(self._former) if former > price]
+        if not crossed_out or stated in crossed_out:
+            return stated
+        if stated is not None:
+            return None
+        return crossed_out[0]
 
     def write(self, price: Decimal) -> str:
         """Write a price, with cents if it is shown with them."""
-        written = next(filter(None, self._texts[price]), self._before.get(price, ""))
-        return _write(price, cents=bool(re.search(r"[.,]\d\d\b", written)))
+        former = self._former.get(price, "")
+        written = next(filter(None, self._texts[price]), former)
+        return _write(price, cents=_CENTS.search(written) is not None)
+
+
+def _sort_from_title(
+    prices: Sequence[Price], blocks: TextBlocks, title: str
+) -> list[Price]:
+    """Return *prices* with those after the title first: others are of other things."""
+    start = 0
+    if title:
+        for block, written in enumerate(blocks.block_texts):
+            if written.startswith(title[:40]):
+                start = block
+                break
+    return sorted(prices, key=lambda price: blocks.run_blocks[price.begin] < start)
 
 
 def _write(price: Decimal, *, cents: bool = False) -> str:
     exact = price.normalize()
-    return (
-        f"{exact:.2f}"
-        if cents or exact == round(exact, 2) != round(exact, 0)
-        else f"{exact:f}"
-    )
+    has_one_or_two_digits = exact == round(exact, 2) != round(exact, 0)
+    if cents or has_one_or_two_digits:
+        return f"{exact:.2f}"
+    return f"{exact:f}"
 
 
 def _amounts(written: str) -> Iterator[tuple[Decimal, str]]:
-    """Yield the amounts in a text; then the other numbers of a short one, as in "20 to
-    30 €", without their text.
+    """Yield the amounts in a text.
+
+    Then the other numbers of a short one, as in "20 to 30 €", without their text.
     """
-    yield from (
-        (number, one)
-        for one in AMOUNT.findall(written)
-        if (number := parse_number(one))
-    )
-    if len(written) <= _COUNTING:
-        yield from ((number, "") for number in _numbers(AMOUNT.sub(" ", written)))
+    for match in islice(AMOUNT.finditer(written), _MAX_TEXT_AMOUNTS):
+        amount = match[0]
+        number = parse_number(amount)
+        if number:
+            yield number, amount
+    if len(written) <= _SHORT:
+        for number in _numbers(AMOUNT.sub(" ", written)):
+            yield number, ""
 
 
 def _numbers(written: str) -> Iterator[Decimal]:
+    """Yield the numbers in a text, except 0."""
     return filter(None, map(parse_number, NUMBER.findall(written)))
 
 
-def _lists(data: JsonLd, marked: Sequence[Thing]) -> Iterator[Thing]:
-    # lists of names alone, in microdata, are the contents of a page
-    links = {"url", "item"}
-    linked = (
-        thing
-        for thing in marked
-        if any(links & {*one} for one in thing.get("itemListElement", ()))
-    )
-    for thing in islice(chain(data.things, linked), _MAX_OFFERS):
-        for one in (thing, *data.values(thing, "mainEntity", "itemListElement")[:1]):
-            if isinstance(one, dict) and {"ItemList", "OfferCatalog"} & types(one):
-                yield one
+def _find_lists(data: JsonLd, marked: Sequence[Thing]) -> Iterator[Thing]:
+    with_links = filter(_has_links, marked)
+    for thing in islice(chain(data.things, with_links), _MAX_OFFERS):
+        inner = data.values(thing, "mainEntity", "itemListElement")[:1]
+        for candidate in (thing, *inner):
+            if not isinstance(candidate, dict):
+                continue
+            if {"ItemList", "OfferCatalog"} & types(candidate):
+                yield candidate
+
+
+def _has_links(thing: Thing) -> bool:
+    """Return whether a list of microdata has links: else it is a table of contents."""
+    elements = thing.get("itemListElement", ())
+    return any("url" in element or "item" in element for element in elements)
 
 
 def _read_list(
     data: JsonLd, lists: Sequence[Thing], prices: Sequence[Price], base: str
 ) -> Iterator[Item]:
     """Yield the items of the longest list in the data."""
-    longest = max(
-        (data.values(thing, "itemListElement") for thing in lists), key=len, default=[]
-    )
-    shown = {number for price in prices for number in _numbers(price.text)}
-    for element in longest[:MAX_ITEMS]:
+    element_lists = [data.values(thing, "itemListElement") for thing in lists]
+    elements = max(element_lists, key=len, default=[])
+    shown: set[Decimal] = set()
+    for shown_price in prices:
+        shown.update(_numbers(shown_price.text))
+    for element in elements[:MAX_ITEMS]:
         if not isinstance(element, dict):
             continue
-        thing, stated, place = read_item(data, element)
+        thing, stated_name, url = read_item(data, element)
+        name = inert(stated_name, NAME_LENGTH)
+        if not name:
+            continue
         offer = read_offer(data, thing)
-        price = min(offer.prices, default=None)
-        if name := inert(stated, NAME_LENGTH):
-            known = price and (not shown or price in shown)
-            written = (
-                f"{_write(price)} {offer.currency}".strip() if price and known else None
-            )
-            yield Item(name=name, price=written, url=absolute(place, base))
+        written = None
+        if offer.prices:
+            price = min(offer.prices)
+            if not shown or price in shown:
+                written = f"{_write(price)} {offer.currency}".strip()
+        yield Item(name=name, price=written, url=absolute(url, base))
 
 
 def _count(
-    data: JsonLd, lists: Sequence[Thing], blocks: TextBlocks, least: int
+    data: JsonLd, lists: Sequence[Thing], blocks: TextBlocks, minimum: int
 ) -> int | None:
-    """Return how many things a list has on all of its pages."""
-    stated = [_amount(data.text(thing, "numberOfItems")) for thing in lists]
-    said = (_COUNT.search(one) for one in blocks.block_texts if len(one) <= _COUNTING)
-    counts = [int(re.sub(r"\D", "", found[1])) for found in said if found]
-    return next(
-        (
-            number
-            for number in (*counts, *(int(one) for one in stated if one))
-            if number >= least
-        ),
-        None,
-    )
+    """Return how many things a list has on all of its pages.
+
+    What the page shows comes before what its data states.
+    """
+    counts: list[int] = []
+    for written in blocks.block_texts:
+        if len(written) <= _SHORT:
+            match = _COUNT.search(written)
+            if match:
+                counts.append(int(re.sub(r"\D", "", match[1])))
+    for thing in lists:
+        stated = _amount(data.text(thing, "numberOfItems"))
+        if stated:
+            counts.append(int(stated))
+    return next((count for count in counts if count >= minimum), None)
 
 
 def _find_next(facts: Metadata, blocks: TextBlocks, base: str) -> str | None:
     """Return the URL of the next page of a list."""
-    if following := absolute(facts.next_url, base):
-        return following
-    names = zip(blocks.names, blocks.attributes, strict=True)
-    links = [
-        (own, href)
-        for name, own in names
-        if name == "a" and (href := own.get("href")) and href[0] != "#"
-    ]
-    # the arrow of a slider may say it, too
-    links.sort(key=lambda link: link[0].get("rel") != "next")
-    for own, href in links:
-        if any(
-            _NEXT.search(own.get(key) or "")
-            for key in ("rel", "class", "aria-label", "title")
-        ):
-            return absolute(href, base)
+    url = absolute(facts.next_url, base)
+    if url:
+        return url
+    links: list[Mapping[str, str | None]] = []
+    for name, attributes in zip(blocks.names, blocks.attributes, strict=True):
+        if name != "a":
+            continue
+        target = attributes.get("href")
+        if target and not target.startswith("#"):
+            links.append(attributes)
+    # The arrow of a slider may say "next", too, but not rel=next.
+    links.sort(key=lambda attributes: attributes.get("rel") != "next")
+    for attributes in links:
+        labels = [attributes.get(key) or "" for key in _NEXT_ATTRIBUTES]
+        if any(_NEXT.search(label) for label in labels):
+            return absolute(attributes["href"], base)
     return None
 
 
-def _read_question(data: JsonLd, about: Thing) -> PageData | None:
-    inner = [
-        one
-        for one in data.values(about, "mainEntity")
-        if isinstance(one, dict) and "Question" in types(one)
-    ]
-    question = about if "Question" in types(about) else next(iter(inner), {})
-    answers = [
-        one
-        for key in ("acceptedAnswer", "suggestedAnswer")
-        for one in data.values(question, key)
-    ]
-    texts = [
-        inert(
-            data.text(one, "text", "name") if isinstance(one, dict) else text(one),
-            _ANSWER_LENGTH,
-        )
-        for one in answers
-    ]
+def _find_question(data: JsonLd, subjects: Sequence[Thing]) -> PageData | None:
+    for subject in subjects:
+        if {"Question", "QAPage"} & types(subject):
+            question = _read_question(data, subject)
+            if question is not None:
+                return question
+    return None
+
+
+def _read_question(data: JsonLd, subject: Thing) -> PageData | None:
+    question = subject
+    if "Question" not in types(subject):
+        question = {}
+        for entity in data.values(subject, "mainEntity"):
+            if isinstance(entity, dict) and "Question" in types(entity):
+                question = entity
+                break
     name = inert(data.text(question, "name", "text"), TITLE_LENGTH)
-    kept = tuple(filter(None, texts))[:_MAX_ANSWERS]
-    return PageData(kind="question", name=name, answers=kept) if name else None
+    if not name:
+        return None
+    answers: list[str] = []
+    for key in ("acceptedAnswer", "suggestedAnswer"):
+        for value in data.values(question, key):
+            if isinstance(value, dict):
+                written = data.text(value, "text", "name")
+            else:
+                written = data.read(value)
+            answer = inert(written, _ANSWER_LENGTH)
+            if answer:
+                answers.append(answer)
+    return PageData(kind="question", name=name, answers=tuple(answers[:_MAX_ANSWERS]))
 
 
 def _bound_things(facts: Metadata) -> Iterator[dict[str, Any]]:
     """Yield the JSON-LD of what the page is about, inert and bounded."""
-    room = [_MAX_RAW, _MAX_RAW_NODES]
-    others = (thing for thing in facts.linked.things if thing is not facts.about)
+    copier = _BoundedCopier(facts.linked)
+    others = [thing for thing in facts.linked.things if thing is not facts.about]
     for thing in (facts.about, *others):
-        if not types(thing) <= TYPES["chrome"] and (kept := _bound(thing, room, 0)):
-            yield kept
+        if types(thing) <= TYPES["chrome"]:
+            continue
+        copy = copier.copy(thing)
+        if copy:
+            yield copy
 
 
-def _bound(value: Any, room: list[int], depth: int) -> Any:
-    """Return a value of JSON without addresses, empty values and what is beyond the
-    limits; *room* is what is left.
+class _BoundedCopier:
+    """Copies JSON without addresses, empty values and what is beyond the limits.
+
+    The limits hold for all copies together.
     """
-    room[1] -= 1
-    if room[1] < 0 or room[0] <= 0 or depth > _MAX_RAW_DEPTH:
+
+    def __init__(self, data: JsonLd) -> None:
+        self._data = data
+        self._characters = _MAX_RAW  # that are left, as are the nodes
+        self._nodes = _MAX_RAW_NODES
+
+    def copy(self, value: Any, depth: int = 0) -> Any:
+        self._nodes -= 1
+        is_exhausted = self._nodes < 0 or self._characters <= 0
+        if is_exhausted or depth > _MAX_RAW_DEPTH:
+            return None
+        if isinstance(value, dict):
+            return self._copy_dict(value, depth)
+        if isinstance(value, list):
+            copies = [self.copy(item, depth + 1) for item in value[:_MAX_RAW_LIST]]
+            return [item for item in copies if item not in _EMPTY]
+        if isinstance(value, str):
+            return self._copy_text(value)
+        if isinstance(value, bool):
+            return value
+        if isinstance(value, int | float) and abs(value) < _MAX_NUMBER:  # not NaN
+            return value
         return None
-    if isinstance(value, dict):
-        room[0] -= sum(map(len, islice(value, _MAX_KEYS)))
-        pairs = (
-            (inert(key, _MAX_KEYS), _bound(one, room, depth + 1))
-            for key, one in islice(value.items(), _MAX_KEYS)
-        )
-        return {key: one for key, one in pairs if one not in (None, "", {}, [])}
-    if isinstance(value, list):
-        return [
-            one
-            for one in (_bound(one, room, depth + 1) for one in value[:50])
-            if one not in (None, "", {}, [])
-        ]
-    if isinstance(value, str):
-        value = (
-            "" if _ADDRESS.match(value.strip()) else inert(text(value), _MAX_RAW_TEXT)
-        )
-        room[0] -= len(value)
-        return value
-    # NaN is not
-    is_plain = isinstance(value, bool) or (
-        isinstance(value, int | float) and abs(value) < _MAX_NUMBER
-    )
-    return value if is_plain else None
+
+    def _copy_dict(self, value: dict[str, Any], depth: int) -> dict[str, Any]:
+        keys = list(islice(value, _MAX_KEYS))
+        self._characters -= sum(map(len, keys))
+        copies: dict[str, Any] = {}
+        for key in keys:
+            name = inert(key, _MAX_KEYS)
+            item = self.copy(value[key], depth + 1)
+            if item not in _EMPTY:
+                copies[name] = item
+        return copies
+
+    def _copy_text(self, value: str) -> str:
+        if _ADDRESS.match(value.strip()):
+            return ""
+        copy = inert(self._data.read(value), _MAX_RAW_TEXT)
+        self._characters -= len(copy)
+        return copy

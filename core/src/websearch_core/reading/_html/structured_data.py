@@ -14,12 +14,11 @@ from typing import Any
 
 from ..._text.markup import MARKUP
 from .harden import harden
-from .jsonld import JsonLd, Thing, text, types
+from .jsonld import MAX_LENGTH, JsonLd, Thing, types
 from .metadata import Metadata
 from .parse import parse
 
 _MAX_LENGTH = 300_000  # characters of all markup together
-_MAX_VALUE_LENGTH = 100_000  # characters
 _MAX_THINGS = 50
 _MAX_OFFERS = 5
 _MIN_ARTICLE_LENGTH = 600  # characters
@@ -58,7 +57,9 @@ def markup_from_data(facts: Metadata, *, comments: bool = True) -> str:
     *comments*, postings their replies.
     """
     facts = facts if comments else _without_comments(facts)
-    pieces = list(_limit(_things(facts))) or list(_limit([_prose(facts.description)]))
+    pieces = list(_limit(_things(facts)))
+    if not pieces:
+        pieces = list(_limit([_prose(facts.linked, facts.description)]))
     return "".join([_heading(1, facts.title), *pieces]) if pieces else ""
 
 
@@ -113,15 +114,12 @@ def _parts(data: JsonLd, thing: Thing) -> Iterator[str]:
 
 
 def _body(data: JsonLd, thing: Thing) -> Iterator[str]:
-    yield next(
-        (
-            prose
-            for key in _BODIES
-            for value in data.values(thing, key)
-            if (prose := _prose(value))
-        ),
-        "",
-    )
+    for key in _BODIES:
+        for value in data.values(thing, key):
+            prose = _prose(data, value)
+            if prose:
+                yield prose
+                return
 
 
 def _product(data: JsonLd, thing: Thing) -> Iterator[str]:
@@ -198,7 +196,7 @@ def _replies(data: JsonLd, thing: Thing, *keys: str) -> Iterator[str]:
                 f"<p><b>{escape(author)}</b>:</p>" if author else "", _body(data, reply)
             )
         elif isinstance(reply, str):
-            yield _prose(reply)
+            yield _prose(data, reply)
 
 
 def _recipe(data: JsonLd, thing: Thing) -> Iterator[str]:
@@ -210,22 +208,25 @@ def _recipe(data: JsonLd, thing: Thing) -> Iterator[str]:
     yield _section(
         "Ingredients",
         "ul",
-        map(text, data.values(thing, "recipeIngredient", "ingredients")),
+        map(data.read, data.values(thing, "recipeIngredient", "ingredients")),
     )
     yield from _steps(data, thing)
 
 
 def _steps(data: JsonLd, thing: Thing) -> Iterator[str]:
-    steps: list[str] = []
+    steps: list[Any] = []
     for step in data.values(thing, "recipeInstructions", "step", "steps"):
-        within = data.values(step, "itemListElement") if isinstance(step, dict) else []
-        steps += [
-            data.text(one, "text", "description", "name")
-            if isinstance(one, dict)
-            else text(one)
-            for one in within or [step]
-        ]
-    yield _section("Steps", "ol", steps)
+        within: list[Any] = []
+        if isinstance(step, dict):
+            within = data.values(step, "itemListElement")
+        steps += within or [step]
+    yield _section("Steps", "ol", (_step(data, step) for step in steps))
+
+
+def _step(data: JsonLd, step: Any) -> str:
+    if isinstance(step, dict):
+        return data.text(step, "text", "description", "name")
+    return data.read(step)
 
 
 def _list(data: JsonLd, thing: Thing) -> Iterator[str]:
@@ -238,7 +239,7 @@ def _list(data: JsonLd, thing: Thing) -> Iterator[str]:
 def _link(data: JsonLd, item: Any) -> str:
     """Return an item of a list, or the thing inside it, as a link."""
     if not isinstance(item, dict):
-        return escape(_flatten(text(item)))
+        return escape(_flatten(data.read(item)))
     inner, name, place = read_item(data, item)
     name = escape(_flatten(name))
     price = _prices(data, inner)
@@ -279,7 +280,9 @@ def _job(data: JsonLd, thing: Thing) -> Iterator[str]:
         ("Location", place_of(data, thing, "jobLocation")),
         (
             "Employment",
-            split_words(", ".join(map(text, data.values(thing, "employmentType")))),
+            split_words(
+                ", ".join(map(data.read, data.values(thing, "employmentType")))
+            ),
         ),
         ("Apply by", data.text(thing, "validThrough")),
     )
@@ -290,7 +293,7 @@ def place_of(data: JsonLd, thing: Thing, key: str) -> str:
     """Return the name and address of the first place under *key*."""
     for place in data.values(thing, key):
         if not isinstance(place, dict):
-            return text(place)
+            return data.read(place)
         keys = (
             "streetAddress",
             "postalCode",
@@ -302,7 +305,7 @@ def place_of(data: JsonLd, thing: Thing, key: str) -> str:
         parts = (
             [data.text(address, part) for part in keys]
             if isinstance(address, dict)
-            else [text(address)]
+            else [data.read(address)]
         )
         return ", ".join(
             dict.fromkeys(filter(None, [data.text(place, "name"), *parts]))
@@ -343,7 +346,7 @@ def _rows(kind: str, lines: Iterable[str]) -> str:
     return f"<{kind}>{rows}</{kind}>" if rows else ""
 
 
-def _prose(value: Any) -> str:
+def _prose(data: JsonLd, value: Any) -> str:
     """Return a text, plain or markup (maybe escaped once too often), as markup with
     every element closed.
     """
@@ -351,7 +354,9 @@ def _prose(value: Any) -> str:
         value = value.get("@value") or value.get("text")
     if not isinstance(value, str) or not value.strip():
         return ""
-    value = value[:_MAX_VALUE_LENGTH]
+    value = value[:MAX_LENGTH]
+    if not data.effort.spend(characters=len(value)):
+        return ""
     if "&lt;" in value and not MARKUP.search(value):
         value = unescape(value)
     if MARKUP.search(value):

@@ -11,11 +11,13 @@ with the markup around an offer to subscribe.
 from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from .blocks import TELLING_TAGS, TextBlocks
 from .jsonld import Thing, types
 from .metadata import Metadata
+from .nodes import has_text
 from .phrases import PHRASES
 
 if TYPE_CHECKING:
@@ -120,8 +122,9 @@ def _stated(document: LexborHTMLParser, facts: Metadata) -> str | None:
     found = [
         nodes for selector in _selectors(parts) if (nodes := document.css(selector))
     ]
-    length = sum(len(node.text(strip=True)) for nodes in found for node in nodes)
-    return NOT_SENT if found and length < _MIN_LENGTH else NOT_FREE
+    if found and not has_text(chain.from_iterable(found), _MIN_LENGTH):
+        return NOT_SENT
+    return NOT_FREE
 
 
 def _statements(facts: Metadata) -> Iterator[Thing]:

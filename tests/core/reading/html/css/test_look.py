@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -103,3 +104,18 @@ def test_a_hiding_declaration_is_recognized_however_it_is_spelled(style: str) ->
 
 def test_a_style_that_hides_nothing_has_the_plain_look() -> None:
     assert judge_inline_style("background:url(a.png);border:0") == PLAIN
+
+
+@pytest.mark.parametrize(
+    ("style", "closes"),
+    [
+        ("--k:0;--l:var(--k);opacity:var(--l)", True),
+        # one that stands in itself has no value, but what stands for it may have one
+        ("--k:var(--l);--l:var(--k);opacity:var(--k)", False),
+        ("--k:var(--l);--l:var(--k);opacity:var(--k,0)", True),
+        ("--k:var(--k,0);opacity:var(--k)", True),
+        ("opacity:var(--no,var(--none,0))", True),
+    ],
+)
+def test_a_variable_has_one_value(style: str, closes: bool) -> None:
+    assert judge_inline_style(style).closes == closes

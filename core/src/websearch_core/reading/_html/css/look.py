@@ -15,10 +15,10 @@ from .syntax import (
     Declaration,
     Size,
     Token,
+    Variables,
     parse_declarations,
     parse_size,
     split_parts,
-    substitute,
 )
 
 # Ways to hide text that elements inside inherit, but can undo: visibility, a tiny font,
@@ -94,7 +94,9 @@ def _compute_style(declared: Sequence[Declaration]) -> Style:
     """Compute the value of each property that matters; it is empty if it is valid but
     cannot be known.
     """
-    variables = {one.name: one.value for one in declared if one.name.startswith("--")}
+    variables = Variables(
+        {one.name: one.value for one in declared if one.name.startswith("--")}
+    )
     style: Style = {}
     for written, value, _ in declared:
         if written == "all" and len(value) == 1 and value[0].text in _GLOBAL:
@@ -103,7 +105,7 @@ def _compute_style(declared: Sequence[Declaration]) -> Style:
         name = _ALIASES.get(written, written)
         if name not in _VALID and name not in _SHORTHANDS:
             continue
-        known = substitute(value, variables)
+        known = variables.substitute(value)
         if known is None or (
             len(known) == 1 and known[0].kind == "ident" and known[0].text in _GLOBAL
         ):

@@ -7,7 +7,7 @@ once.
 
 from __future__ import annotations
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 _ESCAPE = r"\\(?:[0-9a-fA-F]{1,6}+(?:\r\n|[ \t\r\n\f])?+|[^\n\r\f0-9a-fA-F])"
@@ -27,7 +27,7 @@ _QUOTED = re.compile(r"[ \t\r\n\f]*+[\"']")
 _REST_OF_URL = re.compile(r"(?:[^)\\]++|\\[\s\S]?+)*+\)?+")
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _MAX_DEPTH = 20  # levels of math functions, or of variables
-_MAX_TOKENS = 1_000  # of a value, after its variables are substituted
+_MAX_TOKENS = 1_000  # that the variables of a style stand for, all together
 _FONT = 16.0  # pixels: the default font size
 _PIXELS = {
     "px": 1.0, "pt": 4 / 3, "pc": 16, "in": 96, "cm": 37.8, "mm": 3.78, "q": 0.945,
@@ -57,6 +57,9 @@ class Declaration(NamedTuple):
     name: str
     value: tuple[Token, ...]
     important: bool
+
+
+_VARIABLE = Token("function", "var")
 
 
 def _tokenize(text: str) -> Iterator[Token]:
@@ -129,35 +132,64 @@ def _make_declaration(parts: list[Token]) -> Declaration | None:
     )
 
 
-def substitute(
-    value: Sequence[Token], variables: dict[str, tuple[Token, ...]], depth: int = 0
-) -> tuple[Token, ...] | None:
-    """Substitute the variables in *value*; return None if one of them is not known."""
-    if Token("function", "var") not in value:
-        return tuple(value)
-    out: list[Token] = []
-    place = 0
-    while place < len(value):
-        token = value[place]
-        if token != Token("function", "var"):
-            out.append(token)
-            place += 1
-            continue
-        end = find_closing(value, place)
-        inside = value[place + 1 : end]
-        known = variables.get(inside[0].text) if inside else None
-        if known is None and Token("mark", ",") in inside[1:2]:
-            known = tuple(inside[2:])
-        if known is None or depth > _MAX_DEPTH or len(out) + len(known) > _MAX_TOKENS:
+class Variables:
+    """The variables of a style.
+
+    Each is computed once, as browsers do: one that stands in itself has no value.
+    """
+
+    def __init__(self, declared: Mapping[str, tuple[Token, ...]]) -> None:
+        self._declared = declared
+        self._values: dict[str, tuple[Token, ...] | None] = {}
+        self._depth = 0
+        self._room = _MAX_TOKENS  # tokens, and variables, that may still be put in
+
+    def substitute(self, value: Sequence[Token]) -> tuple[Token, ...] | None:
+        """Return *value* with what its variables stand for; None if one of them has no
+        value, or all together are too long.
+        """
+        if _VARIABLE not in value:
+            return tuple(value)
+        tokens: list[Token] = []
+        place = 0
+        while place < len(value):
+            token = value[place]
+            if token != _VARIABLE:
+                tokens.append(token)
+                place += 1
+                continue
+            end = find_closing(value, place)
+            inside = value[place + 1 : end]
+            written = self._value_of(inside)
+            if written is None:
+                return None
+            self._room -= 1 + len(written)
+            if self._room < 0:
+                return None
+            tokens += written
+            place = end + 1
+        return tuple(tokens)
+
+    def _value_of(self, inside: Sequence[Token]) -> tuple[Token, ...] | None:
+        """Return what stands for ``var(inside)``: a variable, or else the fallback."""
+        if not inside or self._depth > _MAX_DEPTH:
             return None
-        known = substitute(known, variables, depth + 1)
-        if known is None:
+        self._depth += 1
+        value = self._compute(inside[0].text)
+        if value is None and Token("mark", ",") in inside[1:2]:
+            value = self.substitute(inside[2:])
+        self._depth -= 1
+        return value
+
+    def _compute(self, name: str) -> tuple[Token, ...] | None:
+        if name in self._values:
+            return self._values[name]
+        if name not in self._declared:
             return None
-        out += known
-        place = end + 1
-        if len(out) > _MAX_TOKENS:
-            return None
-    return tuple(out)
+        self._values[name] = None  # as long as it is computed
+        value = self.substitute(self._declared[name])
+        self._values[name] = value
+        return value
 
 
 def find_closing(value: Sequence[Token], place: int) -> int:

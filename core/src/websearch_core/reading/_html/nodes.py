@@ -1,0 +1,64 @@
+"""Read just as much of the text of an element as a question needs.
+
+The parser copies the whole text of an element, into memory that it keeps as long as
+the page. Elements stand inside each other, so asking each for its text costs their
+number times the page.
+"""
+
+from __future__ import annotations
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
+
+
+def text_of(node: LexborNode, limit: int) -> str:
+    """Return the text of an element; of one that has more than *limit* characters,
+    some that are more.
+    """
+    pieces: list[str] = []
+    length = 0
+    for text in _texts(node):
+        pieces.append(text)
+        length += len(text)
+        if length > limit:
+            break
+    return "".join(pieces)
+
+
+def has_text(nodes: Iterable[LexborNode], length: int) -> bool:
+    """Return whether elements have at least *length* characters, white space around
+    texts excepted. What stands in several of them counts once.
+    """
+    visited: set[int] = set()
+    left = length
+    for node in nodes:
+        if node.mem_id in visited:
+            continue
+        visited.add(node.mem_id)
+        for text in _texts(node, visited):
+            left -= len(text.strip())
+            if left <= 0:
+                return True
+    return left <= 0
+
+
+def _texts(root: LexborNode, visited: set[int] | None = None) -> Iterator[str]:
+    """Yield the texts in an element, and add the elements in it to *visited*; those
+    that are there are passed by.
+    """
+    waiting = [root.first_child]
+    while waiting:
+        node = waiting.pop()
+        if node is None:
+            continue
+        waiting.append(node.next)
+        if node.is_text_node:
+            yield node.text_lexbor() or ""
+        elif node.is_element_node:
+            if visited is not None:
+                if node.mem_id in visited:
+                    continue
+                visited.add(node.mem_id)
+            waiting.append(node.first_child)
