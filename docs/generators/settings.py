@@ -3,11 +3,11 @@
 """
 
 from __future__ import annotations
-import inspect
 from collections.abc import Mapping
 from typing import Any
 
 from websearch_core import Http, SearchQuery, Timeout, WebSearch
+from websearch_core.client import WebSearchOptions
 from websearch_core.keys._environ import ENV_FILE
 from websearch_core.provider._declare import FoundFile
 from websearch_core.reading import ReadOptions
@@ -62,7 +62,7 @@ def write_table() -> str:
     ]
     further = [
         name
-        for name in inspect.signature(WebSearch).parameters
+        for name in WebSearchOptions.__annotations__
         if name not in Settings.model_fields
     ]
     rows += [[f"`{name}`", "", "", "", "", arguments[name]] for name in further]

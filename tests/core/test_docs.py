@@ -3,7 +3,6 @@
 from __future__ import annotations
 import ast
 import dataclasses
-import inspect
 import json
 import re
 import shlex
@@ -21,6 +20,7 @@ from docs.generators.markdown import make_table, replace_part
 from websearch_core import SearchQuery, WebSearch, _registry, errors
 from websearch_core._cli.app import app
 from websearch_core._net.guard import Guard
+from websearch_core.client import WebSearchOptions
 from websearch_core.layers import Rank, layer_class, leaves
 from websearch_core.models import Image, Page, Passage, SearchResponse, SearchResult
 from websearch_core.provider._function import from_function
@@ -380,7 +380,7 @@ def test_every_setting_and_every_argument_has_a_row_with_a_meaning():
     ]
     names = {name for row in rows for name in re.findall(r"^`(\w+)", row)}
 
-    assert {*inspect.signature(WebSearch).parameters} == names
+    assert set(WebSearchOptions.__annotations__) | {"provider"} == names
     assert all(row.rpartition(" | ")[2].strip() for row in rows)
 
 

@@ -28,7 +28,7 @@ from langchain_websearch import (
 from langchain_websearch.tools import PageToolOptions, SearchToolOptions, ToolkitOptions
 from websearch_core import Http, Page, SearchResponse, SearchResult, WebSearch
 from websearch_core._runtime.clock import say_today
-from websearch_core.client import CommonArguments
+from websearch_core.client import CommonArguments, WebSearchOptions
 from websearch_core.errors import (
     ConfigurationError,
     InvalidOption,
@@ -158,8 +158,9 @@ def test_all_the_arguments_of_a_web_search_are_known():
         {"search_options", "read_options"},
         set(CommonArguments.__annotations__),
     )
-    assert common == set(inspect.signature(WebSearch).parameters) - own | {
-        "rate_limiter"
+    assert common == set(WebSearchOptions.__annotations__) - own | {
+        "provider",
+        "rate_limiter",
     }
 
 

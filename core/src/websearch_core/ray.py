@@ -83,7 +83,8 @@ class ReadPages:
             "max_length": sys.maxsize,
             **(options.get("read_options") or {}),
         }
-        self._web, self._column = WebSearch(**options), column
+        self._web = _make_web(options)
+        self._column = column
         self._concurrency, self._give_up_after = concurrency, give_up_after
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,11 +122,9 @@ class SearchQueries:
         concurrency: int = 8,
         **options: Unpack[WebSearchOptions],
     ) -> None:
-        self._web, self._column, self._concurrency = (
-            WebSearch(**options),
-            column,
-            concurrency,
-        )
+        self._web = _make_web(options)
+        self._column = column
+        self._concurrency = concurrency
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
         """Return the batch, as columns by name, with what was found."""
@@ -185,3 +184,8 @@ def _describe(answer: Page | SearchResponse | WebSearchError) -> dict[str, Any]:
         row |= {"urls": [result.url for result in answer.results], "message": None}
         row["results"] = json.dumps(row["results"], ensure_ascii=False)
     return row
+
+
+def _make_web(options: WebSearchOptions) -> WebSearch:
+    arguments: dict[str, Any] = {**options}
+    return WebSearch(**arguments)

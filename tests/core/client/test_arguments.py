@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from websearch_core import Http, WebSearch
+from websearch_core.client import WebSearchOptions
 from websearch_core.client._arguments import METHODS
 from websearch_core.errors import (
     ConfigurationError,
@@ -404,5 +405,7 @@ def test_invalid_provider_lists_those_of_the_role_with_aliases():
 def test_type_checkers_and_help_still_see_the_arguments():
     import inspect
 
-    assert "provider" in inspect.signature(WebSearch).parameters
-    assert "settings" in inspect.signature(WebSearch.__init__).parameters
+    parameters = inspect.signature(WebSearch).parameters
+    spelled_out = [name for name in parameters if not name.startswith("_")]
+
+    assert set(spelled_out) == {"provider", *WebSearchOptions.__annotations__}

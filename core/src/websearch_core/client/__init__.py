@@ -14,9 +14,8 @@ from collections.abc import (
 )
 from contextlib import aclosing, closing, suppress
 from functools import cached_property, partial
-from inspect import Parameter, Signature
 from math import inf
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Never, Self, TypeVar, Unpack
 
 from .. import events
 from .._runtime.deadline import time_limit
@@ -41,10 +40,17 @@ from ._arguments import (
 from ._signature import Choice, CommonArguments, WebSearchOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pydantic import SecretStr
+
     from .._net.sender import Sender
+    from ..events._hooks import Hook
+    from ..layers import Layer
     from ..provider._ports import PageReader, SearchProvider
     from ..reading import ReadOptions
-    from ..settings import Settings
+    from ..settings import Http, Settings, Timeout
+    from ..settings._values import Combine, Keep, Obey, Pace, Repeat, Spend
     from ._calls import Calls
 
     class _HowToRead(ReadOptions, total=False):
@@ -62,8 +68,6 @@ __all__ = ["Choice", "CommonArguments", "WebSearch", "WebSearchOptions", "preloa
 
 _T = TypeVar("_T")
 _NOT_A_FLOW = "flow: must be a generator, not text; to search, write web.search(query)"
-# arguments that are not, or not always, settings
-_ELSEWHERE = {"reader", "layers", "http"}
 
 
 class WebSearch:
@@ -71,7 +75,7 @@ class WebSearch:
 
     ::
 
-        web = WebSearch()                                     # the first provider with a key in the environment
+        web = WebSearch()  # the first provider with a key in the environment
         web.search("rotate a key", limit=5).results[0].url
         web.read("https://docs.python.org/3/").content
         await web.asearch("rotate a key")
@@ -155,60 +159,77 @@ class WebSearch:
     """
 
     def __init__(
-        self, provider: Choice | None = None, **options: Unpack[WebSearchOptions]
+        self,
+        provider: Choice | None = None,
+        *,
+        reader: Choice | None = None,
+        api_key: str | SecretStr | Callable[[], str] | None = None,
+        base_url: str | None = None,
+        internal: Sequence[str] | None = None,
+        allowed_domains: Sequence[str] | None = None,
+        blocked_domains: Sequence[str] | None = None,
+        timeout: float | Timeout | None = None,
+        combine: Combine = None,
+        retry: Repeat = None,
+        cache: Keep = None,
+        budget: Spend = None,
+        throttle: Pace = None,
+        robots: Obey = None,
+        layers: Sequence[Layer] | None = (),
+        search_options: SearchOptions | None = None,
+        read_options: ReadOptions | None = None,
+        http: Http | None = None,
+        on_event: Hook | None = None,
+        settings: Settings | None = None,
+        **_unknown: Never,  # for a message with the line to write
     ) -> None:
         # Import slow modules only now: a program may import this one and search much
         # later, or never.
-        from ..settings import Http, Settings
+        from ..settings import Http
         from ._selection import Selection, make_stack, read_chain, search_chain
 
-        check_arguments({**options, "provider": provider})
-        settings, http = options.get("settings"), options.get("http") or Http()
-        if settings is not None and not isinstance(settings, Settings):
-            raise ConfigurationError(
-                "settings: must be Settings, such as Settings.from_mapping({...})"
-            )
+        if _unknown:
+            check_arguments({**_unknown, "provider": provider})
+        http = http or Http()
         if not isinstance(http, Http):
             raise ConfigurationError(
                 "http: must be Http(...), such as Http(verify=context)"
             )
-        known = Settings.model_fields.keys() - _ELSEWHERE
-        given = {
-            name: value
-            for name, value in options.items()
-            if name in known and value is not None
+        options = {
+            "internal": internal,
+            "allowed_domains": allowed_domains,
+            "blocked_domains": blocked_domains,
+            "timeout": timeout,
+            "combine": combine,
+            "retry": retry,
+            "cache": cache,
+            "budget": budget,
+            "throttle": throttle,
+            "robots": robots,
+            "search_options": search_options,
+            "read_options": read_options,
+            "http": http.for_settings or None,
         }
-        if of_settings := http.for_settings:
-            given["http"] = of_settings
-        settings = (settings.override if settings else Settings.load)(**given)
+        # None says nothing, so it does not override what the settings say
+        own = {name: value for name, value in options.items() if value is not None}
+        settings = _load_settings(settings, own)
         selection = Selection(settings)
-        one = {
-            name: value
-            for name in ("api_key", "base_url")
-            if (value := options.get(name)) is not None
-        }
-        searchers, automatic = selection.searchers(provider, **one)
-        readers, implied = selection.readers(options.get("reader"), searchers)
-        stack = make_stack(settings, options.get("layers", ()), given)
+        one = {"api_key": api_key, "base_url": base_url}
+        of_one = {name: value for name, value in one.items() if value is not None}
+        searchers, automatic = selection.searchers(provider, **of_one)
+        readers, implied = selection.readers(reader, searchers)
+        stack = make_stack(settings, layers, own)
         self.settings: Settings = settings
-        on_event = options.get("on_event")
-        self._listeners = (
-            Listener(log_event),
-            *([Listener(check_hook(on_event))] if on_event else []),
-        )
+        self._listeners = [Listener(log_event)]
+        if on_event is not None:
+            self._listeners.append(Listener(check_hook(on_event)))
         self.provider: SearchProvider = search_chain(
             searchers, stack, automatic=automatic
         )
         self.reader: PageReader = read_chain(readers, stack, automatic=implied)
         self._page_reader = selection.page_reader(self.reader, stack)
         self.check_options(settings.search_options)
-        self._caller = Caller(
-            # not an id, which a later one could have while a thread still works for
-            # this one
-            object(),
-            repr((sorted(settings.internal), settings.domains, http.own)),
-            secrets.token_hex(16) if any(http.own) else "",
-        )
+        self._caller = _make_caller(settings, http)
         self._http = http
         # whose connections to services are used, too
         self._services_of: WebSearch | None = None
@@ -262,16 +283,15 @@ class WebSearch:
         Raises:
             ConfigurationError: Both are given, or the arguments are wrong.
         """
-        given: dict[str, Any] = {**arguments}
-        if (
-            limiter := given.pop("rate_limiter", None)
-        ) is not None and given.setdefault("throttle", limiter) != limiter:
+        options: dict[str, Any] = {**arguments}
+        limiter = options.pop("rate_limiter", None)
+        if limiter is not None and options.setdefault("throttle", limiter) != limiter:
             raise ConfigurationError(
                 "give rate_limiter or throttle, which are the same, not both"
             )
         if web is None:
-            return cls(**given)
-        check_arguments(given)
+            return cls(**options)
+        check_arguments(options)
         if not isinstance(web, WebSearch):
             raise ConfigurationError(
                 f"web: must be a WebSearch, not {type(web).__name__}"
@@ -767,30 +787,25 @@ class WebSearch:
             _announce(request, began, response)
 
 
-def _write_signature() -> Signature:
-    """Return what ``help`` and notebooks show: the names that the type of the options
-    has.
-    """
-    lists = ("internal", "allowed_domains", "blocked_domains", "layers")
-    options = [
-        Parameter(
-            name,
-            Parameter.KEYWORD_ONLY,
-            default=() if name in lists else None,
-            annotation=hint.__forward_arg__,
+def _load_settings(settings: Settings | None, options: Mapping[str, Any]) -> Settings:
+    """Return the settings with the *options* of a `WebSearch`, which win."""
+    from ..settings import Settings
+
+    if settings is None:
+        return Settings.load(**options)
+    if not isinstance(settings, Settings):
+        raise ConfigurationError(
+            "settings: must be Settings, such as Settings.from_mapping({...})"
         )
-        for name, hint in WebSearchOptions.__annotations__.items()
-    ]
-    me, provider = (
-        Parameter(name, Parameter.POSITIONAL_OR_KEYWORD)
-        for name in ("self", "provider")
-    )
-    return Signature(
-        [me, provider.replace(default=None, annotation="Choice | None"), *options]
-    )
+    return settings.override(**options)
 
 
-WebSearch.__init__.__signature__ = _write_signature()  # type: ignore[attr-defined]
+def _make_caller(settings: Settings, http: Http) -> Caller:
+    # not an id, which a later one could have while a thread still works for this one
+    who = object()
+    policy = repr((sorted(settings.internal), settings.domains, http.own))
+    own = secrets.token_hex(16) if any(http.own) else ""
+    return Caller(who, policy, own)
 
 
 def _announce(request: Request, began: float, response: Response | None) -> None:
