@@ -15,7 +15,7 @@ import pytest
 import trustme
 
 from websearch_core import WebSearch
-from websearch_core._net import clients, pool
+from websearch_core._net import certificates, pool
 from websearch_core._net.clients import MAX_CONCURRENT
 from websearch_core._net.lookup import MAX_RUNNING, MAX_WAITING
 from websearch_core.errors import AuthenticationError, BudgetExceeded, Unavailable
@@ -466,8 +466,8 @@ class TestWhatIsConstant:
         self, library, tmp_path, monkeypatch
     ):
         monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-        pages = partial(clients.trusted, library, trust_env=False)
-        services = partial(clients.trusted, library, trust_env=True)
+        pages = partial(certificates.trusted, library, trust_env=False)
+        services = partial(certificates.trusted, library, trust_env=True)
         first, others = pages(), services()
         assert pages() is first
         assert services() is others is not first

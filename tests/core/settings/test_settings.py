@@ -630,5 +630,5 @@ def test_a_variable_can_set_each_part_that_a_text_can_say():
             "reviews",
             "transcripts",
         ),
-        "http": ("library", "proxy", "resolve", "contact"),
+        "http": ("certificates", "library", "proxy", "resolve", "contact"),
     }

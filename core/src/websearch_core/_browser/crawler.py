@@ -44,8 +44,11 @@ class Crawler:
         line: Line,
         proxies: Proxies | None = None,
         _credentials: Any = None,
+        _certificates: Any = None,
     ) -> Future[Response]:
-        """It gets no credentials: the library has nowhere to put them."""
+        """It gets neither credentials nor certificates: the library has nowhere to put
+        them.
+        """
         from .host import host
 
         return host.submit(lambda: self._crawl(request.url, guard, line, proxies))

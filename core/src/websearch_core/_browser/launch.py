@@ -21,6 +21,7 @@ from threading import Thread
 
 from ..errors import ConfigurationError, Unavailable
 from .find import find_browser
+from .trust import trust
 
 NETWORK_FLAGS = (
     "--proxy-bypass-list=<-loopback>",  # else loopback is reached without the proxy
@@ -90,6 +91,7 @@ class Launch:
     images: bool = False  # whether pages load images and fonts
     memory: int = 640 * 2**20  # bytes that one renderer may use before it is ended
     pages_at_once: int = 4  # how many are open at a time; others wait
+    certificates: Path | None = None  # a file of more of them that pages may have
     flags: tuple[str, ...] = ()  # more of them, for tests
 
     def make_flags(self, proxy: str, address: str, profile: str) -> list[str]:
@@ -129,11 +131,16 @@ class Process:
         self.profile = tempfile.mkdtemp(prefix="websearch-browser-")
         self._said: deque[bytes] = deque(maxlen=_DIAGNOSTICS)
         try:
+            if launch.certificates is not None:
+                trust(launch.certificates, Path(self.profile))
             if user:
-                os.chown(self.profile, *user)
+                _hand_over(Path(self.profile), user)
             self._start(
                 [str(program), *launch.make_flags(proxy, address, self.profile)], user
             )
+        except ConfigurationError:
+            self._remove_profile()
+            raise
         except OSError as error:
             self._remove_profile()
             raise Unavailable(
@@ -250,6 +257,12 @@ def _find_user() -> tuple[int, int] | None:
             "another user, or, only where nothing else runs, pass sandbox=False"
         ) from None
     return nobody.pw_uid, nobody.pw_gid
+
+
+def _hand_over(folder: Path, user: tuple[int, int]) -> None:
+    """Give a folder with what is in it to the user of the browser."""
+    for place in (folder, *folder.rglob("*")):
+        os.chown(place, *user)
 
 
 def _make_environment(home: str) -> dict[str, str]:

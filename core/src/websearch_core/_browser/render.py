@@ -8,6 +8,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from .._net.credentials import OriginCredentials
@@ -104,11 +105,15 @@ class Renderer:
         line: Line,
         proxies: Proxies | None = None,
         credentials: OriginCredentials | None = None,
+        certificates: Path | None = None,
     ) -> Future[Response]:
         from .host import host
 
+        launch = self.launch
+        if certificates is not None:
+            launch = replace(launch, certificates=certificates)
         return host.submit(
-            lambda: self._render(request, guard, line, proxies, credentials)
+            lambda: self._render(request, guard, line, launch, proxies, credentials)
         )
 
     async def _render(
@@ -116,6 +121,7 @@ class Renderer:
         request: Request,
         guard: Guard,
         line: Line,
+        launch: Launch,
         proxies: Proxies | None,
         credentials: OriginCredentials | None,
     ) -> Response:
@@ -126,7 +132,7 @@ class Renderer:
         try:
             with time_limit(_MAX_SECONDS):
                 async with asyncio.timeout(time_left()):
-                    browser = host.get_browser(self.launch)
+                    browser = host.get_browser(launch)
                     async with browser.open_tab(
                         guard,
                         line,

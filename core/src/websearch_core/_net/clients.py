@@ -8,7 +8,6 @@ OpenTelemetry at the transport, respx at the connection below it.
 
 from __future__ import annotations
 import importlib
-import os
 import re
 import ssl
 from collections.abc import Mapping
@@ -21,6 +20,7 @@ from typing import Any, Literal
 from .._text.urls import is_web_url, serialize
 from ..errors import ConfigurationError
 from .backend import AsyncGuardedBackend, GuardedBackend
+from .certificates import explain_proxies, trusted
 from .guard import Guard
 from .lookup import Line
 from .pool import KEPT, AsyncPool, Pool
@@ -42,7 +42,6 @@ _EMAIL = re.compile(
 )
 _HOME = "https://pypi.org/project/websearch-core"
 MAX_CONCURRENT = 100  # requests for pages, and as many to services, of a client
-_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR")  # what the HTTP libraries read
 
 
 class DirectClient:
@@ -64,22 +63,27 @@ class DirectClient:
         guard: Guard | None,
         line: Line,
         proxies: Proxies | None = None,
+        certificates: Path | None = None,
     ) -> None:
         self._http = importlib.import_module(library)
         core = importlib.import_module(_CORES[library])
         # proxies and certificates of the environment must not affect pages
         trust_env = guard is None
-        verify = verify or trusted(library, trust_env=trust_env)
+        if verify is None:
+            verify = trusted(library, trust_env=trust_env, certificates=certificates)
         limits = self._http.Limits(keepalive_expiry=KEPT)
-        transport = getattr(self._http, self._transport)
-        self._client = getattr(self._http, self._kind)(
-            trust_env=trust_env and proxies is None,
-            verify=verify,
-            limits=limits,
-            mounts={"http://": transport(verify=verify, limits=limits, trust_env=False)}
-            if proxies
-            else None,
-        )
+        mounts: dict[str, Any] | None = None
+        if proxies:
+            transport = getattr(self._http, self._transport)
+            plain = transport(verify=verify, limits=limits, trust_env=False)
+            mounts = {"http://": plain}
+        with explain_proxies(self._http):
+            self._client = getattr(self._http, self._kind)(
+                trust_env=trust_env and proxies is None,
+                verify=verify,
+                limits=limits,
+                mounts=mounts,
+            )
         for pattern, transport in (
             ("https://", self._client._transport),
             *self._client._mounts.items(),
@@ -232,36 +236,3 @@ def user_agent(contact: str = "", *, for_pages: bool = False) -> str:
         else f"websearch-core/{_version()} ("
     )
     return f"{name}+{contact or _HOME})"
-
-
-def trusted(library: str, *, trust_env: bool) -> ssl.SSLContext:
-    """Return the certificates that *library* trusts: the same context, until they
-    change.
-
-    With *trust_env*, variables of the environment may name others. A context has no
-    connections and no sessions.
-    """
-    named = [os.environ.get(name, "") for name in _VARIABLES] if trust_env else []
-    paths = (*named, ssl.get_default_verify_paths().openssl_cafile)
-    return _load(
-        library, trust_env, (os.environ.get("SSLKEYLOGFILE"), *map(_describe, paths))
-    )
-
-
-@lru_cache(maxsize=8)
-def _load(library: str, trust_env: bool, _state: tuple[Any, ...]) -> ssl.SSLContext:
-    context: ssl.SSLContext = importlib.import_module(library).create_ssl_context(
-        trust_env=trust_env
-    )
-    return context
-
-
-def _describe(path: str) -> tuple[str, int, int]:
-    """Return the *path* and when it changed, so that renewed certificates are read
-    again.
-    """
-    try:
-        found = Path(path).stat()
-    except (OSError, ValueError):
-        return path, 0, 0
-    return path, found.st_mtime_ns, found.st_ino

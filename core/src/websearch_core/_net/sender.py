@@ -22,6 +22,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -76,13 +77,24 @@ class Sender(Restartable):
         credentials: OriginCredentials | None = None,
         proxies: Proxies | None = None,
         contact: str = "",
+        certificates: Path | None = None,
     ) -> None:
         self.guard = guard
         self._connect_timeout = connect_timeout
         self.credentials = credentials or OriginCredentials({}, guard)
-        self._proxies, self._contact = proxies, contact
-        self._new = partial(DirectClient, library, verify, proxies=proxies)
-        self._new_async = partial(AsyncDirectClient, library, verify, proxies=proxies)
+        self._proxies = proxies
+        self._contact = contact
+        self._certificates = certificates
+        self._new = partial(
+            DirectClient, library, verify, proxies=proxies, certificates=certificates
+        )
+        self._new_async = partial(
+            AsyncDirectClient,
+            library,
+            verify,
+            proxies=proxies,
+            certificates=certificates,
+        )
         self._own_client, self._own_async_client = client, async_client
         self._services: Sender | None = None
         self._start()
@@ -227,7 +239,12 @@ class Sender(Restartable):
         checked = replace(request, url=self.guard.check(request.url))
         clamp(None)
         return request.transport(
-            checked, self.guard, self._lines[True], self._proxies, self.credentials
+            checked,
+            self.guard,
+            self._lines[True],
+            self._proxies,
+            self.credentials,
+            self._certificates,
         )
 
     async def _await_transport(self, request: Request) -> Response:

@@ -241,6 +241,7 @@ class WebSearch:
         """What sends the requests. It is made for the first one, since a program may
         make tools and call none.
         """
+        from .._net.certificates import parse_certificates
         from .._net.clients import parse_contact, user_agent
         from .._net.credentials import OriginCredentials
         from .._net.guard import Guard
@@ -259,6 +260,7 @@ class WebSearch:
             credentials=OriginCredentials(http.credentials, guard),
             proxies=Proxies.of(http.proxy, http.resolve),
             contact=parse_contact(http.contact) if http.contact is not None else "",
+            certificates=parse_certificates(http.certificates),
         )
         user_agent()  # looks up our version in a file: now, not on an event loop
         if self._services_of is not None:

@@ -5,6 +5,7 @@ import inspect
 import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -100,6 +101,9 @@ class Http:
         client: Your own ``httpx.Client`` for services. Pages never go through it.
         async_client: The same for async calls; it belongs to one event loop.
         verify: An ``ssl.SSLContext`` with the certificates to trust.
+        certificates: A file in PEM format with certificates to trust besides the usual
+            ones, such as those of a company whose proxy signs pages itself; for pages,
+            services and the browser.
         library: ``httpx`` or ``httpx2``; by default what the settings say, else
             ``httpx``.
         credentials: What to log in with at which origin: ``{"https://wiki.corp":
@@ -117,13 +121,14 @@ class Http:
 
     Raises:
         ConfigurationError: *verify* is not an ``SSLContext``, or a client is not of the
-            right kind. What is wrong with the last four shows when the `WebSearch` is
+            right kind. What is wrong with the others shows when the `WebSearch` is
             made. No message shows a secret.
     """
 
     client: HTTPClient | None = None
     async_client: AsyncHTTPClient | None = None
     verify: ssl.SSLContext | None = None
+    certificates: str | Path | None = None
     library: Literal["httpx", "httpx2"] | None = None
     credentials: Mapping[str, Credentials] | None = field(default=None, repr=False)
     proxy: str | SecretStr | None = field(default=None, repr=False)
@@ -136,6 +141,11 @@ class Http:
         if self.verify is not None and not isinstance(self.verify, ssl.SSLContext):
             how = "ssl.create_default_context(cafile=...) makes one"
             raise ConfigurationError(f"Http: verify: must be an ssl.SSLContext; {how}")
+        if self.verify is not None and self.certificates is not None:
+            raise ConfigurationError(
+                "Http: certificates: the context of verify says already what is trusted: "
+                "add them there, with load_verify_locations(), or leave out verify"
+            )
         for name, is_async, kind in (
             ("client", False, "Client"),
             ("async_client", True, "AsyncClient"),
@@ -245,6 +255,7 @@ class HttpDefaults(BaseModel):
         extra="forbid", hide_input_in_errors=True
     )
 
+    certificates: str | Path | None = None
     library: Literal["httpx", "httpx2"] = "httpx"
     credentials: dict[str, Annotated[Any, BeforeValidator(make_credentials)]] = Field(
         default={}, repr=False, exclude=True

@@ -174,7 +174,7 @@ def _print_diagnosis(
         ("versions", versions),
         ("browser", _describe_browser(environment["browser"])),
         ("proxies", proxies or "none"),
-        ("TLS", ", ".join(environment["tls"].values())),
+        ("TLS", ", ".join(filter(None, environment["tls"].values()))),
         *(("settings file", file) for file in files or ["none"]),
         *((one.name, _format_setting(one)) for one in chosen),
     ]
