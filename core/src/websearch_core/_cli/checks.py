@@ -13,11 +13,16 @@ from typing import Any
 from urllib.request import getproxies
 
 from .._browser.find import PROVEN, find_browser, read_version
-from .._net.certificates import find_problem
 from .._registry import find_class, registered_name
 from .._runtime.deadline import time_limit
 from .._text.urls import without_credentials
-from ..client._selection import AUTO, AUTOMATIC, build_provider, check_provider
+from ..client._selection import (
+    AUTO,
+    AUTOMATIC,
+    build_provider,
+    check_provider,
+    find_network_problem,
+)
 from ..errors import (
     BadResponse,
     ConfigurationError,
@@ -213,7 +218,7 @@ def describe_environment(settings: Settings) -> dict[str, Any]:
                 for name in ("SSL_CERT_FILE", "SSL_CERT_DIR")
                 if name in os.environ
             },
-            "problem": find_problem(settings.http.library, settings.http.certificates),
+            "problem": find_network_problem(settings),
         },
     }
 

@@ -508,3 +508,12 @@ class Rendering:
             if callable(find := getattr(leaf, "problem", None)) and (problem := find()):
                 raise errors.ConfigurationError(problem)
         return self._browser
+
+
+def find_network_problem(settings: Settings) -> str | None:
+    """Return what is wrong with the certificates and the proxies that the settings and
+    the environment name; None if nothing is.
+    """
+    from .._net.certificates import find_problem
+
+    return find_problem(settings.http.library, settings.http.certificates)
