@@ -8,8 +8,9 @@ import copy
 import inspect
 import json
 import pickle
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from types import SimpleNamespace
+from typing import TypedDict
 
 import httpx
 import pytest
@@ -20,7 +21,7 @@ from langchain_core.tools import tool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.runtime import Runtime
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 
 from langchain_websearch import (
     OpenPageTool,
@@ -475,6 +476,107 @@ def tavily():
 
     make.seen = seen
     return make
+
+
+@dataclass
+class Customer:
+    api_key: object = None
+    allowed_domains: tuple[str, ...] = ("docs.org",)
+    tenant_id: str | None = "acme"
+
+
+class CustomerModel(BaseModel):
+    api_key: object = None
+    allowed_domains: tuple[str, ...] = ("docs.org",)
+    tenant_id: str | None = "acme"
+
+
+class CustomerDict(TypedDict, total=False):
+    api_key: object
+    allowed_domains: tuple[str, ...]
+    tenant_id: str | None
+
+
+def make_dict(**given):
+    return CustomerDict(allowed_domains=("docs.org",), tenant_id="acme", **given)
+
+
+CONTEXTS = [
+    (Customer, Customer),
+    (CustomerModel, CustomerModel),
+    (CustomerDict, make_dict),
+]
+
+
+@pytest.mark.parametrize(("schema", "make"), CONTEXTS, ids=["class", "model", "dict"])
+class TestContext:
+    def ask(self, scripted, tool, schema, context, config=None):
+        call = {"name": tool.name, "args": {"query": "tides"}, "id": "1"}
+        script = [AIMessage("", tool_calls=[call]), AIMessage("Done.")]
+        agent = create_agent(scripted(script), [tool], context_schema=schema)
+        state = agent.invoke({"messages": "Go on."}, config, context=context)
+        (message,) = (one for one in state["messages"] if isinstance(one, ToolMessage))
+        return message
+
+    def test_a_run_sets_its_options_in_its_context(
+        self, tavily, scripted, caplog, schema, make
+    ):
+        search, _ = tavily("api_key", "allowed_domains")
+        message = self.ask(
+            scripted, search, schema, make(api_key=SecretStr("acme-key"))
+        )
+
+        assert message.status == "success"
+        ((key, body),) = tavily.seen
+        assert (key, body["include_domains"]) == ("acme-key", ["docs.org"])
+        self.ask(scripted, search, schema, make(api_key="plain-key"))
+        assert tavily.seen[-1][0] == "plain-key"
+        assert "checkpoint" not in caplog.text  # which a context is not stored in
+
+    def test_what_the_config_sets_wins(self, tavily, scripted, schema, make):
+        search, _ = tavily("api_key")
+        config = {"configurable": {"api_key": SecretStr("config-key")}}
+        self.ask(scripted, search, schema, make(api_key="k"), config)
+
+        assert [key for key, _ in tavily.seen] == ["config-key"]
+
+    def test_its_tenant_is_charged(self, echo, scripted, tmp_path, schema, make):
+        file = UsageFile(tmp_path / "usage.db")
+        budget = Budget("9 calls/day per tenant", usage_file=file.path)
+        search, _ = WebSearchToolkit(provider=echo, budget=budget).get_tools()
+        config = {"configurable": {"thread_id": "1"}}
+        for context in (make(), None):
+            message = self.ask(scripted, search, schema, context, config)
+            assert message.status == "success"
+
+        assert [row.tenant for row in file.read()] == ["", "acme"]
+
+    def test_a_run_without_what_is_required_asks_no_service(
+        self, tavily, scripted, schema, make
+    ):
+        required = ["api_key", "tenant_id"]
+        search, _ = tavily("api_key", require=required)
+        refused = [
+            self.ask(scripted, search, schema, make()),
+            self.ask(scripted, search, schema, None),
+            self.ask(
+                scripted,
+                search,
+                schema,
+                None,
+                {"configurable": {"api_keys": "k", "tenant_id": "acme"}},
+            ),
+        ]
+
+        assert [one.status for one in refused] == ["error"] * 3
+        assert [one.artifact["code"] for one in refused] == ["missing_key"] * 3
+        assert refused[0].text.startswith(
+            "ERROR [missing_key] this run sets no api_key"
+        )
+        assert "no tenant_id" in refused[1].text
+        assert tavily.seen == []
+        self.ask(scripted, search, schema, make(api_key="k"))
+        assert [key for key, _ in tavily.seen] == ["k"]
 
 
 class TestTenants:

@@ -321,6 +321,28 @@ def test_an_answer_to_an_interrupt_counts_and_a_bare_resume_adds_nothing(
     assert sea.opened == [NAMED]
 
 
+class Customer(TypedDict):
+    tenant_id: str
+
+
+def test_what_the_user_names_is_allowed_for_the_tenant_of_a_context(
+    sea, toolkit, scripted
+):
+    def ask(text, tenant, *urls):
+        agent = create_agent(
+            scripted(opens(*urls)), toolkit.get_tools(), context_schema=Customer
+        )
+        inputs = {"messages": [HumanMessage(text)]}
+        context = {"tenant_id": tenant}
+        state = agent.invoke(inputs, config(toolkit), context=context)
+        return state["messages"][-2].status
+
+    assert ask(f"Read {NAMED}", "acme", NAMED) == "success"
+    assert ask("Go on.", "other", NAMED) == "error"
+    assert ask("Go on.", "acme", NAMED) == "success"
+    assert sea.opened == [NAMED]
+
+
 @pytest.mark.parametrize("key", ["tenant_id", "user_id"])
 @pytest.mark.parametrize("place", ["configurable", "metadata"])
 def test_tenants_with_the_same_thread_share_nothing(

@@ -281,6 +281,27 @@ def tavily():
     return make
 
 
+async def test_a_conversation_without_what_is_required_asks_no_service(tavily, agent):
+    spec = tavily("api_key", require=["api_key"])
+    reader = agent(spec, SEARCH, "done", SEARCH, "done")
+    ctx = Context(reader)
+    await run(reader, ctx)
+    with pytest.raises(ToolError, match=r"^ERROR \[missing_key\]"):
+        await spec.aweb_search("tides")
+    assert tavily.seen == []
+
+    await spec.configure(ctx, api_key=SecretStr("acme-key"))
+    await run(reader, ctx)
+    assert [key for key, _ in tavily.seen] == ["acme-key"]
+
+
+def test_a_context_has_no_tenant_that_could_be_required(tavily):
+    with pytest.raises(
+        ConfigurationError, match="require: tenant_id: a Context has no"
+    ):
+        tavily("api_key", require=["tenant_id"])
+
+
 async def test_each_conversation_has_its_own_key_and_options(tavily, agent):
     spec = tavily("api_key", "search_options", "allowed_domains")
     for name, options in {

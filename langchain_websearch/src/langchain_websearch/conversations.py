@@ -12,6 +12,7 @@ from langchain_core.messages import BaseMessage, HumanMessage, convert_to_messag
 from langchain_core.runnables import RunnableConfig, ensure_config
 
 from websearch_core.provenance import Ledger
+from websearch_core.tools import read_field
 
 KEYS = ("tenant_id", "user_id", "thread_id")
 # at the same time; the oldest are dropped, so that runs that never end do not pile up
@@ -28,7 +29,7 @@ def find_conversation(
 
     Args:
         config: The config of the run. A key is looked up in ``configurable``, then in
-            ``metadata``.
+            the ``context`` of a LangGraph graph, then in ``metadata``.
         keys: The keys that distinguish conversations.
         parent_run_id: The run that calls a tool or a model, where the config does not
             show it.
@@ -81,10 +82,23 @@ def find_tenant(config: RunnableConfig) -> str | None:
 
 
 def _find_value(config: RunnableConfig, key: str) -> str | None:
-    for mapping in (config.get("configurable") or {}, config.get("metadata") or {}):
-        if mapping.get(key) is not None:
-            return str(mapping[key])
+    configurable = config.get("configurable") or {}
+    for values in (configurable, find_context(config), config.get("metadata")):
+        value = read_field(values, key)
+        if value is not None:
+            return str(value)
     return None
+
+
+def find_context(config: RunnableConfig) -> object:
+    """Return the context that a run of a LangGraph graph was given, as in
+    ``agent.invoke(..., context=...)``: a mapping, or an object with fields.
+    """
+    return getattr(_find_runtime(config), "context", None)
+
+
+def _find_runtime(config: RunnableConfig) -> object:
+    return (config.get("configurable") or {}).get("__pregel_runtime")
 
 
 def find_run(config: RunnableConfig, keys: Sequence[str] = KEYS) -> Hashable:
@@ -102,7 +116,7 @@ def _find_root(config: RunnableConfig) -> Any:
     """Return the object that LangGraph makes for each run, and passes on to subgraphs;
     None elsewhere.
     """
-    runtime = (config.get("configurable") or {}).get("__pregel_runtime")
+    runtime = _find_runtime(config)
     control = getattr(runtime, "control", None)
     # the latter before LangGraph 1.2
     return getattr(runtime, "stream_writer", None) if control is None else control

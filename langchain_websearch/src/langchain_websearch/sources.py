@@ -15,7 +15,7 @@ from langchain_core.tools import InjectedToolArg
 from pydantic import PlainSerializer
 from pydantic.json_schema import SkipJsonSchema
 
-from websearch_core.tools import DESCRIPTIONS, collect_texts, find_numbers
+from websearch_core.tools import DESCRIPTIONS, collect_texts, find_numbers, read_field
 
 if TYPE_CHECKING:
     from websearch_core.citations import Source
@@ -76,7 +76,7 @@ def find_messages(runtime: object, config: RunnableConfig) -> Sequence[object] |
     if state is None and callable(read):
         with suppress(KeyError):  # the state has none
             state = read(["messages"])
-    messages = state if isinstance(state, list) else _field(state, "messages")
+    messages = state if isinstance(state, list) else read_field(state, "messages")
     return messages if isinstance(messages, list | tuple) else None
 
 
@@ -102,7 +102,7 @@ def shown_numbers(messages: Iterable[object], tools: Collection[str]) -> set[int
     numbers: set[int] = set()
     for message in messages:
         if id(message) not in complete:
-            numbers |= find_numbers(_field(message, "content"))
+            numbers |= find_numbers(read_field(message, "content"))
     return numbers
 
 
@@ -130,7 +130,3 @@ def _find_answers(
             and waiting.pop(message.tool_call_id, None) in tools
         ):
             yield message
-
-
-def _field(state: object, name: str) -> object:
-    return state.get(name) if isinstance(state, Mapping) else getattr(state, name, None)

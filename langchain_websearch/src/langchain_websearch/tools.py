@@ -68,6 +68,7 @@ from .conversations import (
     KEYS,
     Root,
     UserURLs,
+    find_context,
     find_conversation,
     find_run,
     find_tenant,
@@ -95,6 +96,7 @@ class SharedOptions(CommonArguments, total=False):
     full_artifact: bool
     max_uses: int | None
     configurable: Configurable
+    require: Sequence[str]
     handle_tool_error: OnError
     provenance: Provenance | Ledger
     conversation: Sequence[str]
@@ -149,6 +151,7 @@ class _Options(BaseModel):
     full_artifact: bool = Field(default=False, frozen=True)
     max_uses: int | None = Field(default=None, frozen=True)
     configurable: Configurable = Field(default=(), frozen=True)
+    require: Sequence[str] = Field(default=(), frozen=True)
     provenance: Ledger = Field(exclude=True, repr=False, frozen=True)
     conversation: tuple[str, ...] = KEYS
     _tools: WebTools = PrivateAttr()
@@ -158,7 +161,7 @@ class _Options(BaseModel):
     ) -> None:
         fields = type(self).model_fields
         names = {"search_options", "read_options", "output_format", "full_artifact", "max_uses", "configurable",
-                 "provenance", "limit", "several"} & fields.keys()  # fmt: skip
+                 "require", "provenance", "limit", "several"} & fields.keys()  # fmt: skip
         arguments, own = split_arguments(
             options, [name for name in fields if name != "web"]
         )
@@ -312,7 +315,9 @@ class _WebTool(_Options, BaseTool):
             name=find_run(config, self.conversation),
             conversation=conversation,
             tenant=find_tenant(config),
-            options=self._tools.read_run_options(config.get("configurable") or {}),
+            options=self._tools.read_run_options(
+                config.get("configurable") or {}, find_context(config)
+            ),
             sources=list(stored_sources(messages or (), names)),
             numbers=shown_numbers(messages or (), names),
             shares=is_alone,
@@ -399,13 +404,16 @@ class WebSearchTool(_WebTool, defer_build=False):
         max_uses: Maximum number of calls in one run: an ``invoke`` or ``stream`` of a
             LangGraph graph, or elsewhere the conversation. Each of several queries
             counts. Then each call is an error that tells the model to finish.
-        configurable: The options that a run may set in ``configurable`` of its config:
-            ``api_key``, ``credentials``, ``provider``, ``reader``, ``timeout``,
+        configurable: The options that a run may set in ``configurable`` of its config,
+            or in the ``context`` of an agent: ``api_key``, ``credentials``, ``provider``, ``reader``, ``timeout``,
             ``allowed_domains``, ``blocked_domains``, ``search_options``,
             ``read_options``; or a mapping from each to the key that it has there, or of
             ``provider`` and ``reader`` to those that a run may choose among. A key that
             is a ``SecretStr``, or has two underscores before its name, is kept out of
             checkpoints and traces.
+        require: Those of ``configurable`` that each run must set, and ``tenant_id`` if
+            each must have a tenant. A call of a run that does not is ``ERROR
+            [missing_key]``, and never uses your key or policy instead.
         output_format: The format for the model: ``text``, ``markdown``, ``json``, or
             ``search_result``, content blocks for models of Anthropic, which cite them
             by themselves.
@@ -570,8 +578,8 @@ class WebSearchToolkit(_Options, BaseToolkit, defer_build=False):
         max_uses: Maximum number of calls of both tools together in one run.
         provenance: Which URLs may be opened: ``any``; ``seen``, those that a search of
             the same conversation returned or that the user wrote; or ``seen+links``.
-        conversation: The keys of a run's config, in ``configurable`` or else in
-            ``metadata``, that distinguish conversations: a tenant, a user, a thread. A
+        conversation: The keys of a run's config, in ``configurable``, in the ``context``
+            or else in ``metadata``, that distinguish conversations: a tenant, a user, a thread. A
             run without any of them is a conversation of its own.
     """
 

@@ -163,6 +163,9 @@ class WebSearchToolSpec(BaseToolSpec):
             ``timeout``, ``allowed_domains``, ``blocked_domains``, ``search_options``,
             ``read_options``; or a mapping, of ``provider`` and ``reader`` to those that
             may be chosen.
+        require: Those of ``configurable`` that `configure` must have set: a call in
+            another conversation, or outside of any, is an error, and never uses your
+            key or policy instead.
         several: Take up to five queries in one search, as ``queries`` instead of
             ``query``, for models that plan them. Their results are numbered together,
             and what fails for one is said in its place. Each counts for ``max_uses``.
@@ -190,6 +193,7 @@ class WebSearchToolSpec(BaseToolSpec):
         provenance: Provenance | Ledger = "any",
         max_uses: int | None = None,
         configurable: Configurable = (),
+        require: Sequence[str] = (),
         several: bool = False,
         **arguments: Unpack[CommonArguments],
     ) -> None:
@@ -199,7 +203,9 @@ class WebSearchToolSpec(BaseToolSpec):
                 f"{', '.join(get_args(Format))}"
             )
         own = ["limit", "search_options", "read_options", "output_format", "provenance", "max_uses", "configurable",
-               "several"]  # fmt: skip
+               "require", "several"]  # fmt: skip
+        if "tenant_id" in require:
+            raise ConfigurationError("require: tenant_id: a Context has no tenant")
         arguments, _ = split_arguments(arguments, own)
         self._tools = WebTools(
             web,
@@ -210,6 +216,7 @@ class WebSearchToolSpec(BaseToolSpec):
             provenance=provenance,
             max_uses=max_uses,
             configurable=configurable,
+            require=require,
             several=several,
             **arguments,
         )

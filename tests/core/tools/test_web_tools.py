@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 import ast
+import copy
 import pickle
 import re
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from websearch_core.errors import (
     BudgetExceeded,
     ConfigurationError,
     InvalidOption,
+    MissingKey,
     RateLimited,
     UnsafeURL,
     UnsupportedOption,
@@ -117,6 +119,33 @@ async def test_calls_of_a_run_are_counted_together_and_what_it_sets_is_used(
     with pytest.raises(BudgetExceeded, match="answer with what you have found so far"):
         await search(tools, is_async, {"query": "sea"}, run)
     await search(tools, is_async, {"query": "sea"}, Run(name="another"))
+
+
+@BOTH
+async def test_a_run_that_lacks_what_is_required_gets_nothing_of_the_developer(
+    fake, is_async
+):
+    tools = WebTools(
+        provider=fake,
+        reader=fake,
+        configurable=["allowed_domains"],
+        require=["allowed_domains", "tenant_id"],
+    )
+    options = {"allowed_domains": ["sea.example"]}
+    for run in (Run(), Run(options=options), Run(tenant="acme")):
+        with pytest.raises(MissingKey, match="this run sets no "):
+            await search(tools, is_async, {"query": "sea"}, run)
+        with pytest.raises(MissingKey, match="which each run must set"):
+            await open_page(tools, is_async, {"url": KELP}, run)
+    complete = Run(options=options, tenant="acme")
+    assert (await search(tools, is_async, {"query": "sea"}, complete)).documents
+    assert fake.urls == []
+    assert copy.deepcopy(tools).require == ["allowed_domains", "tenant_id"]
+
+
+def test_what_is_required_has_to_be_configurable(fake):
+    with pytest.raises(ConfigurationError, match="require: api_key: not in `config"):
+        WebTools(provider=fake, configurable=["timeout"], require=["api_key"])
 
 
 @BOTH

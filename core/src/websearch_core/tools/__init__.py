@@ -30,7 +30,7 @@ from ._retrieval import (
     list_urls,
     make_document,
 )
-from ._tenants import Configurable
+from ._tenants import Configurable, read_field
 from ._web_tools import Run, WebTools, as_error
 
 __all__ = [
@@ -38,7 +38,8 @@ __all__ = [
     "OptionMapping", "Output", "OutputFormat",
     "PageArguments", "Passages", "PlainDocument", "Retrieval", "Run", "SearchArguments",
     "SearchDefaults", "WebTools",
-    "as_error", "collect_texts", "find_numbers", "list_urls", "make_document", "split_arguments",
+    "as_error", "collect_texts", "find_numbers", "list_urls", "make_document",
+    "read_field", "split_arguments",
 ]  # fmt: skip
 
 _SEARCH = (

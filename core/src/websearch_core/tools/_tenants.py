@@ -41,6 +41,7 @@ _OF_WEB = (
 )
 CONFIGURABLE = ("api_key", "credentials", *_MARKED)
 _ROLES = ("provider", "reader")
+_TENANT = "tenant_id"
 # each takes some 40 KiB, and may hold connections; the one used least recently is
 # forgotten
 _MAX_TENANTS = 1_024
@@ -57,7 +58,8 @@ class Tenants:
     each to the key under which it is found, or of ``provider`` and ``reader`` to those
     that it may choose among; by default, the ones that *arguments*, those of the
     developer's `WebSearch`, name. None can redirect a key or open the guard:
-    ``base_url`` and ``internal`` are not among them.
+    ``base_url`` and ``internal`` are not among them. *require* names those without
+    which a run is refused, and ``tenant_id``.
     """
 
     def __init__(
@@ -65,8 +67,10 @@ class Tenants:
         web: WebSearch | None,
         arguments: CommonArguments,
         configurable: Configurable = (),
+        require: Sequence[str] = (),
     ) -> None:
         self.keys = _check_keys(configurable)
+        self._required = _check_required(require, self.keys)
         of_web = sorted(set(self.keys) & set(_OF_WEB))
         if web is not None and of_web:
             raise ConfigurationError(
@@ -94,7 +98,7 @@ class Tenants:
     def __getstate__(self) -> dict[str, Any]:
         return {
             name: getattr(self, name)
-            for name in ("keys", "_choices", "web", "_arguments")
+            for name in ("keys", "_choices", "_required", "web", "_arguments")
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -110,22 +114,35 @@ class Tenants:
             hint = suggest_name(unknown[0], self.keys)
             raise ConfigurationError(f"{unknown[0]}: not in `configurable`{hint}")
 
-    def read(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def check_required(self, options: Mapping[str, Any], tenant: str | None) -> None:
+        """Raise `MissingKey` if a run lacks what each run must set: it would get the
+        developer's key or policy instead.
+        """
+        values = {**options, _TENANT: tenant}
+        missing = [name for name in self._required if values.get(name) is None]
+        if missing:
+            raise MissingKey(
+                f"this run sets no {' and no '.join(missing)}, which each run must set"
+            )
+
+    def read(self, config: Mapping[str, Any], context: object = None) -> dict[str, Any]:
         """Return the options that a run sets, by their names.
 
-        Each is looked up under its key with two underscores before it, then under the
-        key itself.
+        Each is looked up in *config* under its key with two underscores before it, then
+        under the key itself; then as an item or an attribute of *context*.
         """
-        found: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         for option, key in self.keys.items():
-            value = given.get(f"__{key}")
+            value = config.get(f"__{key}")
             if value is None:
-                value = given.get(key)
+                value = config.get(key)
                 if option == "api_key" and isinstance(value, str):
                     self._warn(key)
+            if value is None:
+                value = read_field(context, key)
             if value is not None:
-                found[option] = value
-        return found
+                options[option] = value
+        return options
 
     def find(self, options: Mapping[str, Any]) -> WebSearch:
         """Return the `WebSearch` for the *options* of a run: the same one for the same
@@ -282,6 +299,24 @@ class Tenants:
                 "pydantic.SecretStr, or call the key %r, which it leaves out",
                 f"__{key}",
             )
+
+
+def read_field(values: object, name: str) -> Any:
+    """Return an item of a mapping, or an attribute of any other object; None if it has
+    none.
+    """
+    if isinstance(values, Mapping):
+        return values.get(name)
+    return getattr(values, name, None)
+
+
+def _check_required(require: Sequence[str], keys: Mapping[str, str]) -> tuple[str, ...]:
+    names = [require] if isinstance(require, str) else require
+    for name in names:
+        if name not in {*keys, _TENANT}:
+            hint = suggest_name(str(name), [*keys, _TENANT])
+            raise ConfigurationError(f"require: {name}: not in `configurable`{hint}")
+    return tuple(names)
 
 
 def _check_keys(configurable: Configurable) -> dict[str, str]:

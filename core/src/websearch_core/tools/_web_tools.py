@@ -149,6 +149,9 @@ class WebTools:
         configurable: The options that a run may set: their names, or a mapping from
             each to the key that it has there, or of ``provider`` and ``reader`` to
             those that a run may choose among.
+        require: Those of ``configurable`` that each run must set, and ``tenant_id`` if
+            each must have a tenant. A call of a run that does not is an error, and
+            never uses your key or policy instead.
         provenance: Which URLs may be opened: ``any``, ``seen`` or ``seen+links``, or a
             `Ledger` to share.
         arguments: The arguments of `WebSearch`, instead of *web*.
@@ -173,6 +176,7 @@ class WebTools:
         several: bool = False,
         max_uses: int | None = None,
         configurable: Configurable = (),
+        require: Sequence[str] = (),
         provenance: Provenance | Ledger = "any",
         **arguments: Unpack[CommonArguments],
     ) -> None:
@@ -184,6 +188,7 @@ class WebTools:
         if limit is not None:
             check_number("limit", limit, 1, InvalidOption)
         self.configurable: Configurable = configurable
+        self.require: Sequence[str] = require
         self.limit: int | None = limit
         self.search_options: Mapping[str, Any] = check_search_options(
             search_options, limit="limit"
@@ -197,7 +202,7 @@ class WebTools:
         )
         self._memory = Memory()
         self._uses = Uses(max_uses)
-        self._tenants = Tenants(web, arguments, configurable)
+        self._tenants = Tenants(web, arguments, configurable, require)
         self.web: WebSearch = self._tenants.web
         search = {**self.search_options, **({} if limit is None else {"limit": limit})}
         settings = self.web.settings
@@ -281,11 +286,17 @@ class WebTools:
             page = await web.aread(self._check_url(asked.url, run), **part)
         return self._show_page(page, run, web, part)
 
-    def read_run_options(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options that a run sets, by their names, from what a framework
-        keeps under their keys.
+    def read_run_options(
+        self, config: Mapping[str, Any], context: object = None
+    ) -> dict[str, Any]:
+        """Return the options that a run sets, by their names.
+
+        Args:
+            config: What a framework keeps under their keys.
+            context: Where those are looked up that are not there: a mapping, or an
+                object with fields of these names.
         """
-        return self._tenants.read(given)
+        return self._tenants.read(config, context)
 
     def check_run_options(self, options: Mapping[str, Any]) -> None:
         """Check the options that a run is to set, before it begins.
@@ -306,6 +317,7 @@ class WebTools:
         """Count and charge a call, and yield the `WebSearch` and the options of its
         *run*.
         """
+        self._tenants.check_required(run.options, run.tenant)
         with charge_to(run.tenant, run=run.name):
             self._uses.count(run.name)
             web = self._tenants.find(run.options)
