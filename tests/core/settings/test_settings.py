@@ -602,7 +602,7 @@ def find_lists(source: str) -> Iterator[tuple[int, set[str]]]:
 
 
 @pytest.mark.parametrize("group", ["concerns", "timeout", "read_options", "http"])
-def test_the_options_are_listed_in_at_most_two_places(group):
+def test_the_options_are_listed_in_few_places(group):
     options = set(IN_ENVIRONMENT.get(group, CONCERNS))
     door = [
         path
@@ -615,7 +615,9 @@ def test_the_options_are_listed_in_at_most_two_places(group):
         for line, names in find_lists(path.read_text("utf-8"))
         if len(names & options) >= 3
     ]
-    assert 1 <= len(places) <= 2, places
+    # its type; for an argument, also the signature of WebSearch and what that passes on
+    most = 4 if group == "concerns" else 2
+    assert 1 <= len(places) <= most, places
 
 
 def test_a_variable_can_set_each_part_that_a_text_can_say():

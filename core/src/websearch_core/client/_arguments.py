@@ -15,18 +15,39 @@ from ._signature import WebSearchOptions
 
 # characters of each page that a search reads, unless the call says otherwise
 PASSAGE_LENGTH = 1_500
-_KNOWN = ("provider", *WebSearchOptions.__annotations__)
+_NAMES = ("provider", *WebSearchOptions.__annotations__)
 # The methods of other clients, and what to write instead.
+_SEARCH = "web.search(query, limit=5).results"
+_READ = "web.read(url).content"
+_READ_MANY = "web.read_many(urls)"
 METHODS: Mapping[str, str] = MappingProxyType(
-    dict.fromkeys(
-        ["answer", "get_search_context", "invoke", "qna_search", "raw_results", "results", "search_and_contents",
-         "text", "web_search"], "web.search(query, limit=5).results",
-    )
-    | dict.fromkeys(["fetch", "get", "load", "open_page", "scrape", "scrape_url"], "web.read(url).content")
-    | dict.fromkeys(["batch_scrape", "contents", "extract", "get_contents", "load_data"], "web.read_many(urls)")
-    | {"crawl_url": "web.crawl(url)", "images": "web.search(query, images=True).images", "map_url": "web.map(url)",
-       "news": 'web.search(query, topic="news").results'}
-)  # fmt: skip
+    {
+        "answer": _SEARCH,
+        "batch_scrape": _READ_MANY,
+        "contents": _READ_MANY,
+        "crawl_url": "web.crawl(url)",
+        "extract": _READ_MANY,
+        "fetch": _READ,
+        "get": _READ,
+        "get_contents": _READ_MANY,
+        "get_search_context": _SEARCH,
+        "images": "web.search(query, images=True).images",
+        "invoke": _SEARCH,
+        "load": _READ,
+        "load_data": _READ_MANY,
+        "map_url": "web.map(url)",
+        "news": 'web.search(query, topic="news").results',
+        "open_page": _READ,
+        "qna_search": _SEARCH,
+        "raw_results": _SEARCH,
+        "results": _SEARCH,
+        "scrape": _READ,
+        "scrape_url": _READ,
+        "search_and_contents": _SEARCH,
+        "text": _SEARCH,
+        "web_search": _SEARCH,
+    }
+)
 _PERIOD = {"time_range", "after", "before"}  # one of them replaces the others
 
 
@@ -34,67 +55,76 @@ def make_query(
     query: str | SearchQuery,
     options: SearchOptions,
     unsupported: Unsupported | None,
-    usual: Mapping[str, Any],
+    defaults: Mapping[str, Any],
 ) -> SearchQuery:
-    """Return the `SearchQuery` that the arguments of a search mean, with the *usual*
-    options where they are silent.
+    """Return the `SearchQuery` that the arguments of a search mean, with the *defaults*
+    where they are silent.
     """
-    given: dict[str, Any]
+    fields: dict[str, Any]
     if isinstance(query, SearchQuery):
         if options:
             raise InvalidOption("give a SearchQuery or options, not both")
-        if unsupported is None and not usual:
+        if unsupported is None and not defaults:
             return query
-        given = {name: getattr(query, name) for name in query.model_fields_set}
-        text: str = given.pop("text")
+        fields = {name: getattr(query, name) for name in query.model_fields_set}
+        text: str = fields.pop("text")
     else:
-        if not isinstance(query, str):
-            raise InvalidOption(f"query: must be text, not {type(query).__name__}")
-        if not query.strip():
-            raise InvalidOption("query: it is empty; give the words to search for")
+        _check_text(query)
         check_placed(options, {*SearchOptions.__annotations__, "read_top"})
-        text, given = (
-            query,
-            {name: value for name, value in options.items() if value is not None},
-        )
-    if usual:
-        replaced = given.keys() | (_PERIOD if given.keys() & _PERIOD else set())
-        given |= {name: value for name, value in usual.items() if name not in replaced}
+        text = query
+        fields = {name: value for name, value in options.items() if value is not None}
+    replaced = set(fields)
+    if replaced & _PERIOD:
+        replaced |= _PERIOD
+    for name, value in defaults.items():
+        if name not in replaced:
+            fields[name] = value
     if unsupported:
-        given["unsupported"] = unsupported
-    return SearchQuery.of(text, **given)
+        fields["unsupported"] = unsupported
+    return SearchQuery.of(text, **fields)
+
+
+def _check_text(query: object) -> None:
+    if not isinstance(query, str):
+        raise InvalidOption(f"query: must be text, not {type(query).__name__}")
+    if not query.strip():
+        raise InvalidOption("query: it is empty; give the words to search for")
 
 
 def check_arguments(
-    given: Mapping[str, Any],
-    known: Collection[str] = _KNOWN,
+    arguments: Mapping[str, Any],
+    names: Collection[str] = _NAMES,
     find_home: Callable[[str], str] = find_home,
 ) -> None:
     """Check the names of the arguments of a `WebSearch`, or of a class that takes them,
-    against the *known* ones.
+    against its *names*.
 
-    *find_home* returns which of them an option of a search or of a page belongs to. The
+    *find_home* returns which of these an option of a search or of a page belongs to. The
     `ConfigurationError` says what to write for a name that is known elsewhere, and
     never shows a value, which may be a key: ``api_ky="..."``.
     """
-    for name in given:
-        if name not in known and (
-            line := find_line(
-                name, known, asked=given.get("provider"), find_home=find_home
-            )
-        ):
+    providers = arguments.get("provider")
+    for name in arguments:
+        if name in names:
+            continue
+        line = find_line(name, names, providers=providers, find_home=find_home)
+        if line:
             raise ConfigurationError(f"{name}: write {line}")
-    check_names(given, known, ConfigurationError, find_aliases(known))
+    check_names(arguments, names, ConfigurationError, find_aliases(names))
 
 
-def check_placed(options: Iterable[str], known: Container[str]) -> None:
-    """Raise `InvalidOption` if one of *options* is not *known*, but is one of the whole
-    `WebSearch`.
+def check_placed(options: Iterable[str], names: Container[str]) -> None:
+    """Raise `InvalidOption` if one of *options* is none of *names*, but is one of the
+    whole `WebSearch`.
     """
-    for name in [name for name in options if name not in known]:
-        if (ours := OTHER_NAMES.get(name, name)) in known:
+    for name in options:
+        if name in names:
+            continue
+        ours = OTHER_NAMES.get(name, name)
+        if ours in names:
             raise InvalidOption(f"{name}: write {ours}=...")
-        if line := find_line(name, _KNOWN):
+        line = find_line(name, _NAMES)
+        if line:
             raise InvalidOption(
                 f"{name}: not an option of a call; give it to WebSearch({line})"
             )

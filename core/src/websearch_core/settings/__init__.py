@@ -55,8 +55,14 @@ if TYPE_CHECKING:
     from ..reading import ReadOptions
     from ._values import Combine, Keep, Obey, Pace, Repeat, Spend
 else:
-    Combine = Keep = Obey = Pace = Repeat = Spend = Any
-    SearchOptions, ReadOptions = dict[str, Any], ReadDefaults
+    Combine = Any
+    Keep = Any
+    Obey = Any
+    Pace = Any
+    Repeat = Any
+    Spend = Any
+    SearchOptions = dict[str, Any]
+    ReadOptions = ReadDefaults
 
 __all__ = ["Http", "Settings", "Timeout"]
 
@@ -65,13 +71,13 @@ def _conceal_keys(
     options: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, dict[str, Any]]:
     """Return the *options* of providers, with names instead of aliases."""
-    if not all(isinstance(given, Mapping) for given in options.values()):
+    if not all(isinstance(table, Mapping) for table in options.values()):
         raise ConfigurationError(
             "providers: must map names of providers to mappings of their options"
         )
     return {
-        registered_name(name): conceal(provider_class(name), given)
-        for name, given in options.items()
+        registered_name(name): conceal(provider_class(name), table)
+        for name, table in options.items()
     }
 
 
@@ -84,10 +90,12 @@ def _check_search_options(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _as_mapping(options: ReadDefaults) -> dict[str, Any]:
-    given = {"max_length", *options.model_fields_set}
-    return {
-        name: value for name, value in options if name in given and value is not None
-    }
+    mapping: dict[str, Any] = {}
+    for name in ("max_length", *options.model_fields_set):
+        value = getattr(options, name)
+        if value is not None:
+            mapping[name] = value
+    return mapping
 
 
 _USUAL_TIMEOUT: Any = Timeout()  # of any type, since a descriptor is none of these
@@ -157,7 +165,7 @@ class Settings(BaseModel):
     )
     layers: dict[str, dict[str, Any]] = Field(default_factory=dict, repr=False)
 
-    _given: list[Options] = PrivateAttr(default_factory=list)  # by precedence
+    _sources: list[Options] = PrivateAttr(default_factory=list)  # by precedence
     _chosen: Options = PrivateAttr(default_factory=dict)
     _files: tuple[Source, ...] = PrivateAttr(default=())
 
@@ -176,13 +184,14 @@ class Settings(BaseModel):
                 never shows the value.
         """
         tables = read_files()
-        given = [
+        sources = [
             _as_options(_as_table(explicit)),
             _merge.read_environment(cls.model_fields),
             *map(_as_options, tables),
         ]
         files = tuple(table.source for table in tables)
-        return cls.__new__(cls)._fill(given, files)  # noqa: SLF001 - an instance of this class
+        settings = cls.__new__(cls)
+        return settings._fill(sources, files)  # noqa: SLF001 - of this class
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
@@ -206,8 +215,9 @@ class Settings(BaseModel):
         """Return these settings with those of *explicit* that are not None; errors as
         in `load`.
         """
-        given = [_as_options(_as_table(explicit)), *self._given]
-        return type(self).__new__(type(self))._fill(given, self._files)  # noqa: SLF001 - see `load`
+        sources = [_as_options(_as_table(explicit)), *self._sources]
+        settings = type(self).__new__(type(self))
+        return settings._fill(sources, self._files)  # noqa: SLF001 - of this class
 
     def source(self, *path: str) -> Source:
         """Return the source of a setting, or of a part of one: ``source("timeout",
@@ -231,12 +241,11 @@ class Settings(BaseModel):
         None if it says nothing.
         """
         switch = self._chosen.get(Name(name))
-        value = switch and switch.value
-        return (
-            value
-            if value is None or isinstance(value, str | bool)
-            else type(value).__name__
-        )
+        if switch is None:
+            return None
+        if isinstance(switch.value, str | bool | None):
+            return switch.value
+        return type(switch.value).__name__
 
     @property
     def domains(self) -> Domains:
@@ -253,14 +262,17 @@ class Settings(BaseModel):
         its environment variables.
         """
         options = _merge.options_of(name, self._chosen, "providers")
-        return {option: one for option, one in options.items() if option != SWITCH}
+        options.pop(SWITCH, None)
+        return options
 
     def switched_off(self, provider: str | None = None) -> Source | None:
         """Return what switches *provider* off, or everything; None if nothing does."""
         path = ("providers", provider, SWITCH) if provider else (SWITCH,)
         switch = self._chosen.get(Name(*path))
-        on = self.enabled if provider is None else switch is None or switch.value
-        return None if on else self.source(*path)
+        is_on = switch is None or switch.value
+        if provider is None:
+            is_on = self.enabled
+        return None if is_on else self.source(*path)
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Settings:
         # a value, whose layers may hold what cannot be copied, such as a rate limiter
@@ -272,7 +284,7 @@ class Settings(BaseModel):
         """
         state = super().__getstate__()
         own = {
-            "_given": [*map(_without_options, self._given)],
+            "_sources": [*map(_without_options, self._sources)],
             "_chosen": _without_options(self._chosen),
         }
         private = {**(state["__pydantic_private__"] or {}), **own}
@@ -282,27 +294,28 @@ class Settings(BaseModel):
             "__pydantic_private__": private,
         }
 
-    def _fill(self, given: list[Options], files: tuple[Source, ...] = ()) -> Self:
+    def _fill(self, sources: list[Options], files: tuple[Source, ...] = ()) -> Self:
         """Check each source, set the fields to the first value of each setting, and
         remember where it comes from.
         """
         cls = type(self)
-        for options in given:
+        for options in sources:
             _merge.check_options(options, cls.model_fields)
-        chosen = _merge.narrow(_merge.merge(given))
+        chosen = _merge.narrow(_merge.merge(sources))
         try:
             super().__init__(**_merge.nest(chosen))
         except ValidationError as error:
             raise _merge.describe_invalid(error, chosen) from None
-        self._given, self._chosen, self._files = given, chosen, files
+        self._sources = sources
+        self._chosen = chosen
+        self._files = files
         _merge.check_limits(self, chosen)
         return self
 
 
 def _as_table(explicit: Mapping[str, object]) -> Table:
-    return Table(
-        ARGUMENT, {name: value for name, value in explicit.items() if value is not None}
-    )
+    entries = {name: value for name, value in explicit.items() if value is not None}
+    return Table(ARGUMENT, entries)
 
 
 def _as_options(table: Table) -> Options:
@@ -314,9 +327,9 @@ def _as_options(table: Table) -> Options:
 
 def _without_options(options: Options) -> Options:
     """Return *options* without what may be a key."""
-    kept: Options = {}
+    public: Options = {}
     for name, option in options.items():
         may_be_key = name.group == "providers" and name.option != SWITCH
         if not may_be_key and name.path not in SECRET_PARTS:
-            kept[name] = option
-    return kept
+            public[name] = option
+    return public

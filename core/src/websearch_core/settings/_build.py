@@ -42,20 +42,14 @@ def collect_options(
     """Return the options of the provider *cls*: *explicit* ones, else the
     environment's, else those of the files.
     """
-    return {
-        **settings,
-        **_read_environment(cls),
-        **{
-            name: option
-            for name, option in settings.items()
-            if option.source == ARGUMENT
-        },
-        **{
-            name: Option(value, ARGUMENT)
-            for name, value in explicit.items()
-            if value is not None
-        },
-    }
+    options = {**settings, **_read_environment(cls)}
+    for name, option in settings.items():
+        if option.source == ARGUMENT:
+            options[name] = option
+    for name, value in explicit.items():
+        if value is not None:
+            options[name] = Option(value, ARGUMENT)
+    return options
 
 
 def build(cls: type[Any], options: Mapping[str, Option], name: str) -> Any:
@@ -64,17 +58,17 @@ def build(cls: type[Any], options: Mapping[str, Option], name: str) -> Any:
     """
     fields = field_notes(cls)
     check_entries(cls, options)
-    if fields and _KEY not in fields and _KEY in options:
-        _log.warning(
-            "%s: ignored, since %s needs no key", options[_KEY].source.at(_KEY), name
-        )
-        options = {option: one for option, one in options.items() if option != _KEY}
-    given = {
+    options = dict(options)
+    takes_key = not fields or _KEY in fields
+    if _KEY in options and not takes_key:
+        place = options.pop(_KEY).source.at(_KEY)
+        _log.warning("%s: ignored, since %s needs no key", place, name)
+    values = {
         field: _convert(option, fields.get(field)) for field, option in options.items()
     }
-    made = construct(cls, name, given)
-    _check_values(made, options)
-    return made
+    provider = construct(cls, name, values)
+    _check_values(provider, options)
+    return provider
 
 
 def check_entries(cls: type[Any], options: Mapping[str, Option]) -> None:
@@ -87,18 +81,28 @@ def check_entries(cls: type[Any], options: Mapping[str, Option]) -> None:
     fields = field_notes(cls)
     for name, option in options.items():
         # an argument of a call has no place
-        if fields and (option.source.written or option.source != ARGUMENT):
+        has_place = bool(option.source.written) or option.source != ARGUMENT
+        if fields and has_place:
             _check_option(cls, name, option)
-        if option.source.trusted:
-            continue
-        if not find_found_file(fields.get(name, ())) and (name in fields or not fields):
-            raise _make_refusal(cls, name, option.source, "may not be set here")
-        if name in fields and is_secret(fields[name]) and is_in_keyring(option.value):
-            raise _make_refusal(cls, name, option.source, "may not name a keyring here")
+        if not option.source.trusted:
+            _check_untrusted(cls, name, option, fields)
+
+
+def _check_untrusted(
+    cls: type[Any], name: str, option: Option, fields: Mapping[str, tuple[Any, ...]]
+) -> None:
+    """Refuse what a found file may not set."""
+    notes = fields.get(name, ())
+    is_ours = name in fields or not fields
+    if is_ours and not find_found_file(notes):
+        raise _make_refusal(cls, name, option.source, "may not be set here")
+    if is_secret(notes) and is_in_keyring(option.value):
+        raise _make_refusal(cls, name, option.source, "may not name a keyring here")
 
 
 def _check_option(cls: type[Any], name: str, option: Option) -> None:
-    where, fields = option.source.at(option.source.key or name), field_notes(cls)
+    where = option.source.at(option.source.key or name)
+    fields = field_notes(cls)
     # a key that is not needed is ignored, with a warning
     if name not in fields and name != _KEY:
         raise ConfigurationError(
@@ -128,18 +132,19 @@ def conceal(cls: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:
     option may be a key.
     """
     fields = field_notes(cls)
-    return {
-        name: value
-        if name in fields and not is_secret(fields[name])
-        else _conceal(value)
-        for name, value in options.items()
-    }
+    concealed: dict[str, Any] = {}
+    for name, value in options.items():
+        is_public = name in fields and not is_secret(fields[name])
+        concealed[name] = value if is_public else _conceal(value)
+    return concealed
 
 
 def _conceal(value: Any) -> Any:
     if isinstance(value, SecretStr | Secret) or callable(value):
         return value
-    return SecretStr(value) if isinstance(value, str) else Secret(value)
+    if isinstance(value, str):
+        return SecretStr(value)
+    return Secret(value)
 
 
 def _convert(option: Option, notes: tuple[Any, ...] | None) -> Any:
@@ -147,51 +152,46 @@ def _convert(option: Option, notes: tuple[Any, ...] | None) -> Any:
     value = option.value
     if notes is None and isinstance(value, SecretStr | Secret):
         return value.get_secret_value()
-    if (
-        notes
-        and is_secret(notes)
-        and option.source.kind == "environment"
-        and isinstance(value, str)
-    ):
+    if option.source.kind != "environment" or not isinstance(value, str):
+        return value
+    if notes and is_secret(notes):
         return KeyFromEnvironment(value)
     return value
 
 
 def _read_environment(cls: type[Any]) -> dict[str, Option]:
-    found = {}
+    options: dict[str, Option] = {}
     for option, names in environment(cls).items():
         for name in names:
-            if value := read_variable(name):
-                found[option] = Option(
-                    value, Source("environment", describe_variable(name))
-                )
+            value = read_variable(name)
+            if value:
+                source = Source("environment", describe_variable(name))
+                options[option] = Option(value, source)
                 break
-    return found
+    return options
 
 
-def _check_values(made: Any, options: Mapping[str, Option]) -> None:
+def _check_values(provider: Any, options: Mapping[str, Option]) -> None:
     """Check the resulting values, not how the options spell them."""
-    cls = type(made)
+    cls = type(provider)
     fields = field_notes(cls)
-    keys = [
-        options[name].source if name in options else DEFAULT
-        for name, notes in fields.items()
-        if is_secret(notes) and getattr(made, name) is not None
-    ]
+    keys: list[Source] = []
+    for name, notes in fields.items():
+        if is_secret(notes) and getattr(provider, name) is not None:
+            source = options[name].source if name in options else DEFAULT
+            keys.append(source)
     for name, option in options.items():
         if option.source.trusted or name not in fields:
             continue
-        value, notes = getattr(made, name), fields[name]
+        value = getattr(provider, name)
+        notes = fields[name]
+        problem: str | None = None
         if any(isinstance(note, Destination) for note in notes):
-            if problem := _find_problem(value, option.source, keys):
-                raise _make_refusal(cls, name, option.source, problem)
+            problem = _find_problem(value, option.source, keys)
         elif too_high(value, notes, option.limit):
-            raise _make_refusal(
-                cls,
-                name,
-                option.source,
-                f"may not be more than {limit_of(notes, option.limit)} here",
-            )
+            problem = f"may not be more than {limit_of(notes, option.limit)} here"
+        if problem is not None:
+            raise _make_refusal(cls, name, option.source, problem)
 
 
 def too_high(value: Any, notes: Iterable[Any], trusted: Any) -> bool:
@@ -207,8 +207,11 @@ def limit_of(notes: Iterable[Any], trusted: Any) -> float | None:
     found file to set.
     """
     note = find_found_file(notes)
-    limit = note.at_most if note else None
-    return trusted if limit is not None and isinstance(trusted, int | float) else limit
+    if note is None or note.at_most is None:
+        return None
+    if isinstance(trusted, int | float):
+        return trusted
+    return note.at_most
 
 
 def _find_problem(url: Any, source: Source, keys: Iterable[Source]) -> str | None:
@@ -220,10 +223,12 @@ def _find_problem(url: Any, source: Source, keys: Iterable[Source]) -> str | Non
         return "may not be set here for a key that comes from elsewhere"
     try:
         parts = urlsplit(canonicalize(url))
-        here = is_this_machine(parts.hostname or "")
-        if parts.scheme != "https" and not here:
+        holes: tuple[str, ...] = ()
+        if is_this_machine(parts.hostname or ""):
+            holes = _THIS_MACHINE
+        elif parts.scheme != "https":
             return "may not be plain http here, except on this machine"
-        Guard.allowing(_THIS_MACHINE if here else ()).check(url)
+        Guard.allowing(holes).check(url)
     except UnsafeURL as error:
         return f"may not be this here ({error})"
     return None

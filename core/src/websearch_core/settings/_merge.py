@@ -84,8 +84,8 @@ def _list_variables(fields: Collection[str]) -> dict[str, Name]:
 def _warn_of_unknown_variables(
     variables: Collection[str], fields: Collection[str]
 ) -> None:
-    known = {*variables, *_OTHER_VARIABLES}
-    for variable in sorted({*os.environ, *read_env_file()} - known):
+    ours = {*variables, *_OTHER_VARIABLES}
+    for variable in sorted({*os.environ, *read_env_file()} - ours):
         if variable.startswith(_PREFIX):
             _warn_of_variable(variable, tuple(variables), tuple(fields))
 
@@ -127,26 +127,26 @@ def _describe_unknown(name: Name, fields: Mapping[str, Any], options: Options) -
 
     Empty if it is known. Layers check their options themselves.
     """
-    known: Collection[str] = fields
+    names: Collection[str] = fields
     other_settings: Collection[str] = fields
     word = name.group
     if name.part is not None and name.group in PARTS:
         word = name.part
-        known = PARTS[name.group]
+        names = PARTS[name.group]
         # The domains are settings and search options alike.
-        other_settings = fields.keys() - known
-    if word in known:
+        other_settings = fields.keys() - names
+    if word in names:
         return ""
     is_argument = options[name].source.kind == "argument"
     form: Form = "setting" if is_argument else "file"
     provider = options.get(_PROVIDER)
-    asked = None if provider is None else provider.value
-    line = find_line(word, other_settings, form, asked=asked)
+    providers = None if provider is None else provider.value
+    line = find_line(word, other_settings, form, providers=providers)
     if line:
         return f"write {line}"
-    aliases = find_aliases(known)
+    aliases = find_aliases(names)
     aliases.update({alias: alias for alias in OTHER_NAMES})
-    return f"not an option{suggest_name(word, known, aliases)}"
+    return f"not an option{suggest_name(word, names, aliases)}"
 
 
 def _is_open(name: Name, fields: Mapping[str, Any]) -> bool:
@@ -157,7 +157,7 @@ def _is_open(name: Name, fields: Mapping[str, Any]) -> bool:
     if name.group == "layers" and name.option is None:
         # An empty table adds the layer, too: it is open if any of its options is.
         notes = field_notes(layer_class(name.parent)).values()
-        return any(find_found_file(one) for one in notes)
+        return any(map(find_found_file, notes))
     return find_found_file(_find_notes(name, fields)) is not None
 
 
@@ -245,11 +245,12 @@ def find_layer(setting: str, options: Options) -> Any:
 
 def options_of(part: str, options: Options, group: str = "layers") -> dict[str, Option]:
     """Return the options of the layer *part*, or of one of another *group*."""
-    return {
-        name.option: option
-        for name, option in options.items()
-        if name.group == group and name.part == part and name.option is not None
-    }
+    own: dict[str, Option] = {}
+    for name, option in options.items():
+        is_own = name.group == group and name.part == part
+        if is_own and name.option is not None:
+            own[name.option] = option
+    return own
 
 
 def build_layer(kind: str, options: Mapping[str, Option], source: Source) -> Any:
@@ -271,12 +272,12 @@ def build_layer(kind: str, options: Mapping[str, Option], source: Source) -> Any
 
 
 def _check_layer_options(cls: Any, kind: str, options: Mapping[str, Option]) -> None:
-    known = list(field_notes(cls))
+    names = list(field_notes(cls))
     for name, option in options.items():
         source = option.source
         place = source.at(source.key or f"layers.{kind}.{name}")
-        if known and name not in known:
-            hint = suggest_name(name, known)
+        if names and name not in names:
+            hint = suggest_name(name, names)
             raise ConfigurationError(f"{place}: not an option{hint}")
 
 
@@ -342,14 +343,14 @@ def narrow(chosen: Options) -> Options:
         option = chosen.get(name)
         if option is None or not _overrules(option):
             continue
-        found = _parse_domains(option.value)
+        own = _parse_domains(option.value)
         trusted = _parse_domains(option.limit)
-        if found is None or trusted is None:
+        if own is None or trusted is None:
             continue  # the validation of the settings says what is wrong
         if name == _BLOCKED:
-            domains = trusted + found
+            domains = trusted + own
         else:
-            both = Domains(allowed=trusted).narrow(found)
+            both = Domains(allowed=trusted).narrow(own)
             if both is None:
                 reason = "may only narrow those set elsewhere"
                 raise _make_refusal(name, option.source, reason)
@@ -365,11 +366,10 @@ def _overrules(option: Option) -> bool:
 
 def check_limits(settings: BaseModel, chosen: Options) -> None:
     """Raise an error for a limit that is higher than a found file may set."""
-    trusted = {
-        name
-        for name, option in chosen.items()
-        if option.source.trusted or option.limit is not None
-    }
+    trusted: set[Name] = set()
+    for name, option in chosen.items():
+        if option.source.trusted or option.limit is not None:
+            trusted.add(name)
     for name, option in chosen.items():
         if not option.source.trusted:
             _check_limit(name, option, settings, trusted)
@@ -391,7 +391,9 @@ def _check_limit(
             reason = "may not be switched on here"
         raise _make_refusal(name, option.source, reason)
     note = find_found_file(notes)
-    if note and note.replaces and Name(name.group, note.replaces) in trusted:
+    if note is None or not note.replaces:
+        return
+    if Name(name.group, note.replaces) in trusted:
         reason = f"may not take the place of {note.replaces} here"
         raise _make_refusal(name, option.source, reason)
 
@@ -464,7 +466,7 @@ def _is_key(name: Name, value: Any) -> bool:
 
 @functools.lru_cache(maxsize=64)
 def _warn_of_variable(
-    variable: str, known: tuple[str, ...], fields: tuple[str, ...]
+    variable: str, variables: tuple[str, ...], fields: tuple[str, ...]
 ) -> None:
     """Warn once of a variable that is named like a setting.
 
@@ -472,7 +474,8 @@ def _warn_of_variable(
     """
     own_name = variable.removeprefix(_PREFIX)
     line = find_line(own_name.lower(), fields, "variable")
-    close = find_close(own_name, [one.removeprefix(_PREFIX) for one in known])
+    names = [name.removeprefix(_PREFIX) for name in variables]
+    close = find_close(own_name, names)
     hint = "it is ignored"
     if line:
         hint = f"write {line}"

@@ -14,11 +14,10 @@ Form: TypeAlias = Literal["argument", "setting", "file", "variable"]
 
 # What other libraries call an option, or what one may try: where each belongs, with a
 # value, and another one for files.
-_CLIENT, _CONTEXT, _EXTRA = (
-    ("http.client", "client"),
-    ("http.verify", "context"),
-    ("search_options.extra", "..."),
-)
+_CLIENT = ("http.client", "client")
+_CONTEXT = ("http.verify", "context")
+_EXTRA = ("search_options.extra", "...")
+_NEARLY_ALL = 3  # providers that have an option: more need no names
 _PACE = "Throttle(requests_per_second=2), or host_requests_per_second=2 for pages"
 _AND = re.compile(r'", and ([\w.]+) = "')  # between two lines of a file
 _PROXY = '"http://proxy.corp:3128"'
@@ -35,8 +34,9 @@ FOREIGN_NAMES: Mapping[str, tuple[str, ...]] = {
                                         'Credentials(bearer="env:TOKEN")}')),
     "headers": ("http.credentials", ('{"https://wiki.corp": '
                                     'Credentials(headers={"X-Key": "env:KEY"})}')),
-    "cookies": ("http.credentials", ('{"https://wiki.corp": '
-                                    'Credentials(cookies={"session": "env:SESSION"})}')),
+    "cookies": ("http.credentials",
+                ('{"https://wiki.corp": '
+                 'Credentials(cookies={"session": "env:SESSION"})}')),
     "proxy": ("http.proxy", f'{_PROXY}, resolve="here"', (f'{_PROXY}, and http.resolve '
                                                          f'= "here"')),
     "contact": ("http.contact", '"https://bot.example/about"'),
@@ -47,110 +47,93 @@ FOREIGN_NAMES: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def find_aliases(known: Collection[str]) -> dict[str, str]:
-    """Return what other libraries call some of the *known* names, each with ours."""
-    return {name: ours for name, ours in OTHER_NAMES.items() if ours in known}
+def find_aliases(names: Collection[str]) -> dict[str, str]:
+    """Return what other libraries call some of our *names*, each with ours."""
+    return {name: ours for name, ours in OTHER_NAMES.items() if ours in names}
 
 
 def find_home(option: str) -> str:
     """Return the setting that an *option* of searches or of pages is in; empty for
     others.
     """
-    return next(
-        (
-            group
-            for group in ("search_options", "read_options")
-            if option in PARTS[group]
-        ),
-        "",
-    )
+    for group in ("search_options", "read_options"):
+        if option in PARTS[group]:
+            return group
+    return ""
 
 
 def find_line(
     name: str,
-    known: Collection[str],
+    names: Collection[str],
     form: Form = "argument",
     *,
-    asked: Any = None,
+    providers: Any = None,
     find_home: Callable[[str], str] = find_home,
 ) -> str:
     """Return the line to write instead of *name*, in the *form* that its place takes;
     empty if none is known.
 
-    *known* are the names that are understood in its place: for other forms than that of
-    an argument, all settings. Of the providers that have an option of this name, those
-    that are *asked* come first. *find_home* returns which of *known* an option of a
-    search or of a page is in.
+    *names* are those that are understood in its place: for other forms than that of an
+    argument, all settings. Of the providers that have an option of this name, those of
+    *providers*, which the call names, come first. *find_home* returns which of *names*
+    an option of a search or of a page is in.
     """
     option = OTHER_NAMES.get(name, name)
-    if option == "limit" and "k" in known:
+    if option == "limit" and "k" in names:
         option = "k"
-    if option in known:
-        return _write(form, known, option)
-    if (home := find_home(option)) in known:
-        return _write(form, known, f"{home}.{option}")
+    if option in names:
+        return _write(form, names, option)
+    home = find_home(option)
+    if home in names:
+        return _write(form, names, f"{home}.{option}")
     if home == "search_options":  # of a class that only reads
         return ""
     if name in FOREIGN_NAMES:
-        return _write(form, known, *FOREIGN_NAMES[name])
+        return _write(form, names, *FOREIGN_NAMES[name])
     if name in {"read_top", "passage_length"}:
         return f"search(query, {name}=...)"
     from ..reading import ReadOptions
 
     if name in ReadOptions.__annotations__:
         return f"read(url, {name}=...)"
-    return ", or ".join(
-        _write(form, known, f"providers.{one}.{name}")
-        for one in _find_providers(name, asked)
-    )
+    lines = [
+        _write(form, names, f"providers.{provider}.{name}")
+        for provider in _find_providers(name, providers)
+    ]
+    return ", or ".join(lines)
 
 
-def _find_providers(option: str, asked: Any) -> list[str]:
-    """Return the providers that have *option*: those of *asked*, else all, unless
+def _find_providers(option: str, preferred: Any) -> list[str]:
+    """Return the providers that have *option*: the *preferred* ones, else all, unless
     nearly all have it.
     """
-    first = (
-        asked.split(",")
-        if isinstance(asked, str)
-        else asked
-        if isinstance(asked, list | tuple)
-        else ()
-    )
-    found = [
+    if isinstance(preferred, str):
+        preferred = preferred.split(",")
+    if not isinstance(preferred, list | tuple):
+        preferred = ()
+    providers = [
         provider
         for provider in _registry.known()
         if option in field_notes(_registry.find_class(provider))
     ]
-    return [provider for provider in found if provider in first] or found * (
-        len(found) <= 3
-    )
+    first = [provider for provider in providers if provider in preferred]
+    if first or len(providers) > _NEARLY_ALL:
+        return first
+    return providers
 
 
 def _write(
-    form: Form, known: Collection[str], path: str, value: str = "...", in_file: str = ""
+    form: Form, names: Collection[str], path: str, value: str = "...", in_file: str = ""
 ) -> str:
     """Return the line that sets *path*, a setting or a part of one."""
-    group, *parts = path.split(".")
-    if form != "argument" and (
-        group not in known
-        or (group in PARTS and parts and parts[0] not in PARTS[group])
-    ):
-        return (
-            path
-            and f"WebSearch({_write('argument', known, path, value)}), which alone "
-            f"takes it"
-        )
+    if form != "argument" and not _is_setting(path, names):
+        if not path:
+            return ""
+        line = _write("argument", names, path, value)
+        return f"WebSearch({line}), which alone takes it"
     if form in {"file", "variable"}:
-        value = in_file or re.sub(
-            r"Credentials\((\w+)=([^()]*)\)", r"{\1 = \2}", value
-        ).replace('": ', '" = ')
-        if form == "variable" and has_variable(group, *parts[:1]):
-            value = _AND.sub(
-                lambda another: f" and {name_variable(tuple(another[1].split('.')))}=",
-                value.strip('["]'),
-            )
-            return f"{name_variable((group, *parts))}={value}"
-        return f"{path} = {value}{' in a settings file' * (form == 'variable')}"
+        return _write_entry(form, path, in_file or _as_toml(value))
+    group, *parts = path.split(".")
     match [group, *parts]:
         case "providers", name, option if form == "argument":
             return (
@@ -164,6 +147,37 @@ def _write(
             return f'{group}={{"{part}": {value}}}'
         case _:
             return f"{group}={value}" if group else value
+
+
+def _is_setting(path: str, names: Collection[str]) -> bool:
+    """Return whether *path* is one of the settings *names*, or a part of one."""
+    group, *parts = path.split(".")
+    if group not in names:
+        return False
+    if group in PARTS and parts:
+        return parts[0] in PARTS[group]
+    return True
+
+
+def _as_toml(value: str) -> str:
+    """Return a value as a file has it, where an argument has `Credentials`."""
+    tables = re.sub(r"Credentials\((\w+)=([^()]*)\)", r"{\1 = \2}", value)
+    return tables.replace('": ', '" = ')
+
+
+def _write_entry(form: Form, path: str, value: str) -> str:
+    """Return the line of a file, or of the environment where a variable exists."""
+    group, *parts = path.split(".")
+    if form == "file":
+        return f"{path} = {value}"
+    if not has_variable(group, *parts[:1]):
+        return f"{path} = {value} in a settings file"
+
+    def name_other(line: re.Match[str]) -> str:
+        return f" and {name_variable(tuple(line[1].split('.')))}="
+
+    value = _AND.sub(name_other, value.strip('["]'))
+    return f"{name_variable((group, *parts))}={value}"
 
 
 def has_variable(group: str, part: str = "") -> bool:

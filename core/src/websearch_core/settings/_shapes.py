@@ -9,11 +9,13 @@ Ours is flat names, and tables for what has parts: a setting, a provider, a laye
 
 These mean the same::
 
-    {"web_search": {"enabled": true, "provider": "searxng", "url": "http://localhost:8888", "api_key": ""}}
+    {"web_search": {"enabled": true, "provider": "searxng",
+                    "url": "http://localhost:8888", "api_key": ""}}
     {"webSearch": {"provider": "tavily", "tavily": {"apiKey": "..."}}}
     {"webSearch.provider": "tavily", "webSearch.tavily.apiKey": "..."}
     {"search_provider": "duckduckgo", "read_provider": "jina", "max_page_length": 15000}
-    {"id": "web", "name": "Web", "version": "1", "enabled": true, "config": {"search_provider": "duckduckgo"}}
+    {"id": "web", "name": "Web", "version": "1", "enabled": true,
+     "config": {"search_provider": "duckduckgo"}}
 """
 
 from __future__ import annotations
@@ -72,7 +74,8 @@ _WRAPPERS = ("web_search", "webSearch")
 _OF_MANIFEST = frozenset({"id", "name", "version", "entrypoint", "description"})
 # beside `provider`, each for that one
 _OF_PROVIDER: Mapping[str, str] = {"api_key": "api_key", "url": "base_url"}
-_ON, _OFF = {"true", "1", "yes", "on"}, {"false", "0", "no", "off"}
+_ON = {"true", "1", "yes", "on"}
+_OFF = {"false", "0", "no", "off"}
 # a word without any of these is meant for something else than a file of this name
 _IS_PLACE = re.compile(r"[/\\.:~]")
 _SWITCHED = {"cache", "robots"}  # what `true` adds, and 1 too
@@ -85,20 +88,19 @@ def flatten(table: Table, names: Collection[str]) -> dict[Name, Option]:
     """Return the settings of one place, flat and by their own names, of which *names*
     has all.
     """
-    found: dict[Name, Option] = {}
-    for path, value, source in _read_table(table, names):
-        if path in found and value != {}:
-            raise ConfigurationError(
-                f"{source.at(f'{found[path].source.key} and {source.key}')}: keep one of them"
-            )
-        found[path] = Option(value, source)
-    return found
+    options: dict[Name, Option] = {}
+    for name, value, source in _read_table(table, names):
+        if name in options and value != {}:
+            both = f"{options[name].source.key} and {source.key}"
+            raise ConfigurationError(f"{source.at(both)}: keep one of them")
+        options[name] = Option(value, source)
+    return options
 
 
 def _read_table(table: Table, names: Collection[str]) -> Iterator[_Entry]:
     beside: dict[str, tuple[Any, Source]] = {}
     chosen: Any = None
-    known = {
+    ours = {
         *names,
         *OTHER_NAMES,
         *_OF_PROVIDER,
@@ -106,26 +108,23 @@ def _read_table(table: Table, names: Collection[str]) -> Iterator[_Entry]:
         *PARTS["read_options"],
         *PARTS["search_options"],
     }
-    for given, value, source in _unwrap(table):
-        name = _to_own_name(given, known)
+    for written, value, source in _unwrap(table):
+        name = _to_own_name(written, ours)
         name = OTHER_NAMES.get(name, name)
+        is_foreign_table = name not in names and isinstance(value, Mapping)
         if name in _OF_PROVIDER:
             beside[name] = value, source
         elif name in {"providers", "layers"}:
             yield from _read_tables(name, value, source)
         elif "." in name or name in PARTS:
-            group, _, part = name.partition(".")
-            yield from (
-                [(Name(group, part), value, source)]
-                if part
-                else _read_parts(name, value, source)
-            )
+            yield from _read_group(name, value, source)
         elif name in CONCERNS:
             yield from _read_concern(name, value, source)
-        elif name not in names and isinstance(value, Mapping) and is_known(name):
+        elif is_foreign_table and is_known(name):
             yield from _read_options(name, value, source)
         else:
-            chosen = value if name == "provider" else chosen
+            if name == "provider":
+                chosen = value
             yield Name(name), value, source
     for name, (value, source) in beside.items():
         if value not in ("", None):
@@ -138,23 +137,23 @@ def _unwrap(table: Table) -> Iterator[tuple[str, Any, Source]]:
     """
     entries = _split_names(table.entries, replace(table.source, written=table.prefix))
     tables = [entry for entry in entries if isinstance(entry[1], Mapping)]
-    wrapped, beside = (
-        [entry for entry in tables if entry[0] in _WRAPPERS],
-        frozenset[str](),
-    )
-    if not wrapped and (wrapped := [entry for entry in tables if entry[0] == "config"]):
-        entries, beside = (
-            [entry for entry in entries if entry[0] not in _OF_MANIFEST],
-            frozenset({SWITCH}),
-        )
+    wrapped = [entry for entry in tables if entry[0] in _WRAPPERS]
+    is_manifest = False
+    if not wrapped:
+        wrapped = [entry for entry in tables if entry[0] == "config"]
+        is_manifest = bool(wrapped)
     for _, inside, source in wrapped:
         yield from _split_names(inside, source)
-    around = (entry for entry in entries if entry not in wrapped)
-    yield from (
-        entry
-        for entry in around
-        if not (wrapped and table.shared) or entry[0] in beside
-    )
+    is_for_others = bool(wrapped) and table.shared
+    for entry in entries:
+        name = entry[0]
+        if is_manifest and name in _OF_MANIFEST:
+            continue
+        if entry in wrapped:
+            continue
+        is_switch = is_manifest and name == SWITCH
+        if is_switch or not is_for_others:
+            yield entry
 
 
 def _split_names(
@@ -163,15 +162,17 @@ def _split_names(
     """Return *entries*, with ``webSearch.tavily.apiKey`` taken for tables inside one
     another.
     """
-    found = []
+    split: list[tuple[str, Any, Source]] = []
     for key, entry in entries.items():
-        name, value = str(key), entry
-        if name.partition(".")[0] in _WRAPPERS and "." in name:
-            name, *inner = name.split(".")
+        name, *inner = str(key).split(".")
+        value = entry
+        if name in _WRAPPERS:
             for part in reversed(inner):
                 value = {part: value}
-        found.append((name, value, _inside(source, name)))
-    return found
+        else:
+            name = str(key)
+        split.append((name, value, _inside(source, name)))
+    return split
 
 
 def _inside(source: Source, name: Any) -> Source:
@@ -179,28 +180,40 @@ def _inside(source: Source, name: Any) -> Source:
 
 
 def _read_tables(kind: str, value: Any, source: Source) -> Iterator[_Entry]:
-    if not isinstance(value, Mapping) or not all(
-        isinstance(options, Mapping) for options in value.values()
-    ):
+    tables = value.values() if isinstance(value, Mapping) else [None]
+    if not all(isinstance(options, Mapping) for options in tables):
         raise ConfigurationError(
             f"{source.at()}: not a table for each {kind.removesuffix('s')}"
         )
     for whose, options in value.items():
         here = _inside(source, whose)
-        if kind == "layers" and whose in HOMES:
-            home = HOMES[whose]
-            write = (
-                name_variable((home,)) if source.kind == "environment" else f"[{home}]"
-            )
-            raise ConfigurationError(f"{here.at()}: this is a setting: write {write}")
         if kind == "layers":
-            yield Name(kind, whose), {}, here  # an empty table adds the layer, too
-            yield from (
-                (Name(kind, whose, name), one, _inside(here, name))
-                for name, one in options.items()
-            )
+            yield from _read_layer(whose, options, here)
         else:
             yield from _read_options(_find_provider(whose, here), options, here)
+
+
+def _read_layer(
+    kind: str, options: Mapping[Any, Any], source: Source
+) -> Iterator[_Entry]:
+    if kind in HOMES:
+        home = HOMES[kind]
+        line = f"[{home}]"
+        if source.kind == "environment":
+            line = name_variable((home,))
+        raise ConfigurationError(f"{source.at()}: this is a setting: write {line}")
+    yield Name("layers", kind), {}, source  # an empty table adds the layer, too
+    for name, value in options.items():
+        yield Name("layers", kind, name), value, _inside(source, name)
+
+
+def _read_group(name: str, value: Any, source: Source) -> Iterator[_Entry]:
+    """Read ``timeout.read``, or all of ``timeout``."""
+    group, *part = name.split(".", 1)
+    if part:
+        yield Name(group, part[0]), value, source
+    else:
+        yield from _read_parts(name, value, source)
 
 
 def _read_parts(group: str, value: Any, source: Source) -> Iterator[_Entry]:
@@ -208,19 +221,19 @@ def _read_parts(group: str, value: Any, source: Source) -> Iterator[_Entry]:
     them.
     """
     if isinstance(value, Timeout | Http):
-        value = {name: one for name, one in vars(value).items() if one is not None}
+        parts = vars(value).items()
+        value = {name: part for name, part in parts if part is not None}
     elif group == "timeout" and isinstance(value, bool):
         raise ConfigurationError(f"{source.at()}: must be a number of seconds above 0")
     elif group == "timeout" and not isinstance(value, Mapping):
-        yield from (
-            (Name("timeout", part), value, source) for part in ("search", "read")
-        )
+        yield Name("timeout", "search"), value, source
+        yield Name("timeout", "read"), value, source
         return
     if not isinstance(value, Mapping):
         raise ConfigurationError(f"{source.at()}: must be a table of options")
-    for given, one in value.items():
-        part = _to_own_name(str(given), PARTS[group])
-        yield Name(group, part), one, _inside(source, given)
+    for written, entry in value.items():
+        part = _to_own_name(str(written), PARTS[group])
+        yield Name(group, part), entry, _inside(source, written)
 
 
 def _read_concern(name: str, value: Any, source: Source) -> Iterator[_Entry]:
@@ -230,33 +243,41 @@ def _read_concern(name: str, value: Any, source: Source) -> Iterator[_Entry]:
     if isinstance(value, Layer):
         yield Name(name), value, source
         return
-    kind, table = CONCERNS[name], value
-    if name == "combine" and isinstance(value, Mapping):
-        kind, table = (
-            next(iter(value.items()), ("", {})) if len(value) == 1 else ("", {})
-        )
-        if HOMES.get(kind, "").partition(".")[0] != name or not isinstance(
-            table, Mapping
-        ):
-            raise ConfigurationError(
-                f"{source.at()}: must be one table, [combine.fuse] or [combine.fallback]"
-            )
-        source = _inside(source, kind)
-    if isinstance(table, Mapping):
-        yield Name(name), kind, source
-        yield from (
-            (Name("layers", kind, str(option)), one, _inside(source, option))
-            for option, one in table.items()
-        )
+    if isinstance(value, Mapping):
+        yield from _read_layer_table(name, value, source)
         return
     try:
         switch, options = _read_short(name, value)
     except (ValueError, ConfigurationError) as error:
         raise ConfigurationError(f"{source.at()}: {error}") from None
     yield Name(name), switch, source
-    yield from (
-        (Name("layers", str(switch), option), one, source)
-        for option, one in options.items()
+    for option, entry in options.items():
+        yield Name("layers", str(switch), option), entry, source
+
+
+def _read_layer_table(
+    name: str, table: Mapping[Any, Any], source: Source
+) -> Iterator[_Entry]:
+    """Read the options of the layer that a setting is; ``combine`` says which it is."""
+    kind = CONCERNS[name]
+    if name == "combine":
+        kind, table = _find_combined(table, source)
+        source = _inside(source, kind)
+    yield Name(name), kind, source
+    for option, entry in table.items():
+        yield Name("layers", kind, str(option)), entry, _inside(source, option)
+
+
+def _find_combined(
+    tables: Mapping[Any, Any], source: Source
+) -> tuple[str, Mapping[Any, Any]]:
+    if len(tables) == 1:
+        kind, table = next(iter(tables.items()))
+        home = HOMES.get(kind, "").partition(".")[0]
+        if home == "combine" and isinstance(table, Mapping):
+            return kind, table
+    raise ConfigurationError(
+        f"{source.at()}: must be one table, [combine.fuse] or [combine.fallback]"
     )
 
 
@@ -265,7 +286,8 @@ def _parse_text(text: str, *, switch: bool) -> Any:
     word = text.lower()
     if word in {"none", "null", "disabled"}:
         return False
-    if word in _ON | _OFF and (switch or not word.isdigit()):
+    is_switch = switch or not word.isdigit()
+    if is_switch and word in _ON | _OFF:
         return word in _ON
     for kind in (int, float):
         with suppress(ValueError):
@@ -288,24 +310,29 @@ def _read_short(name: str, value: Any) -> tuple[str | Literal[False], dict[str, 
     if name == "combine":
         layer: Any = find_combination(value)
         kind = "fuse" if value == "fuse" else CONCERNS[name]
-        return kind, set_options(layer) | (
-            {"on_empty": False} if value == "first" else {}
-        )
+        options = set_options(layer)
+        if value == "first":
+            options["on_empty"] = False
+        return kind, options
     if value is True and name not in _SWITCHED:
         raise ValueError("must say how, or be false")
     if name == "cache" and not _is_store(value):
         raise ValueError(
-            "must be true, false, seconds above 0, a path such as ./answers.db, or a URL of Redis"
+            "must be true, false, seconds above 0, a path such as ./answers.db, "
+            "or a URL of Redis"
         )
-    return CONCERNS[name], {} if value is True else set_options(
-        layer_class(CONCERNS[name]).of(value)
-    )
+    kind = CONCERNS[name]
+    if value is True:
+        return kind, {}
+    return kind, set_options(layer_class(kind).of(value))
 
 
 def _is_store(value: Any) -> bool:
     if isinstance(value, str):
         return bool(_IS_PLACE.search(value))
-    return value is True or (isinstance(value, int | float) and 0 < value < inf)
+    if value is True:
+        return True
+    return isinstance(value, int | float) and 0 < value < inf
 
 
 def _find_provider(name: str, source: Source) -> str:
@@ -322,14 +349,11 @@ def _read_options(
     whose: str, options: Mapping[Any, Any], source: Source
 ) -> Iterator[_Entry]:
     name = registered_name(whose)
-    known = {*field_notes(provider_class(name)), SWITCH}
+    fields = {*field_notes(provider_class(name)), SWITCH}
     yield Name("providers", name), {}, source
-    for given, value in options.items():
-        yield (
-            Name("providers", name, _to_own_name(str(given), known)),
-            value,
-            _inside(source, given),
-        )
+    for written, value in options.items():
+        option = _to_own_name(str(written), fields)
+        yield Name("providers", name, option), value, _inside(source, written)
 
 
 def _read_beside(
@@ -338,16 +362,14 @@ def _read_beside(
     """Give a key or URL that is beside ``provider`` to that provider, if it has a use
     for it.
     """
-    several = (
-        [one.strip() for one in chosen.split(",") if one]
-        if isinstance(chosen, str)
-        else list(chosen or ())
-    )
-    if len(several) != 1 or not isinstance(several[0], str):
+    providers = list(chosen or ())
+    if isinstance(chosen, str):
+        providers = [name.strip() for name in chosen.split(",") if name]
+    if len(providers) != 1 or not isinstance(providers[0], str):
         raise ConfigurationError(
             f"{source.at()}: name the provider it is for, as provider beside it"
         )
-    whose = _find_provider(several[0], source)
+    whose = _find_provider(providers[0], source)
     if name == "url" and not needs_url(whose):
         _log.warning(
             "%s: ignored, since %s has a server of its own", source.at(), whose
@@ -363,9 +385,9 @@ def needs_url(provider: str) -> bool:
     return "base_url" in required_names(provider_class(provider))
 
 
-def _to_own_name(given: str, known: Collection[str]) -> str:
-    """Return ``api_key`` for ``apiKey``, if that is a known name and *given* is not."""
-    name = re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", given).lower()
-    return (
-        name if given not in known and given[:1].islower() and name in known else given
-    )
+def _to_own_name(written: str, names: Collection[str]) -> str:
+    """Return ``api_key`` for ``apiKey``, if *names* has that and not the other."""
+    if written in names or not written[:1].islower():
+        return written
+    name = re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", written).lower()
+    return name if name in names else written

@@ -56,25 +56,22 @@ class Source:
     @property
     def key(self) -> str:
         """The name of the setting as it is written there."""
-        names = (
-            self.written[2:]
-            if self.written[:2] == ("tool", "websearch")
-            else self.written
-        )
-        return ".".join(name if name.isprintable() else repr(name) for name in names)
+        names = self.written
+        if names[:2] == ("tool", "websearch"):
+            names = names[2:]
+        return ".".join(map(_as_printable, names))
 
     @property
     def line(self) -> int | None:
         """The line of the file, from 1, if it can be found. The file is read again,
         since its text may hold keys.
         """
-        # which reading would block
-        if self.kind not in {"file", "found"} or not self.written or is_loop_running():
+        is_entry = self.kind in {"file", "found"} and bool(self.written)
+        if not is_entry or is_loop_running():  # which reading would block
             return None
+        path = Path(self.name)
         try:
-            return _find_line(
-                _read_text(Path(self.name)), Path(self.name), self.written
-            )
+            return _find_line(_read_text(path), path, self.written)
         except (ConfigurationError, ValueError):  # it has changed
             return None
 
@@ -83,7 +80,10 @@ class Source:
         """Where to look for it, for messages: a variable, a file and its line, or an
         argument.
         """
-        return f"{self}, line {line}" if (line := self.line) else str(self)
+        line = self.line
+        if line is None:
+            return str(self)
+        return f"{self}, line {line}"
 
     def at(self, *keys: str) -> str:
         """Return where *keys* are, for messages; by default its own. An argument needs
@@ -93,14 +93,17 @@ class Source:
         return key if self.kind == "argument" else f"{self.place}: {key}"
 
     def __str__(self) -> str:
-        return (
-            f"environment {self.name}"
-            if self.kind == "environment"
-            else self.name or self.kind
-        )
+        if self.kind == "environment":
+            return f"environment {self.name}"
+        return self.name or self.kind
 
 
-DEFAULT, ARGUMENT = Source("default"), Source("argument")
+def _as_printable(name: str) -> str:
+    return name if name.isprintable() else repr(name)
+
+
+DEFAULT = Source("default")
+ARGUMENT = Source("argument")
 
 
 @dataclass(frozen=True)
@@ -136,14 +139,14 @@ def read_files() -> list[Table]:
     package was imported. Raise `ConfigurationError` if one cannot be read in its
     format.
     """
-    global _last_read  # noqa: PLW0603 - replaced as a whole, so threads see all of it or nothing
-    folder, named = _user_folder(), read_variable(NAMED)
-    if (
-        is_loop_running()
-        and _last_read is not None
-        and _last_read[0] == (folder, named)
-    ):
-        return _last_read[1]
+    # replaced as a whole, so that threads see all of it or nothing
+    global _last_read  # noqa: PLW0603
+    folder = _user_folder()
+    named = read_variable(NAMED)
+    if is_loop_running() and _last_read is not None:
+        places, tables = _last_read
+        if places == (folder, named):
+            return tables
     own = user_file()
     files = [_read_named(Path(named))] if named else list(_find(own))
     has_own = False
@@ -202,8 +205,12 @@ def make_refusal(
     """Make the error for an entry that a found file may not have, with the reason and
     where to put it instead.
     """
-    places = [f"in {own}"] if (own := user_file()) else []
-    places += [f"in the environment ({' or '.join(variables)})"] if variables else []
+    places: list[str] = []
+    own = user_file()
+    if own is not None:
+        places.append(f"in {own}")
+    if variables:
+        places.append(f"in the environment ({' or '.join(variables)})")
     places += [f"in a file that {NAMED} names", "or pass it as an argument"]
     return ConfigurationError(
         f"{source.place}: {key}: {why}, because this file was only found in the "
@@ -222,7 +229,8 @@ def _read_named(path: Path) -> Table:
         raise ConfigurationError(f"{NAMED}: {error}") from error
     if path.name != "pyproject.toml":
         return _make_table("file", path, table)
-    if (own_table := _get_own_table(table)) is None:
+    own_table = _get_own_table(table)
+    if own_table is None:
         raise ConfigurationError(
             f"{path}, which {NAMED} names, has no table [tool.websearch]"
         )
@@ -242,11 +250,9 @@ def _find(own: Path | None) -> Iterator[Table]:
             return
         if path is not None:
             table = _read(path)
-            yield _make_table(
-                "found",
-                path,
-                _get_own_table(table) if path.name == "pyproject.toml" else table,
-            )
+            if path.name == "pyproject.toml":
+                table = _get_own_table(table)
+            yield _make_table("found", path, table)
         if path is not None or is_root:
             return
 
@@ -255,7 +261,8 @@ def _search_folder(folder: Path, own: Path | None) -> tuple[Path | None, bool]:
     """Return the settings file in *folder*, and whether the search ends there without
     one.
     """
-    settings, project = _settings_in(folder), folder / "pyproject.toml"
+    settings = _settings_in(folder)
+    project = folder / "pyproject.toml"
     if settings:
         if own in settings:
             return None, True  # it is read anyway, and trusted
@@ -266,10 +273,14 @@ def _search_folder(folder: Path, own: Path | None) -> tuple[Path | None, bool]:
                 path,
                 NAMED,
             )
-        return None if strange else _only_one(settings), True
-    if project.is_file():
-        return (project if _has_settings(project) else None), True
-    return None, (folder / ".git").exists()
+        if strange:
+            return None, True
+        return _only_one(settings), True
+    if not project.is_file():
+        return None, (folder / ".git").exists()
+    if not _has_settings(project):
+        return None, True
+    return project, True
 
 
 def _has_settings(project: Path) -> bool:
@@ -281,17 +292,17 @@ def _has_settings(project: Path) -> bool:
         return False
     try:
         text = _read_text(project)  # most have no table of ours, and need no parser
-        return (
-            bool(_OWN_NAME.search(text))
-            and _get_own_table(_parse(text, project)) is not None
-        )
+        if not _OWN_NAME.search(text):
+            return False
+        return _get_own_table(_parse(text, project)) is not None
     except ConfigurationError as error:
         _log.warning("skipped %s", error)
         return False
 
 
 def _settings_in(folder: Path) -> list[Path]:
-    return [path for path in (folder / name for name in NAMES) if path.is_file()]
+    paths = [folder / name for name in NAMES]
+    return [path for path in paths if path.is_file()]
 
 
 def _only_one(files: list[Path]) -> Path:
@@ -310,24 +321,33 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _get_own_table(table: dict[str, Any]) -> Any:
     tools = table.get("tool")
-    return tools.get("websearch") if isinstance(tools, dict) else None
+    if not isinstance(tools, dict):
+        return None
+    return tools.get("websearch")
 
 
 def _make_table(kind: Literal["file", "found"], path: Path, entries: Any) -> Table:
     if not isinstance(entries, dict):
         raise ConfigurationError(f"{path}: tool.websearch is not a table")
-    project, exposed = path.name == "pyproject.toml", False
-    with suppress(OSError):  # it was deleted meanwhile
-        exposed = os.name == "posix" and bool(
-            path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH)
-        )
+    is_project = path.name == "pyproject.toml"
     return Table(
         Source(kind, str(path)),
         copy.deepcopy(entries),
-        prefix=("tool", "websearch") if project else (),
-        shared=not project and path.name not in NAMES,
-        exposed=exposed,
+        prefix=("tool", "websearch") if is_project else (),
+        shared=not is_project and path.name not in NAMES,
+        exposed=_is_exposed(path),
     )
+
+
+def _is_exposed(path: Path) -> bool:
+    """Return whether other users of this machine can read a file."""
+    if os.name != "posix":
+        return False
+    try:
+        mode = path.stat().st_mode
+    except OSError:  # it was deleted meanwhile
+        return False
+    return bool(mode & (stat.S_IRGRP | stat.S_IROTH))
 
 
 def _read_text(path: Path) -> str:
@@ -390,20 +410,23 @@ def _find_in_toml(text: str, keys: Sequence[str]) -> int | None:
     """Parse one statement at a time, below the header of its table, until one sets the
     entry.
     """
-    header, statement, start = "", "", 1
+    header = ""
+    statement = ""
+    start = 1
     for number, line in enumerate(text.splitlines(keepends=True), 1):
         statement += line
+        is_header = statement.lstrip().startswith("[")
         try:
-            table = _load_toml(
-                statement if statement.lstrip().startswith("[") else header + statement
-            )
+            above = "" if is_header else header
+            table = _load_toml(above + statement)
         except ValueError:  # a text or a list of several lines goes on
             continue
-        if statement.lstrip().startswith("["):
+        if is_header:
             header = statement
         if _has(table, keys):
             return start
-        statement, start = "", number + 1
+        statement = ""
+        start = number + 1
     return None
 
 
@@ -412,20 +435,23 @@ def _find_in_json(text: str, key: str) -> int | None:
     its quotes would be escaped.
     """
     name = re.escape(json.dumps(key, ensure_ascii=False)[1:])
-    found = list(re.finditer(rf'(?<!\\)"(?:[\w.]*\.)?{name}\s*:', text))
-    return text.count("\n", 0, found[0].start()) + 1 if len(found) == 1 else None
+    entries = list(re.finditer(rf'(?<!\\)"(?:[\w.]*\.)?{name}\s*:', text))
+    if len(entries) != 1:
+        return None
+    return text.count("\n", 0, entries[0].start()) + 1
 
 
 def _find_in_yaml(text: str, keys: Sequence[str]) -> int | None:
     import yaml
 
-    node, line = yaml.compose(text, Loader=yaml.SafeLoader), None
+    node = yaml.compose(text, Loader=yaml.SafeLoader)
+    line = None
     for key in keys:
         pairs = node.value if isinstance(node, yaml.MappingNode) else []
-        found = [(name, value) for name, value in pairs if name.value == key]
-        if not found:
+        entries = [(name, value) for name, value in pairs if name.value == key]
+        if not entries:
             break  # the rest of a name with dots, or an alias of another library
-        name, node = found[0]
+        name, node = entries[0]
         line = int(name.start_mark.line) + 1
     return line
 

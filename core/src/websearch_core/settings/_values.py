@@ -79,11 +79,8 @@ class Timeout:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if (
-                isinstance(value, bool)
-                or not isinstance(value, int | float)
-                or not value > 0
-            ):
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not is_number or not value > 0:
                 raise ConfigurationError(
                     f"Timeout: {name}: must be a number of seconds above 0"
                 )
@@ -150,23 +147,18 @@ class Http:
             ("client", False, "Client"),
             ("async_client", True, "AsyncClient"),
         ):
-            given = getattr(self, name)
-            send = getattr(given, "send", None)
-            if given is not None and (
-                not callable(send) or inspect.iscoroutinefunction(send) is not is_async
-            ):
+            client = getattr(self, name)
+            if client is not None and not _is_client(client, is_async=is_async):
+                own = type(client).__name__
                 raise ConfigurationError(
-                    f"Http: {name}: must be an httpx.{kind}, not {type(given).__name__}"
+                    f"Http: {name}: must be an httpx.{kind}, not {own}"
                 )
 
     @property
     def for_settings(self) -> dict[str, Any]:
         """What of it a settings file could say."""
-        return {
-            name: value
-            for name in HttpDefaults.model_fields
-            if (value := getattr(self, name)) is not None
-        }
+        options = {name: getattr(self, name) for name in HttpDefaults.model_fields}
+        return {name: value for name, value in options.items() if value is not None}
 
     @property
     def own(self) -> tuple[bool, ...]:
@@ -212,23 +204,24 @@ def show_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return *options* with the names of functions instead of these, which JSON has no
     form for.
     """
-    shown = {
-        name: getattr(one, "__name__", type(one).__name__)
-        for name, one in options.items()
-        if callable(one)
-    }
-    return {**options, **shown}
+    shown = dict(options)
+    for name, value in options.items():
+        if callable(value):
+            shown[name] = getattr(value, "__name__", type(value).__name__)
+    return shown
 
 
 def show_layer(layer: Any) -> Any:
     """Return the options of a layer, without the password of a URL."""
     if not is_dataclass(layer):
         return layer
-    options = {one.name: getattr(layer, one.name) for one in fields(layer)}
-    return {
-        name: without_credentials(one) if isinstance(one, str) else one
-        for name, one in options.items()
-    }
+    options: dict[str, Any] = {}
+    for option in fields(layer):
+        value = getattr(layer, option.name)
+        if isinstance(value, str):
+            value = without_credentials(value)
+        options[option.name] = value
+    return options
 
 
 def _hide(value: Any) -> Any:
@@ -241,7 +234,8 @@ def make_credentials(value: Any) -> Credentials:
     if isinstance(value, Credentials):
         return value
     if not isinstance(value, Mapping):
-        raise ValueError("must be an instance of Credentials")  # noqa: TRY004 - `InstanceOf` would import longer
+        # `InstanceOf` would say the same, and import longer
+        raise ValueError("must be an instance of Credentials")  # noqa: TRY004
     check_names(value, Credentials.__dataclass_fields__, ConfigurationError)
     return Credentials(**value)
 
@@ -267,19 +261,21 @@ class HttpDefaults(BaseModel):
     contact: str | None = None
 
 
+def _is_client(client: object, *, is_async: bool) -> bool:
+    send = getattr(client, "send", None)
+    return callable(send) and inspect.iscoroutinefunction(send) is is_async
+
+
 def _list_texts(model: type[BaseModel]) -> tuple[str, ...]:
     """Return the fields of *model* whose value a text can be: no functions, and no
     tables.
     """
-    types = {
-        name: (field.annotation, *get_args(field.annotation))
-        for name, field in model.model_fields.items()
-    }
-    return tuple(
-        name
-        for name, several in types.items()
-        if {Callable, dict}.isdisjoint(map(get_origin, several))
-    )
+    names: list[str] = []
+    for name, option in model.model_fields.items():
+        types = (option.annotation, *get_args(option.annotation))
+        if {Callable, dict}.isdisjoint(map(get_origin, types)):
+            names.append(name)
+    return tuple(names)
 
 
 class Concerns(TypedDict, total=False):
@@ -299,6 +295,7 @@ SECRET_PARTS = frozenset(
     ("http", name) for name, field in HttpDefaults.model_fields.items() if field.exclude
 )
 _of_found = {"max_snippet_chars": (FoundFile(at_most=1_000),)}
+# The settings with parts: the names of these, and who may set them.
 PARTS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "timeout": field_notes(Timeout),
     "search_options": {
@@ -309,21 +306,19 @@ PARTS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
         name: tuple(field.metadata) for name, field in ReadDefaults.model_fields.items()
     },
     "http": dict.fromkeys(HttpDefaults.model_fields, ()),
-}  # the settings with parts: the names of these, and who may set them
+}
+# Those parts that have a variable.
 IN_ENVIRONMENT: Mapping[str, tuple[str, ...]] = {
     "timeout": tuple(PARTS["timeout"]),
     "search_options": tuple(_of_found),
     "read_options": _list_texts(ReadDefaults),
     "http": _list_texts(HttpDefaults),
-}  # those parts that have a variable
+}
 CONCERNS: Mapping[str, str] = {
     **{name: name for name in Concerns.__annotations__},
     "combine": "fallback",
 }
-HOMES: Mapping[str, str] = {
-    "fuse": "combine.fuse",
-    **{
-        kind: name if kind == name else f"{name}.{kind}"
-        for name, kind in CONCERNS.items()
-    },
-}  # of the layers that are settings, by their names; `CONCERNS` has the usual one of each setting
+# The settings that layers are, by their names; `CONCERNS` has the default one of each.
+HOMES: dict[str, str] = {"fuse": "combine.fuse"}
+for _name, _kind in CONCERNS.items():
+    HOMES[_kind] = _name if _kind == _name else f"{_name}.{_kind}"
