@@ -35,6 +35,19 @@ LONG = {"blocking", "bounds", "browser", "e2e", "faults", "soak"}  # folders
 APART = {"bounds", "browser", "timed"}  # folders that `make test` leaves to others
 # folders that are traced for coverage
 COVERING = {"browser", "core", "e2e", "langchain", "llamaindex"}
+# what is tested as it comes, with the processes that read pages
+FENCED = (
+    "benchmarks",
+    "blocking",
+    "bounds",
+    "e2e",
+    "faults",
+    "soak",
+    "timed",
+    "core/reading/isolation",
+    "core/test_contract.py",
+    "core/test_fence.py",
+)
 KEYS = {
     name
     for provider in known()
@@ -144,6 +157,31 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest_socket.socket_allow_hosts(
             ["127.0.0.1", "127.0.0.2", "::1"], allow_unix_socket=True
         )  # all of them loopback
+
+
+@pytest.fixture(autouse=True)
+def _read_pages_here(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read pages in this process, where the patches of a test reach, and which takes no
+    third of a second to start: as ``isolate=False`` does, except where the way to
+    another process is what is tested. ``isolate="require"`` takes that way anywhere.
+    """
+    path = request.path.relative_to(TESTS).as_posix()
+    if path.startswith(FENCED):
+        return
+    from websearch_core.reading._isolation import fence
+
+    def run(ask: Any, instead: Any, *, isolate: object, **options: Any) -> Any:
+        if isolate == "require":
+            return pool_run(ask, instead, isolate=isolate, **options)
+        return instead()
+
+    pool_run = fence.run
+    monkeypatch.setattr(fence, "run", run)
+    monkeypatch.setattr(fence, "MAX_HERE", sys.maxsize)
+    # nothing is to be started while the page is on its way
+    monkeypatch.setattr("websearch_core.provider._reading.submit", lambda work: None)
 
 
 @pytest.fixture(autouse=True)

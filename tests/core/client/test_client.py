@@ -15,7 +15,7 @@ import pytest
 
 from tests.waiting import ended_by, longer_until
 from websearch_core import Http, Page, SearchQuery, WebSearch
-from websearch_core.client._enforce import enforce_page
+from websearch_core.client._enforce import enforce_facts
 from websearch_core.errors import (
     AllProvidersFailed,
     AuthenticationError,
@@ -393,7 +393,7 @@ def test_a_long_page_is_enforced_and_cut_off_the_event_loop(
 
     def enforcing(page):
         threads.append(threading.get_ident())
-        return enforce_page(page)
+        return enforce_facts(page)
 
     class Shelf:
         name = "shelf"
@@ -407,7 +407,7 @@ def test_a_long_page_is_enforced_and_cut_off_the_event_loop(
         assert part.original_length == len(page.content)
         return threading.get_ident()
 
-    monkeypatch.setattr("websearch_core.client._calls.enforce_page", enforcing)
+    monkeypatch.setattr("websearch_core.client._calls.enforce_facts", enforcing)
     assert (asyncio.run(read()) in threads) is here
 
 

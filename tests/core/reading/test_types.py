@@ -19,7 +19,6 @@ from websearch_core.reading._types import (
     Document,
     DocumentType,
     make_page,
-    needs_own_process,
 )
 from websearch_core.testing import play, reply
 
@@ -54,7 +53,6 @@ def tide(monkeypatch):
         magic={re.compile(rb"TIDE "): KIND},
         endings={".tide": KIND},
         extra="tides",
-        is_bounded=False,
         needs_end=True,
     )
     monkeypatch.setattr(_types, "TYPES", (declared, *TYPES))
@@ -95,9 +93,6 @@ def test_a_plain_text_at_such_a_url_and_a_file_of_such_a_name_are_of_the_type(tm
 
 @pytest.mark.usefixtures("tide")
 def test_what_a_type_declares_decides_how_it_fails():
-    assert needs_own_process(KIND, "https://harbour.example/")
-    assert needs_own_process("text/plain", URL)
-    assert not needs_own_process("text/plain", "https://harbour.example/")
     with pytest.raises(
         UnsupportedContent,
         match=r'x-tide-table needs the extra "tides": pip install "websearch-core\[tides\]"',

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary, ref
 
 from .._text.vocabulary import Responses
@@ -119,6 +119,19 @@ class WantedContent(NamedTuple):
         ]
 
 
+# whether pages are parsed in other processes; ``require`` makes it an error if none can
+# be started
+Isolation: TypeAlias = bool | Literal["require"]
+
+
+class Parsing(NamedTuple):
+    """Where the pages of a call are parsed."""
+
+    isolate: Isolation = True
+    # for one client; None for the number of cores, at most 8
+    processes: int | None = None
+
+
 class Caller(NamedTuple):
     """Who makes a call: only equal callers share what is under way, and only those that
     look the same what is kept.
@@ -183,6 +196,7 @@ class CallContext(NamedTuple):
     caller: Caller = Caller()  # who makes it
     account: Account = Account()  # who is charged
     wanted: WantedContent = WantedContent()  # what it wants of pages
+    parsing: Parsing = Parsing()  # where these are parsed
     is_fresh: bool = False  # whether it is made inside `no_cache`
     # whether it reads what follows of a page, which should be the same page as before
     reads_on: bool = False

@@ -4,12 +4,11 @@ providers.
 
 from __future__ import annotations
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel
 
 from .._text.escaping import escape_text, escape_url, escape_urls
-from .._text.invisible import removal_note, strip_invisible
 from .._text.quantity import quantity
 from .._text.urls import find_page, is_web_url, serialize
 from ..errors import WebSearchError
@@ -83,10 +82,19 @@ def _escape_result(result: SearchResult) -> SearchResult:
         snippet=escape_text(result.snippet),
         url=escape_url(result.url),
         author=result.author and " ".join(escape_text(result.author).split()),
-        content=result.content and _make_safe(result.content, result.url),
+        content=_make_safe(result),
         published_text=result.published_text
         and " ".join(escape_text(result.published_text).split()),
     )
+
+
+def _make_safe(result: SearchResult) -> str | None:
+    if not result.content:
+        return result.content
+    # imports the parser, which most searches do not need
+    from ..reading import make_text_safe
+
+    return make_text_safe(result.content, result.url)
 
 
 def _escape_image(image: Image) -> Image:
@@ -111,17 +119,6 @@ def _cut_snippet(result: SearchResult, most: int) -> SearchResult:
     # a backslash without its character would escape the ellipsis
     kept = result.snippet[: most - 1].rstrip(" \\")
     return result.model_copy(update={"snippet": f"{kept}…"})
-
-
-def _make_safe(content: str, url: str) -> str:
-    """Return Markdown that a service sent without anything that a front end would fetch
-    or run.
-    """
-    # imports the parser, which most searches do not need
-    from ..reading import is_safe, sanitize
-
-    content = strip_invisible(content)[0]
-    return content if is_safe(content) else sanitize(content, url).text
 
 
 def enforce_content(
@@ -153,7 +150,11 @@ def _cut_content(result: SearchResult, part: Excerpt) -> SearchResult:
         content_length=length,
         original_length=length,
     )
-    return result.model_copy(update={"content": _close_code(part.of(page).content)})
+    # imports the parser, which most searches do not need
+    from ..reading import choose_part
+
+    chosen = choose_part(page, part, None)
+    return result.model_copy(update={"content": _close_code(chosen.content)})
 
 
 def attach_content(
@@ -218,28 +219,26 @@ def enforce_page(page: Page) -> Page:
     would fetch or run.
     """
     # imports the parser, which a search does not need
-    from ..reading import is_safe, sanitize
+    from ..reading import make_safe
 
-    content, count = strip_invisible(page.content)
+    return make_safe(enforce_facts(page))
+
+
+def enforce_facts(page: Page) -> Page:
+    """Do the same for everything but the text of a page."""
     web_url = serialize(page.final_url) if is_web_url(page.final_url) else page.url
     final = page.final_url if page.final_url.startswith("file:") else web_url
-    if not is_safe(content):
-        content = sanitize(content, final).text
-    facts = {
-        name: " ".join(escape_text(text).split())
-        for name in _FACTS
-        if (text := getattr(page, name))
-    }
-    links, notes = escape_urls(page.links), tuple(map(escape_text, page.notes))
-    texts = {"content": content, "rest": _make_safe(page.rest, final)}
-    data = (
-        PageData.model_validate(_make_inert(page.data.model_dump()))
-        if page.data
-        else None
-    )
-    known = {**texts, "final_url": final, "links": links, "notes": notes, "data": data}
-    clean = page.model_copy(update={**facts, **known})
-    return clean.with_notes(*removal_note(count))
+    facts: dict[str, Any] = {}
+    for name in _FACTS:
+        text = getattr(page, name)
+        if text:
+            facts[name] = " ".join(escape_text(text).split())
+    if page.data:
+        facts["data"] = PageData.model_validate(_make_inert(page.data.model_dump()))
+    facts["final_url"] = final
+    facts["links"] = escape_urls(page.links)
+    facts["notes"] = tuple(map(escape_text, page.notes))
+    return page.model_copy(update=facts)
 
 
 def _make_inert(value: Any, key: str = "") -> Any:
@@ -263,16 +262,4 @@ def _make_inert(value: Any, key: str = "") -> Any:
         [_make_inert(one) for one in value]
         if isinstance(value, list | tuple)
         else value
-    )
-
-
-def remove_links(page: Page, links: Literal["text", "drop"]) -> Page:
-    """Return a whole page with its links reduced to their ``text``, or dropped."""
-    from ..reading import sanitize
-
-    content = sanitize(page.content, page.final_url, links).text
-    rest = page.rest if links == "text" else ""  # does not say what was a link
-    data = page.data and page.data.without_links()
-    return page.model_copy(
-        update={"content": content, "rest": rest, "links": (), "data": data}
     )

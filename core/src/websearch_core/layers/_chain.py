@@ -1,9 +1,10 @@
 """What is true of a provider with all its layers."""
 
 from __future__ import annotations
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeAlias
 
+from .._runtime.scope import Parsing
 from ..provider._ports import Provider, needs_network, opens_pages
 from ._identity import Identity
 from ._layer import batch_size, parts, reads_batches
@@ -31,6 +32,7 @@ class Chain:
         if reads_batches(provider):
             self.batch_size = batch_size(provider)
         self.host_limit = _find_host_limit(provider)
+        self.parsing = _find_parsing(leaves)
 
     def make_key(self, describe: Describe) -> Hashable:
         """Return a key for a request of this caller; None if it has none."""
@@ -45,6 +47,17 @@ class Chain:
 def _forbids_recording(leaf: Provider) -> bool:
     """Return whether the terms of a service forbid keeping its answers."""
     return bool(getattr(leaf, "terms_forbid_recording", ""))
+
+
+def _find_parsing(leaves: Iterable[Provider]) -> Parsing:
+    """Return where pages are parsed: what the first reader with the option ``isolate``
+    says holds for all readers of a chain.
+    """
+    for leaf in leaves:
+        isolate = getattr(leaf, "isolate", None)
+        if isolate is not None:
+            return Parsing(isolate, getattr(leaf, "processes", None))
+    return Parsing()
 
 
 def _find_host_limit(provider: Provider) -> int:

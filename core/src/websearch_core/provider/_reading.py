@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import errors
 from .._runtime.scope import current_call
+from .._runtime.threads import submit
 from .._text.dates import parse_date
 from .._text.urls import find_page, identify, is_web_url
 from ..flow import Flow, Response
@@ -276,6 +277,20 @@ def parse_pages(
     return pages
 
 
+def prepare_parser() -> None:
+    """Have what parses pages ready when the response comes, if it is another process;
+    for readers that open pages themselves. It takes no time.
+    """
+    if current_call().parsing.isolate is not False:
+        submit(_prepare_parser)
+
+
+def _prepare_parser() -> None:
+    from ..reading import prepare  # takes a while, and searches do without
+
+    prepare()
+
+
 def parse_response(
     reader: PageReader,
     response: Response,
@@ -289,11 +304,11 @@ def parse_response(
 
     *max_bytes* is how many bytes the response could have: one that was cut is a
     `TooLarge` if its format cannot be read then. *options* are those of
-    `websearch_core.reading.read_bytes`.
+    `websearch_core.reading.read_page`. It is parsed where the call says.
     """
-    from ..reading import read_bytes  # imports the parsers, which searches do without
+    from ..reading import read_page  # searches do without
 
-    cut, options["ocr"] = "", current_call().wanted.ocr
+    cut = ""
     if response.truncated:
         is_at_limit = len(response.content) >= max_bytes
         cut = (
@@ -302,11 +317,12 @@ def parse_response(
             else "not all of it arrived"
         )
     try:
-        page = read_bytes(
+        page = read_page(
             response.content,
             final_url,
             response.headers.get("content-type"),
             cut=cut,
+            ocr=current_call().wanted.ocr,
             **options,
         )
     except errors.TooLarge as error:

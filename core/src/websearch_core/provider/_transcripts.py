@@ -87,8 +87,7 @@ def _parse(reader: PageReader, response: Response, here: str, kind: str) -> str:
                 "content-type": f"{kind};{stated.partition(';')[2]}",
             },
         )
-    own = {name: getattr(reader, name, None) for name in ("isolate", "processes")}
-    page = parse_response(reader, response, here, here, MAX_BYTES, links="text", **own)
+    page = parse_response(reader, response, here, here, MAX_BYTES, links="text")
     if page.media_type in HTML:
         check_response(response, reader, page.content, here)
     right = page.media_type in (HTML if kind in HTML else {kind, "text/vtt", *MARKDOWN})

@@ -21,7 +21,11 @@ from websearch_core import provider as kit
 from websearch_core.errors import Blocked, NeedsBrowser, UnsupportedContent
 from websearch_core.flow import Call
 from websearch_core.provider._obstacles import needs_scripts
-from websearch_core.provider._reading import complete_page, parse_response
+from websearch_core.provider._reading import (
+    complete_page,
+    parse_response,
+    prepare_parser,
+)
 from websearch_core.provider._transcripts import MAX_BYTES, add_transcripts
 
 from .._browser.find import find_browser
@@ -91,6 +95,7 @@ class Browser:
 
     def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*."""
+        prepare_parser()
         asked = url + current_call().wanted.route
         response: kit.Response = yield kit.Request(
             url=asked,
@@ -125,7 +130,7 @@ class Browser:
         )
         kit.check_response(response, self)
         page: kit.Page = yield Call(
-            parse_response, self, response, url, here, self.max_bytes, isolate=None
+            parse_response, self, response, url, here, self.max_bytes
         )
         return page
 
@@ -154,12 +159,10 @@ class Browser:
     def _parse(
         self, response: kit.Response, wanted: WantedContent, asked: str
     ) -> kit.Page:
-        """Parse the page. The parser is imported here, so that searches do without it
-        and event loops do not wait.
-        """
-        from ..reading import read_html
+        """Parse the page, off the event loop."""
+        from ..reading import read_page
 
-        page = read_html(
+        page = read_page(
             response.content,
             response.url,
             "text/html; charset=utf-8",

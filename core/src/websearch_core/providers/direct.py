@@ -30,11 +30,17 @@ from pydantic import Field
 from websearch_core import errors
 from websearch_core import provider as kit
 from websearch_core._runtime.deadline import time_limit
-from websearch_core._runtime.scope import WantedContent, current_call
+from websearch_core._runtime.scope import (
+    Parsing,
+    WantedContent,
+    current_call,
+    scope,
+)
 from websearch_core._text.media_types import HTML, MARKDOWN
 from websearch_core._text.urls import Origin, find_origin
 from websearch_core.flow import Call
 from websearch_core.provider._obstacles import find_stub, needs_scripts, says_the_same
+from websearch_core.provider._reading import prepare_parser
 from websearch_core.provider._transcripts import MAX_BYTES, add_transcripts
 
 _REDIRECTS = {301, 302, 303, 307, 308}
@@ -78,11 +84,12 @@ class Direct:
             `WebSearch` says so. Unset: an article drops them, other pages keep what
             belongs to them.
         reviews: The same for reviews. Unset: those that belong to the page are kept.
-        isolate: Parse pages in other processes. ``True``: always, so that a page that
-            crashes the parser affects only itself. ``False``: never. Unset: for PDF,
-            Office files, feeds and other XML, whose parsers only the end of their
-            process ends, and where it is faster: for large pages and for many in
-            parallel.
+        isolate: Parse pages in another process, which is killed at the deadline, so
+            that a page harms only itself; and search them there for ``query`` and
+            ``find``. Where no process can be started, ``True`` reads the first 512 KiB
+            of a page in this one, and ``require`` raises `ConfigurationError`.
+            ``False`` saves the memory of such processes, about 46 MB each: then no
+            deadline ends a hostile page. It holds for all readers of a chain.
         prefer_markdown: Ask for Markdown first, and for HTML only if the site has no
             Markdown, or only a stub of it.
         follow_alternates: Read the Markdown that an HTML page names as its alternate
@@ -105,11 +112,16 @@ class Direct:
     reviews: Literal["drop", "keep"] | None = None
     prefer_markdown: bool = True
     follow_alternates: bool = False
-    isolate: bool | None = None
+    isolate: bool | Literal["require"] = True
     processes: Annotated[int, Field(ge=1)] | None = None
 
     def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*."""
+        with scope(parsing=Parsing(self.isolate, self.processes)):
+            prepare_parser()
+            return (yield from self._read_first(url))
+
+    def _read_first(self, url: str) -> kit.Flow[kit.Page]:
         if not self.prefer_markdown or current_call().wanted.menus:
             return (yield from self._read(url, _HTML_FIRST))
         response, here = yield from self._fetch(url, _MARKDOWN_FIRST)
@@ -330,21 +342,10 @@ class Direct:
             links=wanted.links or self.links,
             comments=wanted.comments or self.comments,
             reviews=wanted.reviews or self.reviews,
-            isolate=self.isolate,
-            processes=self.processes,
+            followed=wanted.menus,
         )
         if page.media_type in HTML:
             self._check_obstacles(response, page, url, wanted.route)
-            if wanted.menus and b"nofollow" in response.content.lower():
-                from ..reading import drop_unfollowed
-
-                kept = drop_unfollowed(
-                    page.links,
-                    response.content,
-                    here,
-                    response.headers.get("content-type"),
-                )
-                page = page.model_copy(update={"links": kept})
         return page
 
     def _parse_refresh(

@@ -18,6 +18,7 @@ from urllib.parse import urljoin
 from websearch_core import provider as kit
 from websearch_core.errors import BadResponse, Blocked, PageNotFound, ServiceError
 from websearch_core.flow import Call
+from websearch_core.provider._reading import prepare_parser
 
 _BLOCKED = re.compile(
     rb"AccessControlException|Blocked Site|excluded from the Wayback", re.IGNORECASE
@@ -56,6 +57,7 @@ class Wayback:
 
     def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the last archived copy of the page at *url*."""
+        prepare_parser()
         params = {
             "url": kit.serialize(url),
             "output": "json",
@@ -74,7 +76,6 @@ class Wayback:
             url,
             original,
             self.max_bytes,
-            isolate=None,
         )
         day = datetime.strptime(stamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC).date()
         page = page.model_copy(

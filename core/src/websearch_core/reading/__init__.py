@@ -6,28 +6,58 @@ uses the network, and only the errors of this library are raised, whatever the b
 """
 
 from __future__ import annotations
-from collections.abc import Callable, Mapping
+import typing
+from collections.abc import Callable
 
+from .._runtime.scope import Isolation, Parsing
 from .._text.vocabulary import Responses
-from ..errors import TooLarge, UnsupportedContent
 from ..models import Page
-from ._documents.image import read_pictures
-from ._documents.transcript import find_transcripts as find_transcripts
-from ._excerpt.find import Folded as Folded
 from ._excerpt.spec import Excerpt, ReadOptions
-from ._formats import ReadingOptions, convert
-from ._html.page import read_html
-from ._html.parse import drop_unfollowed as drop_unfollowed
-from ._html.parse import find_markdown_alternate as find_markdown_alternate
-from ._html.parse import find_refresh as find_refresh
+from ._isolation.pool import find_problem as find_problem
+from ._isolation.pool import prepare as prepare
 from ._links import Links
-from ._markdown.sanitizer import is_safe as is_safe
-from ._markdown.sanitizer import sanitize as sanitize
-from ._sniff import media_type, named
+from ._types import ReadingOptions
 from ._types import find_media_type as find_media_type
-from ._types import find_type
+from ._where import choose_part as choose_part
+from ._where import find_markdown_alternate as find_markdown_alternate
+from ._where import find_refresh as find_refresh
+from ._where import find_transcripts as find_transcripts
+from ._where import read_page as read_page
+
+if typing.TYPE_CHECKING:
+    from ._choice import choose as choose
+    from ._choice import make_safe as make_safe
+    from ._choice import make_text_safe as make_text_safe
+    from ._excerpt.find import Folded as Folded
+    from ._html.page import read_html
+    from ._markdown.sanitizer import is_safe as is_safe
+    from ._markdown.sanitizer import sanitize as sanitize
 
 __all__ = ["Excerpt", "Links", "ReadOptions", "read_bytes", "read_html"]
+
+# The parsers, which this process needs only if it parses itself.
+_HOMES = {
+    "Folded": "_excerpt.find",
+    "choose": "_choice",
+    "is_safe": "_markdown.sanitizer",
+    "make_safe": "_choice",
+    "make_text_safe": "_choice",
+    "read_html": "_html.page",
+    "sanitize": "_markdown.sanitizer",
+}
+
+# type checkers see the imports above; with this function, they would accept any name
+if not typing.TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """Import a name on first access."""
+        from importlib import import_module
+
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        globals()[name] = found
+        return found
 
 
 def read_bytes(
@@ -38,7 +68,7 @@ def read_bytes(
     links: Links = "keep",
     comments: Responses | None = None,
     reviews: Responses | None = None,
-    isolate: bool | None = False,
+    isolate: Isolation = False,
     processes: int | None = None,
     cut: str = "",
     ocr: Callable[[bytes, str], str] | None = None,
@@ -53,10 +83,9 @@ def read_bytes(
         links: What to do with links, as in `read_html`.
         comments: What to do with readers' comments on an HTML page, as in `read_html`.
         reviews: What to do with reviews, as in `read_html`.
-        isolate: Where to read: ``False`` for this process, ``True`` for another one.
-            None means another one if one is free, if the page is large, a PDF, an
-            Office file, a feed or other XML, or once reading several at a time has cost
-            as much as starting one.
+        isolate: Where to read: ``False`` for this process, which no deadline ends;
+            ``True`` for another one, which is killed at the deadline. Where none can be
+            started, ``True`` reads the first 512 KiB here, and ``require`` is an error.
         processes: Maximum number of such processes; by default one for each core, and
             never more than 8.
         cut: Why *data* is incomplete, such as ``larger than 10 MiB``; empty if it is
@@ -75,29 +104,10 @@ def read_bytes(
         BadResponse: The other process crashed on this page, or had too little memory
             for it.
         TimedOut: The page was not read within the time allowed.
-        ConfigurationError: *isolate* is ``True``, and no other process can be started.
+        ConfigurationError: *isolate* is ``require``, and no process can be started.
     """
-
-    def read(texts: Mapping[str, str] | None) -> Page:
-        options: ReadingOptions = {
-            "links": links,
-            "comments": comments,
-            "reviews": reviews,
-            "texts": texts,
-        }
-        if isolate is False:
-            return convert(data, url, content_type, **options)
-        # starts no process yet, but registers the cleanup
-        from ._isolation.pool import read_isolated
-
-        return read_isolated(
-            data, url, content_type, isolate=isolate, processes=processes, **options
-        )
-
-    try:
-        return read(None) if ocr is None else read_pictures(read, ocr)
-    except UnsupportedContent as error:
-        kind = media_type(data, content_type)
-        if not cut or (found := find_type(kind, url)) is None or not found.needs_end:
-            raise
-        raise TooLarge(f"{named(kind)}, {cut}") from error
+    options: ReadingOptions = {"links": links, "comments": comments, "reviews": reviews}
+    parsing = Parsing(isolate, processes)
+    return read_page(
+        data, url, content_type, parsing=parsing, cut=cut, ocr=ocr, **options
+    )

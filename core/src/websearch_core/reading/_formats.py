@@ -1,18 +1,17 @@
 """Convert bytes with the reader of their type."""
 
 from __future__ import annotations
-from collections.abc import Mapping
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 from .._text.media_types import HTML
-from .._text.vocabulary import Responses
 from ..errors import UnsupportedContent
 from ..models import Page
 from ._html.page import read_html
+from ._html.parse import drop_unfollowed
 from ._links import MAX_LINKS, Links
 from ._markdown.sanitizer import sanitize
 from ._sniff import declared, media_type, named
-from ._types import Document, find_type
+from ._types import Document, ReadingOptions, find_type
 
 # Headers that are correct but vague: they fit any type that ends like this.
 _VAGUE = {
@@ -21,17 +20,6 @@ _VAGUE = {
     "text/xml": "xml",
     "application/json": "json",
 }
-
-
-class ReadingOptions(TypedDict, total=False):
-    """What the arguments of the same names of `websearch_core.reading.read_bytes`
-    say.
-    """
-
-    links: Links
-    comments: Responses | None
-    reviews: Responses | None
-    texts: Mapping[str, str] | None  # as those of a `Document`
 
 
 def convert(
@@ -43,16 +31,22 @@ def convert(
     """Read a whole page in this process, with the arguments and errors of
     `websearch_core.reading.read_bytes`.
     """
-    kind, links, texts = (
-        media_type(data, content_type),
-        options.get("links", "keep"),
-        options.get("texts"),
-    )
+    links = options.get("links", "keep")
+    rendered = options.get("rendered", False)
+    kind = "text/html" if rendered else media_type(data, content_type)
     if kind in HTML:
-        comments, reviews = options.get("comments"), options.get("reviews")
         page = read_html(
-            data, url, content_type, links=links, comments=comments, reviews=reviews
+            data,
+            url,
+            content_type,
+            links=links,
+            comments=options.get("comments"),
+            reviews=options.get("reviews"),
+            rendered=rendered,
         )
+        if options.get("followed") and b"nofollow" in data.lower():
+            followed = drop_unfollowed(page.links, data, url, content_type)
+            page = page.model_copy(update={"links": followed})
     else:  # our own writer produces safe Markdown already
         document = Document(
             data=data,
@@ -60,7 +54,7 @@ def convert(
             media_type=kind,
             content_type=content_type,
             links=links,
-            texts=texts,
+            texts=options.get("texts"),
         )
         page = _sanitize_page(_read(document), links)
     if links != "keep":

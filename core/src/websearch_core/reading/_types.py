@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from importlib import import_module
-from typing import Any
+from typing import Any, TypedDict
 from urllib.parse import urlsplit
 
-from .._text.media_types import HTML, MARKDOWN
+from .._text.media_types import MARKDOWN
+from .._text.vocabulary import Responses
 from ..models import Page
 from ._links import Links
 
@@ -36,6 +37,19 @@ DESCRIPTION_LENGTH = 1000
 NAME_LENGTH = 200
 _NO_LANGUAGES = frozenset({"und", "zxx", "mul"})
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,4}")
+
+
+class ReadingOptions(TypedDict, total=False):
+    """What the arguments of the same names of `websearch_core.reading.read_bytes` say;
+    and what only readers of this package ask for.
+    """
+
+    links: Links
+    comments: Responses | None
+    reviews: Responses | None
+    texts: Mapping[str, str] | None  # as those of a `Document`
+    rendered: bool  # HTML that a browser wrote, after its scripts ran
+    followed: bool  # without the links that the page asks programs not to follow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,9 +84,6 @@ class DocumentType:
     # them.
     endings: Mapping[str, str] = field(default_factory=dict)
     extra: str = ""  # the extra that installs its parser, if that is not a dependency
-    # Whether the reader ends in time for any bytes. A reader that does not, such as one
-    # whose parser is not ours, runs in a process of its own, which can be killed.
-    is_bounded: bool = True
     needs_end: bool = False  # whether it cannot be read without its end
 
     def has(self, media_type: str) -> bool:
@@ -107,7 +118,6 @@ TYPES = (
         media_types=(PDF,),
         magic={re.compile(rb"\s*%PDF-"): PDF},
         extra="pdf",
-        is_bounded=False,
         needs_end=True,
     ),
     DocumentType(
@@ -115,7 +125,6 @@ TYPES = (
         reader="office:read_office",
         media_types=(DOCX, XLSX, PPTX, EPUB),
         extra="office",
-        is_bounded=False,
         needs_end=True,
     ),
     DocumentType(
@@ -127,7 +136,6 @@ TYPES = (
             "application/rdf+xml",
             "application/feed+json",
         ),
-        is_bounded=False,
     ),
     DocumentType(
         name="transcripts",
@@ -161,7 +169,6 @@ TYPES = (
         name="sitemaps",
         reader="feed:read_sitemap",
         media_types=("*xml", "application/gzip"),
-        is_bounded=False,
     ),
     DocumentType(
         name="Markdown",
@@ -215,19 +222,6 @@ def is_declared(media_type: str) -> bool:
 def is_text(media_type: str) -> bool:
     """Return whether *media_type* is a kind of text."""
     return _TEXT.has(media_type)
-
-
-def needs_own_process(media_type: str, url: str) -> bool:
-    """Return whether nothing but the end of its process bounds the reader of a
-    document, by any of its types.
-    """
-    if media_type in HTML:
-        return False
-    fitting = [
-        find_type(media_type, url),
-        *(one for one in TYPES if one.has(media_type)),
-    ]
-    return any(one is not None and not one.is_bounded for one in fitting)
 
 
 def path_of(url: str) -> str:

@@ -36,7 +36,7 @@ def has_fact(web):
     return FACT in by_query.content and FACT in by_phrase.content
 
 
-@pytest.mark.parametrize("isolate", [False, True])
+@pytest.mark.parametrize("isolate", [False, "require"])
 def test_another_process_returns_it(isolate):
     page = read_bytes(HTML.encode(), URL, "text/html; charset=utf-8", isolate=isolate)
 

@@ -533,7 +533,7 @@ def test_other_processes_know_the_data():
     markup = f'<title>Brass lamp</title><script type="application/ld+json">{json.dumps(product())}</script><p>$48.99</p>{TEXT}'
 
     assert (
-        read_bytes(markup.encode(), URL, isolate=True).data
+        read_bytes(markup.encode(), URL, isolate="require").data
         == read_bytes(markup.encode(), URL).data
         != None  # noqa: E711
     )

@@ -172,7 +172,7 @@ def test_other_processes_know_them():
     page = source(THREADS["a class"])
 
     assert [
-        said(read_bytes(page, URL, comments=choice, isolate=True))
+        said(read_bytes(page, URL, comments=choice, isolate="require"))
         for choice in ("drop", "keep")
     ] == [0, 4]
 

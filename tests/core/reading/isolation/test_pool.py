@@ -24,11 +24,12 @@ from websearch_core.errors import (
     BadResponse,
     ConfigurationError,
     TimedOut,
+    TooLarge,
     UnsupportedContent,
 )
 from websearch_core.providers.direct import Direct
 from websearch_core.reading import read_bytes
-from websearch_core.reading._isolation import child, pool, worker
+from websearch_core.reading._isolation import fence, messages, pool, worker
 from websearch_core.reading._isolation.pool import count_cores
 from websearch_core.settings import Settings
 
@@ -36,7 +37,7 @@ URL = "https://page.example/"
 PAGE = b"<title>Kelp</title><meta name=date content=2026-05-04><p>Brown algae <a href=/b>of the sea</a>, caf\xc3\xa9 \xf0\x9f\x98\x80."
 LONG = b"<p>Brown algae of the northern seas. " * 3_000
 # more than a pipe holds, so writing it waits, too
-LARGE = PAGE + b"<!--" + b" " * pool.LARGE_SIZE + b"-->"
+LARGE = PAGE + b"<!--" + b" " * 2**20 + b"-->"
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32", reason="sends the signals of POSIX"
@@ -239,12 +240,12 @@ def test_running_out_of_memory_costs_only_that_page():
 def test_a_page_that_takes_too_much_memory_is_an_error_and_the_process_lives_on():
     program = """
 import sys
-from websearch_core.reading._isolation import child
+from websearch_core.reading._isolation import child, tasks
 def convert(data, url, *_, **__):
     if b"greedy" in data:
         bytearray(2**29)
     return original(data, url)
-original, child.convert = child.convert, convert
+original, tasks.convert = tasks.convert, convert
 child.serve()
 """
     with subprocess.Popen(
@@ -253,11 +254,12 @@ child.serve()
         stdout=subprocess.PIPE,
         bufsize=0,
     ) as process:
-        child.receive(process.stdout, 2**20)
+        messages.receive(process.stdout, 2**20, 2**20)
         answers = []
         for page in (b"<p>kelp", b"<p>greedy", b"<p>kelp"):
-            child.send(process.stdin, {"url": URL}, page)
-            answers.append(child.receive(process.stdout, 2**20))
+            question = {"task": "read", "url": URL, "content_type": None}
+            messages.send(process.stdin, messages.pack(question), page)
+            answers.append(messages.receive(process.stdout, 2**20, 2**20))
         process.stdin.close()
         assert process.wait(120) == 0
 
@@ -400,14 +402,14 @@ def test_processes_that_are_not_needed_end(monkeypatch):
     assert worker_pid() != pid
 
 
-def test_a_single_page_is_read_in_this_process():
+def test_bytes_are_read_in_this_process_unless_the_caller_says_otherwise():
     for _ in range(3):
         assert read_bytes(PAGE, URL).title == "Kelp"
     assert not workers()
 
 
 def test_a_large_page_is_read_in_another_process():
-    assert read_bytes(LARGE, URL, isolate=None) == read_bytes(LARGE, URL, isolate=False)
+    assert read_bytes(LARGE, URL, isolate=True) == read_bytes(LARGE, URL)
     assert len(workers()) == 1
 
 
@@ -417,11 +419,20 @@ SITEMAP = b"<urlset><url><loc>https://page.example/kelp</loc></url></urlset>"
 
 @pytest.mark.parametrize(
     "data",
-    [FEED, SITEMAP, b"%PDF-1.4", b"PK\x03\x04" + bytes(26) + b"word/document.xml"],
+    [
+        PAGE,
+        b"plain words",
+        b"a,b\n1,2\n",
+        b"{}",
+        FEED,
+        SITEMAP,
+        b"%PDF-1.4",
+        b"PK\x03\x04" + bytes(26) + b"word/document.xml",
+    ],
 )
-def test_documents_are_read_in_a_process_that_can_be_killed(data):
+def test_every_type_is_read_in_a_process_that_can_be_killed(data):
     outcomes = []
-    for isolate in (None, False):
+    for isolate in (True, False):
         try:
             outcomes.append(read_bytes(data, URL, isolate=isolate))
         except UnsupportedContent as error:
@@ -430,32 +441,27 @@ def test_documents_are_read_in_a_process_that_can_be_killed(data):
     assert outcomes[0] == outcomes[1]
 
 
-@pytest.mark.parametrize("data", [PAGE, b"plain words", b"a,b\n1,2\n", b"{}"])
-def test_text_is_not(data):
-    read_bytes(data, URL, isolate=None)
-    assert not workers()
-
-
 def test_a_parser_that_loops_in_c_code_ends_with_the_deadline(monkeypatch):
     looping = worker._PROGRAM.replace(
         "serve()",
-        "import re; real = serve.__globals__['convert']; "
-        "serve.__globals__['convert'] = lambda *a, **k: real(*a, **k) if b'<p>' in a[0] else re.match('(a|a)*b', 'a' * 60); "
+        "import re; from websearch_core.reading._isolation import tasks; real = tasks.convert; "
+        "tasks.convert = lambda *a, **k: real(*a, **k) if b'<p>' in a[0] else re.match('(a|a)*b', 'a' * 60); "
         "serve()",
     )
     with monkeypatch.context() as patched:
         patched.setattr(worker, "_PROGRAM", looping)
         assert worker_pid()
         with time_limit(1), pytest.raises(TimedOut):
-            read_bytes(FEED, URL, isolate=None)
+            read_bytes(FEED, URL, isolate=True)
     pool._pool.end()
 
 
 def test_a_process_knows_how_much_time_is_left(monkeypatch):
     reporting = worker._PROGRAM.replace(
         "serve()",
-        "from websearch_core._runtime.deadline import time_left; real = serve.__globals__['convert']; "
-        "serve.__globals__['convert'] = lambda *a, **k: real(*a, **k).with_notes(str(time_left())); serve()",
+        "from websearch_core._runtime.deadline import time_left; "
+        "from websearch_core.reading._isolation import tasks; real = tasks.convert; "
+        "tasks.convert = lambda *a, **k: real(*a, **k).with_notes(str(time_left())); serve()",
     )
     monkeypatch.setattr(worker, "_PROGRAM", reporting)
     with time_limit(500):
@@ -469,77 +475,85 @@ def test_isolation_can_be_turned_off():
     assert not workers()
 
 
-def test_pages_side_by_side_start_processes_once_they_have_cost_as_much(monkeypatch):
-    monkeypatch.setattr(pool, "_START_COST", 60)
-    with ThreadPoolExecutor(4) as threads:
-        few = list(
-            threads.map(
-                lambda _: read_bytes(PAGE, URL, isolate=None, processes=2), range(4)
-            )
-        )
-        assert not workers()
-        monkeypatch.setattr(pool, "_START_COST", 0.05)
-        wait_until(
-            lambda: (
-                few
-                == list(
-                    threads.map(
-                        lambda _: read_bytes(PAGE, URL, isolate=None, processes=2),
-                        range(4),
-                    )
-                )
-                and workers()
-            )
-        )
-    assert len(workers()) <= 2
+def test_the_first_process_is_started_before_it_is_needed_and_only_one():
+    for _ in range(3):
+        pool.prepare()
+    wait_until(lambda: len(workers()) == 1)
+    (pid,) = workers()
 
-
-def test_pages_one_after_another_never_start_a_process(monkeypatch):
-    monkeypatch.setattr(pool, "_START_COST", 0.0001)
-    for _ in range(5):
-        read_bytes(LONG[:10_000], URL, isolate=None)
-    assert not workers()
-
-
-def test_a_free_process_is_used_without_isolate():
-    pid = worker_pid()
-    os.kill(pid, signal.SIGSTOP)
-    with time_limit(0.2), pytest.raises(TimedOut):
-        read_bytes(PAGE, URL, isolate=None)
+    assert worker_pid() == pid
+    pool.prepare()
+    assert workers() == {pid}
 
 
 @pytest.mark.usefixtures("no_interpreter")
-def test_where_no_process_can_be_started_documents_are_read_in_this_one_and_the_log_says_so(
+def test_where_no_process_can_be_started_pages_are_read_in_this_one_and_the_log_says_so(
     caplog,
 ):
-    assert read_bytes(FEED, URL, isolate=None) == read_bytes(FEED, URL, isolate=False)
+    for data in (PAGE, FEED):
+        assert read_bytes(data, URL, isolate=True) == read_bytes(data, URL)
     assert not workers()
     (record,) = caplog.records
     assert record.levelname == "WARNING"
     assert "no process can be started" in record.message
+    assert "is not a Python interpreter" in pool.find_problem()
 
 
 @pytest.mark.usefixtures("no_interpreter")
-def test_where_no_process_can_be_started_pages_are_read_in_this_one():
-    assert read_bytes(LARGE, URL, isolate=None) == read_bytes(LARGE, URL, isolate=False)
-    assert not workers()
+def test_where_no_process_can_be_started_only_the_beginning_of_a_page_is_read():
+    data = b"<title>Kelp</title><p>" + b"Brown algae. " * 100_000
+
+    page = read_bytes(data, URL, isolate=True)
+
+    whole = read_bytes(data, URL)
+    assert len(page.content) < fence.MAX_HERE < len(whole.content)
+    assert whole.content.startswith(page.content[:100_000])
+    assert page.truncated
+    assert page.notes == (
+        "only its first 512 KiB were read: no process could be started to read it",
+    )
 
 
 @pytest.mark.usefixtures("no_interpreter")
-def test_where_no_process_can_be_started_isolate_is_an_error():
+def test_where_no_process_can_be_started_a_large_document_that_needs_its_end_is_refused():
+    with pytest.raises(TooLarge, match="pdf, larger than 512 KiB, and no process"):
+        read_bytes(b"%PDF-1.4" + bytes(fence.MAX_HERE), URL, isolate=True)
+
+
+@pytest.mark.usefixtures("no_interpreter")
+def test_where_no_process_can_be_started_require_is_an_error():
     with pytest.raises(
         ConfigurationError,
         match="no process can be started here: .* is not a Python interpreter",
     ):
-        isolated(PAGE)
+        read_bytes(PAGE, URL, isolate="require")
 
 
 def test_a_process_that_ends_at_once_is_an_error(monkeypatch):
     monkeypatch.setattr(worker, "_PROGRAM", "pass")
-    assert read_bytes(LARGE, URL, isolate=None) == read_bytes(LARGE, URL, isolate=False)
+    assert read_bytes(PAGE, URL, isolate=True) == read_bytes(PAGE, URL)
     with pytest.raises(ConfigurationError, match="ended with status 0"):
-        isolated(PAGE)
+        read_bytes(PAGE, URL, isolate="require")
+    assert "ended with status 0" in pool.find_problem()
     assert not workers()
+
+
+def test_where_there_is_no_thread_either_pages_are_read_in_this_one(monkeypatch):
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+
+    assert read_bytes(PAGE, URL, isolate=True).title == "Kelp"
+
+    with pytest.raises(ConfigurationError, match="can't start new thread"):
+        read_bytes(PAGE, URL, isolate="require")
+    assert not workers()
+
+
+def test_a_process_that_can_be_started_is_no_problem():
+    assert pool.find_problem() == ""
+    assert len(workers()) == 1
 
 
 def test_there_are_no_more_than_cores():
@@ -602,4 +616,4 @@ def test_a_large_page_takes_a_small_part_of_its_steps_here_where_an_event_loop_m
         return count_lines(lambda: read_bytes(page, URL, isolate=isolate))
 
     worker_pid()
-    assert count(isolate=None) < count(isolate=False) / 20
+    assert count(isolate=True) < count(isolate=False) / 20

@@ -1,5 +1,8 @@
 """Which excerpt of a page to return: a window, the passages that answer a query, or the
 places of a phrase.
+
+The options are checked before a page is requested. What cuts the page is imported
+later: most of it happens in another process.
 """
 
 from __future__ import annotations
@@ -13,19 +16,11 @@ from typing import NamedTuple, TypedDict
 
 from ..._text.escaping import link_target
 from ..._text.quantity import quantity
-from ..._text.terms import list_terms, query_terms
 from ..._text.vocabulary import Responses
-from ...citations import link_to_text
 from ...errors import InvalidOption
 from ...models import Page, Passage
 from ...tokens import CHARACTERS_PER_TOKEN, TokenCounter, estimate_tokens
 from .._links import Links
-from .._markdown.fences import find_fences, span_at
-from .._markdown.sanitizer import is_safe, opening_of, sanitize
-from .compose import OUTSIDE, join_rest
-from .find import Folded, by_phrase
-from .passages import by_query
-from .pieces import pieces, plain_title
 from .window import LINK, check, cut_window, show
 
 _TYPES = {
@@ -157,6 +152,8 @@ class Excerpt:
             InvalidOption: The phrase has no characters to search for, or *max_tokens*
                 is too small for any text.
         """
+        from .compose import join_rest
+
         text = join_rest(page)
         most = max(1, 2 * len(text)) if self.max_length is None else self.max_length
         about = (
@@ -180,12 +177,18 @@ class Excerpt:
 
     def _cut(self, page: Page, about: int) -> Callable[[int], Page]:
         if _describe(self.find):
+            from .find import by_phrase
+
             return by_phrase(page, self.find or "", self.offset, about)
         if _describe(self.query):
+            from .passages import by_query
+
             return by_query(page, self.query or "", self.offset, about)
         if self.outline:
             return partial(outline_of, page)
         if page.rest and self.offset > len(page.content):
+            from .compose import OUTSIDE, join_rest
+
             page = page.model_copy(update={"content": join_rest(page)}).with_notes(
                 f"this is {OUTSIDE}"
             )
@@ -213,6 +216,8 @@ def _safely(
 
 
 def _sealed(part: Page, whole: str) -> Page:
+    from .._markdown.sanitizer import is_safe, opening_of, sanitize
+
     opening = None if part.passages else opening_of(whole, part.offset)
     if opening is None and is_safe(part.content):
         return part
@@ -276,6 +281,10 @@ def link_passages(part: Page, whole: Page, words: str) -> Page:
         or len(part.content) == len(whole.content)
     ):
         return part
+    from ..._text.terms import list_terms, query_terms
+    from ...citations import link_to_text
+    from .find import Folded
+
     seen = Folded(whole.content, seen=True).form
     wanted = {term.removesuffix("*") for term in query_terms(words)}
 
@@ -305,6 +314,8 @@ def _sentences(text: str) -> Iterator[tuple[str, str, str]]:
     """Yield each sentence that a browser shows as it is, with what stands before and
     after it in its paragraph.
     """
+    from .pieces import pieces
+
     parts = [
         text[piece.start : piece.end]
         for piece in pieces(text)
@@ -354,6 +365,9 @@ class Section(NamedTuple):
 
 def find_sections(text: str) -> list[Section]:
     """Return the sections of *text*: so few that they may lack the lower levels."""
+    from .._markdown.fences import find_fences, span_at
+    from .pieces import plain_title
+
     fences = find_fences(text)
     found = [
         (len(heading[1]) + 1, heading.start(), title)

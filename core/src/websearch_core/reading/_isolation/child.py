@@ -1,19 +1,13 @@
-"""The program of a reader process: it reads a question, writes the answer, and waits
-for the next question.
-
-Questions and answers have a JSON head and a body of bytes, each preceded by its length.
-Nothing is pickled, so a process that a page has taken over can lie about that page, but
-do nothing else to its parent.
+"""The program of a process that reads pages: it reads a question, writes the answer, and
+waits for the next question.
 """
 
 from __future__ import annotations
 import gc
-import json
 import os
 import signal
-import struct
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
@@ -22,51 +16,17 @@ from typing import Any
 from ..._runtime.deadline import time_limit
 from ...errors import BadResponse, WebSearchError
 from .._formats import convert
+from .messages import MAX_HEAD, MAX_SECONDS, pack, receive, send
+from .tasks import TASKS, Answer
 
-MAX_SECONDS = 60  # for one page, unless a deadline allows less
 _GRACE_SECONDS = 10  # after those, a process ends itself: its parent may be gone
 # bytes: a third more than the worst page may take (docs/measured/memory.md)
 _MAX_MEMORY = 256 * 2**20
 # bytes per byte of the page, for callers that raise the limit on the size of a page
 _MEMORY_PER_BYTE = 10
-_LENGTHS = struct.Struct(">II")
-
-
-def send(into: FileIO, head: Mapping[str, Any], body: bytes) -> None:
-    """Write a message of JSON and bytes into an unbuffered pipe; it is an `OSError` if
-    its other end is closed.
-    """
-    first = json.dumps(head).encode()
-    for part in (_LENGTHS.pack(len(first), len(body)) + first, body):
-        rest = memoryview(part)
-        while rest:
-            rest = rest[into.write(rest) :]
-
-
-def receive(out: FileIO, most: int) -> tuple[dict[str, Any], bytearray]:
-    """Read a message, whose head and body have at most *most* bytes each, from an
-    unbuffered pipe.
-
-    It is an `EOFError` if the pipe ends before, and a `ValueError` if the message is
-    larger or malformed.
-    """
-    lengths = _LENGTHS.unpack(_read_exactly(out, _LENGTHS.size))
-    if max(lengths) > most:
-        raise ValueError(f"a message of {max(lengths)} bytes")
-    head, body = (_read_exactly(out, length) for length in lengths)
-    return json.loads(head), body
-
-
-def _read_exactly(out: FileIO, length: int) -> bytearray:
-    data = bytearray(length)
-    filled = 0
-    with memoryview(data) as room:
-        while filled < length:
-            count = out.readinto(room[filled:])
-            if not count:
-                raise EOFError("the other process is gone")
-            filled += count
-    return data
+# what a page can have far too much of
+_LONG_FIELDS = ("links", "data", "outline", "passages")
+_TOO_MUCH = "its links and its data are left out: there are far too many"
 
 
 def serve() -> None:
@@ -86,17 +46,26 @@ def serve() -> None:
     # what is loaded stays, so the garbage collector need not look at it for each page:
     # 4 % of the time
     gc.freeze()
-    send(answers, {}, b"")
+    send(answers, pack({}), b"")
+
+    def count(text: str) -> int:
+        """Ask the parent, whose function counts the tokens of a text."""
+        send(answers, pack({"count": True}), text.encode(errors="replace"))
+        head, _ = receive(questions, MAX_HEAD, 0)
+        return int(head["tokens"])
+
     while True:
         try:
-            head, body = receive(questions, sys.maxsize)
+            head, body = receive(questions, sys.maxsize, sys.maxsize)
         except EOFError:
             return
         _end_after(MAX_SECONDS + _GRACE_SECONDS)
         with _limit_memory(len(body)):
-            answer, content = _answer(bytes(body), **head)
+            answer, content = _answer(bytes(body), count=count, **head)
+            packed = _pack(answer)
         _end_after(0)
-        send(answers, answer, content)
+        send(answers, packed, content)
+        del body, answer, content  # a process that waits needs no page
 
 
 @contextmanager
@@ -131,12 +100,30 @@ def _end_after(seconds: int) -> None:
         signal.alarm(seconds)
 
 
+def _pack(answer: dict[str, Any]) -> bytes:
+    """Pack the head of an answer; a page that states far too much loses that."""
+    packed = pack(answer)
+    if len(packed) <= MAX_HEAD:
+        return packed
+    page = answer["page"]
+    for name in _LONG_FIELDS:
+        page.pop(name, None)
+    page["notes"] = [*page["notes"], _TOO_MUCH]
+    return pack(answer)
+
+
 def _answer(
-    data: bytes, seconds: float = MAX_SECONDS, **question: Any
-) -> tuple[dict[str, Any], bytes]:
+    data: bytes,
+    task: str = "read",
+    seconds: float = MAX_SECONDS,
+    **question: Any,
+) -> Answer:
+    count: Callable[[str], int] = question.pop("count")
+    if question.pop("counts", False):
+        question["count"] = count
     try:
         with time_limit(seconds):  # a long PDF ends before, with what it has
-            page = convert(data, **question)
+            return TASKS[task](data, **question)
     except WebSearchError as error:
         return {"error": error.code, "message": error.message}, b""
     except MemoryError:
@@ -144,6 +131,3 @@ def _answer(
             "error": BadResponse.code,
             "message": "there is not enough memory to read the page",
         }, b""
-    return {
-        "page": page.model_dump(mode="json", exclude={"content"})
-    }, page.content.encode(errors="replace")

@@ -1,15 +1,11 @@
-"""Read pages in other processes: several at a time, so that a crash of the parser costs
-one page.
-
-PDF, Office files, feeds and other XML are always read there, unless the caller says
-otherwise: their parsers are not ours, and while one of them loops in C code, no thread
-of the process runs. Only the end of the process ends it.
+"""The processes that read pages: several at a time, so that a page that harms its
+parser costs one page.
 
 One pool serves the whole application: all threads, event loops and readers. Each
 process is a new interpreter that runs only `child`, so the application's main module is
 not imported again and needs no ``__main__`` guard. Processes are started on demand, up
 to the number of cores for the pages of one client, and twice as many for those of all.
-They end after some idle time, and when their standard input closes, so that none
+They end after some idle minutes, and when their standard input closes, so that none
 outlives the application.
 """
 
@@ -19,82 +15,92 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Unpack
+from typing import TypeVar
 
 from ..._runtime.deadline import time_left
 from ..._runtime.forks import Restartable
 from ..._runtime.interrupts import releasing
-from ..._runtime.scope import current_client
+from ..._runtime.scope import Isolation, current_client
+from ..._runtime.threads import submit
 from ..._runtime.turns import Slots
 from ...errors import ConfigurationError, TimedOut
-from ...models import Page
-from .._formats import ReadingOptions, convert
-from .._sniff import media_type
-from .._types import needs_own_process
-from .child import MAX_SECONDS
+from .messages import MAX_SECONDS
 from .worker import Worker
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
-# bytes: a page this large would block the other threads, and an event loop, for too
-# long
-LARGE_SIZE = 2**20
-_START_COST = 0.3  # seconds of processor time to start a process
 # seconds until the next attempt, after a process could not be started
 _RETRY_AFTER = 60.0
-_MAX_IDLE = 30.0  # seconds without a page, after which a process is ended
+# seconds without a page, after which a process is ended: starting one takes a third of
+# a second, and keeping one about 46 MB
+_MAX_IDLE = 300.0
 _MAX_PROCESSES = 8  # by default: as many pages as `WebSearch.read_many` reads at a time
+_CHECK_SECONDS = 20.0  # to start a process, for `find_problem`
 
 
-def read_isolated(
-    data: bytes,
-    url: str,
-    content_type: str | None = None,
+def run(
+    ask: Callable[[Worker], T],
+    instead: Callable[[], T],
     *,
-    isolate: bool | None = None,
+    isolate: Isolation,
     processes: int | None = None,
-    **options: Unpack[ReadingOptions],
-) -> Page:
-    """Read a page here or in another process, with the arguments and errors of
-    `websearch_core.reading.read_bytes`.
+) -> T:
+    """Return what *ask* gets from a process that nobody else uses meanwhile.
 
-    Unless *isolate* insists on another process, the page is read in this one, with a
-    warning in the log, if none can be started. *processes* are for the pages of one
-    client; those of all clients together may take twice as many.
+    Args:
+        ask: Asks the process, with the errors of `Worker.ask`.
+        instead: Does as much of it as is safe in this process: where none can be
+            started, unless *isolate* is ``require``.
+        isolate: ``True`` or ``require``.
+        processes: Maximum number of processes for one client; those of all clients
+            together may be twice as many.
+
+    Raises:
+        TimedOut: There was no free process, or no answer, within the time allowed.
+        ConfigurationError: No process can be started, and *isolate* is ``require``.
     """
-    if not (seconds := min(time_left(), MAX_SECONDS)):
+    seconds = min(time_left(), MAX_SECONDS)
+    if not seconds:
         raise TimedOut("there is no time left to read the page")
 
-    def read() -> Page:
-        insist = (
-            bool(isolate)
-            or len(data) >= LARGE_SIZE
-            or needs_own_process(media_type(data, content_type), url)
-        )
+    def work() -> T:
         worker: Worker | None = None
         release = releasing(lambda: _pool.give_back(worker))
         try:
-            try:
-                worker = _pool.take(insist=insist)
-            except ChildProcessError as error:
-                if isolate:
-                    raise ConfigurationError(
-                        f"isolate: no process can be started here: {error}"
-                    ) from error
-            if worker is not None:
-                return worker.read(data, url=url, content_type=content_type, **options)
+            worker = _pool.take()
+            return ask(worker)
+        except ChildProcessError as error:
+            if isolate == "require":
+                raise ConfigurationError(
+                    f"isolate: no process can be started here: {error}"
+                ) from error
         finally:
             release.close()
-        with _pool.reading_here():
-            return convert(data, url, content_type, **options)
+        return instead()
 
     most = processes or count_cores()
     _pool.slots.grow(2 * most)
-    return _pool.slots.hold(current_client(), read, seconds, most=most)
+    return _pool.slots.hold(current_client(), work, seconds, most=most)
+
+
+def prepare() -> None:
+    """Start a process if there is none, in a thread: nobody waits for it yet."""
+    if _pool.is_empty:
+        submit(_pool.start_first)
+
+
+def find_problem() -> str:
+    """Start a process if there is none, and wait for it.
+
+    Returns:
+        Why none can be started; empty if one is there.
+    """
+    return _pool.find_problem()
 
 
 @cache
@@ -134,17 +140,43 @@ class _Pool(Restartable):
         self._workers = set()
         self._free: list[Worker] = []
         self._waiting = 0
-        self._pages_here = 0  # pages being read in this process
-        self._seconds_here = 0.0  # spent on pages that were read here beside others
         self._problem = ""
         self._retry_at = 0.0
         self._cleaner: threading.Timer | None = None
 
-    def take(self, *, insist: bool) -> Worker | None:
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no process, not even one that is being started."""
+        return not self._workers
+
+    def start_first(self) -> None:
+        """Start a process if there is none."""
+        with self._lock:
+            if not self._workers:
+                self._start()
+
+    def find_problem(self) -> str:
+        """Return why no process can be started; empty if one is ready, or was just
+        now.
+        """
+        ends = time.monotonic() + _CHECK_SECONDS
+        with self._lock:
+            self._retry_at = 0.0
+            if not self._workers:
+                self._start()
+            while self._workers and not any(one.is_ready for one in self._workers):
+                if not self._changed.wait(ends - time.monotonic()):
+                    return "a new one was not ready within the time allowed"
+            return "" if self._workers else self._problem
+
+    def take(self) -> Worker:
         """Reserve a process until it is given back, for a page that has a slot.
 
-        If *insist*, start one if necessary, and wait for it, or raise an error.
-        Otherwise return None if none is free.
+        Start one if necessary, and wait for it.
+
+        Raises:
+            ChildProcessError: None can be started.
+            TimedOut: None is free within the time allowed.
         """
         ends = time.monotonic() + min(time_left(), MAX_SECONDS)
         worker: Worker | None = None
@@ -152,21 +184,16 @@ class _Pool(Restartable):
             with self._lock:
                 self._waiting += 1
                 try:
-                    while not (worker := self._take_idle()):
-                        if not insist:
-                            return None
-                        starting = sum(not worker.is_ready for worker in self._workers)
-                        if (
-                            len(self._workers) < self.slots.held
-                            and starting < self._waiting
-                        ):
-                            self._start()
+                    worker = self._take_idle()
+                    while worker is None:
+                        self._start_another()
                         if not self._workers:
                             raise ChildProcessError(self._problem)
                         if not self._changed.wait(ends - time.monotonic()):
                             raise TimedOut(
                                 "the page was not read within the time allowed"
                             )
+                        worker = self._take_idle()
                     return worker
                 finally:
                     self._waiting -= 1
@@ -186,34 +213,6 @@ class _Pool(Restartable):
                 return
         worker.end()
 
-    @contextmanager
-    def reading_here(self) -> Iterator[None]:
-        """Count a page that is read in this process, and start processes once they pay
-        off.
-
-        Once pages read side by side have taken as long as starting a process does, one
-        process is started for each page being read. Whenever the pages end, less than
-        twice the necessary time was spent.
-        """
-        with self._lock:
-            self._pages_here += 1
-            alone = self._pages_here == 1 and len(self._free) == len(self._workers)
-        started = time.thread_time()
-        try:
-            yield
-        finally:
-            spent = time.thread_time() - started
-            with self._lock:
-                if not alone or self._pages_here > 1 or self.slots.waiting:
-                    self._seconds_here += spent
-                    if self._seconds_here >= _START_COST:
-                        self._seconds_here = 0.0
-                        for _ in range(
-                            min(self._pages_here, self.slots.held - len(self._workers))
-                        ):
-                            self._start()
-                self._pages_here -= 1
-
     def end(self) -> None:
         """End all processes, including those that are reading."""
         with self._lock:
@@ -222,7 +221,7 @@ class _Pool(Restartable):
             if self._cleaner:
                 self._cleaner.cancel()
                 self._cleaner = None
-            self._seconds_here = self._retry_at = 0.0
+            self._retry_at = 0.0
             self._changed.notify_all()
         # the thread that waits for its answer notices and cleans up
         for worker in busy:
@@ -234,6 +233,12 @@ class _Pool(Restartable):
     # The methods below are called with the lock held, except `_welcome` and `_clean`,
     # which take it.
 
+    def _start_another(self) -> None:
+        """Start a process if fewer are being started than pages wait for one."""
+        starting = sum(not worker.is_ready for worker in self._workers)
+        if len(self._workers) < self.slots.held and starting < self._waiting:
+            self._start()
+
     def _start(self) -> None:
         if time.monotonic() < self._retry_at:
             return
@@ -243,9 +248,15 @@ class _Pool(Restartable):
             self._stop_trying(str(error))
             return
         self._workers.add(worker)
-        threading.Thread(
+        welcome = threading.Thread(
             target=self._welcome, args=(worker,), name="websearch-start", daemon=True
-        ).start()
+        )
+        try:
+            welcome.start()
+        except RuntimeError as error:  # where processes are scarce, so are threads
+            self._workers.discard(worker)
+            worker.end()
+            self._stop_trying(str(error))
 
     def _welcome(self, worker: Worker) -> None:
         worker.get_ready()
@@ -261,8 +272,8 @@ class _Pool(Restartable):
 
     def _stop_trying(self, problem: str) -> None:
         _log.warning(
-            "no process can be started; documents are parsed in this one, and no "
-            "deadline ends it: %s",
+            "no process can be started; pages are parsed in this one, only their "
+            "beginnings, and no deadline ends it: %s",
             problem,
         )
         self._problem = problem

@@ -6,37 +6,46 @@ import subprocess
 import sys
 import threading
 import time
-from base64 import urlsafe_b64decode
+from collections.abc import Callable
 from contextlib import suppress
 from io import FileIO
 from math import inf
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from ..._runtime.deadline import time_left
 from ..._runtime.forks import Restartable
 from ...errors import (
     BadResponse,
     ConfigurationError,
+    InvalidOption,
     TimedOut,
     TooLarge,
+    Unavailable,
     UnsupportedContent,
     WebSearchError,
 )
-from ...models import Page
-from .child import MAX_SECONDS, receive, send
+from .messages import (
+    MAX_BODY,
+    MAX_HEAD,
+    MAX_SECONDS,
+    pack,
+    receive,
+    send,
+)
+
+T = TypeVar("T")
 
 _START_TIMEOUT = 20.0  # seconds until a new process must be ready
 _WATCH_KEPT = 60.0  # seconds that its thread waits for something to watch
 _PIPE_SIZE = 2**20  # bytes: what Linux allows to all users
-# bytes: far more than any page needs, in case a page has taken over the process
-_MAX_ANSWER_SIZE = 2**26
 _PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {0} import serve; "
     "serve()"
 )
 _ERRORS = {
-    error.code: error for error in (ConfigurationError, TooLarge, UnsupportedContent)
+    error.code: error
+    for error in (ConfigurationError, InvalidOption, TooLarge, UnsupportedContent)
 }
 
 
@@ -77,21 +86,37 @@ class Worker:
             return
         self.is_ready = True
 
-    def read(self, data: bytes, **question: Any) -> Page:
-        """Have a page read, with the errors of `read_isolated`. The process may be dead
-        afterwards.
+    def ask(
+        self,
+        task: str,
+        data: bytes,
+        decode: Callable[[dict[str, Any], bytearray], T],
+        *,
+        max_body: int = MAX_BODY,
+        count: Callable[[str], int] | None = None,
+        **question: Any,
+    ) -> T:
+        """Have a task of `tasks` done. The process may be dead afterwards.
+
+        Args:
+            task: Its name.
+            data: The bytes that it is about.
+            decode: Makes the result of the head and the body of the answer.
+            max_body: Most bytes that the body may have.
+            count: Counts the tokens of a text, if the process may ask for that.
+            question: The other arguments of the task, for JSON.
+
+        Raises:
+            WebSearchError: What the task raises.
+            BadResponse: The process crashed or lied.
+            TimedOut: It was killed at the deadline, or after a minute.
         """
         seconds = min(time_left(), MAX_SECONDS)
-        answer, content = self._ask(({**question, "seconds": seconds}, data), seconds)
+        head = pack({**question, "task": task, "seconds": seconds})
+        answer, body = self._ask((head, data), seconds, max_body=max_body, count=count)
         try:
             if "error" not in answer:
-                files = {
-                    name: urlsafe_b64decode(data)
-                    for name, data in answer["page"].pop("files").items()
-                }
-                return Page.model_validate(
-                    {**answer["page"], "content": str(content, "utf-8"), "files": files}
-                )
+                return decode(answer, body)
             error = _ERRORS.get(answer["error"], BadResponse)(str(answer["message"]))
         except (AttributeError, KeyError, TypeError, ValueError) as lie:
             self.end()
@@ -116,21 +141,25 @@ class Worker:
             pipe.close()
 
     def _ask(
-        self, question: tuple[dict[str, Any], bytes] | None, seconds: float
+        self,
+        question: tuple[bytes, bytes] | None,
+        seconds: float,
+        *,
+        max_body: int = MAX_BODY,
+        count: Callable[[str], int] | None = None,
     ) -> tuple[dict[str, Any], bytearray]:
-        into, out = self._pipes
-        ends = _watch.begin(self.process, seconds)
+        """Ask, answer the process's own questions for tokens, and return its answer."""
         try:
-            if question:
-                send(into, *question)
-            return receive(out, _MAX_ANSWER_SIZE)
-        except (OSError, EOFError, ValueError) as error:
+            ends = _watch.begin(self.process, seconds)
+        except RuntimeError as error:
             self.end()
-            if time.monotonic() >= ends:
-                raise TimedOut(
-                    "the page was not read within the time allowed"
-                ) from error
-            raise BadResponse("the page crashed the reader") from error
+            raise Unavailable("this system has no thread to watch a process") from error
+        try:
+            head, body = self._exchange(question, ends, max_body)
+            while count is not None and "count" in head:
+                tokens = int(count(str(body, "utf-8", "replace")))
+                reply = (pack({"tokens": tokens}), b"")
+                head, body = self._exchange(reply, ends, max_body)
         except BaseException:
             # such as Ctrl-C: this answer must not be taken for that to the next
             # question
@@ -139,6 +168,22 @@ class Worker:
         finally:
             if not _watch.end(self.process):
                 self.end()
+        return head, body
+
+    def _exchange(
+        self, question: tuple[bytes, bytes] | None, ends: float, max_body: int
+    ) -> tuple[dict[str, Any], bytearray]:
+        into, out = self._pipes
+        try:
+            if question is not None:
+                send(into, *question)
+            return receive(out, MAX_HEAD, max_body)
+        except (OSError, EOFError, ValueError) as error:
+            if time.monotonic() >= ends:
+                raise TimedOut(
+                    "the page was not read within the time allowed"
+                ) from error
+            raise BadResponse("the page crashed the reader") from error
 
 
 class _Watch(Restartable):

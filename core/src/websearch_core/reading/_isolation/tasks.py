@@ -1,0 +1,97 @@
+"""What a process that reads pages can be asked to do; `fence` asks for it."""
+
+from __future__ import annotations
+import sys
+from collections.abc import Callable
+from typing import Any, TypeAlias, Unpack
+
+from ...models import Page
+from .._choice import choose
+from .._documents.transcript import find_transcripts
+from .._excerpt.spec import Excerpt
+from .._formats import convert
+from .._html.parse import find_markdown_alternate, find_refresh
+from .._types import ReadingOptions
+from .messages import PART
+
+Answer: TypeAlias = tuple[dict[str, Any], bytes]
+
+# bytes that the text of a page may take in the process that gets it: 16 million letters
+# of English, or 4 million if one sign is an emoji
+_MAX_TEXT = 2**24
+
+
+def read_page(
+    data: bytes,
+    url: str,
+    content_type: str | None,
+    **options: Unpack[ReadingOptions],
+) -> Answer:
+    """Convert the bytes of a page: the answer is all of it, with its text behind it."""
+    page = _cut(convert(data, url, content_type, **options))
+    texts = (page.content, page.rest)
+    encoded = [text.encode(errors="replace") for text in texts]
+    head = {
+        "page": page.model_dump(mode="json", exclude={"content", "rest", "files"}),
+        "sizes": [len(text) for text in encoded],
+        "files": {name: len(file) for name, file in page.files.items()},
+    }
+    return head, b"".join([*encoded, *page.files.values()])
+
+
+def choose_part(
+    data: bytes,
+    page: dict[str, Any],
+    size: int,
+    part: dict[str, Any],
+    links: Any,
+    count: Callable[[str], int] | None = None,
+) -> Answer:
+    """Choose a part of a whole page, whose content has so many bytes of *data*."""
+    if count is not None:
+        part["count"] = count
+    whole = Page(content=data[:size].decode(), rest=data[size:].decode(), **page)
+    chosen = _cut(choose(whole, Excerpt(**part), links))
+    facts = chosen.model_dump(mode="json", include=set(PART))
+    return {"page": facts}, chosen.content.encode(errors="replace")
+
+
+def look(data: bytes, name: str, **arguments: Any) -> Answer:
+    """Look something up in the source of a page."""
+    return {"found": LOOKS[name](data, **arguments)}, b""
+
+
+TASKS: dict[str, Callable[..., Answer]] = {
+    "read": read_page,
+    "choose": choose_part,
+    "look": look,
+}
+
+
+LOOKS: dict[str, Callable[..., Any]] = {
+    "refresh": find_refresh,
+    "alternate": find_markdown_alternate,
+    "transcripts": find_transcripts,  # named tuples, which become lists
+}
+
+
+def _cut(page: Page) -> Page:
+    """Return *page* without what its text has beyond `_MAX_TEXT` bytes."""
+    sizes = sys.getsizeof(page.content) + sys.getsizeof(page.rest)
+    if sizes <= _MAX_TEXT:
+        return page
+    width = max(
+        -(-sys.getsizeof(text) // (len(text) + 1)) for text in (page.content, page.rest)
+    )
+    room = _MAX_TEXT // width
+    content = page.content[:room]
+    update = {
+        "content": content,
+        "content_length": len(content),
+        "rest": page.rest[: room - len(content)],
+        "truncated": True,
+    }
+    if page.original_length == len(page.content):
+        update["original_length"] = len(content)
+    note = f"only the first {len(content):,} characters of the text were read"
+    return page.model_copy(update=update).with_notes(note)
