@@ -160,6 +160,38 @@ def test_a_stated_list_price_is_taken_if_no_other_amount_is_crossed_out(shown, b
     assert read(product(offer), f"<p>{shown}</p>").data.list_price == before
 
 
+CARD = "<li><a href=/pot>Copper pot</a> <b>{}</b> <del>$82.99</del></li>"
+
+
+@pytest.mark.parametrize(
+    ("shown", "before"),
+    [
+        ("<p><del>$60.00</del> <b>$48.99</b> (-18%)</p>", "60.00"),
+        ("<p>Was $60.00, now $48.99</p>", "60.00"),
+        ("<p>-18% statt 60.00 USD 48.99</p>", "60.00"),
+        ("<p><b>$48.99</b></p><p>Was $60.00 until 7/12/25</p>", "60.00"),
+        ("<p><del>$60</del> <b>$48.99</b></p><p>Saving $11.01</p>", "60"),
+        # twice, as on wide and on narrow screens
+        ("<div><p><b>$48.99</b> <del>$60</del></p>" * 2, "60"),
+        # of other things
+        ("<p>$48.99</p><ul>" + CARD.format("$48.99") * 4, None),
+        ("<p>$48.99</p><ul>" + CARD.format("$24.49") * 4, None),
+        ("<p>$48.99</p><h3>Copper pot</h3><del>$82.99</del>", None),
+        ("<p>$48.99</p><a href=/pot>Copper pot</a><del>$82.99</del>", None),
+        ("<p>$48.99</p><p>With shade and bulb: $99</p><del>$120</del>", None),
+        # which of the two
+        ("<p>$48.99 <del>$60</del> <del>$70</del></p>", None),
+        # no amount, and no money of the same kind
+        ("<p><b>48.99 USD</b> <span class=old>(-51%)</span></p>", None),
+        ("<p><b>$48.99</b> <del>60,00 €</del></p>", None),
+    ],
+)
+def test_a_list_price_stands_beside_the_price_and_beside_nothing_else(shown, before):
+    page = read(product(), shown)
+
+    assert facts(page, "price", "list_price") == ("48.99", before)
+
+
 def test_of_a_price_in_doubt_both_are_given_and_neither_is_chosen():
     page = read(product(), "<p>$52.99</p><p>$61.00</p>")
 

@@ -162,6 +162,8 @@ def find_prices(elements: Elements) -> list[Price]:
                 ):
                     best = None
                 break
+        if best and found and best.begin < found[-1].end:
+            continue  # what stands beside prices, such as "(-20%)"
         if best and not SAVING.search(best.text):
             found.append(best._replace(is_former=_is_former(elements, best)))
             if len(found) >= _MAX_PRICES:

@@ -7,6 +7,7 @@ on.
 
 from __future__ import annotations
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 from ..._text.money import AMOUNT, NUMBER, may_be_in, parse_number
 from ..._text.vocabulary import Kind
 from ...models._data import Item, PageData
+from .._element import HEADINGS
 from .._links import absolute
 from .._types import NAME_LENGTH, TITLE_LENGTH
 from .blocks import TextBlocks
@@ -52,6 +54,8 @@ _SHORT = 60  # characters of a text that may be hardly more than a number
 _NEXT = re.compile(r"(?:^|[\s_-])next(?:$|[\s_-]page)", re.IGNORECASE)
 _NEXT_ATTRIBUTES = ("rel", "class", "aria-label", "title")
 _CENTS = re.compile(r"[.,]\d\d\b")
+_PERCENTAGE = re.compile(r"\d[\d.,]{0,9} ?%")
+_MAX_BETWEEN = 80  # characters between a price and the one before a reduction
 
 # The limits of `PageData.raw`.
 _MAX_RAW = 4_000  # characters
@@ -329,7 +333,7 @@ def _read_prices(
     values = {"price": shown.write(low)}
     if high > low:
         values["high_price"] = shown.write(high)
-    list_price = shown.before(low, offer.list_price)
+    list_price = shown.before(low, offer)
     if list_price and list_price > high:
         values["list_price"] = shown.write(list_price)
     return values, []
@@ -376,6 +380,10 @@ class ShownAmounts:
 
         texts = elements.blocks.block_texts
         ordered = _sort_from_title(prices, elements.blocks, title)
+        self._elements = elements
+        self._prices = prices
+        self._begins = [price.begin for price in prices]
+        self._ordered = ordered
         for price in reversed(ordered):
             if price.is_former:
                 self._former.update(dict.fromkeys(_numbers(price.text), price.text))
@@ -417,23 +425,102 @@ class ShownAmounts:
         amounts = [inert(amount, NAME_LENGTH) for amount in self._in_order if amount]
         return list(dict.fromkeys(amounts))[:_MAX_CONTRADICTING]
 
-    def before(self, price: Decimal, stated: Decimal | None) -> Decimal | None:
+    def before(self, price: Decimal, offer: Offer) -> Decimal | None:
         """Return the price before a reduction.
 
-        That is what is stated, or the first crossed-out one; none if they differ.
+        That is what is stated, or what is crossed out beside the price; none if they
+        differ.
         """
-        crossed_out = [former for former in reversed(self._former) if former > price]
-        if not crossed_out or stated in crossed_out:
-            return stated
-        if stated is not None:
+        former = self._find_former(price, offer.currency)
+        if former is None:
+            return offer.list_price
+        if offer.list_price is None:
+            return former
+        return former if former == offer.list_price else None
+
+    def _find_former(self, price: Decimal, currency: str) -> Decimal | None:
+        """Return the higher amount that is crossed out beside *price*.
+
+        It counts only in the smallest element around the first place of the price that
+        has such an amount, and nothing of another thing: no other price, no heading, no
+        link.
+        """
+        first = next((one for one in self._ordered if price in _priced(one)), None)
+        if first is None:
             return None
-        return crossed_out[0]
+        if first.is_former:  # as in "was $9, now $7", which is one text
+            others = _priced(first) - {price}
+            return self._single(others, price)
+        for element in self._elements.above(first.element):
+            inside = self._prices_in(element)
+            formers = [one for one in inside if one.is_former]
+            amounts = set[Decimal]().union(*map(_amounts_of, formers))
+            former = self._single(amounts, price)
+            for other in inside:
+                numbers = _priced(other)
+                is_saving = former is not None and numbers == {former - price}
+                if not other.is_former and price not in numbers and not is_saving:
+                    return None
+            if not formers:
+                continue
+            if not all(self._is_beside(first, one) for one in formers):
+                return None
+            if not all(may_be_in(currency, one.text) for one in formers):
+                return None
+            return former
+        return None
+
+    @staticmethod
+    def _single(amounts: Collection[Decimal], price: Decimal) -> Decimal | None:
+        """Return the only one of *amounts*, if it is higher than a price."""
+        if len(amounts) != 1:
+            return None
+        amount = next(iter(amounts))
+        return amount if amount > price else None
+
+    def _prices_in(self, element: int) -> Sequence[Price]:
+        elements = self._elements
+        begin = bisect_left(self._begins, elements.begin[element])
+        end = bisect_left(self._begins, elements.end[element])
+        return self._prices[begin:end]
+
+    def _is_beside(self, price: Price, other: Price) -> bool:
+        """Return whether nothing stands between two prices that may name another
+        thing.
+        """
+        blocks = self._elements.blocks
+        begin = min(price.end, other.end)
+        end = max(price.begin, other.begin)
+        length = 0
+        for run in range(begin, end):
+            element = blocks.run_elements[run]
+            text = blocks.run_texts[run].strip()
+            length += 1 + len(text)
+            if length > _MAX_BETWEEN:
+                return False
+            if not text:
+                continue
+            if blocks.is_linked(element):
+                return False
+            if any(blocks.names[n] in HEADINGS for n in self._elements.above(element)):
+                return False
+        return True
 
     def write(self, price: Decimal) -> str:
         """Write a price, with cents if it is shown with them."""
         former = self._former.get(price, "")
         written = next(filter(None, self._texts[price]), former)
         return _write(price, cents=_CENTS.search(written) is not None)
+
+
+def _priced(price: Price) -> set[Decimal]:
+    """Return the numbers of a price, but no percentages."""
+    return set(_numbers(_PERCENTAGE.sub(" ", price.text)))
+
+
+def _amounts_of(price: Price) -> set[Decimal]:
+    """Return the amounts of money of a price: not the days until which it holds."""
+    return set(filter(None, map(parse_number, AMOUNT.findall(price.text))))
 
 
 def _sort_from_title(
