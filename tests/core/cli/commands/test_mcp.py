@@ -74,12 +74,12 @@ def served(monkeypatch):
 
 
 @asynccontextmanager
-async def connect(served, tokens, hosts=("localhost", "localhost:*")):
+async def connect(served, tokens, names=("localhost", "search.example")):
     tools = WebTools(
         provider=FakeWeb(results=[KELP], pages={KELP["url"]: "Kelp."}),
         provenance="seen",
     )
-    command._serve_http(make_server(tools), list(hosts), tokens)
+    command._serve_http(make_server(tools), list(names), tokens)
     app = served["app"]
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app=app)
@@ -159,7 +159,22 @@ async def test_without_a_right_token_nothing_is_served(served, token):
     [
         ({}, 200),
         ({"Host": "localhost"}, 200),
-        ({"Origin": "http://localhost:3000"}, 200),
+        ({"Host": "LocalHost:80"}, 200),
+        ({"Host": "search.example"}, 200),
+        ({"Origin": "http://localhost:8000"}, 200),
+        ({"Origin": "https://search.example"}, 200),
+        ({"Host": ""}, 421),
+        ({"Host": "localhost:"}, 421),
+        ({"Host": "localhost:8000@evil.example"}, 421),
+        ({"Host": "localhost:8000.evil.example"}, 421),
+        ({"Host": "localhost:8000/x"}, 421),
+        ({"Host": "evil.example:localhost"}, 421),
+        ({"Origin": "http://localhost:3000"}, 403),
+        ({"Origin": "http://localhost:8000.evil.example"}, 403),
+        ({"Origin": "http://localhost:80.evil.example"}, 403),
+        ({"Origin": "http://localhost"}, 403),
+        ({"Origin": "ftp://localhost:8000"}, 403),
+        ({"Origin": ""}, 403),
         ({"Host": "evil.example"}, 421),
         ({"Host": "localhost.evil.example"}, 421),
         ({"Host": "127.0.0.1.evil.example:8000"}, 421),
@@ -218,6 +233,21 @@ async def test_a_huge_body_is_refused(served):
             {"WEB_SEARCH_MCP_TOKENS": f"ann:{SHARED},bob:{SHARED}"},
             "and one user",
         ),
+        (
+            ["--http", "localhost:8000"],
+            {"WEB_SEARCH_MCP_TOKENS": f"{SHARED}"},
+            "a name of its own",
+        ),
+        (
+            ["--http", "localhost:8000"],
+            {"WEB_SEARCH_MCP_TOKENS": f"ann:{SHARED}, :0123456789abcdef"},
+            "a name of its own",
+        ),
+        (
+            ["--http", "localhost:8000"],
+            {"WEB_SEARCH_MCP_TOKENS": f"ann:{SHARED}, ann:0123456789abcdef"},
+            "a name of its own",
+        ),
         (["--provider", "nonesuch"], {}, "nonesuch"),
     ],
 )
@@ -237,7 +267,7 @@ def test_other_machines_may_connect_with_tokens_and_https_or_by_a_word(
     environment = (
         {}
         if insecure
-        else {"WEB_SEARCH_MCP_TOKENS": "ann:0123456789abcdef, 0123456789abcdeg"}
+        else {"WEB_SEARCH_MCP_TOKENS": "ann:0123456789abcdef, bob:0123456789abcdeg"}
     )
     ended = run(
         "--http", "0.0.0.0:8443", "--hostname", "search.example", *word, **environment

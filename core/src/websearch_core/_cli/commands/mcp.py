@@ -4,6 +4,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import os
+import re
 import signal
 from collections.abc import AsyncGenerator
 from functools import partial
@@ -19,6 +20,7 @@ from ..completion import complete_provider
 from ..output import report_errors
 
 _TOKENS = "WEB_SEARCH_MCP_TOKENS"
+_MIN_TOKEN = 16  # characters
 _LOOPBACK = ("127.0.0.1", "[::1]", "localhost")
 _NAME = declare("NAME", "As in search", "--provider -p", complete=complete_provider)
 _OPENS = declare(
@@ -69,37 +71,83 @@ def mcp(
                 raise ConfigurationError(
                     "--http: write HOST:PORT, such as 127.0.0.1:8000"
                 )
-            given = [
-                one.strip().rpartition(":")
-                for one in read_variable(_TOKENS).split(",")
-                if one.strip()
-            ]
-            tokens = {
-                token.encode("utf-8", "replace"): user for user, _, token in given
-            }
-            if len(tokens) < len(given) or any(
-                len(token) < 16 or not token.isascii() for token in tokens
-            ):
-                raise ConfigurationError(
-                    f"{_TOKENS}: a token has at least 16 ASCII characters, and one user"
-                )
+            tokens = _parse_tokens(read_variable(_TOKENS))
             if not (host in _LOOPBACK or insecure or (tokens and certificate)):
                 raise ConfigurationError(
                     f"--http {host}: set {_TOKENS} and --certificate, or say --insecure"
                 )
-            hosts = [
-                form
-                for name in (host, *_LOOPBACK, *(hostname or ()))
-                for form in (name, f"{name}:*")
-            ]
             _serve_http(
                 server,
-                hosts,
+                [host, *_LOOPBACK, *(hostname or ())],
                 tokens,
                 host=host.strip("[]"),
                 port=int(port),
                 ssl_certfile=certificate,
             )
+
+
+def _parse_tokens(text: str) -> dict[bytes, str]:
+    """Return the user of each token in ``ann:TOKEN,bob:TOKEN``."""
+    tokens: dict[bytes, str] = {}
+    users: set[str] = set()
+    for entry in filter(None, map(str.strip, text.split(","))):
+        name, _, word = entry.rpartition(":")
+        user, token = name.strip(), word.strip().encode("utf-8", "replace")
+        if not user or user in users:
+            raise ConfigurationError(
+                f"{_TOKENS}: each token has a name of its own in front of it, as in "
+                f"ann:TOKEN,bob:TOKEN"
+            )
+        if len(token) < _MIN_TOKEN or not token.isascii() or token in tokens:
+            raise ConfigurationError(
+                f"{_TOKENS}: a token has at least {_MIN_TOKEN} ASCII characters, and "
+                f"one user"
+            )
+        tokens[token] = user
+        users.add(user)
+    return tokens
+
+
+class _OwnHosts:
+    """Refuses requests with another ``Host`` than *names*, and those that web pages of
+    another origin send.
+
+    A page may have the server's own origin, which is what ``Host`` says, or that of a
+    proxy in front of it, which has one of the names and no port.
+    """
+
+    def __init__(self, app: Any, names: list[str]) -> None:
+        self._app = app
+        known = {name.lower() for name in names}
+        self._of_proxies = known.difference(_LOOPBACK)
+        alternatives = "|".join(map(re.escape, known))
+        self._hosts = re.compile(rf"(?:{alternatives})(?::[0-9]{{1,5}})?", re.ASCII)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        status: int | None = None
+        if scope["type"] == "http":
+            status = self._find_refusal(scope["headers"])
+        if status is None:
+            await self._app(scope, receive, send)
+            return
+        await send({"type": "http.response.start", "status": status, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    def _find_refusal(self, headers: list[tuple[bytes, bytes]]) -> int | None:
+        """Return the status of the refusal; None if the request is served."""
+        hosts = _find_values(headers, b"host")
+        if len(hosts) != 1 or self._hosts.fullmatch(hosts[0]) is None:
+            return 421
+        origins = _find_values(headers, b"origin")
+        places = {hosts[0], *self._of_proxies}
+        own = {f"http://{place}" for place in places}
+        own |= {f"https://{place}" for place in places}
+        return None if own.issuperset(origins) else 403
+
+
+def _find_values(headers: list[tuple[bytes, bytes]], name: bytes) -> list[str]:
+    values = [value for key, value in headers if key.lower() == name]
+    return [value.decode("latin-1").lower() for value in values]
 
 
 async def _serve_stdio(server: Any) -> int:
@@ -154,11 +202,9 @@ async def _serve_stdio(server: Any) -> int:
 
 
 def _serve_http(
-    server: Any, hosts: list[str], tokens: dict[bytes, str], **options: Any
+    server: Any, names: list[str], tokens: dict[bytes, str], **options: Any
 ) -> None:
-    """Serve at ``/mcp``. Requests with another ``Host``, or from web pages of another
-    origin, are refused.
-    """
+    """Serve at ``/mcp`` to clients that know this server by one of *names*."""
     import uvicorn
     from mcp.server.auth.middleware.bearer_auth import (
         BearerAuthBackend,
@@ -166,7 +212,6 @@ def _serve_http(
     )
     from mcp.server.auth.provider import AccessToken
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-    from mcp.server.transport_security import TransportSecuritySettings
     from starlette.applications import Starlette
     from starlette.middleware.authentication import AuthenticationMiddleware
     from starlette.routing import Route
@@ -180,9 +225,7 @@ def _serve_http(
         ]
         return AccessToken(token="", client_id=users[0], scopes=[]) if users else None
 
-    origins = [f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts]
-    security = TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
-    manager = StreamableHTTPSessionManager(server, security_settings=security)
+    manager = StreamableHTTPSessionManager(server)
     route = Route(
         "/mcp",
         RequireAuthMiddleware(manager.asgi_app, []) if tokens else manager.asgi_app,
@@ -190,4 +233,6 @@ def _serve_http(
     app = Starlette(routes=[route], lifespan=lambda _: manager.run())
     verifier: Any = SimpleNamespace(verify_token=verify)
     app.add_middleware(AuthenticationMiddleware, backend=BearerAuthBackend(verifier))
+    # The SDK's own check takes everything behind "name:" for a port.
+    app.add_middleware(_OwnHosts, names=names)
     uvicorn.run(app, access_log=False, timeout_graceful_shutdown=5, **options)
