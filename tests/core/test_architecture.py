@@ -44,6 +44,28 @@ def test_the_table_has_every_room_in_the_order_of_the_floors():
     assert modules - {"__init__"} == set(rooms)
 
 
+# What providers may import, which the page says too.
+GROUND = {"errors", "flow", "models", "provider"}
+
+
+def test_the_contract_of_providers_names_every_room_but_their_ground():
+    manifest = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    contracts = manifest["tool"]["importlinter"]["contracts"]
+    (forbidden,) = [
+        contract["forbidden_modules"]
+        for contract in contracts
+        if contract["name"].startswith("Built-in providers stand on the kit")
+    ]
+    rooms = {
+        name.removeprefix("websearch_core.")
+        for name in forbidden
+        if not name.endswith(".*")
+    }
+    others = set(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)) - GROUND
+
+    assert rooms == others - {"__main__", "providers"}
+
+
 @pytest.mark.enable_socket
 def test_a_call_passes_the_steps_in_order():
     server = Server(

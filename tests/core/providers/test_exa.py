@@ -227,3 +227,19 @@ def test_entities_in_the_text_of_a_page_are_unescaped():
     ).result.results
 
     assert (result.title, result.content) == ("<div> & more", "It\u2019s 3 < 4")
+
+
+@pytest.mark.parametrize("links", [7, True, "kelp.png", {"a": 1}])
+def test_links_of_images_that_are_no_list_leave_out_only_themselves(links):
+    item = {
+        "title": "Kelp",
+        "url": "https://a.org/kelp",
+        "image": "https://a.org/kelp.png",
+        "extras": {"imageLinks": links},
+    }
+    query = SearchQuery.of("kelp", images=True)
+
+    played = play(Exa(api_key=SECRET).search(query), reply({"results": [item]}))
+
+    urls = [image.url for image in played.result.images]
+    assert urls == ["https://a.org/kelp.png"]

@@ -121,7 +121,7 @@ def test_options_that_are_not_declared_are_refused():
     ("declared", "problem"),
     [
         ({"base_url": "search.example"}, "absolute http"),
-        ({"parameters": {"limit": "n"}}, "how the service calls the query"),
+        ({"parameters": {"limit": "n"}}, "give the name of the"),
         (
             {"parameters": {"query": "q", "lang": "l"}},
             "lang: not an option of a search",

@@ -76,6 +76,7 @@ if TYPE_CHECKING:
         parse_page,
         parse_pages,
         parse_response,
+        prepare_parser,
         read_alone,
     )
     from ._results import (
@@ -99,8 +100,9 @@ __all__ = [
     "is_web_url", "match_language", "midnight", "missing_field_error", "page_by_page",
     "page_error", "parse_images", "parse_page", "parse_pages", "parse_response",
     "parse_results", "parse_search", "parse_usage", "place_key", "plain_text",
-    "post_json", "provider", "quote_commands", "read_alone", "redact", "serialize",
-    "take_results", "time_left", "unexpected_format", "with_extra", "with_sites",
+    "post_json", "prepare_parser", "provider", "quote_commands", "read_alone", "redact",
+    "serialize", "take_results", "time_left", "unexpected_format", "with_extra",
+    "with_sites",
 ]  # fmt: skip
 
 # In the order in which a program needs them: what is never used is not imported.

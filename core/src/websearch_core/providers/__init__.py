@@ -68,10 +68,12 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> type:
         from .._registry import built_in
 
-        if (place := built_in().get(name)) is None:
+        place = built_in().get(name)
+        if place is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        globals()[name] = found = provider_class(place)
-        return found
+        cls = provider_class(place)
+        globals()[name] = cls
+        return cls
 
 
 def __dir__() -> list[str]:

@@ -5,7 +5,8 @@ import inspect
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, is_dataclass
-from typing import TYPE_CHECKING, Any, cast
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from .._registry import known, provider_class
 from ..errors import ConfigurationError, MissingKey, UnknownProvider
@@ -85,7 +86,7 @@ def get_all(settings: Settings | None = None) -> list[ProviderInfo]:
         ConfigurationError: The settings are invalid.
     """
     settings = settings or _load()
-    return [_info(name, settings) for name in known()]
+    return [_describe(name, settings) for name in known()]
 
 
 def get_configured(settings: Settings | None = None) -> list[ProviderInfo]:
@@ -116,10 +117,10 @@ def get_default(
 
     settings = settings or _load()
     selection = Selection(settings, {})
-    chosen, _ = selection.searchers(None)
+    providers, _ = selection.searchers(None)
     if role == "read":
-        chosen, _ = selection.readers(None, chosen)
-    return _info(selection.name_of(chosen[0]), settings)
+        providers, _ = selection.readers(None, providers)
+    return _describe(selection.name_of(providers[0]), settings)
 
 
 def _load() -> Settings:
@@ -128,48 +129,66 @@ def _load() -> Settings:
     return Settings.load()
 
 
-def _info(name: str, settings: Settings) -> ProviderInfo:
-    from ..client._selection import build_provider, check_provider
-
+def _describe(name: str, settings: Settings) -> ProviderInfo:
     try:
         cls = provider_class(name)
     except (ImportError, AttributeError) as error:  # a plug-in whose package is broken
         return ProviderInfo(name=name, label=name, problem=f"cannot be loaded: {error}")
-    # until there is an instance; on the class, some attributes are properties
-    provider: Any = cls
-    problem: str | None = None
-    missing: tuple[str, ...] = ()
-    try:
-        provider = build_provider(name, settings)
-        check_provider(provider, settings)
-        if hasattr(provider, "problem"):
-            problem = provider.problem()
-    except MissingKey as error:
-        problem, missing = str(error), error.variables
-    except ConfigurationError as error:
-        problem = str(error)
-    label, limits, about = (
-        getattr(provider, name, None) for name in ("label", "limits", "about")
-    )
+    attempt = _try(cls, name, settings)
+    provider = attempt.provider
+    label = getattr(provider, "label", None)
+    limits = getattr(provider, "limits", None)
+    about = getattr(provider, "about", None)
     options = _names(provider, "options")
+    topics = _names(provider, "topics")
+    if not topics and "topic" in options:
+        topics = ("news",)
+    variables = environment(cls).values()
     return ProviderInfo(
         name=name,
         label=label if isinstance(label, str) else getattr(cls, "__name__", name),
         search=can(provider, "search"),
         read=can(provider, "read"),
-        configured=problem is None,
-        missing=missing,
-        problem=problem,
-        variables=tuple(name for names in environment(cls).values() for name in names),
+        configured=attempt.problem is None,
+        missing=attempt.missing,
+        problem=attempt.problem,
+        variables=tuple(chain.from_iterable(variables)),
         options=options,
         emulated=_names(provider, "emulated"),
-        topics=_names(provider, "topics") or (("news",) if "topic" in options else ()),
+        topics=topics,
         secrets=_secrets(cls),
         limits=cast("Limits", dict(limits))
         if isinstance(limits, Mapping)
         else Limits(),
         about=about if isinstance(about, Service) else Service(),
     )
+
+
+class _Attempt(NamedTuple):
+    """What came of making a provider: it, why it cannot be used, what it lacks.
+
+    Without an instance it is the class, on which some attributes are properties.
+    """
+
+    provider: Any
+    problem: str | None
+    missing: tuple[str, ...] = ()
+
+
+def _try(cls: type, name: str, settings: Settings) -> _Attempt:
+    """Make a provider as *settings* have it."""
+    from ..client._selection import build_provider, check_provider
+
+    provider: Any = cls
+    try:
+        provider = build_provider(name, settings)
+        check_provider(provider, settings)
+        problem = provider.problem() if hasattr(provider, "problem") else None
+    except MissingKey as error:
+        return _Attempt(provider, str(error), error.variables)
+    except ConfigurationError as error:
+        return _Attempt(provider, str(error))
+    return _Attempt(provider, problem)
 
 
 def _names(provider: object, attribute: str) -> tuple[str, ...]:
@@ -186,8 +205,5 @@ def _secrets(cls: type) -> tuple[str, ...]:
         parameters = inspect.signature(cls).parameters.values()
     except ValueError:  # it is written in C
         return ()
-    return tuple(
-        one.name
-        for one in parameters
-        if one.kind in {one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY}
-    )
+    kinds = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+    return tuple(parameter.name for parameter in parameters if parameter.kind in kinds)

@@ -9,7 +9,7 @@ passages that Brave chose for models.
 """
 
 from __future__ import annotations
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
@@ -23,10 +23,12 @@ from websearch_core.errors import (
 )
 
 _FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
-_PAGES = 10
-_LONG = 2_000  # characters: longer filters do not fit into a URL
-_SNIPPET = 300  # characters of the passages that are the snippet
+_MAX_PAGES = 10
+_MAX_URL_GOGGLES = 2_000  # characters: longer filters do not fit into a URL
+_SNIPPET_LENGTH = 300  # characters of the passages that are the snippet
 _NOT_IN_CONTEXT = ("images", "page", "safe_search", "topic")
+_BAD_KEY_CODES = {"SUBSCRIPTION_TOKEN_INVALID", "SUBSCRIPTION_NOT_FOUND"}
+_CORRECTED = "brave corrected the spelling of the query: see suggestions"
 
 
 @kit.provider
@@ -64,8 +66,8 @@ class Brave:
     )
     languages: ClassVar[Mapping[str, str]] = kit.codes(
         "ar eu bn bg ca zh-hans zh-hant hr cs da nl en en-gb et fi fr gl de gu he hi "
-        "hu is it ja=jp kn ko lv lt ms "
-        "ml mr nb pl pt=pt-pt pt-pt pt-br pa ro ru sr sk sl es sv ta te th tr uk vi"
+        "hu is it ja=jp kn ko lv lt ms ml mr nb pl pt=pt-pt pt-pt pt-br pa ro ru sr sk "
+        "sl es sv ta te th tr uk vi"
     )
     about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
@@ -92,142 +94,111 @@ class Brave:
         kit.check_options(query, self)
         if self.llm_context:
             return (yield from self._search_context(query))
-        is_news = query.topic == "news"
-        limits = (
-            kit.Limits(results_per_request=50, results=500) if is_news else self.limits
+        fetch = partial(self._fetch_web, query)
+        limits = self.limits
+        if query.topic == "news":
+            fetch = partial(self._fetch_news, query)
+            limits = kit.Limits(results_per_request=50, results=500)
+        response = yield from kit.collect_pages(
+            query, self, fetch, fixed=query.page > _MAX_PAGES, limits=limits
         )
+        if query.images:
+            response = yield from self._add_images(query, response)
+        return response
 
-        def fetch(number: int, size: int) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
-            params = {
-                "count": size,
-                "offset": number or None,
-                "safesearch": query.safe_search,
-                "result_filter": None if is_news else "web",
-                "text_decorations": "false",
-                "extra_snippets": "true" if self.extra_snippets else None,
-            }
-            body = self._body(
-                (
-                    yield self._request(
-                        "news/search" if is_news else "web/search", query, params
-                    )
-                )
-            )
-            return self._parse(query, body, size)
+    def _fetch_web(
+        self, query: kit.SearchQuery, number: int, size: int
+    ) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
+        """Return a page of results, and whether there is another."""
+        params = self._page_params(query, number, size)
+        params["result_filter"] = "web"
+        body = self._decode((yield self._request("web/search", query, params)))
+        if "results" in body:
+            page = self._parse(query, body, path="results")
+        elif body.get("web") is None and body.get("type") == "search":
+            page = self._parse(query, body, items=[])  # without results, no ``web``
+        else:
+            page = self._parse(query, body, path="web.results")
+        about_query = kit.as_object(body.get("query"))
+        if about_query:  # it names ``more_results_available`` only if there are some
+            return page, bool(about_query.get("more_results_available"))
+        return page, len(page.results) >= size
 
-        found = yield from kit.collect_pages(
-            query, self, fetch, fixed=query.page > _PAGES, limits=limits
-        )
-        return (yield from self._add_images(query, found)) if query.images else found
+    def _fetch_news(
+        self, query: kit.SearchQuery, number: int, size: int
+    ) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
+        """Return a page of news, and whether there may be another."""
+        params = self._page_params(query, number, size)
+        body = self._decode((yield self._request("news/search", query, params)))
+        page = self._parse(query, body, path="results")
+        return page, len(page.results) >= size
 
-    def _request(
-        self, endpoint: str, query: kit.SearchQuery, params: dict[str, Any]
-    ) -> kit.Request:
-        parameters = {
-            "q": query.text,
-            "country": kit.find_country(query, self),
-            "search_lang": kit.find_language(query, self),
-            "freshness": kit.date_span(query, _FRESHNESS),
-            "goggles": self._goggles(query) or None,
-            **params,
+    def _page_params(
+        self, query: kit.SearchQuery, number: int, size: int
+    ) -> dict[str, Any]:
+        return {
+            "count": size,
+            "offset": number or None,
+            "safesearch": query.safe_search,
+            "text_decorations": "false",
+            "extra_snippets": "true" if self.extra_snippets else None,
         }
-        params = kit.with_extra(parameters, query)
-        if isinstance(goggles := params.get("goggles"), list):
-            params["goggles"] = _join_goggles(goggles)
-        make = (
-            kit.post_json
-            if len(str(params.get("goggles", ""))) > _LONG
-            else kit.get_json
-        )
-        return make(self, endpoint, params, headers={"Accept": "application/json"})
-
-    def _goggles(self, query: kit.SearchQuery) -> list[str]:
-        """Return the domain filters as rules of a Goggle, and that of the caller:
-        https://search.brave.com/help/goggles.
-        """
-        rules = [f"$discard,site={domain}" for domain in query.blocked_domains]
-        if query.allowed_domains:
-            rules += [
-                "$discard",
-                *(f"$boost,site={domain}" for domain in query.allowed_domains),
-            ]
-        return [*rules, self.goggles] if self.goggles else rules
 
     def _parse(
-        self, query: kit.SearchQuery, body: dict[str, Any], size: int
-    ) -> tuple[kit.SearchResponse, bool]:
-        """Return a page, and whether there is another. News are at the top; ``web`` is
-        absent if it has no results.
-        """
-        is_news = query.topic == "news"
-        is_whole = is_news or "results" in body
-        is_empty = (
-            not is_whole and body.get("web") is None and body.get("type") == "search"
-        )
-        about = kit.as_object(body.get("query"))
-        altered = kit.as_text(about.get("altered"))
-        where: dict[str, Any] = (
-            {"items": []}
-            if is_empty
-            else {"path": "results" if is_whole else "web.results"}
-        )
-        page = kit.parse_search(
-            self, query, body, **where, snippet="description", published="page_age",
-            content=partial(_passages, "extra_snippets"), markup="html",
+        self, query: kit.SearchQuery, body: dict[str, Any], **where: Any
+    ) -> kit.SearchResponse:
+        altered = kit.as_text(kit.find_value(body, "query.altered"))
+        return kit.parse_search(
+            self,
+            query,
+            body,
+            **where,
+            snippet="description",
+            published="page_age",
+            content=lambda item: _join_passages(item.get("extra_snippets")),
+            markup="html",
             suggestions=(altered,) if altered else (),
-            notes=(("brave corrected the spelling of the query: see "
-                   "suggestions"),) if altered else (),
-        )  # fmt: skip
-        # news never do, and of the web only "yes" is written out
-        says = about and not is_news
-        return page, bool(about.get("more_results_available")) if says else len(
-            page.results
-        ) >= size
+            notes=(_CORRECTED,) if altered else (),
+        )
 
     def _search_context(self, query: kit.SearchQuery) -> kit.Flow[kit.SearchResponse]:
         """https://api-dashboard.search.brave.com/app/documentation/llm-context."""
-        if unsupported := [
-            option for option in _NOT_IN_CONTEXT if option in query.requested()
-        ]:
+        requested = query.requested()
+        unsupported = [option for option in _NOT_IN_CONTEXT if option in requested]
+        if unsupported:
             message = f"brave: llm_context has no {', '.join(unsupported)}"
             raise UnsupportedOption(message, options=unsupported, provider=self.name)
         count = min(query.limit, 50)
         params = {"count": count, "maximum_number_of_urls": count}
-        body = self._body((yield self._request("llm/context", query, params)))
-        sources = kit.as_object(body.get("sources"))
-
-        def published(item: Any) -> Any:
-            """Return the second of ``["Monday, May 4, 2026", "2026-05-04", "200 days
-            ago"]``.
-            """
-            age = kit.as_object(sources.get(str(item.get("url")))).get("age")
-            return age[1] if isinstance(age, list) and len(age) > 1 else None
-
+        body = self._decode((yield self._request("llm/context", query, params)))
         items, notes = kit.take_results(body, self.name, "grounding.generic")
-        texts = partial(_passages, "snippets")
         results = kit.parse_results(
             items,
             self.name,
-            snippet=texts,
-            content=texts,
-            published=published,
+            snippet=lambda item: _join_passages(item.get("snippets")),
+            content=lambda item: _join_passages(item.get("snippets")),
+            published=partial(_find_age, kit.as_object(body.get("sources"))),
             markup="html",
         )
-        results = tuple(
-            one.model_copy(update={"snippet": one.snippet[:_SNIPPET]})
-            for one in results
-        )
+        shortened = [
+            result.model_copy(update={"snippet": result.snippet[:_SNIPPET_LENGTH]})
+            for result in results
+        ]
         return kit.SearchResponse(
-            query=query.text, results=results, provider=self.name, notes=notes, raw=body
+            query=query.text,
+            results=tuple(shortened),
+            provider=self.name,
+            notes=notes,
+            raw=body,
         )
 
     def _add_images(
-        self, query: kit.SearchQuery, found: kit.SearchResponse
+        self, query: kit.SearchQuery, response: kit.SearchResponse
     ) -> kit.Flow[kit.SearchResponse]:
-        """Add the images of another request; if it fails, a note says so, since the
-        results are paid for.
+        """Add the images of another request.
+
+        If it fails, a note says so: the results are paid for, and are kept.
         """
-        safe = "off" if query.safe_search == "off" else "strict"  # it has only these
         plain = query.without(
             "time_range",
             "after",
@@ -236,72 +207,118 @@ class Brave:
             "blocked_domains",
             "extra",
         )
-        count = min(query.limit, 200)
         params = {
-            "count": count,
-            "safesearch": safe if query.safe_search else None,
+            "count": min(query.limit, 200),
+            "safesearch": _find_image_safety(query),
             "goggles": None,
         }
         try:
-            body = self._body((yield self._request("images/search", plain, params)))
+            body = self._decode((yield self._request("images/search", plain, params)))
         except ServiceError as error:
-            return found.with_notes(
-                f"brave failed to find images ({error.code})", partial=True
-            )
-        where = ("properties.url", "thumbnail.src")  # of the image itself
+            note = f"brave failed to find images ({error.code})"
+            return response.with_notes(note, partial=True)
         images = kit.parse_images(
             body.get("results"),
-            url=where,
-            description=lambda one: kit.plain_text(one.get("title"), "html"),
+            url=("properties.url", "thumbnail.src"),
+            description=lambda item: kit.plain_text(item.get("title"), "html"),
             page_url="url",
         )
-        return found.model_copy(update={"images": images})
+        return response.model_copy(update={"images": images})
 
-    def _body(self, response: kit.Response) -> dict[str, Any]:
-        # and not its API
+    def _request(
+        self, endpoint: str, query: kit.SearchQuery, params: Mapping[str, Any]
+    ) -> kit.Request:
+        options = {
+            "q": query.text,
+            "country": kit.find_country(query, self),
+            "search_lang": kit.find_language(query, self),
+            "freshness": kit.date_span(query, _FRESHNESS),
+            "goggles": self._goggles(query) or None,
+            **params,
+        }
+        params = kit.with_extra(options, query)
+        goggles = params.get("goggles")
+        if isinstance(goggles, list):
+            params["goggles"] = _join_goggles(goggles)
+        headers = {"Accept": "application/json"}
+        if len(str(params.get("goggles", ""))) > _MAX_URL_GOGGLES:
+            return kit.post_json(self, endpoint, params, headers=headers)
+        return kit.get_json(self, endpoint, params, headers=headers)
+
+    def _goggles(self, query: kit.SearchQuery) -> list[str]:
+        """Return the domain filters as rules of a Goggle, and that of the caller.
+
+        https://search.brave.com/help/goggles.
+        """
+        rules = [f"$discard,site={domain}" for domain in query.blocked_domains]
+        if query.allowed_domains:
+            rules.append("$discard")  # all sites but these
+            rules += [f"$boost,site={domain}" for domain in query.allowed_domains]
+        if self.goggles:
+            rules.append(self.goggles)
+        return rules
+
+    def _decode(self, response: kit.Response) -> dict[str, Any]:
+        # Its API answers 403 with JSON; a page of HTML is from the firewall before it.
         is_firewall = response.status == 403 and kit.as_json(response) is None
-        return kit.decode(
-            response, self, kind=_kind, meanings={403: Blocked} if is_firewall else None
-        )
+        meanings = {403: Blocked} if is_firewall else None
+        return kit.decode(response, self, kind=_classify_error, meanings=meanings)
 
 
-def _join_goggles(goggles: list[str]) -> str | list[str]:
-    """Return all rules as one Goggle; one that is published somewhere stays on its
-    own.
+def _find_age(sources: dict[str, Any], item: Mapping[str, Any]) -> Any:
+    """Return the second of ``["Monday, May 4, 2026", "2026-05-04", "200 days ago"]``,
+    the age of the page that an item is of.
     """
-    urls = [one for one in goggles if one.startswith("https://")]
-    rules = "\n".join(one for one in goggles if one not in urls)
-    several = [*([rules] if rules else []), *urls]
-    return several[0] if len(several) == 1 else several
+    source = kit.as_object(sources.get(str(item.get("url"))))
+    age = source.get("age")
+    if isinstance(age, list) and len(age) > 1:
+        return age[1]
+    return None
 
 
-def _kind(body: Any) -> type[ServiceError] | None:
-    problem = kit.as_object(kit.as_object(body).get("error")) or next(
-        iter(kit.as_objects(kit.as_object(body).get("errors"))), {}
-    )
-    code, meta = kit.as_text(problem.get("code")), kit.as_object(problem.get("meta"))
-    if code in {
-        "SUBSCRIPTION_TOKEN_INVALID",
-        "SUBSCRIPTION_NOT_FOUND",
-    } or "subscription-token" in str(meta):
+def _find_image_safety(query: kit.SearchQuery) -> str | None:
+    """Return one of the two levels that images have."""
+    if query.safe_search is None:
+        return None
+    return "off" if query.safe_search == "off" else "strict"
+
+
+def _join_goggles(goggles: Sequence[str]) -> str | list[str]:
+    """Return all rules as one Goggle; one that is published somewhere stays apart."""
+    urls = [goggle for goggle in goggles if goggle.startswith("https://")]
+    rules = [goggle for goggle in goggles if goggle not in urls]
+    joined = list(urls)
+    if rules:
+        joined.insert(0, "\n".join(rules))
+    return joined[0] if len(joined) == 1 else joined
+
+
+def _classify_error(body: Any) -> type[ServiceError] | None:
+    problem = kit.as_object(kit.find_value(body, "error"))
+    if not problem:
+        problems = kit.as_objects(kit.find_value(body, "errors"))
+        problem = next(iter(problems), {})
+    code = kit.as_text(problem.get("code"))
+    meta = kit.as_object(problem.get("meta"))
+    if code in _BAD_KEY_CODES or "subscription-token" in str(meta):
         return AuthenticationError
-    return QuotaExhausted if code == "QUOTA_LIMITED" or _is_used_up(meta) else None
+    if code == "QUOTA_LIMITED" or _is_used_up(meta):
+        return QuotaExhausted
+    return None
 
 
-def _is_used_up(meta: dict[str, Any]) -> bool:
-    """Return whether the quota is used up; a quota of zero means that there is no
-    quota.
-    """
-    limit, current = meta.get("quota_limit"), meta.get("quota_current")
-    return isinstance(limit, int) and isinstance(current, int) and current >= limit > 0
+def _is_used_up(meta: Mapping[str, Any]) -> bool:
+    """Return whether the quota is used up. A quota of zero means that there is none."""
+    limit = meta.get("quota_limit")
+    current = meta.get("quota_current")
+    if not isinstance(limit, int) or not isinstance(current, int):
+        return False
+    return limit > 0 and current >= limit
 
 
-def _passages(key: str, item: Mapping[str, Any]) -> str | None:
+def _join_passages(passages: Any) -> str | None:
     """Return a list of passages as one text; a table is one of them, as JSON."""
-    several = item.get(key)
-    passages = (
-        [kit.plain_text(one, "html") for one in several if isinstance(one, str)]
-        if isinstance(several, list)
-        else []
-    )
-    return "\n\n".join(filter(None, passages)) or None
+    if not isinstance(passages, list):
+        return None
+    texts = [kit.plain_text(passage, "html") for passage in passages]
+    return "\n\n".join(filter(None, texts)) or None

@@ -21,11 +21,7 @@ from websearch_core import provider as kit
 from websearch_core.errors import Blocked, NeedsBrowser, UnsupportedContent
 from websearch_core.flow import Call
 from websearch_core.provider._obstacles import needs_scripts
-from websearch_core.provider._reading import (
-    complete_page,
-    parse_response,
-    prepare_parser,
-)
+from websearch_core.provider._reading import complete_page
 from websearch_core.provider._transcripts import MAX_BYTES, add_transcripts
 
 from .._browser.find import find_browser
@@ -95,26 +91,24 @@ class Browser:
 
     def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*."""
-        prepare_parser()
-        asked = url + current_call().wanted.route
+        kit.prepare_parser()
         response: kit.Response = yield kit.Request(
-            url=asked,
+            url=url + current_call().wanted.route,
             max_bytes=self.max_bytes,
             guarded=True,
             transport=self._make_renderer(),
         )
-        here = response.url or url
+        final_url = response.url or url
         kit.check_response(response, self)
         if response.media_type and response.media_type not in HTML:
-            return (yield from self._read_file(url, here))
+            return (yield from self._read_file(url, final_url))
         page: kit.Page = yield Call(self._parse, response, current_call().wanted, url)
-        page = complete_page(self, page, response, url, here)
+        page = complete_page(self, page, response, url, final_url)
         page = yield from add_transcripts(self, page, response, self._fetch_transcript)
         if not isinstance(response, Rendered):
             return page
-        return page.model_copy(
-            update={"rendered": True, "files": dict(response.files)}
-        ).with_notes(*response.notes)
+        update = {"rendered": True, "files": dict(response.files)}
+        return page.model_copy(update=update).with_notes(*response.notes)
 
     def _fetch_transcript(self, url: str) -> kit.Flow[tuple[kit.Response, str]]:
         """Request a transcript where the page says that it is, without the browser."""
@@ -123,19 +117,19 @@ class Browser:
         )
         return response, url
 
-    def _read_file(self, url: str, here: str) -> kit.Flow[kit.Page]:
+    def _read_file(self, url: str, final_url: str) -> kit.Flow[kit.Page]:
         """Read what a browser would download or show in a viewer of its own."""
         response: kit.Response = yield kit.Request(
-            url=here, max_bytes=self.max_bytes, guarded=True
+            url=final_url, max_bytes=self.max_bytes, guarded=True
         )
         kit.check_response(response, self)
         page: kit.Page = yield Call(
-            parse_response, self, response, url, here, self.max_bytes
+            kit.parse_response, self, response, url, final_url, self.max_bytes
         )
         return page
 
     def _make_renderer(self) -> Renderer:
-        wanted: dict[Capture, bool] = {
+        captures: dict[Capture, bool] = {
             "dom.html": self.dom,
             "screenshot.png": self.screenshot,
             "page.pdf": self.pdf,
@@ -144,7 +138,7 @@ class Browser:
             launch=self._make_launch(),
             max_requests=self.max_requests,
             max_traffic=self.max_traffic,
-            captures=tuple(name for name, is_wanted in wanted.items() if is_wanted),
+            captures=tuple(name for name, is_wanted in captures.items() if is_wanted),
         )
 
     def _make_launch(self) -> Launch:
@@ -157,7 +151,7 @@ class Browser:
         )
 
     def _parse(
-        self, response: kit.Response, wanted: WantedContent, asked: str
+        self, response: kit.Response, content: WantedContent, start_url: str
     ) -> kit.Page:
         """Parse the page, off the event loop."""
         from ..reading import read_page
@@ -167,10 +161,10 @@ class Browser:
             response.url,
             "text/html; charset=utf-8",
             rendered=True,
-            comments=wanted.comments,
-            reviews=wanted.reviews,
+            comments=content.comments,
+            reviews=content.reviews,
         )
-        kit.check_response(response, self, page.content, asked)
+        kit.check_response(response, self, page.content, start_url)
         if not page.content.strip():
             raise UnsupportedContent(
                 "browser read failed: the page has no text", provider=self.name

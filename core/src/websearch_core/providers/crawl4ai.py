@@ -72,20 +72,22 @@ class Crawl4ai:
         """Return why it cannot be used yet: there is neither a server nor the
         library.
         """
-        return None if self.base_url or find_spec("crawl4ai") else MISSING
+        if self.base_url or find_spec("crawl4ai"):
+            return None
+        return MISSING
 
     def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*."""
-        if problem := self.problem():
+        problem = self.problem()
+        if problem:
             raise ConfigurationError(problem)
-        response: kit.Response = (
-            yield self._ask_server(url) if self.base_url else self._ask_library(url)
-        )
+        request = self._ask_server(url) if self.base_url else self._ask_library(url)
+        response = yield request
         body = kit.decode(response, self, verb="read", kind={"anti-bot": Blocked})
         result = next(iter(kit.as_objects(body.get("results"))), None)
         if result is None:
             raise kit.unexpected_format(self.name, "read")
-        return self._page(result, url)
+        return self._parse_page(result, url)
 
     def _ask_server(self, url: str) -> kit.Request:
         run = {"cache_mode": "bypass", "page_timeout": self._milliseconds()}
@@ -109,29 +111,29 @@ class Crawl4ai:
         """Return how long the browser may take, in whole seconds, which is less than we
         wait.
         """
-        left = kit.time_left()
-        return max(1, int(left * 0.8) if isfinite(left) else _MAX_SECONDS) * 1000
+        seconds = kit.time_left()
+        if not isfinite(seconds):
+            return _MAX_SECONDS * 1000
+        return max(1, int(seconds * 0.8)) * 1000
 
-    def _page(self, result: dict[str, Any], url: str) -> kit.Page:
-        status, words = result.get("status_code"), result.get("error_message")
-        if result.get("success") is not True or (
-            isinstance(status, int) and status >= 400
-        ):
-            raise kit.page_error(self, status=status, detail=words)
-        about, versions = (
-            kit.as_object(result.get("metadata")),
-            kit.as_object(result.get("markdown")),
-        )
-        text = (
-            versions.get("fit_markdown")
-            if self.content == "fit"
-            else versions.get("raw_markdown")
-        )
-        cut = result.get("truncated") is True
+    def _parse_page(self, result: dict[str, Any], url: str) -> kit.Page:
+        status = result.get("status_code")
+        if not isinstance(status, int):
+            status = None
+        is_failure = status is not None and status >= 400
+        if result.get("success") is not True or is_failure:
+            raise kit.page_error(
+                self,
+                status=result.get("status_code"),
+                detail=result.get("error_message"),
+            )
+        about = kit.as_object(result.get("metadata"))
+        is_cut = result.get("truncated") is True
+        note = f"crawl4ai: the page is longer than {self.max_length} characters"
         return kit.parse_page(
             self,
             url,
-            text or versions.get("raw_markdown"),
+            self._find_text(kit.as_object(result.get("markdown"))),
             title=about.get("title") or about.get("og:title"),
             final_url=result.get("redirected_url"),
             description=about.get("description") or about.get("og:description"),
@@ -139,22 +141,23 @@ class Crawl4ai:
             published=about.get("article:published_time"),
             modified=about.get("article:modified_time"),
             site_name=about.get("og:site_name"),
-            links=_links(result.get("links")),
+            links=_find_links(result.get("links")),
             rendered=True,
-            status=status if isinstance(status, int) else None,
-            truncated=cut,
-            notes=(f"crawl4ai: the page is longer than {self.max_length} characters",)
-            if cut
-            else (),
+            status=status,
+            truncated=is_cut,
+            notes=(note,) if is_cut else (),
         )
 
+    def _find_text(self, versions: dict[str, Any]) -> Any:
+        """Return the main part of the page, if that is asked for and it has one, or all
+        of it.
+        """
+        main_part = versions.get("fit_markdown") if self.content == "fit" else None
+        return main_part or versions.get("raw_markdown")
 
-def _links(value: Any) -> tuple[str, ...]:
-    groups = kit.as_object(value)
-    return kit.as_links(
-        [
-            one.get("href")
-            for name in ("internal", "external")
-            for one in kit.as_objects(groups.get(name))
-        ]
-    )
+
+def _find_links(groups: Any) -> tuple[str, ...]:
+    links = []
+    for group in ("internal", "external"):
+        links += kit.as_objects(kit.find_value(groups, group))
+    return kit.as_links([link.get("href") for link in links])

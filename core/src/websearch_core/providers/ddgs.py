@@ -11,7 +11,7 @@ support all of them. For more than a few searches, use a service made for progra
 """
 
 from __future__ import annotations
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
@@ -22,6 +22,7 @@ from pydantic import AfterValidator, Field, SecretStr
 from websearch_core import errors
 from websearch_core import provider as kit
 from websearch_core.flow import Call
+from websearch_core.models import Image
 
 _MISSING = "ddgs needs the package ddgs: pip install 'websearch-core[ddgs]'"
 # The engines of the library that know an option, by the kind of search.
@@ -29,10 +30,17 @@ _KNOW: Mapping[str, Mapping[str, frozenset[str]]] = MappingProxyType({
     "text": {
         "time_range": frozenset({"duckduckgo", "brave", "yahoo", "startpage"}),
         "safe_search": frozenset({"brave", "startpage"}),
-        "region": frozenset({"duckduckgo", "brave", "startpage", "mojeek", "wikipedia"}),
+        "region": frozenset(
+            {"duckduckgo", "brave", "startpage", "mojeek", "wikipedia"}
+        ),
         "domains": frozenset({"duckduckgo", "brave", "yahoo", "startpage", "mojeek"}),
     },
-    "images": dict.fromkeys(("time_range", "safe_search", "region", "domains"), frozenset({"duckduckgo"})),
+    "images": {
+        "time_range": frozenset({"duckduckgo"}),
+        "safe_search": frozenset({"duckduckgo"}),
+        "region": frozenset({"duckduckgo"}),
+        "domains": frozenset({"duckduckgo"}),
+    },
     "news": {
         "time_range": frozenset({"duckduckgo", "yahoo"}),
         "safe_search": frozenset({"duckduckgo"}),
@@ -40,6 +48,7 @@ _KNOW: Mapping[str, Mapping[str, frozenset[str]]] = MappingProxyType({
         "domains": frozenset({"bing", "duckduckgo", "yahoo"}),
     },
 })  # fmt: skip
+_ALL = {"auto", "all"}  # the library chooses
 _SAFE_SEARCH = {"off": "off", "moderate": "moderate", "strict": "on"}
 _MAX_PAGES = 5
 
@@ -96,75 +105,93 @@ class Ddgs:
         kit.check_options(query, self)
         kind = "news" if query.topic == "news" else "text"
         fields = {
-            "region": _region(query),
+            "region": _choose_region(query),
             "safesearch": _SAFE_SEARCH.get(query.safe_search or ""),
             "timelimit": query.time_range and query.time_range[0],
-            "backend": self._engines(query, kind, self.backend),
+            "backend": self._choose_engines(query, kind, self.backend),
         }
         options = kit.with_extra(fields, query)
-        images = kit.parse_images(())
+        images: tuple[Image, ...] = ()
         if query.images:
-            more = {
-                "backend": self._engines(query, "images", "auto"),
-                "max_results": query.limit,
-            }
-            found = yield from self._ask("images", query, {**options, **more})
-            images = kit.parse_images(
-                found, url="image", description="title", page_url="url"
-            )[: query.limit]
-
+            images = yield from self._search_images(query, options)
         skip = (query.page - 1) * query.limit
 
         def fetch(number: int) -> kit.Flow[tuple[kit.SearchResponse, int | None]]:
-            items = yield from self._ask(
-                kind,
-                query,
-                {**options, "page": number, "max_results": skip + query.limit},
-            )
-            page = kit.parse_search(
-                self, query, items, items, url="url" if kind == "news" else "href",
-                snippet="body", published="date",
-                author="source" if kind == "news" else lambda _: None, images=images,
-            )  # fmt: skip
-            return page, number + 1 if page.results else None
+            more = {"page": number, "max_results": skip + query.limit}
+            items = yield from self._ask(kind, query, options | more)
+            page = self._parse(query, kind, items, images)
+            following = number + 1 if page.results else None
+            return page, following
 
-        answer = yield from kit.follow_pages(
+        response = yield from kit.follow_pages(
             query, self, fetch, 1, max_pages=_MAX_PAGES, skip=skip
         )
-        if not answer.results:
-            unsure = "ddgs cannot tell nothing found from engines that refuse to answer"
-            return answer.with_notes(unsure, partial=True)
-        return answer
+        if response.results:
+            return response
+        note = "ddgs cannot tell nothing found from engines that refuse to answer"
+        return response.with_notes(note, partial=True)
 
-    def _engines(self, query: kit.SearchQuery, kind: str, backend: str) -> str:
+    def _search_images(
+        self, query: kit.SearchQuery, options: dict[str, Any]
+    ) -> kit.Flow[tuple[Image, ...]]:
+        engines = self._choose_engines(query, "images", "auto")
+        more = {"backend": engines, "max_results": query.limit}
+        items = yield from self._ask("images", query, options | more)
+        images = kit.parse_images(
+            items, url="image", description="title", page_url="url"
+        )
+        return images[: query.limit]
+
+    def _parse(
+        self,
+        query: kit.SearchQuery,
+        kind: str,
+        items: list[dict[str, Any]],
+        images: tuple[Image, ...],
+    ) -> kit.SearchResponse:
+        fields: dict[str, Any] = {"url": "href"}
+        if kind == "news":
+            fields = {"url": "url", "author": "source"}
+        return kit.parse_search(
+            self,
+            query,
+            items,
+            items,
+            **fields,
+            snippet="body",
+            published="date",
+            images=images,
+        )
+
+    def _choose_engines(self, query: kit.SearchQuery, kind: str, backend: str) -> str:
         """Return the engines for *query*: those of *backend* that know all of its
         options.
         """
-        asked = {
+        needs = {
             "time_range": query.time_range,
             "safe_search": query.safe_search,
             "region": query.country or query.language,
             "domains": query.allowed_domains or query.blocked_domains,
         }
-        able = [_KNOW[kind][name] for name, value in asked.items() if value]
+        able = [_KNOW[kind][name] for name, value in needs.items() if value]
         if not able:
             return backend
-        named = {name.strip() for name in backend.split(",")}
-        left = frozenset.intersection(*able)
-        left = left if named & {"auto", "all"} else left & named
-        if not left:
+        engines = frozenset.intersection(*able)
+        names = _split(backend)
+        if names.isdisjoint(_ALL):
+            engines &= names
+        if not engines:
             options = sorted(query.requested() & self.options)
             message = "ddgs: none of its engines knows all of these options"
             raise errors.UnsupportedOption(message, options=options, provider=self.name)
-        return ",".join(sorted(left))
+        return ",".join(sorted(engines))
 
     def _ask(
         self, kind: str, query: kit.SearchQuery, options: dict[str, Any]
     ) -> kit.Flow[list[dict[str, Any]]]:
-        found: list[dict[str, Any]] = yield Call(
-            self._search, kind, kit.with_sites(query), options
-        )
-        return found
+        words = kit.with_sites(query)
+        items: list[dict[str, Any]] = yield Call(self._search, kind, words, options)
+        return items
 
     def _search(
         self, kind: str, words: str, options: dict[str, Any]
@@ -176,7 +203,9 @@ class Ddgs:
         password of the proxy.
         """
         try:
-            from ddgs import DDGS  # pyright: ignore[reportAttributeAccessIssue, reportMissingImports] - not installed
+            from ddgs import (  # pyright: ignore[reportMissingImports] - not installed
+                DDGS,  # pyright: ignore[reportAttributeAccessIssue]
+            )
             from ddgs.engines import ENGINES  # pyright: ignore[reportMissingImports]
             from ddgs.exceptions import (  # pyright: ignore[reportMissingImports]
                 DDGSException,
@@ -186,22 +215,12 @@ class Ddgs:
             from primp import BuilderError  # pyright: ignore[reportMissingImports]
         except ImportError as error:
             raise errors.ConfigurationError(_MISSING) from error
-        known = ENGINES.get(kind, {})
-        named = {
-            name.strip() for name in str(options.get("backend", "auto")).split(",")
-        }
-        # the library would use all engines instead
-        if unknown := sorted(named - {"auto", "all", *known}):
-            raise errors.ConfigurationError(
-                f"ddgs has no engine {', '.join(unknown)} for this; it has "
-                f"{', '.join(sorted(known))}"
-            )
+        _check_engines(str(options.get("backend", "auto")), ENGINES.get(kind, {}))
         proxy = self.proxy.get_secret_value() if self.proxy else None
         verify = str(self.ca_file) if self.ca_file else True
         try:
-            found: list[dict[str, Any]] = getattr(
-                DDGS(proxy=proxy, timeout=self.timeout, verify=verify), kind
-            )(words, **options)
+            library = DDGS(proxy=proxy, timeout=self.timeout, verify=verify)
+            items: list[dict[str, Any]] = getattr(library, kind)(words, **options)
         except TimeoutException as error:
             raise self._error(errors.TimedOut, error) from None
         except RatelimitException as error:
@@ -216,7 +235,7 @@ class Ddgs:
             ) from None
         except Exception as error:  # noqa: BLE001 - the engines parse pages that change
             raise self._error(errors.Unavailable, type(error).__name__) from None
-        return found
+        return items
 
     def _error(
         self, kind: type[errors.ServiceError], words: object
@@ -228,7 +247,23 @@ class Ddgs:
         return error
 
 
-def _region(query: kit.SearchQuery) -> str | None:
+def _split(backend: str) -> set[str]:
+    return {name.strip() for name in backend.split(",")}
+
+
+def _check_engines(backend: str, engines: Iterable[str]) -> None:
+    """Refuse engines that the library does not have: it would use all others
+    instead.
+    """
+    unknown = sorted(_split(backend) - _ALL - set(engines))
+    if unknown:
+        raise errors.ConfigurationError(
+            f"ddgs has no engine {', '.join(unknown)} for this; it has "
+            f"{', '.join(sorted(engines))}"
+        )
+
+
+def _choose_region(query: kit.SearchQuery) -> str | None:
     """Return the region as the library writes it: ``uk-en``; it has no language or
     country alone.
     """
@@ -241,5 +276,6 @@ def _region(query: kit.SearchQuery) -> str | None:
             options=[option],
             provider=Ddgs.name,
         )
-    country = {"GB": "uk"}.get(query.country, query.country.lower())
-    return f"{country}-{query.language.partition('-')[0].lower()}"
+    country = "uk" if query.country == "GB" else query.country.lower()
+    language, *_ = query.language.split("-")
+    return f"{country}-{language.lower()}"

@@ -40,7 +40,6 @@ from websearch_core._text.media_types import HTML, MARKDOWN
 from websearch_core._text.urls import Origin, find_origin
 from websearch_core.flow import Call
 from websearch_core.provider._obstacles import find_stub, needs_scripts, says_the_same
-from websearch_core.provider._reading import prepare_parser
 from websearch_core.provider._transcripts import MAX_BYTES, add_transcripts
 
 _REDIRECTS = {301, 302, 303, 307, 308}
@@ -61,6 +60,11 @@ _REFRESH = re.compile(rb"http-equiv\s*+=\s*+(?:[\"']\s*+)?refresh")
 _MAX_GOODBYE = 300
 _MAX_GOODBYE_SIZE = 100_000  # bytes of its HTML
 _LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_ALTERNATE = "this is the Markdown that the page names as its alternate"
+_UNUSABLE_ALTERNATE = (
+    "the Markdown that the page names could not be used: this is its HTML"
+)
 _SILENT = "the page has no content without running its scripts; try another source"
 _MARKDOWN_FILE = re.compile(r"\.(?:mdx?|markdown|qmd|txt)\Z", re.IGNORECASE)
 
@@ -118,159 +122,154 @@ class Direct:
     def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the page at *url*."""
         with scope(parsing=Parsing(self.isolate, self.processes)):
-            prepare_parser()
-            return (yield from self._read_first(url))
+            kit.prepare_parser()
+            return (yield from self._read(url))
 
-    def _read_first(self, url: str) -> kit.Flow[kit.Page]:
+    def _read(self, url: str) -> kit.Flow[kit.Page]:
         if not self.prefer_markdown or current_call().wanted.menus:
-            return (yield from self._read(url, _HTML_FIRST))
-        response, here = yield from self._fetch(url, _MARKDOWN_FIRST)
+            return (yield from self._read_html(url))
+        response, final_url = yield from self._fetch(url, _MARKDOWN_FIRST)
         if response.media_type in MARKDOWN or response.status in _REFUSED:
-            return (yield from self._markdown(response, url, here))
-        return (yield from self._html(response, url, here))
+            return (yield from self._take_markdown(response, url, final_url))
+        return (yield from self._take_html(response, url, final_url))
 
-    def _read(self, url: str, accept: str) -> kit.Flow[kit.Page]:
-        response, here = yield from self._fetch(url, accept)
-        return (yield from self._html(response, url, here))
+    def _read_html(self, url: str) -> kit.Flow[kit.Page]:
+        response, final_url = yield from self._fetch(url, _HTML_FIRST)
+        return (yield from self._take_html(response, url, final_url))
 
-    def _markdown(
-        self, response: kit.Response, url: str, here: str
+    def _take_markdown(
+        self, response: kit.Response, url: str, final_url: str
     ) -> kit.Flow[kit.Page]:
         """Return the Markdown that the site offers; if it does not say what the page
         says, ask for HTML instead.
         """
         page: kit.Page | None = None
         try:
-            page = yield from self._page(response, url, here)
-            stub = find_stub(page.title, page.content)
+            page = yield from self._parse_later(response, url, final_url)
+            problem = find_stub(page.title, page.content)
         except errors.ServiceError:
             if response.status in _NO_PAGE:
                 raise
-            stub = "cannot be read"
-        if page and (not stub or _MARKDOWN_FILE.search(urlsplit(here).path)):
+            problem = "cannot be read"
+        if _MARKDOWN_FILE.search(urlsplit(final_url).path):
+            problem = None  # a short file of Markdown is all that there is
+        if page and problem is None:
             return page
         try:
-            other: kit.Page = yield from self._read(url, _HTML_FIRST)
+            html_page: kit.Page = yield from self._read_html(url)
         except errors.ServiceError:
             # but something, and the HTML not even that
-            if page and stub == "says next to nothing":
+            if page and problem == "says next to nothing":
                 return page
             raise
-        if other.media_type in MARKDOWN or response.status in _REFUSED:
-            return other
-        return other.with_notes(
-            f"the Markdown that the site offers {stub}: this is its HTML"
+        if html_page.media_type in MARKDOWN or response.status in _REFUSED:
+            return html_page
+        return html_page.with_notes(
+            f"the Markdown that the site offers {problem}: this is its HTML"
         )
 
-    def _html(self, response: kit.Response, url: str, here: str) -> kit.Flow[kit.Page]:
+    def _take_html(
+        self, response: kit.Response, url: str, final_url: str
+    ) -> kit.Flow[kit.Page]:
         """Return the page with its transcripts, or the Markdown that it names as its
         alternate.
         """
-        page: kit.Page = yield from self._page_or_alternate(response, url, here)
+        page: kit.Page = yield from self._choose_version(response, url, final_url)
         return (
             yield from add_transcripts(self, page, response, self._fetch_transcript)
         )
 
     def _fetch_transcript(self, url: str) -> kit.Flow[tuple[kit.Response, str]]:
-        return (yield from self._fetch(url, _ANY, most=min(self.max_bytes, MAX_BYTES)))
+        max_bytes = min(self.max_bytes, MAX_BYTES)
+        return (yield from self._fetch(url, _ANY, max_bytes=max_bytes))
 
-    def _page_or_alternate(
-        self, response: kit.Response, url: str, here: str
+    def _choose_version(
+        self, response: kit.Response, url: str, final_url: str
     ) -> kit.Flow[kit.Page]:
         """Return the page, or the Markdown that it names as its alternate, if that says
         what the page says.
         """
-        there: str | None = yield from self._find_alternate(response, here)
-        if not there:
-            return (yield from self._page(response, url, here))
-        page: kit.Page | errors.NeedsBrowser
+        alternate: str | None = yield from self._find_alternate(response, final_url)
+        if not alternate:
+            return (yield from self._parse_later(response, url, final_url))
+        page: kit.Page | None = None
+        problem: errors.NeedsBrowser | None = None
         try:
-            page = yield from self._page(response, url, here)
+            page = yield from self._parse_later(response, url, final_url)
         except errors.NeedsBrowser as error:
-            page = error
-        markdown = yield from self._alternate(there)
-        if isinstance(page, errors.NeedsBrowser):
+            problem = error
+        markdown: kit.Page | None = yield from self._read_alternate(alternate)
+        if page is None:  # there is nothing to compare with
             if markdown is None:
-                raise page
-            page = kit.Page(url=url, final_url=here)
-        elif markdown is None or not (
-            yield Call(says_the_same, markdown.content, page.content)
-        ):
-            return page.with_notes(
-                "the Markdown that the page names could not be used: this is its HTML"
+                assert problem is not None
+                raise problem
+            page = kit.Page(url=url, final_url=final_url)
+        else:
+            is_same = markdown is not None and (
+                yield Call(says_the_same, markdown.content, page.content)
             )
-        known = {name: fact for name in _FACTS if (fact := getattr(page, name))}
-        markdown = markdown.model_copy(update={"url": url, "final_url": here, **known})
-        return markdown.with_notes(
-            "this is the Markdown that the page names as its alternate"
-        )
+            if markdown is None or not is_same:
+                return page.with_notes(_UNUSABLE_ALTERNATE)
+        facts = {name: getattr(page, name) for name in _FACTS}
+        update = {name: value for name, value in facts.items() if value}
+        update |= {"url": url, "final_url": final_url}
+        return markdown.model_copy(update=update).with_notes(_ALTERNATE)
 
     def _find_alternate(
-        self, response: kit.Response, here: str
+        self, response: kit.Response, final_url: str
     ) -> kit.Flow[str | None]:
-        if (
-            not self.follow_alternates
-            or response.status >= 300
-            or response.media_type not in {"", *HTML}
-        ):
+        if not self.follow_alternates or current_call().wanted.menus:
             return None
-        if current_call().wanted.menus or (
-            b"markdown" not in response.content and "link" not in response.headers
-        ):
+        if response.status >= 300 or response.media_type not in {"", *HTML}:
             return None
-        found: str | None = yield Call(_parse_links, response, here)
-        return found
+        if b"markdown" not in response.content and "link" not in response.headers:
+            return None
+        alternate: str | None = yield Call(_find_alternate, response, final_url)
+        return alternate
 
-    def _alternate(self, there: str) -> kit.Flow[kit.Page | None]:
-        """Return the Markdown at *there*, or None if that says nothing; in at most half
+    def _read_alternate(self, url: str) -> kit.Flow[kit.Page | None]:
+        """Return the Markdown at *url*, or None if that says nothing; in at most half
         of the time left.
         """
         try:
             with time_limit(kit.time_left() / 2):
-                response, final = yield from self._fetch(
-                    there, _MARKDOWN_FIRST, origin=find_origin(there)
+                response, final_url = yield from self._fetch(
+                    url, _MARKDOWN_FIRST, origin=find_origin(url)
                 )
-                # the page says that it is Markdown
-                if response.media_type == "text/plain":
-                    kind = (
-                        response.headers["content-type"]
-                        .lower()
-                        .replace("plain", "markdown", 1)
-                    )
-                    response = replace(
-                        response, headers={**response.headers, "content-type": kind}
-                    )
-                page: kit.Page = yield from self._page(response, there, final)
+                page: kit.Page = yield from self._parse_later(
+                    _as_markdown(response), url, final_url
+                )
         except (errors.ServiceError, errors.UnsafeURL, errors.DisallowedByRobots):
             return None
-        is_text = page.media_type in {"text/plain", *MARKDOWN}
-        return page if is_text and not find_stub(page.title, page.content) else None
+        if page.media_type not in {"text/plain", *MARKDOWN}:
+            return None
+        return None if find_stub(page.title, page.content) else page
 
     def _fetch(
         self,
         url: str,
         accept: str,
         origin: Origin | None = None,
-        most: int | None = None,
+        max_bytes: int | None = None,
     ) -> kit.Flow[tuple[kit.Response, str]]:
-        """Fetch *url*, and return the response with the URL that redirects led to,
-        within *origin* if it is given.
+        """Fetch *url*, and return the response with the URL that redirects led to;
+        these stay within *origin*, if there is one.
         """
-        here, headers = url, {"Accept": accept, "Accept-Language": "en;q=0.8,*;q=0.5"}
+        headers = {"Accept": accept, "Accept-Language": "en;q=0.8,*;q=0.5"}
         if self.user_agent:
             headers["User-Agent"] = self.user_agent
         for _ in range(self.max_redirects + 1):
             response: kit.Response = yield kit.Request(
-                url=here,
+                url=url,
                 headers=headers,
-                max_bytes=most or self.max_bytes,
+                max_bytes=max_bytes or self.max_bytes,
                 guarded=True,
             )
-            there: str | None = yield from self._find_next(response, here)
-            if there is None:
-                return response, here
-            here = there
-            if origin and find_origin(here) != origin:
+            target: str | None = yield from self._find_next(response, url)
+            if target is None:
+                return response, url
+            url = target
+            if origin and find_origin(url) != origin:
                 raise errors.UnsafeURL(
                     "the Markdown of the page redirects to another site"
                 )
@@ -279,14 +278,14 @@ class Direct:
             provider=self.name,
         )
 
-    def _find_next(self, response: kit.Response, here: str) -> kit.Flow[str | None]:
+    def _find_next(self, response: kit.Response, url: str) -> kit.Flow[str | None]:
         """Return where the response leads, by its status or by a page that does nothing
         else; None if nowhere.
         """
-        there: str | None
+        target: str | None
         if response.status in _REDIRECTS:
-            there = response.headers.get("location", "")
-            if not there:
+            target = response.headers.get("location", "")
+            if not target:
                 raise kit.error_for(
                     response,
                     self,
@@ -294,62 +293,58 @@ class Direct:
                     hint="a redirect that leads nowhere",
                     kind=errors.BadResponse,
                 )
-        elif not _may_send_on(response):
-            return None
+        elif _may_send_on(response):
+            target = yield Call(
+                self._parse_refresh, response, url, current_call().wanted
+            )
         else:
-            there = yield Call(
-                self._parse_refresh, response, here, current_call().wanted
-            )
-        return self._follow(there, here) if there else None
+            return None
+        return self._resolve(target, url) if target else None
 
-    def _follow(self, location: str, here: str) -> str:
+    def _resolve(self, location: str, url: str) -> str:
+        """Return the URL that a redirect from *url* leads to."""
         try:
-            there = (
-                location
-                if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", location)
-                else urljoin(here, location)
-            )
-            downgrade = (
-                urlsplit(here).scheme == "https" and urlsplit(there).scheme == "http"
-            )
+            target = location if _SCHEME.match(location) else urljoin(url, location)
+            schemes = (urlsplit(url).scheme, urlsplit(target).scheme)
         except ValueError as error:  # such as //[ and http://[
             raise errors.UnsafeURL(
                 "the page redirects to something that is not a URL"
             ) from error
-        if downgrade and not self.allow_downgrade:
+        if schemes == ("https", "http") and not self.allow_downgrade:
             raise errors.UnsafeURL("the page redirects from https to http")
-        return there
+        return target
 
-    def _page(self, response: kit.Response, url: str, here: str) -> kit.Flow[kit.Page]:
-        page: kit.Page = yield Call(
-            self._parse, response, url, here, current_call().wanted
-        )
-        return page
-
-    def _parse(
-        self, response: kit.Response, url: str, here: str, wanted: WantedContent
-    ) -> kit.Page:
+    def _parse_later(
+        self, response: kit.Response, url: str, final_url: str
+    ) -> kit.Flow[kit.Page]:
         """Parse the page, off the event loop: a long one is searched for marks of
         challenges, too.
         """
+        content = current_call().wanted
+        page: kit.Page = yield Call(self._parse, response, url, final_url, content)
+        return page
+
+    def _parse(
+        self, response: kit.Response, url: str, final_url: str, content: WantedContent
+    ) -> kit.Page:
         kit.check_response(response, self)
         page = kit.parse_response(
             self,
             response,
             url,
-            here,
+            final_url,
             self.max_bytes,
-            links=wanted.links or self.links,
-            comments=wanted.comments or self.comments,
-            reviews=wanted.reviews or self.reviews,
-            followed=wanted.menus,
+            links=content.links or self.links,
+            comments=content.comments or self.comments,
+            reviews=content.reviews or self.reviews,
+            followed=content.menus,
         )
         if page.media_type in HTML:
-            self._check_obstacles(response, page, url, wanted.route)
+            self._check_obstacles(response, page, url, content.route)
         return page
 
     def _parse_refresh(
-        self, response: kit.Response, url: str, wanted: WantedContent
+        self, response: kit.Response, url: str, content: WantedContent
     ) -> str | None:
         """Return where the page sends its visitors within seconds, if it has nothing
         else to say.
@@ -357,7 +352,7 @@ class Direct:
         from ..reading import find_refresh
 
         try:
-            text = self._parse(response, url, url, wanted).content
+            text = self._parse(response, url, url, content).content
         except (errors.NeedsBrowser, errors.UnsupportedContent):
             text = ""
         except errors.ServiceError:
@@ -368,10 +363,10 @@ class Direct:
         return find_refresh(response.content, url, response.headers.get("content-type"))
 
     def _check_obstacles(
-        self, response: kit.Response, page: kit.Page, asked: str, route: str
+        self, response: kit.Response, page: kit.Page, start_url: str, route: str
     ) -> None:
         """Raise what keeps a page that came without an error from being content."""
-        kit.check_response(response, self, page.content, asked)
+        kit.check_response(response, self, page.content, start_url)
         if not response.content.strip():
             raise errors.UnsupportedContent(
                 "direct read failed: the page is empty", provider=self.name
@@ -384,24 +379,33 @@ class Direct:
             )
 
 
+def _as_markdown(response: kit.Response) -> kit.Response:
+    """Return *response*, of which a page says that it is Markdown: many servers call
+    that plain text.
+    """
+    if response.media_type != "text/plain":
+        return response
+    stated_type = response.headers["content-type"].lower()
+    content_type = stated_type.replace("plain", "markdown", 1)
+    return replace(response, headers={**response.headers, "content-type": content_type})
+
+
 def _may_send_on(response: kit.Response) -> bool:
     """Return whether the response may be a page that only leads elsewhere; quick, and
     rarely wrong.
     """
-    if (
-        response.status >= 300
-        or response.media_type not in {"", *HTML}
-        or len(response.content) > _MAX_GOODBYE_SIZE
-    ):
+    if response.status >= 300 or response.media_type not in {"", *HTML}:
+        return False
+    if len(response.content) > _MAX_GOODBYE_SIZE:
         return False
     source = response.content.replace(b"\x00", b"").lower()
     return b"refresh" in source and _REFRESH.search(source) is not None
 
 
-def _parse_links(response: kit.Response, here: str) -> str | None:
+def _find_alternate(response: kit.Response, url: str) -> str | None:
     from ..reading import find_markdown_alternate
 
     headers = response.headers
     return find_markdown_alternate(
-        response.content, here, headers.get("content-type"), headers.get("link", "")
+        response.content, url, headers.get("content-type"), headers.get("link", "")
     )

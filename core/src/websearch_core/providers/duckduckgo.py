@@ -11,7 +11,7 @@ there. Advertisements are dropped.
 
 from __future__ import annotations
 import re
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -19,6 +19,8 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from websearch_core import provider as kit
 from websearch_core.errors import Blocked, ServiceError, UnsupportedOption
 from websearch_core.flow import Sleep
+
+_Form: TypeAlias = dict[str, str]
 
 _TIME = {"day": "d", "week": "w", "month": "m", "year": "y"}
 _SAFE_SEARCH = {"off": "-2", "moderate": "-1", "strict": "1"}
@@ -45,6 +47,7 @@ _ROWS = (
     ".web-result:not(.result--ad), "
     ".result:not(.result--ad):not(.web-result):has(.result__a)"
 )
+_LINK = re.compile(r"<a\b(?:[^<]|<(?!a\b))*?</a>")
 # answers about the program that asks
 _ABOUT_YOU = re.compile("Your IP address is|Your user agent:|URL Decoded:")
 _CHALLENGE = re.compile(rb"challenge-form|anomaly-modal|anomaly\.js")
@@ -100,25 +103,10 @@ class DuckDuckGo:
         kit.check_options(query, self)
         first = self._form(query)
 
-        def fetch(
-            form: dict[str, str],
-        ) -> kit.Flow[tuple[kit.SearchResponse, dict[str, str] | None]]:
+        def fetch(form: _Form) -> kit.Flow[tuple[kit.SearchResponse, _Form | None]]:
             if form is not first:
                 yield Sleep(self.pause)
-            headers = {"Referer": f"{self.base_url}/", **_HEADERS}
-            answer = yield kit.Request(
-                method="POST", url=f"{self.base_url}/html/", form=form, headers=headers
-            )
-            tree = self._tree(answer)
-            response = kit.SearchResponse(
-                query=query.text,
-                results=_results(tree),
-                provider=self.name,
-                answer=_abstract(tree),
-                suggestions=_corrections(tree, query),
-                raw=answer.content.decode("utf-8", "replace"),
-            )
-            return response, _next_form(tree)
+            return (yield from self._fetch(query, form))
 
         skip = (query.page - 1) * query.limit
         return (
@@ -127,21 +115,42 @@ class DuckDuckGo:
             )
         )
 
-    def _form(self, query: kit.SearchQuery) -> dict[str, str]:
+    def _fetch(
+        self, query: kit.SearchQuery, form: _Form
+    ) -> kit.Flow[tuple[kit.SearchResponse, _Form | None]]:
+        """Return a page of results, and the form for the next."""
+        answer = yield kit.Request(
+            method="POST",
+            url=f"{self.base_url}/html/",
+            form=form,
+            headers={"Referer": f"{self.base_url}/", **_HEADERS},
+        )
+        tree = self._parse(answer)
+        response = kit.SearchResponse(
+            query=query.text,
+            results=_find_results(tree),
+            provider=self.name,
+            answer=_find_abstract(tree),
+            suggestions=_find_corrections(tree, query),
+            raw=answer.content.decode("utf-8", "replace"),
+        )
+        return response, _find_next_form(tree)
+
+    def _form(self, query: kit.SearchQuery) -> _Form:
         # a !bang would redirect to another site
         words = kit.quote_commands(kit.with_sites(query), "!")
         kit.check_length(words, self)
         form = {
             "q": words,
             "b": "",
-            "kl": _region(query),
+            "kl": _choose_region(query),
             "df": kit.date_span(query, _TIME, sign="..") or "",
         }
         if query.safe_search:
             form["kp"] = _SAFE_SEARCH[query.safe_search]
         return kit.with_extra(form, query)
 
-    def _tree(self, response: kit.Response) -> LexborHTMLParser:
+    def _parse(self, response: kit.Response) -> LexborHTMLParser:
         if _CHALLENGE.search(response.content):
             raise kit.error_for(
                 response,
@@ -151,124 +160,121 @@ class DuckDuckGo:
             )
         if response.status != 200:
             raise kit.error_for(response, self, meanings=_MEANINGS)
-        # invalid bytes fail only when read
+        # the parser reads invalid bytes, and fails when their text is taken
         tree = LexborHTMLParser(response.content.decode("utf-8", "replace"))
-        has_results = any(row.css_first(".result__a") for row in tree.css(_ROWS))
-        if (
-            not has_results
-            and b"No  results" not in response.content
-            and not tree.css(".no-results")
-        ):
-            raise kit.unexpected_format(self.name)
-        return tree
+        if any(row.css_first(".result__a") for row in tree.css(_ROWS)):
+            return tree
+        if b"No  results" in response.content or tree.css(".no-results"):
+            return tree
+        raise kit.unexpected_format(self.name)
 
 
-def _results(tree: LexborHTMLParser) -> tuple[kit.SearchResult, ...]:
-    rows = [
-        {
-            "title": _html(row.css_first(".result__a")),
-            "url": _target(row.css_first(".result__a")),
-            "snippet": _html(row.css_first(".result__snippet")),
-            "published": _date(row.css_first(".result__extras__url")),
+def _find_results(tree: LexborHTMLParser) -> tuple[kit.SearchResult, ...]:
+    items = []
+    for row in tree.css(_ROWS):
+        link = row.css_first(".result__a")
+        item = {
+            "title": _take_html(link),
+            "url": _find_target(link),
+            "snippet": _take_html(row.css_first(".result__snippet")),
+            "published": _find_date(row.css_first(".result__extras__url")),
         }
-        for row in tree.css(_ROWS)
-    ]
-    return kit.parse_results(
-        [row for row in rows if row["url"]], DuckDuckGo.name, markup="html"
-    )
+        if item["url"]:
+            items.append(item)
+    return kit.parse_results(items, DuckDuckGo.name, markup="html")
 
 
-def _html(node: LexborNode | None) -> str:
-    return (node.inner_html or "") if node is not None else ""
+def _take_html(node: LexborNode | None) -> str:
+    if node is None:
+        return ""
+    return node.inner_html or ""
 
 
-def _target(link: LexborNode | None) -> str | None:
+def _find_target(link: LexborNode | None) -> str | None:
     """Return the target of a link, direct or in the ``uddg`` of a redirect; None for an
     advertisement.
     """
-    href = (link.attributes.get("href") or "") if link is not None else ""
+    address = link.attributes.get("href") if link is not None else None
+    if not address:
+        return None
     try:
-        url = urljoin("https://duckduckgo.com/", href)
+        url = urljoin("https://duckduckgo.com/", address)
         parts = urlsplit(url)
-        if parts.path == "/l/" and (targets := parse_qs(parts.query).get("uddg")):
+        targets = parse_qs(parts.query).get("uddg")
+        if parts.path == "/l/" and targets:
             url = targets[0]
             parts = urlsplit(url)
     except ValueError:  # such as //[: one bad link must not lose the other results
         return None
     is_own = f".{parts.hostname}".endswith(".duckduckgo.com")
-    return None if not href or (is_own and parts.path in {"/l/", "/y.js"}) else url
+    if is_own and parts.path in {"/l/", "/y.js"}:
+        return None
+    return url
 
 
-def _date(extras: LexborNode | None) -> str | None:
-    stamp = (
-        re.search(r"\d{4}-\d\d-\d\dT[\d:.]+", extras.text())
-        if extras is not None
-        else None
-    )
+def _find_date(extras: LexborNode | None) -> str | None:
+    if extras is None:
+        return None
+    stamp = re.search(r"\d{4}-\d\d-\d\dT[\d:.]+", extras.text())
     return stamp[0] if stamp else None
 
 
-def _next_form(tree: LexborHTMLParser) -> dict[str, str] | None:
+def _find_next_form(tree: LexborHTMLParser) -> _Form | None:
     """Return the hidden fields of the form whose button says "Next" (another leads
     back); None on the last page.
     """
     for form in reversed(tree.css(".nav-link form")):
-        if any(
-            (button.attributes.get("value") or "").startswith("Next")
-            for button in form.css("input[type=submit]")
-        ):
-            fields = form.css("input[type=hidden]")
-            return {
-                name: one.attributes.get("value") or ""
-                for one in fields
-                if (name := one.attributes.get("name"))
-            }
+        buttons = form.css("input[type=submit]")
+        labels = [button.attributes.get("value") or "" for button in buttons]
+        if any(label.startswith("Next") for label in labels):
+            return _take_fields(form)
     return None
 
 
-def _abstract(tree: LexborHTMLParser) -> str | None:
+def _take_fields(form: LexborNode) -> _Form:
+    fields = {}
+    for field in form.css("input[type=hidden]"):
+        name = field.attributes.get("name")
+        if name:
+            fields[name] = field.attributes.get("value") or ""
+    return fields
+
+
+def _find_abstract(tree: LexborHTMLParser) -> str | None:
     """Return the text of the box above the results, without the link to its source."""
     box = tree.css_first("#zero_click_abstract")
     if box is None or _ABOUT_YOU.search(box.text()):
         return None
-    return (
-        kit.plain_text(
-            re.sub(r"<a\b(?:[^<]|<(?!a\b))*?</a>", " ", box.inner_html or ""), "html"
-        )
-        or None
-    )
+    return kit.plain_text(_LINK.sub(" ", box.inner_html or ""), "html") or None
 
 
-def _corrections(tree: LexborHTMLParser, query: kit.SearchQuery) -> tuple[str, ...]:
+def _find_corrections(
+    tree: LexborHTMLParser, query: kit.SearchQuery
+) -> tuple[str, ...]:
     """Return the queries that the page proposes for a misspelled one."""
-    texts = [
-        kit.plain_text(link.inner_html, "html")
-        for link in tree.css("[id*=did_you_mean] a, [class*=spelling] a")
-    ]
-    return tuple(
-        dict.fromkeys(
-            text for text in texts if text and text.casefold() != query.text.casefold()
-        )
-    )
+    links = tree.css("[id*=did_you_mean] a, [class*=spelling] a")
+    texts = [kit.plain_text(link.inner_html, "html") for link in links]
+    original = query.text.casefold()
+    others = [text for text in texts if text.casefold() not in {"", original}]
+    return tuple(dict.fromkeys(others))
 
 
-def _region(query: kit.SearchQuery) -> str:
+def _choose_region(query: kit.SearchQuery) -> str:
     """Return DuckDuckGo's code for the country and language: ``uk-en``, ``jp-jp``,
     ``wt-wt`` for anywhere.
     """
     if query.country is None and query.language is None:
         return "wt-wt"
-    known = {
-        tag: code
-        for tag, code in _REGIONS.items()
-        if query.country is None or tag.endswith(f"-{query.country}")
-    }
+    regions = _REGIONS
+    if query.country is not None:
+        ending = f"-{query.country}"
+        regions = {tag: code for tag, code in regions.items() if tag.endswith(ending)}
     if query.language is None:
-        found = next(iter(known.values()), None)
+        region = next(iter(regions.values()), None)
     else:
-        found = kit.match_language(query.language, known, country=query.country)
-    if found is None:
+        region = kit.match_language(query.language, regions, country=query.country)
+    if region is None:
         options = [name for name in ("country", "language") if getattr(query, name)]
         message = f"duckduckgo has no region for {' and '.join(options)}"
         raise UnsupportedOption(message, options=options, provider=DuckDuckGo.name)
-    return found
+    return region

@@ -225,8 +225,9 @@ def _find_snippet(result: Mapping[str, Any]) -> str:
 def _find_images(results: Any) -> tuple[Image, ...]:
     images = []
     for result in kit.as_objects(results):
-        links = kit.find_value(result, "extras.imageLinks") or []
-        for url in [result.get("image"), *links]:
+        links = kit.find_value(result, "extras.imageLinks")
+        urls = links if isinstance(links, list) else []
+        for url in [result.get("image"), *urls]:
             page = result.get("url")
             images.append({"url": url, "title": result.get("title"), "page": page})
     return kit.parse_images(images, description="title", page_url="page")

@@ -9,7 +9,7 @@ https://www.rfc-editor.org/rfc/rfc8259.
 from __future__ import annotations
 import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -110,37 +110,40 @@ class External:
         """Refuse parameters for what is not an option of a search."""
         if "query" not in self.parameters:
             raise ConfigurationError(
-                "external: parameters: say how the service calls the query, as in "
-                "{query = 'q'}"
+                "external: parameters: give the name of the service's query parameter, "
+                "as in {query = 'q'}"
             )
-        if unknown := sorted(self.parameters.keys() - _OPTIONS - {"query"}):
+        unknown = sorted(self.parameters.keys() - _OPTIONS - {"query"})
+        if unknown:
             raise ConfigurationError(
                 f"external: parameters: {', '.join(unknown)}: not an option of a "
-                f"search; those are "
-                f"{', '.join(sorted(_OPTIONS))}; what is always the same belongs in "
-                f"constants"
+                f"search; those are {', '.join(sorted(_OPTIONS))}; what is always the "
+                f"same belongs in constants"
             )
-        # in a body, what is inside of another counts too
-        end = "." if self.method == "POST" else "\n"
-        sent = sorted(
-            name + end
-            for name in filter(None, (*self.parameters.values(), self.key_parameter))
-        )
-        if clash := next(
-            (name for name, other in pairwise(sent) if other.startswith(name)), ""
-        ):
+        clash = self._find_clash()
+        if clash is not None:
             raise ConfigurationError(
-                f"external: parameters: {clash[:-1]} would be sent twice"
+                f"external: parameters: {clash} would be sent twice"
             )
-        object.__setattr__(
-            self, "options", frozenset(self.parameters) - {"query", "limit"}
-        )
+        options = frozenset(self.parameters) - {"query", "limit"}
+        object.__setattr__(self, "options", options)
+
+    def _find_clash(self) -> str | None:
+        """Return the name of a parameter that would be sent twice. In a body, a name
+        inside of another counts, too.
+        """
+        end = "." if self.method == "POST" else "\n"
+        names = [*self.parameters.values(), self.key_parameter]
+        paths = sorted(f"{name}{end}" for name in names if name)
+        for path, following in pairwise(paths):
+            if following.startswith(path):
+                return path.removesuffix(end)
+        return None
 
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search."""
         kit.check_options(query, self)
-        response = yield self._request(query)
-        body = self._body(response)
+        body = self._decode((yield self._request(query)))
         # without a path, the body is the list
         items, notes = kit.take_results(body, self.name, self.results)
         if notes:
@@ -152,57 +155,54 @@ class External:
                 f"external search failed: no result has a URL at {self.url}",
                 provider=self.name,
             )
-        names = ("title", "url", "snippet", "content", "published", "author", "score")
-        facts: dict[str, Any] = {
-            "answer": kit.as_text(kit.find_value(body, self.answer)),
-            "notes": notes,
-        }
         return kit.parse_search(
             self,
             query,
             body,
             items,
-            **facts,
-            **{name: getattr(self, name) for name in names},
+            title=self.title,
+            url=self.url,
+            snippet=self.snippet,
+            content=self.content,
+            published=self.published,
+            author=self.author,
+            score=self.score,
+            answer=kit.as_text(kit.find_value(body, self.answer)),
+            notes=notes,
         )
 
     def _request(self, query: kit.SearchQuery) -> kit.Request:
-        asked = {
-            "query": query.text,
-            "limit": query.limit,
-            **query.model_dump(mode="json", include=set(self.options)),
-        }
-        sent: dict[str, Any] = dict(self.constants)
-        for name, path in self.parameters.items():
-            if name in {"query", "limit"} or name in query.requested():
-                _put(
-                    sent,
-                    path.split(".") if self.method == "POST" else [path],
-                    asked[name],
-                )
-        sent = kit.with_extra(sent, query)
-        in_header, in_url = kit.place_key(self)
-        return kit.Request(
+        parameters = kit.with_extra(self._parameters(query), query)
+        key_headers, key_params = kit.place_key(self)
+        request = kit.Request(
             url=self.base_url,
             method=self.method,
-            params={}
-            if self.method == "POST"
-            else {name: _as_text(value) for name, value in sent.items()},
-            json=sent if self.method == "POST" else None,
-            headers={"Accept": "application/json", **in_header},
-            secret_params=in_url,
+            headers={"Accept": "application/json", **key_headers},
+            secret_params=key_params,
         )
+        if self.method == "POST":
+            return replace(request, json=parameters)
+        params = {name: _write_value(value) for name, value in parameters.items()}
+        return replace(request, params=params)
 
-    def _body(self, response: kit.Response) -> Any:
+    def _parameters(self, query: kit.SearchQuery) -> dict[str, Any]:
+        values = query.model_dump(mode="json", include=set(self.options))
+        values |= {"query": query.text, "limit": query.limit}
+        names = {"query", "limit"} | query.requested()
+        parameters = dict(self.constants)
+        for name, path in self.parameters.items():
+            if name in names:
+                keys = path.split(".") if self.method == "POST" else [path]
+                _put(parameters, keys, values[name])
+        return parameters
+
+    def _decode(self, response: kit.Response) -> Any:
         """Return the answer: an object, or a list if that is what the declaration
         says.
         """
-        found = (
-            None
-            if response.truncated or response.status >= 300
-            else kit.as_json(response)
-        )
-        if not isinstance(found, list):
+        is_whole = not response.truncated and response.status < 300
+        body = kit.as_json(response) if is_whole else None
+        if not isinstance(body, list):
             return kit.decode(response, self)
         if self.results:
             raise BadResponse(
@@ -210,21 +210,22 @@ class External:
                 "empty",
                 provider=self.name,
             )
-        return found
+        return body
 
 
 def _put(body: dict[str, Any], path: list[str], value: Any) -> None:
     for key in path[:-1]:
-        inner = dict(
-            kit.as_object(body.get(key))
-        )  # a copy: the constants stay as they are
+        # a copy: the constants stay as they are
+        inner = dict(kit.as_object(body.get(key)))
         body[key] = inner
         body = inner
     body[path[-1]] = value
 
 
-def _as_text(value: Any) -> str:
+def _write_value(value: Any) -> str:
     """Return *value* as it is written in a URL."""
     if isinstance(value, list):
         return ",".join(map(str, value))
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value)

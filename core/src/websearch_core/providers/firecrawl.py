@@ -105,7 +105,8 @@ class Firecrawl:
 
     def __post_init__(self) -> None:
         """Require a key for the vendor's server, unless ``keyless`` is set."""
-        if self.api_key is None and not self.keyless and kit.is_vendor(self):
+        has_key = self.api_key is not None or self.keyless
+        if not has_key and kit.is_vendor(self):
             raise kit.missing_field_error(type(self), "api_key")
 
     @kit.page_by_page

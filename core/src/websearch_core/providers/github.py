@@ -112,8 +112,8 @@ class GitHub:
         error = kit.error_for(response, self, detail=words, kind=RateLimited)
         if not error.retry_after:
             resets = [limit.reset for limit in response.rate_limits]
-            stated = [reset for reset in resets if reset is not None]
-            error.retry_after = next(iter(stated), _SECONDARY_WAIT)
+            seconds = [reset for reset in resets if reset is not None]
+            error.retry_after = next(iter(seconds), _SECONDARY_WAIT)
         raise error
 
 
@@ -137,7 +137,8 @@ def _write_query(query: kit.SearchQuery, kind: _Kind) -> str:
                 provider=GitHub.name,
             )
         words += f" {_DATES[kind]}:{first or '*'}..{last or '*'}"
-    if kind == "issues" and "is:" not in words and "type:" not in words:
+    has_type = "is:" in words or "type:" in words
+    if kind == "issues" and not has_type:
         words += " is:issue"  # GitHub searches either issues or pull requests
     return words
 
@@ -171,5 +172,5 @@ def _join_reasons(body: Any) -> str:
     """
     problem = kit.as_object(body)
     reasons = kit.as_objects(problem.get("errors"))
-    messages = [kit.as_text(one.get("message")) for one in [problem, *reasons]]
+    messages = [kit.as_text(part.get("message")) for part in [problem, *reasons]]
     return ": ".join(filter(None, messages))

@@ -31,7 +31,7 @@ _MEANINGS: dict[int, type[ServiceError]] = {
     413: TooLarge,
     451: Blocked,
 }
-_NO_CONTENT = {"X-Respond-With": "no-content"}
+
 # AssertionFailureError: a 422 about the page, which cannot be opened or has no content
 _UNREADABLE = 42206
 # characters: a page with more text than that has content besides a CAPTCHA
@@ -103,13 +103,14 @@ class Jina:
         kit.check_options(query, self)
         return (
             yield from kit.collect_pages(
-                query, self, partial(self._results, query), is_short=True
+                query, self, partial(self._fetch, query), is_short=True
             )
         )
 
-    def _results(
+    def _fetch(
         self, query: kit.SearchQuery, number: int, size: int
     ) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
+        """Return a page of results, and whether there may be another."""
         payload = {
             "q": kit.with_sites(query),
             "num": size,
@@ -118,25 +119,30 @@ class Jina:
             "gl": kit.find_country(query, self),
             "hl": kit.find_language(query, self),
         }
+        key, _ = kit.place_key(self)
+        headers = self._headers() | key
+        if not self.read_results:
+            headers["X-Respond-With"] = "no-content"
         answer = yield kit.Request(
             method="POST",
             url=f"{self.search_url}/",
             json=kit.with_extra(payload, query),
-            headers=self._headers()
-            | kit.place_key(self)[0]
-            | ({} if self.read_results else _NO_CONTENT),
+            headers=headers,
         )
         response = _with_own_status(answer)
-        if response.status == 422 and "No search results" in response.content.decode(
-            "utf-8", "replace"
-        ):
+        if response.status == 422 and b"No search results" in response.content:
             return kit.SearchResponse(query=query.text, provider=self.name), False
-        body = kit.decode(response, self, detail=_detail)
+        body = kit.decode(response, self, detail=_find_message)
         page = kit.parse_search(
-            self, query, body, body.get("data"), snippet="description",
+            self,
+            query,
+            body,
+            path="data",
+            snippet="description",
             content="content",
-            published=("date", "publishedTime"), usage=_usage(body),
-        )  # fmt: skip
+            published=("date", "publishedTime"),
+            usage=_count_tokens(body),
+        )
         # Google's page of ten may have come
         return page, len(page.results) >= min(size, 10)
 
@@ -144,55 +150,44 @@ class Jina:
         """Read the page at *url*."""
         # in a path, Jina would take the query of the page's URL for its own
         payload = {"url": kit.serialize(url)}
-        response = yield kit.post_json(
-            self, "", payload, headers=self._headers() | self._reading(), target=url
-        )
-        return self._page(_with_own_status(response), url)
+        headers = self._headers() | self._reading_headers()
+        response = yield kit.post_json(self, "", payload, headers=headers, target=url)
+        return self._parse_page(_with_own_status(response), url)
 
-    def _reading(self) -> dict[str, str]:
+    def _reading_headers(self) -> dict[str, str]:
         """Return the headers that say how to read a page."""
-        left = kit.time_left()  # Jina should give up on a page before we do
         headers = {
             "X-Retain-Images": "alt",
             "X-With-Links-Summary": "all",
-            "X-Timeout": str(max(1, min(180, int(left * 0.8))))
-            if isfinite(left)
-            else None,
             "X-No-Cache": "true" if self.no_cache else None,
             "X-Engine": self.engine,
             "X-Target-Selector": self.target_selector,
             "X-Remove-Selector": self.remove_selector,
             "X-Wait-For-Selector": self.wait_for,
         }
+        seconds = kit.time_left()
+        if isfinite(seconds):  # Jina should give up on a page before we do
+            headers["X-Timeout"] = str(max(1, min(180, int(seconds * 0.8))))
         return {name: value for name, value in headers.items() if value}
 
     def _headers(self) -> dict[str, str]:
-        return {"Accept": "application/json"} | ({"DNT": "1"} if self.private else {})
+        headers = {"Accept": "application/json"}
+        if self.private:
+            headers["DNT"] = "1"
+        return headers
 
-    def _page(self, response: kit.Response, url: str) -> kit.Page:
-        problem = kit.as_json(response) if response.status == 422 else {}
-        if kit.as_object(problem).get("status") == _UNREADABLE:
-            raise kit.page_error(self, detail=_detail(problem))
+    def _parse_page(self, response: kit.Response, url: str) -> kit.Page:
+        problem = kit.as_json(response) if response.status == 422 else None
+        if kit.find_value(problem, "status") == _UNREADABLE:
+            raise kit.page_error(self, detail=_find_message(problem))
         body = kit.decode(
-            response, self, verb="read", meanings=_MEANINGS, detail=_detail
+            response, self, verb="read", meanings=_MEANINGS, detail=_find_message
         )
         data = kit.as_object(body.get("data"))
-        warning = kit.as_text(data.get("warning")) or ""
-        if status := re.search(r"returned error (\d{3})", warning):
-            raise kit.page_error(self, status=int(status[1]), detail=warning)
         text = data.get("content")
-        if (
-            "captcha" in warning.casefold()
-            and isinstance(text, str)
-            and len(text) < _CHALLENGE_LENGTH
-        ):
-            raise kit.page_error(self, kind=Blocked, detail=warning)
-        # which may have words of the page, so that the note has our own
-        folded = warning.casefold()
-        note = next(
-            (ours for words, ours in _WARNINGS.items() if words in folded),
-            "there is a warning about this page",
-        )
+        warning = kit.as_text(data.get("warning")) or ""
+        self._check_warning(warning, text)
+        usage = data.get("usage") or kit.find_value(body, "meta.usage")
         return kit.parse_page(
             self,
             url,
@@ -201,68 +196,71 @@ class Jina:
             final_url=data.get("url"),
             description=data.get("description"),
             published=data.get("publishedTime"),
-            language=kit.as_text(kit.as_object(data.get("metadata")).get("lang")),
-            links=_links(data.get("links")),
-            usage=kit.parse_usage(
-                data.get("usage") or kit.as_object(body.get("meta")).get("usage"),
-                tokens="tokens",
-            ),
-            notes=(f"jina: {note}",) if warning else (),
+            language=kit.as_text(kit.find_value(data, "metadata.lang")),
+            links=_find_links(data.get("links")),
+            usage=kit.parse_usage(usage, tokens="tokens"),
+            notes=(_translate_warning(warning),) if warning else (),
         )
+
+    def _check_warning(self, warning: str, text: Any) -> None:
+        """Raise the error of the page that Jina only warns of."""
+        status = re.search(r"returned error (\d{3})", warning)
+        if status:
+            raise kit.page_error(self, status=int(status[1]), detail=warning)
+        if "captcha" not in warning.casefold() or not isinstance(text, str):
+            return
+        if len(text) < _CHALLENGE_LENGTH:
+            raise kit.page_error(self, kind=Blocked, detail=warning)
 
 
 def _with_own_status(response: kit.Response) -> kit.Response:
     """Return *response* with the status in its body: a failure may be sent as a
     success, with 200.
     """
+    if response.status != 200:
+        return response
     body = kit.as_object(kit.as_json(response))
     code = body.get("code")
-    if (
-        response.status == 200
-        and body.get("data") is None
-        and isinstance(code, int)
-        and 400 <= code < 600
-    ):
-        return replace(response, status=code)
-    return response
+    if body.get("data") is not None or not isinstance(code, int):
+        return response
+    return replace(response, status=code) if 400 <= code < 600 else response
 
 
-def _usage(body: dict[str, Any]) -> dict[str, float]:
+def _translate_warning(warning: str) -> str:
+    """Return a note in our own words: the warning may have words of the page."""
+    folded = warning.casefold()
+    for phrase, words in _WARNINGS.items():
+        if phrase in folded:
+            return f"jina: {words}"
+    return "jina: there is a warning about this page"
+
+
+def _count_tokens(body: dict[str, Any]) -> dict[str, float]:
     """Return the tokens of a search: what it says about all of it, or else about each
     result.
     """
-    if total := kit.parse_usage(
-        kit.as_object(body.get("meta")).get("usage"), tokens="tokens"
-    ):
+    total = kit.parse_usage(kit.find_value(body, "meta.usage"), tokens="tokens")
+    if total:
         return total
-    parts = [
+    usages = [
         kit.parse_usage(item.get("usage"), tokens="tokens")
         for item in kit.as_objects(body.get("data"))
     ]
-    return (
-        {"tokens": sum(part["tokens"] for part in parts if part)} if any(parts) else {}
-    )
+    numbers = [usage["tokens"] for usage in usages if usage]
+    return {"tokens": sum(numbers)} if numbers else {}
 
 
-def _detail(body: Any) -> Any:
-    return kit.as_object(body).get("readableMessage") or kit.as_object(body).get(
-        "message"
-    )
+def _find_message(body: Any) -> Any:
+    problem = kit.as_object(body)
+    return problem.get("readableMessage") or problem.get("message")
 
 
-def _links(links: Any) -> tuple[str, ...]:
+def _find_links(links: Any) -> tuple[str, ...]:
     """Return the URLs: *links* is an object of text to URL, or a list of such pairs."""
-    pairs = (
-        list(links.items())
-        if isinstance(links, dict)
-        else links
-        if isinstance(links, list)
-        else []
-    )
-    return tuple(
-        dict.fromkeys(
-            kit.as_links(
-                [pair[-1] for pair in pairs if isinstance(pair, list | tuple) and pair]
-            )
-        )
-    )
+    if isinstance(links, dict):
+        urls = list(links.values())
+    else:
+        pairs = links if isinstance(links, list) else []
+        pairs = [pair for pair in pairs if isinstance(pair, list)]
+        urls = [pair[-1] for pair in pairs if pair]
+    return tuple(dict.fromkeys(kit.as_links(urls)))

@@ -31,13 +31,10 @@ def _default_path() -> Path:
     """
     import platformdirs
 
-    named = os.environ.get("XDG_DATA_HOME")
-    data = (
-        Path(named, "websearch")
-        if named
-        else platformdirs.user_data_path("websearch", appauthor=False)
-    )
-    return data / "index.db"
+    folder = os.environ.get("XDG_DATA_HOME")
+    if folder:
+        return Path(folder, "websearch", "index.db")
+    return platformdirs.user_data_path("websearch", appauthor=False) / "index.db"
 
 
 @kit.provider
@@ -86,7 +83,7 @@ class Local:
         return page.model_copy(update={"url": url, "provider": self.name})
 
     def _search_index(self, query: kit.SearchQuery) -> kit.SearchResponse:
-        found = self.index.search(query)
+        matches = self.index.search(query)
         results = [
             kit.SearchResult(
                 title=hit.page.title or hit.page.final_url or hit.page.url,
@@ -96,11 +93,11 @@ class Local:
                 published=hit.page.published,
                 provider=self.name,
             )
-            for hit in found.hits
+            for hit in matches.hits
         ]
         return kit.SearchResponse(
             query=query.text,
             results=tuple(results),
             provider=self.name,
-            notes=found.notes,
+            notes=matches.notes,
         )

@@ -82,7 +82,7 @@ class Mojeek:
         body = self._decode((yield kit.get_json(self, "search", params, query)))
         total = kit.as_number(kit.find_value(body, "head.results"))
         items = body.get("results")
-        if items is None and "results" not in body and total == 0:
+        if "results" not in body and total == 0:
             items = []  # nothing was found: it leaves out the list
         page = kit.parse_search(
             self,

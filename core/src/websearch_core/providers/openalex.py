@@ -110,8 +110,8 @@ class OpenAlex:
 
 
 def _find_authors(work: Mapping[str, Any]) -> list[Any]:
-    authorships = kit.as_objects(work.get("authorships"))
-    return [kit.find_value(one, "author.display_name") for one in authorships]
+    records = kit.as_objects(work.get("authorships"))
+    return [kit.find_value(record, "author.display_name") for record in records]
 
 
 def _write_abstract(work: Mapping[str, Any]) -> str:

@@ -110,7 +110,9 @@ def _write_period(query: kit.SearchQuery) -> dict[str, str | None]:
 
 def _find_items(body: dict[str, Any], _: str) -> tuple[Any, bool | None]:
     items = body.get("organic_results")
-    if items is None and ("error" in body or "search_metadata" in body):
+    is_empty = "error" in body or "search_metadata" in body
+    if items is None and is_empty:
         items = []  # Google found nothing
     following = kit.as_text(kit.find_value(body, "pagination.next"))
-    return items, True if following else None
+    has_next = True if following else None
+    return items, has_next

@@ -26,6 +26,12 @@ _MAX_PAGES = 10
 # made for programs; in old versions, text in the user's language
 _PUBLISHED = ("pubdate", "publishedDate")
 _ENGINE = re.compile(r"\w[\w.+&']*( [\w.+&']+){0,2}")  # a name, and not a sentence
+_NEWS_ENDING = re.compile("[ .]news$")
+_SITES = re.compile(r"\(?-?site:\S+( OR site:\S+)*|\bOR\b")
+_SKIPS_ENGINES = "searxng skips engines that know no time range, without saying so"
+# The limiter of a server takes clients for bots that accept no HTML or send no
+# language.
+_HEADERS = {"Accept": "application/json, text/html;q=0.5", "Accept-Language": "en"}
 _OUR_NAMES = {"semantic scholar": "semanticscholar", "stackoverflow": "stackexchange"}
 _REASONS = frozenset({
     "CAPTCHA", "HTTP connection error", "HTTP error", "HTTP protocol error",
@@ -80,171 +86,134 @@ class SearXNG:
         kit.check_options(query, self)
 
         def fetch(number: int) -> kit.Flow[tuple[kit.SearchResponse, int]]:
-            body = self._body((yield self._request(query, number)))
-            return self._response(query, body), number + 1
+            body = self._decode((yield self._request(query, number)))
+            return self._parse(query, body), number + 1
 
         skip = (query.page - 1) * query.limit  # the pages of a server have any length
-        found = yield from kit.follow_pages(
+        response = yield from kit.follow_pages(
             query, self, fetch, 1, max_pages=_MAX_PAGES, skip=skip
         )
-        return found.with_notes(*self._engine_notes(found, query))
+        return response.with_notes(*self._note_engines(response, query))
 
     def find_engines(self, result: kit.SearchResult, /) -> tuple[str, ...]:
         """Return the search engines behind a result, by the names that their own
         providers have here.
         """
-        names = (
-            name.casefold() for name in _engines(result.raw) if isinstance(name, str)
-        )
-        return tuple(
-            dict.fromkeys(
-                _OUR_NAMES.get(name) or re.sub("[ .]news$", "", name) for name in names
-            )
-        )
+        engines = []
+        for engine in _find_engines(result.raw):
+            if isinstance(engine, str):
+                name = engine.casefold()
+                engines.append(_OUR_NAMES.get(name) or _NEWS_ENDING.sub("", name))
+        return tuple(dict.fromkeys(engines))
 
     def _request(self, query: kit.SearchQuery, page: int) -> kit.Request:
-        categories = (
-            [_CATEGORIES.get(query.topic, query.topic)] if not self.engines else []
-        )
-        # they replace only our default
-        if query.topic == "general" and "categories" in query.extra:
-            categories = []
+        safe_search = query.safe_search
         params = {
             # these signs would be commands, or redirects
             "q": kit.quote_commands(kit.with_sites(query), "!:<"),
             "format": "json",
-            "categories": [*categories, *(["images"] if query.images else [])] or None,
+            "categories": self._categories(query) or None,
             "engines": list(self.engines) or None,
-            "language": _language(query),
+            "language": _choose_language(query),
             "time_range": query.time_range,
-            "safesearch": _SAFE_SEARCH[query.safe_search]
-            if query.safe_search
-            else None,
+            "safesearch": _SAFE_SEARCH[safe_search] if safe_search else None,
             "pageno": page if page > 1 else None,
-        }
-        # The limiter of a server takes clients for bots that accept no HTML or send no
-        # language.
-        headers = {
-            "Accept": "application/json, text/html;q=0.5",
-            "Accept-Language": "en",
         }
         return kit.Request(
             # people paste it with its path
             url=f"{self.base_url.removesuffix('/search')}/search",
             params=kit.with_extra(params, query, join=","),
-            headers=headers | self._credentials() if self.api_key else headers,
+            headers=_HEADERS | self._credentials(),
         )
 
-    def _credentials(self) -> dict[str, str]:
-        if (
-            self.api_key
-            and self.auth == "basic"
-            and self.key_header.lower() == "authorization"
-        ):
-            return {
-                "Authorization": f"Basic {b64encode(self.api_key.get_secret_value().encode()).decode()}"
-            }
-        return kit.place_key(self)[0]
+    def _categories(self, query: kit.SearchQuery) -> list[str]:
+        categories = []
+        # those of the caller replace only our default
+        is_open = query.topic == "general" and "categories" in query.extra
+        if not self.engines and not is_open:
+            categories.append(_CATEGORIES.get(query.topic, query.topic))
+        if query.images:
+            categories.append("images")
+        return categories
 
-    def _body(self, response: kit.Response) -> dict[str, Any]:
-        # a page, or words of a proxy
-        if response.status == 403 and not response.content.lstrip().startswith(b"{"):
-            hint = (
-                "the server does not answer in JSON; add json under 'search: formats:' "
-                "in its settings.yml"
-            )
+    def _credentials(self) -> dict[str, str]:
+        is_basic = self.auth == "basic" and self.key_header.lower() == "authorization"
+        if self.api_key and is_basic:
+            pair = self.api_key.get_secret_value().encode()
+            return {"Authorization": f"Basic {b64encode(pair).decode()}"}
+        headers, _ = kit.place_key(self)
+        return headers
+
+    def _decode(self, response: kit.Response) -> dict[str, Any]:
+        hint = _find_hint(response)
+        if hint:
             raise kit.error_for(response, self, hint=hint)
-        if 300 <= response.status < 400:
-            raise kit.error_for(
-                response,
-                self,
-                hint="a redirect; words that begin with ! are commands to SearXNG",
-            )
-        if response.status == 404:
-            raise kit.error_for(
-                response, self, hint="there is no SearXNG at this base_url"
-            )
         return kit.decode(response, self)
 
-    def _response(
+    def _parse(
         self, query: kit.SearchQuery, body: dict[str, Any]
     ) -> kit.SearchResponse:
         items, notes = kit.take_results(body, self.name)
-        images = (
-            [
-                one
-                for one in kit.as_objects(items)
-                if one.get("template") == "images.html"
-            ]
-            if query.images
-            else []
-        )
-        rest = [item for item in items if item not in images]
+        images: list[Any] = []
+        if query.images:
+            images = list(filter(_is_image, items))
+        pages = [item for item in items if item not in images]
         boxes = kit.as_objects(body.get("infoboxes"))
-        answers: Any = body.get("answers")
-        given = [
-            *(answers if isinstance(answers, list) else []),
-            *(box.get("content") for box in boxes),
-        ]
-        found = kit.parse_search(
-            self, query, body, [*filter(None, map(_page_of, boxes)), *rest],
-            snippet="content", published=_PUBLISHED,
-            answer=next(filter(None, map(_answer_text, given)), None),
-            images=kit.parse_images(images, url="img_src", description="title", page_url="url"),
-            suggestions=_suggestions(query, body), notes=notes,
-        )  # fmt: skip
-        unresponsive = _unresponsive(body)
-        failed = _describe_failed(unresponsive)
-        if failed and not found.results and not found.answer and not images:
-            words = kit.redact(
-                ", ".join(f"{name} ({reason})" for name, reason in unresponsive), self
-            )
-            message = f"searxng search failed: its engines did not answer: {failed}"
-            error = Unavailable(message, provider=self.name, detail=words)
-            # engines are suspended for minutes to hours; a retry makes it worse
-            error.temporary = False
-            raise error
-        if query.time_range and not found.results and not failed:
-            found = found.with_notes(
-                "searxng skips engines that know no time range, without saying so"
-            )
-        return (
-            found.with_notes(f"engines that did not answer: {failed}", partial=True)
-            if failed
-            else found
+        response = kit.parse_search(
+            self,
+            query,
+            body,
+            [*filter(None, map(_find_page, boxes)), *pages],
+            snippet="content",
+            published=_PUBLISHED,
+            answer=_find_answer(body, boxes),
+            images=kit.parse_images(
+                images, url="img_src", description="title", page_url="url"
+            ),
+            suggestions=_find_suggestions(query, body),
+            notes=notes,
+        )
+        failures = _find_failures(body)
+        if not failures:
+            if query.time_range and not response.results:
+                return response.with_notes(_SKIPS_ENGINES)
+            return response
+        names = _describe_failures(failures)
+        has_content = response.results or response.answer or images
+        if not has_content:
+            raise self._make_failure_error(failures, names)
+        return response.with_notes(
+            f"engines that did not answer: {names}", partial=True
         )
 
-    def _engine_notes(
-        self, found: kit.SearchResponse, query: kit.SearchQuery
+    def _make_failure_error(
+        self, failures: list[tuple[str, str]], names: str
+    ) -> Unavailable:
+        words = ", ".join(f"{name} ({reason})" for name, reason in failures)
+        error = Unavailable(
+            f"searxng search failed: its engines did not answer: {names}",
+            provider=self.name,
+            detail=kit.redact(words, self),
+        )
+        # engines are suspended for minutes to hours; a retry makes it worse
+        error.temporary = False
+        return error
+
+    def _note_engines(
+        self, response: kit.SearchResponse, query: kit.SearchQuery
     ) -> list[str]:
         """Say what the server does not: which of the configured engines it may not
         know.
         """
         if not self.engines:
             return []
-        seen = {
-            str(name).casefold()
-            for result in found.results
-            for name in _engines(result.raw)
-        }
-        failed = {
-            name.casefold() for name, _ in _unresponsive(kit.as_object(found.raw))
-        }
-        missing = (
-            [name for name in self.engines if name.casefold() not in seen | failed]
-            if seen
-            else []
-        )
-        notes = (
-            [
-                (
-                    f"no results from {', '.join(missing)}: unknown to the server, or "
-                    f"nothing found"
-                )
-            ]
-            if missing
-            else []
-        )
+        notes = []
+        missing = self._find_missing(response)
+        if missing:
+            names = ", ".join(missing)
+            notes.append(
+                f"no results from {names}: unknown to the server, or nothing found"
+            )
         if query.topic != "general":
             notes.append(
                 f"only the configured engines were asked, whether or not they are for "
@@ -252,8 +221,36 @@ class SearXNG:
             )
         return notes
 
+    def _find_missing(self, response: kit.SearchResponse) -> list[str]:
+        """Return the configured engines that neither have a result nor failed; none if
+        no engine is named.
+        """
+        names: set[str] = set()
+        for result in response.results:
+            names |= {str(name).casefold() for name in _find_engines(result.raw)}
+        if not names:
+            return []
+        failures = _find_failures(kit.as_object(response.raw))
+        names |= {name.casefold() for name, _ in failures}
+        return [name for name in self.engines if name.casefold() not in names]
 
-def _language(query: kit.SearchQuery) -> str | None:
+
+def _find_hint(response: kit.Response) -> str | None:
+    """Return our explanation of an answer that is not from SearXNG's API."""
+    # a page, or words of a proxy
+    if response.status == 403 and not response.content.lstrip().startswith(b"{"):
+        return (
+            "the server does not answer in JSON; add json under 'search: formats:' in "
+            "its settings.yml"
+        )
+    if 300 <= response.status < 400:
+        return "a redirect; words that begin with ! are commands to SearXNG"
+    if response.status == 404:
+        return "there is no SearXNG at this base_url"
+    return None
+
+
+def _choose_language(query: kit.SearchQuery) -> str | None:
     """Return a tag that SearXNG takes: a language in lower case, and a country or
     nothing.
     """
@@ -267,16 +264,12 @@ def _language(query: kit.SearchQuery) -> str | None:
     language, *subtags = query.language.split("-")
     language = language.lower()
     regions = [part.upper() for part in subtags if re.fullmatch("[A-Za-z]{2}", part)]
-    region = regions[0] if regions else query.country
-    if chinese := kit.match_language(query.language, _CHINESE, country=query.country):
-        is_usual = (
-            region is None or kit.match_language(f"zh-{region}", _CHINESE) == chinese
-        )
-        return f"zh-{region}" if region and is_usual else chinese
-    if (
-        language == "zh"
-        or kit.match_language(query.language, {language: language}) is None
-    ):
+    region = next(iter(regions), query.country)
+    chinese = kit.match_language(query.language, _CHINESE, country=query.country)
+    if chinese:
+        return _choose_chinese(chinese, region)
+    is_known = kit.match_language(query.language, {language: language}) is not None
+    if language == "zh" or not is_known:
         raise UnsupportedOption(
             f"searxng does not know the language {query.language[:35]}",
             options=["language"],
@@ -284,80 +277,99 @@ def _language(query: kit.SearchQuery) -> str | None:
     return f"{language}-{region}" if region else language
 
 
-def _page_of(box: Mapping[str, Any]) -> dict[str, Any] | None:
+def _choose_chinese(tag: str, region: str | None) -> str:
+    """Return the tag of a region in which that script is the usual one; else *tag*,
+    that of the script's home.
+    """
+    if region and kit.match_language(f"zh-{region}", _CHINESE) == tag:
+        return f"zh-{region}"
+    return tag
+
+
+def _is_image(item: Any) -> bool:
+    return isinstance(item, dict) and item.get("template") == "images.html"
+
+
+def _find_page(box: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the page that an infobox is about, as a result."""
-    urls = [
-        box.get("id"),
-        *(link.get("url") for link in kit.as_objects(box.get("urls"))),
-    ]
-    url = next(
-        (url for url in urls if isinstance(url, str) and url.startswith("http")), None
-    )
-    return {**box, "title": box.get("infobox"), "url": url} if url else None
+    links = kit.as_objects(box.get("urls"))
+    for url in [box.get("id"), *(link.get("url") for link in links)]:
+        if isinstance(url, str) and url.startswith("http"):
+            return {**box, "title": box.get("infobox"), "url": url}
+    return None
 
 
-def _engines(item: Any) -> list[Any]:
-    engines = kit.as_object(item).get("engines")
-    return engines if isinstance(engines, list) else [kit.as_object(item).get("engine")]
+def _find_engines(item: Any) -> list[Any]:
+    facts = kit.as_object(item)
+    engines = facts.get("engines")
+    return engines if isinstance(engines, list) else [facts.get("engine")]
 
 
-def _suggestions(query: kit.SearchQuery, body: dict[str, Any]) -> tuple[str, ...]:
+def _find_suggestions(query: kit.SearchQuery, body: dict[str, Any]) -> tuple[str, ...]:
     """Return suggestions and corrections without the domains that were added to the
     query.
     """
-    texts = [
-        *kit.as_texts(body.get("suggestions")),
-        *kit.as_texts(body.get("corrections")),
-    ]
+    suggestions = kit.as_texts(body.get("suggestions"))
+    texts = [*suggestions, *kit.as_texts(body.get("corrections"))]
     if query.allowed_domains or query.blocked_domains:
-        texts = [
-            " ".join(re.sub(r"\(?-?site:\S+( OR site:\S+)*|\bOR\b", " ", text).split())
-            for text in texts
-        ]
-    return tuple(
-        dict.fromkeys(
-            text for text in texts if text and text.casefold() != query.text.casefold()
-        )
-    )
+        texts = [" ".join(_SITES.sub(" ", text).split()) for text in texts]
+    original = query.text.casefold()
+    others = [text for text in texts if text.casefold() not in {"", original}]
+    return tuple(dict.fromkeys(others))
 
 
-def _answer_text(item: Any) -> str:
+def _find_answer(body: dict[str, Any], boxes: list[dict[str, Any]]) -> str | None:
+    """Return the first answer, or else the text of the first infobox that has one."""
+    answers = body.get("answers")
+    candidates = answers if isinstance(answers, list) else []
+    texts = map(_write_answer, [*candidates, *(box.get("content") for box in boxes)])
+    return next(filter(None, texts), None)
+
+
+def _write_answer(item: Any) -> str:
     """Return the text of an answer: an object with a text, the weather or translations,
     in old versions a string.
     """
     if not isinstance(item, dict):
         return kit.plain_text(item)
-    translations = ", ".join(
-        kit.as_texts(
-            [one.get("text") for one in kit.as_objects(item.get("translations"))]
-        )
-    )
-    return kit.plain_text(item.get("answer")) or kit.plain_text(
-        kit.as_object(item.get("current")).get("summary") or translations
-    )
+    text = kit.plain_text(item.get("answer"))
+    if text:
+        return text
+    weather = kit.find_value(item, "current.summary")
+    if weather:
+        return kit.plain_text(weather)
+    translations = kit.as_objects(item.get("translations"))
+    texts = kit.as_texts([translation.get("text") for translation in translations])
+    return kit.plain_text(", ".join(texts))
 
 
-def _unresponsive(body: dict[str, Any]) -> list[tuple[str, str]]:
+def _find_failures(body: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the engines that did not answer, and the reasons."""
     pairs = body.get("unresponsive_engines")
-    return [
-        (str(pair[0])[:40], str(pair[1])[:60])
-        for pair in (pairs if isinstance(pairs, list) else [])
-        if isinstance(pair, list) and len(pair) == 2
-    ]
+    failures: list[tuple[str, str]] = []
+    if not isinstance(pairs, list):
+        return failures
+    for pair in pairs:
+        if isinstance(pair, list) and len(pair) == 2:
+            name, reason = map(str, pair)
+            failures.append((name[:40], reason[:60]))
+    return failures
 
 
-def _describe_failed(unresponsive: Iterable[tuple[str, str]]) -> str:
-    """Name engines as the server does, and known reasons only: other words of a server
-    may come from a page.
+def _describe_failures(failures: Iterable[tuple[str, str]]) -> str:
+    """Name engines as the server does, and reasons only from our list: other words of a
+    server may come from a page.
     """
-    named, others = [], 0
-    for name, reason in unresponsive:
-        suspended = "Suspended: " if reason.startswith("Suspended: ") else ""
-        why = reason.removeprefix(suspended)
-        if _ENGINE.fullmatch(name):
-            named.append(f"{name} ({suspended}{why})" if why in _REASONS else name)
-        else:
+    descriptions = []
+    others = 0
+    for name, reason in failures:
+        if not _ENGINE.fullmatch(name):
             others += 1
-    return ", ".join(
-        [*named, *([f"{others} unknown engine{'s' * (others > 1)}"] if others else [])]
-    )
+        elif reason.removeprefix("Suspended: ") in _REASONS:
+            descriptions.append(f"{name} ({reason})")
+        else:
+            descriptions.append(name)
+    if others:
+        plural = "s" if others > 1 else ""
+        descriptions.append(f"{others} unknown engine{plural}")
+    return ", ".join(descriptions)

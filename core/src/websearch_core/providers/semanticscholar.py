@@ -14,7 +14,10 @@ from typing import Annotated, Any, ClassVar
 
 from websearch_core import provider as kit
 
-_FIELDS = "title,url,abstract,tldr,authors,publicationDate,year,venue,citationCount,externalIds,openAccessPdf"
+_FIELDS = (
+    "title,url,abstract,tldr,authors,publicationDate,year,venue,citationCount,"
+    "externalIds,openAccessPdf"
+)
 
 
 @kit.provider
@@ -66,8 +69,7 @@ class SemanticScholar:
             "publicationDateOrYear": _write_period(query),
         }
         response = yield kit.get_json(self, "paper/search", params, query)
-        is_beyond_end = b"offset is not available" in response.content
-        if number and response.status == 400 and is_beyond_end:
+        if number and _is_beyond_end(response):
             return kit.SearchResponse(query=query.text, provider=self.name), False
         body = kit.decode(response, self)
         items = body.get("data")
@@ -91,6 +93,12 @@ def _write_period(query: kit.SearchQuery) -> str | None:
     if first is None and last is None:
         return None
     return f"{first or ''}:{last or ''}"
+
+
+def _is_beyond_end(response: kit.Response) -> bool:
+    if response.status != 400:
+        return False
+    return b"offset is not available" in response.content
 
 
 def _find_url(paper: Mapping[str, Any]) -> str | None:

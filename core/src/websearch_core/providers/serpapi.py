@@ -132,7 +132,8 @@ class SerpApi:
         return body
 
     def _find_items(self, body: dict[str, Any], topic: str) -> tuple[Any, bool]:
-        items = body.get("news_results" if topic == "news" else "organic_results")
+        section = "news_results" if topic == "news" else "organic_results"
+        items = body.get(section)
         is_empty = kit.as_text(body.get("error")) or "search_information" in body
         if items is None and is_empty:
             items = []  # nothing was found

@@ -101,7 +101,8 @@ class Serper:
 
 
 def _find_items(body: dict[str, Any], topic: str) -> tuple[Any, bool | None]:
-    items = body.get("news" if topic == "news" else "organic")
+    section = "news" if topic == "news" else "organic"
+    items = body.get(section)
     if items is None and "searchParameters" in body:
         items = []  # nothing was found
     return items, None

@@ -28,7 +28,10 @@ from websearch_core.errors import (
 # plan limit, pay-as-you-go cap
 _MEANINGS: dict[int, type[ServiceError]] = {432: QuotaExhausted, 433: QuotaExhausted}
 _MAX_RESULTS = 20
+_TOO_MANY = f"tavily returns at most {_MAX_RESULTS} results"
 _LONG_WINDOWS = {"hour", "day", "week", "month"}
+# How the name of an object with an error may be written: escaped, or in UTF-16, too.
+_ERROR_MARKS = (b'"error"', b"\\u00", b"\0")
 
 
 @kit.provider
@@ -120,31 +123,13 @@ class Tavily:
 
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search."""
-        kit.check_options(query, self)
-        if query.country and query.topic != "general":
-            message = (
-                f"tavily knows countries in general search only, not for {query.topic}"
-            )
-            raise UnsupportedOption(message, options=["country"], provider=self.name)
-        if bare := [domain for domain in query.allowed_domains if "." not in domain]:
-            message = f"tavily takes no top-level domains: {', '.join(bare)}"
-            raise UnsupportedOption(
-                message, options=["allowed_domains"], provider=self.name
-            )
+        self._check_query(query)
         payload: dict[str, Any] = {
             "query": query.text,
             "max_results": min(query.limit, _MAX_RESULTS),
-            # what is sent is not chosen
+            # what is sent, Tavily does not choose
             "search_depth": None if self.auto_parameters else self.search_depth,
-            "topic": query.topic,
-            "time_range": query.time_range,
-            "start_date": query.after and query.after.isoformat(),
-            "end_date": query.before and query.before.isoformat(),
-            "include_domains": list(query.allowed_domains),
-            "exclude_domains": list(query.blocked_domains),
-            "country": kit.find_country(query, self),
-            "language": kit.find_language(query, self),
-            "filter_by_language": query.language is not None,
+            **self._filters(query),
             "include_answer": self.include_answer,
             "include_raw_content": "markdown" if self.include_raw_content else None,
             "include_images": query.images,
@@ -155,21 +140,52 @@ class Tavily:
             "exact_match": self.exact_match,
             "include_favicon": self.include_favicon,
         }
-        sent = {
+        parameters = {
             name: value for name, value in payload.items() if value not in ([], False)
         }
-        body = self._body((yield self._request("search", sent, query)), "search")
+        response = yield self._request("search", parameters, query)
+        body = self._decode(response, "search")
         return kit.parse_search(
-            self, query, body, snippet="content", published="published_date",
+            self,
+            query,
+            body,
+            snippet="content",
+            published="published_date",
             content="raw_content",
             answer=kit.as_text(body.get("answer")),
             images=kit.parse_images(body.get("images")),
             suggestions=tuple(kit.as_texts(body.get("follow_up_questions"))),
-            notes=((f"tavily returns at most {_MAX_RESULTS} "
-                   f"results"),) if query.limit > _MAX_RESULTS else (),
+            notes=(_TOO_MANY,) if query.limit > _MAX_RESULTS else (),
             request_id=kit.as_text(body.get("request_id")),
             usage=kit.parse_usage(body.get("usage")),
-        )  # fmt: skip
+        )
+
+    def _check_query(self, query: kit.SearchQuery) -> None:
+        kit.check_options(query, self)
+        if query.country and query.topic != "general":
+            message = (
+                f"tavily knows countries in general search only, not for {query.topic}"
+            )
+            raise UnsupportedOption(message, options=["country"], provider=self.name)
+        top_level = [domain for domain in query.allowed_domains if "." not in domain]
+        if top_level:
+            message = f"tavily takes no top-level domains: {', '.join(top_level)}"
+            raise UnsupportedOption(
+                message, options=["allowed_domains"], provider=self.name
+            )
+
+    def _filters(self, query: kit.SearchQuery) -> dict[str, Any]:
+        return {
+            "topic": query.topic,
+            "time_range": query.time_range,
+            "start_date": query.after and query.after.isoformat(),
+            "end_date": query.before and query.before.isoformat(),
+            "include_domains": list(query.allowed_domains),
+            "exclude_domains": list(query.blocked_domains),
+            "country": kit.find_country(query, self),
+            "language": kit.find_language(query, self),
+            "filter_by_language": query.language is not None,
+        }
 
     read = kit.read_alone
 
@@ -177,55 +193,48 @@ class Tavily:
         self, urls: Sequence[str], /
     ) -> kit.Flow[list[kit.Page | WebSearchError]]:
         """Read up to 20 pages in one request."""
-        sent = list(map(kit.serialize, urls))
         payload = {
-            "urls": sent,
+            "urls": [kit.serialize(url) for url in urls],
             "format": "markdown",
             "extract_depth": self.extract_depth,
             "include_usage": True,
         }
-        body = self._body(
-            (yield self._request("extract", payload, target=tuple(urls))), "read"
-        )
-        results, failures = (
+        response = yield self._request("extract", payload, target=tuple(urls))
+        body = self._decode(response, "read")
+        return kit.parse_pages(
+            self._parse_page,
+            urls,
             kit.find_records(urls, body.get("results")),
             kit.find_records(urls, body.get("failed_results")),
-        )
-        return kit.parse_pages(
-            self._read,
-            urls,
-            results,
-            failures,
             usage=kit.parse_usage(body.get("usage")),
         )
 
     def map(self, site: kit.Site, /) -> kit.Flow[kit.Page]:
         """List the pages of a site."""
         payload = {
-            "url": kit.serialize(site.url), "limit": site.limit,
+            "url": kit.serialize(site.url),
+            "limit": site.limit,
             "max_depth": min(max(site.depth, 1), 5),
-            "max_breadth": min(site.limit, 500), "allow_external": False,
+            "max_breadth": min(site.limit, 500),
+            "allow_external": False,
             "include_usage": True,
-        }  # fmt: skip
-        body = self._body(
-            (yield self._request("map", payload, target=site.url)), "read"
-        )
-        usage = kit.parse_usage(body.get("usage"))
+        }
+        response = yield self._request("map", payload, target=site.url)
+        body = self._decode(response, "read")
         return kit.Page(
-            url=site.url, links=kit.as_links(body.get("results")), usage=usage
+            url=site.url,
+            links=kit.as_links(body.get("results")),
+            usage=kit.parse_usage(body.get("usage")),
         )
 
-    def _read(
-        self, url: str, found: dict[str, Any] | None, failed: dict[str, Any] | None
+    def _parse_page(
+        self, url: str, record: dict[str, Any] | None, failure: dict[str, Any] | None
     ) -> kit.Page:
-        if found:
-            return kit.parse_page(
-                self, url, kit.as_text(found.get("raw_content")) or ""
-            )
-        reason = (
-            kit.as_text(kit.as_object(failed).get("error"))
-            or "the page is missing from the answer"
-        )
+        if record:
+            text = kit.as_text(record.get("raw_content"))
+            return kit.parse_page(self, url, text or "")
+        words = kit.as_text(kit.find_value(failure, "error"))
+        reason = words or "the page is missing from the answer"
         status = re.search(r"\b[45]\d\d\b", reason)
         error = kit.page_error(self, status=status and status[0], detail=reason)
         error.temporary = False  # Tavily has tried again itself
@@ -243,37 +252,40 @@ class Tavily:
             self, endpoint, payload, *query, headers=headers, **options
         )
 
-    def _body(self, response: kit.Response, verb: str) -> dict[str, Any]:
-        # The tier without a key has errors of its own, at any status. The name may be
-        # escaped, or in UTF-16.
-        if any(sign in response.content for sign in (b'"error"', b"\\u00", b"\0")):
-            problem = kit.as_object(kit.as_object(kit.as_json(response)).get("error"))
+    def _decode(self, response: kit.Response, verb: str) -> dict[str, Any]:
+        # The tier without a key has errors of its own, at any status.
+        if any(mark in response.content for mark in _ERROR_MARKS):
+            problem = kit.as_object(kit.find_value(kit.as_json(response), "error"))
             if isinstance(problem.get("code"), str):
-                raise self._keyless_error(response, problem, verb)
+                raise self._make_keyless_error(response, problem, verb)
         return kit.decode(response, self, verb=verb, meanings=_MEANINGS)
 
-    def _keyless_error(
+    def _make_keyless_error(
         self, response: kit.Response, problem: dict[str, Any], verb: str
     ) -> ServiceError:
         """Make the error of the tier without a key, whose codes say more than its
         statuses.
         """
-        code, wait = (
-            str(problem.get("code")),
-            kit.as_number(problem.get("retry_after_seconds")),
-        )
-        is_long = response.status == 429 and str(problem.get("window")) in _LONG_WINDOWS
-        is_cap = "cap" in code.split("_") or "quota" in code or is_long
-        kind = QuotaExhausted if is_cap else _MEANINGS.get(response.status)
-        hint = "a key lifts this limit: TAVILY_API_KEY" if self.keyless else ""
+        kind = _MEANINGS.get(response.status)
+        if _is_used_up(response, problem):
+            kind = QuotaExhausted
         error = kit.error_for(
             response,
             self,
             verb=verb,
             detail=problem.get("message"),
-            hint=hint,
+            hint="a key lifts this limit: TAVILY_API_KEY" if self.keyless else "",
             kind=kind,
         )
+        wait = kit.as_number(problem.get("retry_after_seconds"))
         if wait is not None and wait >= 0:
             error.retry_after = wait
         return error
+
+
+def _is_used_up(response: kit.Response, problem: dict[str, Any]) -> bool:
+    """Return whether the allowance is used up: a limit of an hour or more is one."""
+    code = str(problem.get("code"))
+    if "cap" in code.split("_") or "quota" in code:
+        return True
+    return response.status == 429 and str(problem.get("window")) in _LONG_WINDOWS

@@ -18,12 +18,14 @@ from websearch_core import provider as kit
 _CORRECTED = "wikipedia corrected the spelling of the query: see suggestions"
 _KINDS: dict[str, type[errors.ServiceError]] = {
     "ratelimited": errors.RateLimited,
-    **dict.fromkeys(("permissiondenied", "readapidenied"), errors.AuthenticationError),
-    **dict.fromkeys(
-        ("maxlag", "readonly", "internal_api_error_DBQueryError", "cirrussearch-backend-error",
-         "cirrussearch-too-busy-error"), errors.Unavailable,
-    ),
-}  # fmt: skip
+    "permissiondenied": errors.AuthenticationError,
+    "readapidenied": errors.AuthenticationError,
+    "maxlag": errors.Unavailable,
+    "readonly": errors.Unavailable,
+    "internal_api_error_DBQueryError": errors.Unavailable,
+    "cirrussearch-backend-error": errors.Unavailable,
+    "cirrussearch-too-busy-error": errors.Unavailable,
+}
 
 
 @kit.provider
@@ -39,13 +41,15 @@ class Wikipedia:
     # https://meta.wikimedia.org/wiki/List_of_Wikipedias: those with more than 10,000
     # articles
     languages: ClassVar[Mapping[str, str]] = kit.codes("""
-        ab ace af als am an ang anp ar ary arz as ast av avk awa az azb ba ban bar bcl be bg bh bjn bm bn bo bpy
-        br bs bug ca ce ceb ckb co crh cs cv cy da de diq dv el eml en eo es et eu fa fi fo fr frr fy ga gan gd
-        gl gn gom gu ha hak he hi hif hr hsb ht hu hy hyw ia id ie ig ilo io is it ja jv ka kbp kk km kn ko ku
-        kv ky la lb li lij lld lmo ln lo lt lv mai mdf mg mhr mi min mk ml mn mnw mr mrj ms mt mwl my myv mzn
-        nah nap no nds ne new nl nn nqo nso nv oc or os pa pam pap pl pms pnb ps pt qu ro ru rue rw sa sah sat
-        sc scn sco sd se sh si sk sl smn sn so sq sr sr-latn=sr su sv sw szl ta te tg th tk tl tr tt tum tyv uk
-        ur uz vec vi vo wa war wo wuu xmf yi yo yue zea zgh zh zh-hant=zh zu
+        ab ace af als am an ang anp ar ary arz as ast av avk awa az azb ba ban bar bcl
+        be bg bh bjn bm bn bo bpy br bs bug ca ce ceb ckb co crh cs cv cy da de diq dv
+        el eml en eo es et eu fa fi fo fr frr fy ga gan gd gl gn gom gu ha hak he hi hif
+        hr hsb ht hu hy hyw ia id ie ig ilo io is it ja jv ka kbp kk km kn ko ku kv ky
+        la lb li lij lld lmo ln lo lt lv mai mdf mg mhr mi min mk ml mn mnw mr mrj ms mt
+        mwl my myv mzn nah nap no nds ne new nl nn nqo nso nv oc or os pa pam pap pl pms
+        pnb ps pt qu ro ru rue rw sa sah sat sc scn sco sd se sh si sk sl smn sn so sq
+        sr sr-latn=sr su sv sw szl ta te tg th tk tl tr tt tum tyv uk ur uz vec vi vo wa
+        war wo wuu xmf yi yo yue zea zgh zh zh-hant=zh zu
     """)
     limits: ClassVar[kit.Limits] = kit.Limits(
         results_per_request=50, results=10_000, query_length=300, concurrent=1

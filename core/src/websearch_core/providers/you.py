@@ -13,8 +13,8 @@ from typing import Annotated, Any, ClassVar
 from websearch_core import provider as kit
 from websearch_core.errors import QuotaExhausted, ServiceError, WebSearchError
 
-_PAGE = 100
-_PAGES = 10
+_PAGE_SIZE = 100  # results
+_MAX_PAGES = 10
 
 
 @kit.provider
@@ -44,16 +44,20 @@ class You:
     }
     emulated: ClassVar[frozenset[str]] = frozenset({"limit"})
     countries: ClassVar[Mapping[str, str]] = kit.codes("""
-        AR AU AT BE BR CA CL DK FI FR DE HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU SA ZA ES SE CH TW TR GB US
+        AR AU AT BE BR CA CL DK FI FR DE HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU
+        SA ZA ES SE CH TW TR GB US
     """)
     languages: ClassVar[Mapping[str, str]] = kit.codes("""
-        ar=AR eu=EU bn=BN bg=BG ca=CA zh=ZH-HANS zh-hant=ZH-HANT hr=HR cs=CS da=DA nl=NL en=EN en-gb=EN-GB et=ET fi=FI
-        fr=FR gl=GL de=DE el=EL gu=GU he=HE hi=HI hu=HU is=IS it=IT ja=JA kn=KN ko=KO lv=LV lt=LT ms=MS ml=ML mr=MR
-        nb=NB pl=PL pt-br=PT-BR pt-pt=PT-PT pa=PA ro=RO ru=RU sr=SR sk=SK sl=SL es=ES sv=SV ta=TA te=TE th=TH tr=TR
-        uk=UK vi=VI
+        ar=AR eu=EU bn=BN bg=BG ca=CA zh=ZH-HANS zh-hant=ZH-HANT hr=HR cs=CS da=DA nl=NL
+        en=EN en-gb=EN-GB et=ET fi=FI fr=FR gl=GL de=DE el=EL gu=GU he=HE hi=HI hu=HU
+        is=IS it=IT ja=JA kn=KN ko=KO lv=LV lt=LT ms=MS ml=ML mr=MR nb=NB pl=PL
+        pt-br=PT-BR pt-pt=PT-PT pa=PA ro=RO ru=RU sr=SR sk=SK sl=SL es=ES sv=SV ta=TA
+        te=TE th=TH tr=TR uk=UK vi=VI
     """)
     limits: ClassVar[kit.Limits] = kit.Limits(
-        results_per_request=_PAGE, results=_PAGE * _PAGES, pages_per_request=10
+        results_per_request=_PAGE_SIZE,
+        results=_PAGE_SIZE * _MAX_PAGES,
+        pages_per_request=10,
     )
     about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
@@ -92,6 +96,33 @@ class You:
         self, query: kit.SearchQuery, number: int, size: int
     ) -> kit.Flow[tuple[kit.SearchResponse, bool]]:
         """Search, page by page until the limit is reached."""
+        payload = self._payload(query, number, size)
+        body = kit.decode(
+            (yield self._request(payload)), self, meanings=self._meanings()
+        )
+        sections = body.get("results")
+        web, _ = kit.take_results(sections, self.name, "web")
+        news, _ = kit.take_results(sections, self.name, "news")
+        items: list[Any] | None = [*web, *news]
+        if sections is None and "metadata" not in body:
+            items = None  # for the note that there is no list
+        page = kit.parse_search(
+            self,
+            query,
+            body,
+            items,
+            snippet=_find_snippet,
+            content="contents.markdown",
+            published="page_age",
+            author="authors",
+            markup="entities",
+            request_id=kit.as_text(kit.find_value(body, "metadata.search_uuid")),
+        )
+        return page, len(web) >= size and number + 1 < _MAX_PAGES
+
+    def _payload(
+        self, query: kit.SearchQuery, number: int, size: int
+    ) -> dict[str, Any]:
         payload = {
             "query": query.text,
             "count": size,
@@ -100,42 +131,22 @@ class You:
             "country": kit.find_country(query, self),
             "language": kit.find_language(query, self),
             "safesearch": query.safe_search,
-            "include_domains": list(query.allowed_domains) or None,
-            "exclude_domains": list(
-                () if query.allowed_domains else query.blocked_domains
-            )
-            or None,
-            "boost_domains": list(() if query.allowed_domains else self.boost_domains)
-            or None,
-            "livecrawl": "all" if self.livecrawl else None,
-            "livecrawl_formats": ["markdown"] if self.livecrawl else None,
         }
-        sent = kit.with_extra(payload, query)
-        if self.keyless:
-            params = {
-                name: ",".join(value) if isinstance(value, list) else value
-                for name, value in sent.items()
-            }
-            response = yield kit.Request(
-                url=f"{self.keyless_url}/search", params=params
-            )
+        if query.allowed_domains:  # with these, You.com takes no others
+            payload["include_domains"] = list(query.allowed_domains)
         else:
-            response = yield kit.post_json(self, "search", sent)
-        body = kit.decode(response, self, meanings=self._meanings())
-        found = body.get("results")
-        web, news = (
-            kit.take_results(found, self.name, section)[0]
-            for section in ("web", "news")
-        )
-        items = None if found is None and "metadata" not in body else [*web, *news]
-        about = kit.as_object(body.get("metadata"))
-        page = kit.parse_search(
-            self, query, body, items, snippet=_snippet, content="contents.markdown",
-            published="page_age",
-            author="authors", markup="entities",
-            request_id=kit.as_text(about.get("search_uuid")),
-        )  # fmt: skip
-        return page, len(web) >= size and number + 1 < _PAGES
+            payload["exclude_domains"] = list(query.blocked_domains) or None
+            payload["boost_domains"] = list(self.boost_domains) or None
+        if self.livecrawl:
+            payload["livecrawl"] = "all"
+            payload["livecrawl_formats"] = ["markdown"]
+        return kit.with_extra(payload, query)
+
+    def _request(self, payload: dict[str, Any]) -> kit.Request:
+        if not self.keyless:
+            return kit.post_json(self, "search", payload)
+        params = {name: _join_list(value) for name, value in payload.items()}
+        return kit.Request(url=f"{self.keyless_url}/search", params=params)
 
     read = kit.read_alone
 
@@ -146,38 +157,33 @@ class You:
         if self.keyless:
             raise kit.missing_field_error(type(self), "api_key")
         payload = {
-            "urls": list(map(kit.serialize, urls)),
+            "urls": [kit.serialize(url) for url in urls],
             "formats": ["markdown", "metadata"],
             "max_age": self.max_age,
         }
         response = yield kit.post_json(self, "contents", payload, target=tuple(urls))
-        return kit.parse_pages(
-            self._read, urls, kit.find_records(urls, self._contents(response))
-        )
+        records = kit.find_records(urls, self._find_pages(response))
+        return kit.parse_pages(self._parse_page, urls, records)
 
-    def _read(self, url: str, record: dict[str, Any] | None) -> kit.Page:
-        found = kit.as_object(record)
-        text = kit.as_text(found.get("markdown"))
+    def _parse_page(self, url: str, record: dict[str, Any] | None) -> kit.Page:
+        facts = kit.as_object(record)
+        text = kit.as_text(facts.get("markdown"))
         if text is None:
             raise kit.page_error(self)  # You.com does not say why
-        site = kit.as_object(found.get("metadata")).get("site_name")
         return kit.parse_page(
             self,
             url,
             text,
-            title=found.get("title"),
-            final_url=found.get("url"),
-            site_name=site,
+            title=facts.get("title"),
+            final_url=facts.get("url"),
+            site_name=kit.find_value(facts, "metadata.site_name"),
         )
 
-    def _contents(self, response: kit.Response) -> list[dict[str, Any]]:
+    def _find_pages(self, response: kit.Response) -> list[dict[str, Any]]:
         """Return the pages in the answer, which is a list."""
-        pages = kit.as_json(response)
-        if (
-            200 <= response.status < 300
-            and isinstance(pages, list)
-            and not response.truncated
-        ):
+        is_whole = 200 <= response.status < 300 and not response.truncated
+        pages = kit.as_json(response) if is_whole else None
+        if isinstance(pages, list):
             return kit.as_objects(pages)
         body = kit.decode(response, self, verb="read", meanings=self._meanings())
         if not isinstance(body.get("results"), list):
@@ -189,9 +195,10 @@ class You:
         return {429: QuotaExhausted} if self.keyless else {}
 
 
-def _snippet(result: Mapping[str, Any]) -> str:
-    return (
-        " … ".join(kit.as_texts(result.get("snippets")))
-        or kit.as_text(result.get("description"))
-        or ""
-    )
+def _join_list(value: Any) -> Any:
+    return ",".join(value) if isinstance(value, list) else value
+
+
+def _find_snippet(result: Mapping[str, Any]) -> str:
+    extracts = " … ".join(kit.as_texts(result.get("snippets")))
+    return extracts or kit.as_text(result.get("description")) or ""
