@@ -18,7 +18,7 @@ import vcr
 from tests.cassettes import record
 from tests.cassettes import tape as tapes
 from tests.clock import skip_pauses
-from websearch_core._net.sender import Sender
+from websearch_core._net.targets import Targets
 from websearch_core.testing import stop_clock
 from websearch_core.testing._cassettes import (
     MATCH_ON,
@@ -42,7 +42,8 @@ def replay(path: Path, *, concurrent: bool) -> tapes.Outcome:
     )
     # The name of a page that your own server is to open would be looked up first.
     with (
-        patch.object(Sender, "_check_targets", return_value=[]),
+        patch.object(Targets, "judge"),
+        patch.object(Targets, "ajudge"),
         recorder.use_cassette(str(path)) as cassette,
     ):
         outcome = tapes.call(tapes.load(path), concurrent=concurrent)
