@@ -84,67 +84,65 @@ class Selection:
     """
 
     settings: Settings
-    _made: dict[str, Provider] = field(default_factory=dict)
+    _by_name: dict[str, Provider] = field(default_factory=dict)
     # objects that the caller made, to search with
-    _given: list[Provider] = field(default_factory=list)
+    _objects: list[Provider] = field(default_factory=list)
     _has_reader: bool = False  # somebody chose who reads
 
     def __post_init__(self) -> None:
         """Reject unknown names early, and everything if web search is switched off."""
-        if off := self.settings.switched_off():
+        switch = self.settings.switched_off()
+        if switch:
             raise errors.ConfigurationError(
-                f"web search is switched off: {off.at()} is false"
+                f"web search is switched off: {switch.at()} is false"
             )
 
     def searchers(
-        self, choice: Choice | None, **one: Any
+        self, choice: Choice | None, **options: Any
     ) -> tuple[list[Provider], bool]:
-        """Return the providers to search with, in order, and whether we chose; *one*
-        has options of the only one.
+        """Return the providers to search with, in order, and whether we chose.
+
+        The *options* are those of the only one.
         """
         chosen = _as_list(choice) or list(self.settings.provider)
-        self._given = [item for item in chosen if not isinstance(item, str)]
-        if one and (len(chosen) != 1 or not isinstance(chosen[0], str)):
+        self._objects = [item for item in chosen if not isinstance(item, str)]
+        is_one_name = len(chosen) == 1 and not self._objects
+        if options and not is_one_name:
             raise errors.ConfigurationError(
-                f"{' and '.join(one)}: name the one provider that this is for, or give "
-                f"the provider itself, such as "
-                "Tavily(api_key=...)"
+                f"{' and '.join(options)}: name the one provider that this is for, or "
+                "give the provider itself, such as Tavily(api_key=...)"
             )
-        if chosen:
-            return [
-                self._find_for_role(item, "search", **one) for item in chosen
-            ], False
+        if not chosen:
+            return self._choose_searcher(), True
+        return [
+            self._find_for_role(item, "search", **options) for item in chosen
+        ], False
+
+    def _choose_searcher(self) -> list[Provider]:
+        """Return the first provider that has a key, else those that need none."""
         for name in AUTOMATIC:
             if self.settings.switched_off(name):
                 continue
             with contextlib.suppress(errors.MissingKey):
                 provider = self._find_for_role(name, "search")
-                if (
-                    name not in _KEY_OPTIONAL
-                    or getattr(provider, "api_key", None) is not None
-                ):
-                    return [provider], True
-        return self._search_without_key(), True
+                has_key = getattr(provider, "api_key", None) is not None
+                if has_key or name not in _KEY_OPTIONAL:
+                    return [provider]
+        return self._search_without_key()
 
     def _search_without_key(self) -> list[Provider]:
         """Return DuckDuckGo and Tavily's keyless tier, unless they are switched off."""
-        on = [
-            name
-            for name in ("duckduckgo", "tavily")
-            if not self.settings.switched_off(name)
-        ]
-        if not on:
+        items: list[str | Provider] = []
+        if not self.settings.switched_off("duckduckgo"):
+            items.append("duckduckgo")
+        if not self.settings.switched_off("tavily"):
+            items.append(build_provider("tavily", self.settings, keyless=True))
+        if not items:
             raise errors.ConfigurationError(
                 "duckduckgo and tavily, which need no key, are switched off: name a "
                 "provider"
             )
-        made = [
-            build_provider(name, self.settings, keyless=True)
-            if name == "tavily"
-            else name
-            for name in on
-        ]
-        return [self._find_for_role(item, "search") for item in made]
+        return [self._find_for_role(item, "search") for item in items]
 
     def readers(
         self, choice: Choice | None, searchers: Sequence[Provider]
@@ -154,11 +152,8 @@ class Selection:
         Some *searchers* can read as well. An object that the caller made reads, too; a
         name says only who searches.
         """
-        own = [
-            item
-            for item in self._given
-            if _can_all(item, "read") and not _reads_offline(item)
-        ]
+        able = [item for item in self._objects if _can_all(item, "read")]
+        own = [item for item in able if not _reads_offline(item)]
         chosen = _as_list(choice) or own or list(self.settings.reader)
         self._has_reader = bool(chosen)
         if chosen:
@@ -170,15 +165,13 @@ class Selection:
     ) -> list[Provider]:
         chain: list[Provider] = []
         for item in chosen:
-            auto = item == AUTO
-            found = (
-                self._read_without_service(searchers)
-                if auto
-                else [self._find_for_role(item, "read")]
-            )
-            chain += [
-                reader for reader in found if all(reader is not one for one in chain)
-            ]
+            if item == AUTO:
+                readers = self._read_without_service(searchers)
+            else:
+                readers = [self._find_for_role(item, "read")]
+            for reader in readers:
+                if all(reader is not other for other in chain):
+                    chain.append(reader)
         return chain
 
     def _read_without_service(
@@ -192,10 +185,7 @@ class Selection:
         chain = [self._find_for_role(item, "read") for item in (*offline, "direct")]
         if rendered and not self.settings.switched_off("browser"):
             browser = self._find_for_role("browser", "read")
-            if (
-                not callable(find := getattr(browser, "problem", None))
-                or find() is None
-            ):
+            if _find_problem(browser) is None:
                 chain.append(browser)
         return chain
 
@@ -205,41 +195,51 @@ class Selection:
         """
         # and not what a test has in its place
         is_direct = any(leaf.name == "direct" for leaf in leaves(reader))
-        if self._has_reader or not is_direct or self.settings.switched_off("browser"):
+        if self._has_reader or not is_direct:
             return reader
-        return Rendering(
-            reader,
-            lambda: read_chain(
-                [self._find_for_role("browser", "read")], stack, automatic=False
-            ),
-        )
+        if self.settings.switched_off("browser"):
+            return reader
+
+        def make_browser() -> PageReader:
+            browser = self._find_for_role("browser", "read")
+            return read_chain([browser], stack, automatic=False)
+
+        return Rendering(reader, make_browser)
 
     def name_of(self, provider: Provider) -> str:
         """Return the name by which *provider* was requested; a plug-in may call itself
         something else.
         """
-        return next(
-            (name for name, made in self._made.items() if made is provider),
-            provider.name,
-        )
+        for name, named in self._by_name.items():
+            if named is provider:
+                return name
+        return provider.name
 
-    def _find_for_role(self, item: str | Provider, role: Role, **one: Any) -> Provider:
+    def _find_for_role(
+        self, item: str | Provider, role: Role, **options: Any
+    ) -> Provider:
         """Return the provider that *item* is or names, after checking that it can do
         *role*.
         """
-        if isinstance(item, str) and not is_known(item):
-            problem = unknown_provider(item, _able(role), f"those that can {role}:")
-            raise type(problem)(f"{self._place(item, role)}{problem}")
-        # rather than that its key is missing
-        if isinstance(item, str) and not can(provider_class(item), role):
-            raise errors.ConfigurationError(
-                f"{self._place(item, role)}{_unable(registered_name(item), role)}"
-            )
-        provider = self._find_by_name(item, **one) if isinstance(item, str) else item
+        if isinstance(item, str):
+            self._check_name(item, role)
+            provider = self._find_by_name(item, **options)
+        else:
+            provider = item
         check_provider(provider, self.settings)
         if not _can_all(provider, role):
             raise _unable(provider.name, role)
         return provider
+
+    def _check_name(self, name: str, role: Role) -> None:
+        if not is_known(name):
+            problem = unknown_provider(name, _able(role), f"those that can {role}:")
+            raise type(problem)(f"{self._place(name, role)}{problem}")
+        # rather than that its key is missing
+        if not can(provider_class(name), role):
+            raise errors.ConfigurationError(
+                f"{self._place(name, role)}{_unable(registered_name(name), role)}"
+            )
 
     def _place(self, name: str, role: Role) -> str:
         """Return where the file or the variable is that names a provider, for messages;
@@ -247,17 +247,15 @@ class Selection:
         """
         setting = "provider" if role == "search" else "reader"
         source = self.settings.source(setting)
-        return (
-            f"{source.at()}: "
-            if source.kind != "argument" and name in getattr(self.settings, setting)
-            else ""
-        )
+        if source.kind == "argument" or name not in getattr(self.settings, setting):
+            return ""
+        return f"{source.at()}: "
 
-    def _find_by_name(self, name: str, **one: Any) -> Provider:
+    def _find_by_name(self, name: str, **options: Any) -> Provider:
         name = registered_name(name)
-        if name not in self._made:
-            self._made[name] = build_provider(name, self.settings, **one)
-        return self._made[name]
+        if name not in self._by_name:
+            self._by_name[name] = build_provider(name, self.settings, **options)
+        return self._by_name[name]
 
 
 def check_provider(provider: Provider, settings: Settings) -> None:
@@ -293,44 +291,49 @@ def read_chain(
 def make_stack(
     settings: Settings,
     layers: Sequence[Layer] | None,
-    given: Mapping[str, Any] = MappingProxyType({}),
+    arguments: Mapping[str, Any] = MappingProxyType({}),
 ) -> Stack:
     """Return the layers of one `WebSearch`: the defaults, adjusted by the settings, and
     then by arguments.
 
-    Those that are *given* as arguments go around providers that have layers of their
-    own, too.
+    Those of the *arguments* go around providers that have layers of their own, too.
     """
-    chosen = {
-        name: layer
-        for name in CONCERNS
-        if (layer := getattr(settings, name)) is not None and layer is not False
-    }
-    own = [chosen[name] for name in CONCERNS if name in given and name in chosen]
+    chosen: dict[str, Layer] = {}
+    own: dict[str, Layer] = {}
+    for name in CONCERNS:
+        layer = getattr(settings, name)
+        if layer is None or layer is False:
+            continue
+        chosen[name] = layer
+        if name in arguments:
+            own[name] = layer
     if own and layers is None:
         raise errors.ConfigurationError(
-            f"{min(given.keys() & chosen)}: not with layers=None, which removes all "
-            f"layers"
+            f"{min(own)}: not with layers=None, which removes all layers"
         )
-    for layer in layers if isinstance(layers, list | tuple) else ():
-        check_home(layer)
+    if isinstance(layers, list | tuple):
+        for layer in layers:
+            check_home(layer)
+        layers = [*layers, *own.values()]
+    defaults = _make_defaults(settings) | chosen
+    for name in settings.layers:
+        defaults[name] = settings.find_layer(name)
+    for_several: list[Layer] = [Breaker()]
+    if any(layer.rank == Rank.BREAKER for layer in defaults.values()):
+        for_several = []
+    return Stack(layers, list(defaults.values()), for_several)
+
+
+def _make_defaults(settings: Settings) -> dict[str, Layer]:
     defaults: dict[str, Layer] = {
         "relax": Relax(unsupported="raise"),
         "single_flight": SingleFlight(),
     }
-    usual: dict[str, Layer] = {"retry": Retry(), "throttle": Throttle()}
-    defaults |= {
-        name: layer
-        for name, layer in usual.items()
-        if getattr(settings, name) is not False
-    }
-    defaults |= chosen | {name: settings.find_layer(name) for name in settings.layers}
-    has_breaker = any(layer.rank == Rank.BREAKER for layer in defaults.values())
-    return Stack(
-        [*layers, *own] if isinstance(layers, list | tuple) else layers,
-        list(defaults.values()),
-        [] if has_breaker else [Breaker()],
-    )
+    if settings.retry is not False:
+        defaults["retry"] = Retry()
+    if settings.throttle is not False:
+        defaults["throttle"] = Throttle()
+    return defaults
 
 
 def check_search_options(options: Mapping[str, Any], provider: SearchProvider) -> None:
@@ -339,12 +342,10 @@ def check_search_options(options: Mapping[str, Any], provider: SearchProvider) -
     """
     if options.get("extra"):
         address(SearchQuery.of("any", extra=options["extra"]), provider)
-    layers = [getattr(part, "layer", None) for part in parts(provider)]
-    relaxes = [layer.unsupported for layer in layers if isinstance(layer, Relax)]
-    if (
-        not options
-        or (options.get("unsupported") or next(iter(relaxes), "raise")) == "note"
-    ):
+    if not options:
+        return
+    unsupported = options.get("unsupported") or _find_default(provider)
+    if unsupported == "note":
         return
     # imported here: few programs set options of every search
     from ..provider._http import check_options
@@ -365,6 +366,15 @@ def check_search_options(options: Mapping[str, Any], provider: SearchProvider) -
     raise failures[0]
 
 
+def _find_default(provider: Provider) -> str:
+    """Return what the chain does about options that a provider does not support."""
+    for part in parts(provider):
+        layer = getattr(part, "layer", None)
+        if isinstance(layer, Relax):
+            return layer.unsupported
+    return "raise"
+
+
 def find_cache(settings: Settings) -> CacheBackend:
     """Return where the cache of these settings is, whether it is switched on or not."""
     layer = settings.cache or settings.find_layer("cache")
@@ -375,12 +385,11 @@ def _as_list(choice: Choice | None) -> list[str | Provider]:
     if choice is None:
         return []
     choice = split_list(choice)
-    several: list[str | Provider] = (
-        list(choice) if isinstance(choice, list | tuple) else [cast("Provider", choice)]
-    )
-    if not several:
+    if not isinstance(choice, list | tuple):
+        return [cast("Provider", choice)]
+    if not choice:
         raise errors.ConfigurationError("the list of providers is empty")
-    return several
+    return list(choice)
 
 
 def _unable(name: str, role: Role) -> errors.ConfigurationError:
@@ -411,9 +420,13 @@ def build_provider(name: str, settings: Settings, **explicit: Any) -> Any:
     """Construct the provider called *name* from arguments, environment and file; errors
     as in `build`.
     """
-    cls, own = provider_class(name), registered_name(name)
-    if off := settings.switched_off(own):
-        raise errors.ConfigurationError(f"{own} is switched off: {off.at()} is false")
+    cls = provider_class(name)
+    own = registered_name(name)
+    switch = settings.switched_off(own)
+    if switch:
+        raise errors.ConfigurationError(
+            f"{own} is switched off: {switch.at()} is false"
+        )
     return build(cls, collect_options(cls, settings.options(own), explicit), own)
 
 
@@ -424,16 +437,30 @@ def check_transport(provider: Any, allowed: Collection[Origin]) -> None:
     if getattr(provider, "api_key", None) is None:
         return
     for name, url in destinations(provider).items():
-        parts, origin = urlsplit(url), find_origin(url)
-        if parts.scheme == "https" or (
-            origin and (is_this_machine(origin[1]) or origin in allowed)
-        ):
+        parts = urlsplit(url)
+        if parts.scheme == "https" or _is_near(url, allowed):
             continue
         raise errors.ConfigurationError(
             f"{provider.name}: {name} would send the key unencrypted; use https, or "
-            f"allow the origin by "
-            f"internal=['http://{parts.netloc}']"
+            f"allow the origin by internal=['http://{parts.netloc}']"
         )
+
+
+def _is_near(url: str, allowed: Collection[Origin]) -> bool:
+    """Return whether a URL leads to this machine or to an *allowed* origin."""
+    origin = find_origin(url)
+    if not origin:
+        return False
+    return is_this_machine(origin[1]) or origin in allowed
+
+
+def _find_problem(reader: Provider) -> str | None:
+    """Return why a reader cannot work here; None if it can, or does not say."""
+    find: Any = getattr(reader, "problem", None)
+    if not callable(find):
+        return None
+    problem: str | None = find()
+    return problem
 
 
 class Rendering:
@@ -446,9 +473,10 @@ class Rendering:
     import.
     """
 
-    def __init__(self, usual: PageReader, make: Callable[[], PageReader]) -> None:
-        self.name: str = usual.name
-        self._usual, self._make = usual, make
+    def __init__(self, reader: PageReader, make: Callable[[], PageReader]) -> None:
+        self.name: str = reader.name
+        self._reader = reader
+        self._make = make
         self._browser: PageReader | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -457,17 +485,16 @@ class Rendering:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*."""
-        turn: Turn[Page] = Turn(self._usual)
+        turn: Turn[Page] = Turn(self._reader)
         try:
-            return (yield from self._usual.read(url))
+            return (yield from self._reader.read(url))
         except errors.ServiceError as error:
-            *_, last = getattr(error, "exceptions", (error,))
-            if (
-                not isinstance(last, errors.NeedsBrowser)
-                or current_call().account.tenant
-            ):
+            last = getattr(error, "exceptions", (error,))[-1]
+            is_tenant = bool(current_call().account.tenant)
+            if is_tenant or not isinstance(last, errors.NeedsBrowser):
                 raise
-            turn.end = failure = error
+            failure = error
+        turn.end = failure
         turn.stop()
         try:
             return (yield from self._render(url, turn))
@@ -490,7 +517,8 @@ class Rendering:
         events.emit(
             events.Failover(provider=self.name, next_provider=browser.name, error=error)
         )
-        trail, turn = Trail[Page](()), Turn[Page](browser)
+        trail = Trail[Page](())
+        turn = Turn[Page](browser)
         try:
             turn.end = yield from browser.read(url)
         except errors.ServiceError as error:
@@ -505,7 +533,8 @@ class Rendering:
     def _find(self) -> PageReader:
         self._browser = self._browser or self._make()
         for leaf in leaves(self._browser):
-            if callable(find := getattr(leaf, "problem", None)) and (problem := find()):
+            problem = _find_problem(leaf)
+            if problem:
                 raise errors.ConfigurationError(problem)
         return self._browser
 
