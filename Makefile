@@ -13,6 +13,10 @@ CLUSTER := build/cluster
 SITE := build/site-tools
 UV := $(or $(shell command -v uv),build/uv/bin/uv)
 INSTALL := .ci/install
+# All packages are named with their hashes, so nothing is resolved.
+LOCKED := --no-deps --require-hashes --requirement
+# What else a target needs is resolved when it runs, with the versions of requirements.txt for what is in there.
+RESOLVED := --constraint build/constraints.txt --requirement
 PACKAGES := core langchain_websearch llamaindex_websearch
 MANIFESTS := $(PACKAGES:%=%/pyproject.toml)
 # Many tests wait: more workers than processors. tests/conftest.py orders the files.
@@ -36,17 +40,17 @@ endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
 .PHONY: help install wheels demo check test test-apart test-timed test-ddgs test-cluster test-mcp conformance test-models test-service fuzz test-whole kills coverage lint types format docs docs-site provider bench bench-reading \
-	bench-memory bench-data bench-citations bench-ssrf bench-browser bench-faults bench-stopping bench-bulk bench-mcp bench-facts model record drift plugin matrix lock distributions sbom release publish
+	bench-memory bench-data bench-citations bench-ssrf bench-browser bench-faults bench-stopping bench-bulk bench-mcp bench-facts model record sdks drift plugin matrix lock distributions sbom release publish
 
 help:  ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
+	@awk -f .ci/help.awk $(firstword $(MAKEFILE_LIST))
 
 install: $(VENV)/installed  ## set up .venv: the three packages, editable, and all development tools
 
 .venv/installed: requirements.txt $(MANIFESTS)
 	@echo "Setting up .venv with all development tools, once:"
 	$(NEW_VENV) .venv
-	$(INSTALL) .venv --require-hashes --requirement requirements.txt
+	$(INSTALL) .venv $(LOCKED) requirements.txt
 	$(INSTALL) .venv --no-deps --no-build-isolation $(PACKAGES:%=--editable %)
 	@touch $@
 
@@ -62,18 +66,19 @@ build/wheels/installed:
 
 build/wheels/dependencies: requirements.txt
 	$(NEW_VENV) --clear build/wheels
-	$(INSTALL) build/wheels --require-hashes --requirement requirements.txt
+	$(INSTALL) build/wheels $(LOCKED) requirements.txt
 	@touch $@
 
 demo: $(DEMO)/installed  ## search, read and cite in both frameworks, offline
 	$(DEMO)/bin/python examples/demo.py
 
-build/demo/installed: examples/requirements.txt $(MANIFESTS)
+build/demo/installed: requirements.txt $(MANIFESTS)
 	@echo "Setting up build/demo, once:"
 	@echo "1 of 3: create the environment"
 	@$(NEW_VENV) build/demo
-	@echo "2 of 3: install LangChain, LlamaIndex and their dependencies ($$(grep -c == examples/requirements.txt) packages)"
-	@$(INSTALL) build/demo --require-hashes --requirement examples/requirements.txt
+	@.ci/locked demo > build/demo/requirements.txt
+	@echo "2 of 3: install LangChain, LlamaIndex and their dependencies ($$(grep -c == build/demo/requirements.txt) packages)"
+	@$(INSTALL) build/demo $(LOCKED) build/demo/requirements.txt
 	@echo "3 of 3: install the three packages of this repository"
 	@$(INSTALL) build/demo --no-deps --no-build-isolation $(PACKAGES:%=--editable %)
 	@touch $@
@@ -94,31 +99,31 @@ test-apart: $(VENV)/installed  ## run the long tests: the browser, kills, full d
 test-timed: $(VENV)/installed  ## run the tests that compare times: what hostile input costs
 	$(BIN)/python -m pytest $(TIMED)
 
-test-ddgs: $(VENV)/installed  ## test the provider ddgs with its library, which the other tests do without
-	$(INSTALL) $(VENV) --require-hashes --requirement tests/core/providers/requirements.txt
+test-ddgs: $(VENV)/installed build/constraints.txt  ## test the provider ddgs with its library, which the other tests do without
+	$(INSTALL) $(VENV) $(RESOLVED) tests/core/providers/requirements.in
 	$(BIN)/python -m pytest tests/core/providers/test_ddgs.py
 
 test-cluster: $(CLUSTER)/installed  ## test ReadPages in a local cluster of Ray, of which a worker is killed
 	$(CLUSTER)/bin/python -m pytest tests/cluster --override-ini faulthandler_timeout=3600
 
-test-models: $(VENV)/installed  ## test the schemas of the tools with the packages of OpenAI, Anthropic and Google
-	$(INSTALL) $(VENV) --require-hashes --requirement tests/langchain/requirements.txt
+test-models: $(VENV)/installed build/constraints.txt  ## test the schemas of the tools with the packages of OpenAI, Anthropic and Google
+	$(INSTALL) $(VENV) $(RESOLVED) tests/langchain/requirements.in
 	$(BIN)/python -m pytest tests/langchain/test_models.py tests/langchain/test_sources.py tests/llamaindex/test_models.py
 
 test-mcp: build/mcp/installed  ## test the MCP server with the SDK 1.30 and LangChain's client; the other tests have 2 and LlamaIndex's
 	build/mcp/bin/python -m pytest -p no:cacheprovider tests/core/test_mcp.py tests/core/cli/commands/test_mcp.py tests/e2e/test_mcp_clients.py
 
-build/mcp/installed: tests/e2e/requirements.txt $(MANIFESTS)
+build/mcp/installed: tests/e2e/requirements.in core/pyproject.toml
 	$(NEW_VENV) --clear build/mcp
-	$(INSTALL) build/mcp --require-hashes --requirement $<
-	$(INSTALL) build/mcp --no-deps --no-build-isolation --editable core
+	$(INSTALL) build/mcp --requirement $<
+	$(INSTALL) build/mcp --no-build-isolation --editable "core[mcp]"
 	@touch $@
 
 conformance: $(VENV)/installed  ## check the MCP server with the official conformance suite, which npm fetches
 	$(BIN)/python -m tests.e2e.conformance
 
-test-service: $(VENV)/installed  ## test the service in examples/service with FastAPI, which the other tests do without
-	$(INSTALL) $(VENV) --require-hashes --requirement examples/service/requirements.txt
+test-service: $(VENV)/installed build/constraints.txt  ## test the service in examples/service with FastAPI, which the other tests do without
+	$(INSTALL) $(VENV) $(RESOLVED) examples/service/requirements.in
 	$(BIN)/python -m pytest tests/examples/test_service.py
 
 fuzz: $(VENV)/installed  ## fuzz each target for a minute, or longer: make fuzz SECONDS=600
@@ -201,42 +206,47 @@ bench-bulk: $(VENV)/measuring $(BULK)/installed $(CLUSTER)/installed  ## read li
 model: $(VENV)/measuring  ## train the model that finds the main content of a page: make model, or make model PAGES="folder ..."
 	$(BIN)/python -m training.train $(PAGES)
 
-$(VENV)/measuring: $(VENV)/installed benchmarks/requirements.txt
-	$(INSTALL) $(VENV) --require-hashes --requirement benchmarks/requirements.txt
+build/constraints.txt: requirements.txt
+	@mkdir -p build
+	sed -E '/^( |--)/d; s/ \\$$//' $< > $@
+
+$(VENV)/measuring: benchmarks/requirements.in $(VENV)/installed build/constraints.txt
+	$(INSTALL) $(VENV) $(RESOLVED) $<
 	@touch $@
 
-$(PEERS)/installed: benchmarks/reading/requirements.txt
+$(PEERS)/installed: benchmarks/reading/requirements.in
 	$(NEW_VENV) $(PEERS)
-	$(INSTALL) $(PEERS) --no-deps --require-hashes --requirement $<
+	$(INSTALL) $(PEERS) --requirement $<
 	@touch $@
 
-$(CLUSTER)/installed: requirements.txt tests/cluster/requirements.txt
+$(CLUSTER)/installed: tests/cluster/requirements.in requirements.txt build/constraints.txt
 	$(NEW_VENV) $(CLUSTER)
-	$(INSTALL) $(CLUSTER) --require-hashes --requirement requirements.txt --requirement tests/cluster/requirements.txt
+	$(INSTALL) $(CLUSTER) $(LOCKED) requirements.txt
+	$(INSTALL) $(CLUSTER) $(RESOLVED) $<
 	$(INSTALL) $(CLUSTER) --no-deps --no-build-isolation $(PACKAGES:%=--editable %)
 	@touch $@
 
-$(SITE)/installed: docs/site/requirements.txt
+$(SITE)/installed: docs/site/requirements.in build/constraints.txt
 	$(NEW_VENV) --clear $(SITE)
-	$(INSTALL) $(SITE) --require-hashes --requirement $<
+	$(INSTALL) $(SITE) $(RESOLVED) $<
 	@touch $@
 
-$(BROWSERS)/installed: benchmarks/browser/requirements.txt
+$(BROWSERS)/installed: benchmarks/browser/requirements.in
 	$(NEW_VENV) $(BROWSERS)
 	$(INSTALL) $(BROWSERS) --requirement $<
 	@touch $@
 
-$(FETCHERS)/installed: benchmarks/ssrf/requirements.txt
+$(FETCHERS)/installed: benchmarks/ssrf/requirements.in
 	$(NEW_VENV) $(FETCHERS)
 	$(INSTALL) $(FETCHERS) --requirement $<
 	@touch $@
 
-$(FAULTED)/installed: benchmarks/faults/requirements.txt
+$(FAULTED)/installed: benchmarks/faults/requirements.in
 	$(NEW_VENV) $(FAULTED)
 	$(INSTALL) $(FAULTED) --requirement $<
 	@touch $@
 
-$(BULK)/installed: benchmarks/bulk/requirements.txt
+$(BULK)/installed: benchmarks/bulk/requirements.in
 	$(NEW_VENV) $(BULK)
 	$(INSTALL) $(BULK) --requirement $<
 	@touch $@
@@ -244,8 +254,14 @@ $(BULK)/installed: benchmarks/bulk/requirements.txt
 record: $(VENV)/installed  ## record a provider's cassettes again, and show what has changed: make record PROVIDER=tavily
 	$(BIN)/python -m tests.cassettes.record $(PROVIDER)
 
-drift: $(VENV)/installed  ## check that services' SDKs accept the words that we send, and that services with a key answer in the shape on their cassettes
-	$(BIN)/python -m tests.cassettes.vocabulary | xargs $(BIN)/python -m pip install --quiet --upgrade --no-deps --target build/sdks
+sdks: $(VENV)/installed  ## download the services' SDKs of today to build/sdks, where `make drift` parses them; nothing of them runs
+	$(BIN)/python -m tests.cassettes.vocabulary | xargs $(BIN)/python -m pip install --quiet --upgrade --no-deps --only-binary :all: --target build/sdks
+	@touch build/sdks/downloaded
+
+build/sdks/downloaded:
+	$(MAKE) sdks
+
+drift: $(VENV)/installed build/sdks/downloaded  ## compare what we send with the services' SDKs, and how services with a key answer with their cassettes
 	$(BIN)/python -m tests.cassettes.drift $(PROVIDER)
 
 plugin: $(VENV)/installed  ## build the plug-in in examples/plugin, install its wheel beside the packages, and test it
@@ -263,9 +279,9 @@ distributions: build/wheels/dependencies build/release/installed  ## build dist/
 	cd dist && sha256sum --check --strict ../build/reproducible/here.sha256
 	build/release/bin/python -m twine check --strict dist/*
 
-build/release/installed: .ci/release-requirements.txt
+build/release/installed: .ci/release-requirements.in
 	$(NEW_VENV) --clear build/release
-	$(INSTALL) build/release --require-hashes --requirement $<
+	$(INSTALL) build/release --requirement $<
 	@touch $@
 
 sbom: $(UV) build/wheels/dependencies  ## write a bill of materials for each package: build/sbom/*.cdx.json
@@ -277,29 +293,10 @@ release: $(VENV)/installed  ## write the version and the changelog of a release:
 publish: distributions  ## check the release and show what publishes it; make publish CONFIRM=0.2.0 does it
 	build/wheels/bin/python tools/release.py publish $(CONFIRM)
 
-# uv.lock contains the URLs of the package index it was made with, so it stays out of git; the exports contain none.
-EXPORT := $(UV) export --quiet --no-emit-workspace --no-annotate --no-header
-lock: $(UV)  ## upgrade all dependencies, and export them with hashes
-	$(UV) lock --upgrade
-	$(EXPORT) --all-packages --all-extras --no-extra ddgs --no-extra crawl4ai --no-extra ray --group dev --output-file requirements.txt
-	$(EXPORT) --only-group demo --output-file examples/requirements.txt
-	$(EXPORT) --only-group setup --output-file .ci/requirements.txt
-	$(EXPORT) --only-group release --output-file .ci/release-requirements.txt
-	$(EXPORT) --only-group models --output-file tests/langchain/requirements.txt
-	$(EXPORT) --only-group service --output-file examples/service/requirements.txt
-	$(EXPORT) --only-group bench --output-file benchmarks/requirements.txt
-	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
-		--output-file benchmarks/reading/requirements.txt benchmarks/reading/requirements.in
-	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
-		--output-file tests/core/providers/requirements.txt tests/core/providers/requirements.in
-	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
-		--output-file docs/site/requirements.txt docs/site/requirements.in
-	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
-		--output-file tests/cluster/requirements.txt tests/cluster/requirements.in
-	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
-		--extra mcp --no-emit-package websearch-core --output-file tests/e2e/requirements.txt \
-		core/pyproject.toml tests/e2e/requirements.in
+lock: $(UV) $(VENV)/installed  ## upgrade all packages in requirements.txt, or one: make lock PACKAGE=h11
+	$(BIN)/python tools/lock.py --uv $(UV) $(PACKAGE)
 
 build/uv/bin/uv:
 	$(NEW_VENV) build/uv
-	build/uv/bin/python -m pip install --quiet --require-hashes --requirement .ci/requirements.txt
+	.ci/locked uv > build/uv/requirements.txt
+	build/uv/bin/python -m pip install --quiet --only-binary :all: $(LOCKED) build/uv/requirements.txt

@@ -91,7 +91,7 @@ def head() -> str:
     """
     introduction = (
         "What this library costs compared with doing the same by hand, and with "
-        "[langchain-tavily](https://pypi.org/project/langchain-tavily/), which calls "
+        "`langchain-tavily`, which calls "
         "the same service. Everything "
         "talks to a server on the same machine, so nothing here says how fast any "
         "service is. The contestants take "

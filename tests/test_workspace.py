@@ -1,7 +1,10 @@
 """What the files at the root promise to each other."""
 
 from __future__ import annotations
+import os
 import re
+import shutil
+import subprocess
 import tomllib
 from importlib.metadata import PackageNotFoundError, metadata
 from itertools import chain
@@ -9,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tools import release
+from tools import lock, release
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKSPACE = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -42,18 +45,27 @@ def test_ci_runs_the_pythons_that_every_package_claims():
     }
 
 
+def test_the_weekly_run_tries_every_python_and_opens_an_issue_for_every_job():
+    jobs = WORKFLOWS["weekly"]["jobs"]
+
+    assert jobs["dependencies"]["strategy"]["matrix"]["python"] == pythons(PROJECTS[0])
+    assert sorted(jobs["report"]["needs"]) == sorted(jobs.keys() - {"report"})
+    assert "failure()" in jobs["report"]["if"]
+    assert all(
+        "secrets." not in str(step.get("run")) for step in jobs["drift"]["steps"]
+    )
+
+
 @pytest.mark.parametrize("name", WORKFLOWS)
 def test_a_workflow_has_no_permission_but_to_read_unless_it_publishes_and_pins_what_it_uses(
     name,
 ):
     assert WORKFLOWS[name]["permissions"] == {}
     for key, job in WORKFLOWS[name]["jobs"].items():
-        publishes = (name, key) == ("release", "publish")
-        assert job["permissions"] == (
-            {"attestations": "write", "id-token": "write"}
-            if publishes
-            else {"contents": "read"}
-        )
+        assert job["permissions"] == {
+            ("release", "publish"): {"attestations": "write", "id-token": "write"},
+            ("weekly", "report"): {"issues": "write"},
+        }.get((name, key), {"contents": "read"})
         for step in job.get("steps", ()):
             assert re.fullmatch(
                 r"[\w/-]+@[0-9a-f]{40}", step.get("uses", "a@" + "0" * 40)
@@ -76,30 +88,84 @@ def test_a_release_uploads_each_package_after_the_tests_and_its_own_dependencies
     assert "secrets." not in str(jobs)
 
 
-REQUIREMENTS = [
-    "requirements.txt",
-    ".ci/requirements.txt",
-    ".ci/release-requirements.txt",
-    "benchmarks/requirements.txt",
-    "benchmarks/reading/requirements.txt",
-    "docs/site/requirements.txt",
-    "examples/requirements.txt",
-    "examples/service/requirements.txt",
-    "tests/core/providers/requirements.txt",
-    "tests/e2e/requirements.txt",
-    "tests/langchain/requirements.txt",
-]
+def test_requirements_are_pinned_by_hash():
+    text = (ROOT / "requirements.txt").read_text("utf-8")
+    entries = [
+        entry
+        for entry in re.split(r"\n(?! )", text.strip())
+        if not entry.startswith(("# ", "--no-binary "))
+    ]
+
+    assert len(entries) > 150
+    assert [
+        entry
+        for entry in entries
+        if not re.match(r"\S+==\S+ .*--hash=sha256:", entry, re.DOTALL)
+    ] == []
 
 
-@pytest.mark.parametrize("path", REQUIREMENTS)
-def test_requirements_are_pinned_by_hash_and_name_no_host(path):
-    text = (ROOT / path).read_text("utf-8")
-    entries = re.split(r"\n(?! )", text.strip())
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is no checkout")
+def test_no_file_names_the_host_of_a_package_index():
+    names = [
+        ("pypi", "org"),
+        ("pythonhosted", "org"),
+        ("npmjs", "org"),
+        ("npmjs", "com"),
+    ]
+    hosts = [".".join(name).encode() for name in names]
+    files = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True
+    ).stdout.split(b"\0")
+    paths = [ROOT / os.fsdecode(name) for name in files if name]
+    found = [
+        (path, host)
+        for path in paths
+        if path.is_file()
+        for host in hosts
+        if host in path.read_bytes()
+    ]
 
-    assert all(
-        re.match(r"\S+==\S+ .*--hash=sha256:", entry, re.DOTALL) for entry in entries
+    assert len(paths) > 1000
+    assert found == []
+
+
+def test_a_part_of_the_requirements_is_what_the_demo_needs_or_one_package():
+    demo, uv = (
+        subprocess.run(
+            [ROOT / ".ci/locked", part], capture_output=True, text=True, check=True
+        ).stdout
+        for part in ("demo", "uv")
     )
-    assert not re.search(r"://|^-|file:", text, re.MULTILINE)
+
+    packages = {line.partition("==")[0] for line in lock.split(demo)}
+    assert {"langchain", "llama-index-core", "typer", "hatchling"} <= packages
+    assert packages.isdisjoint({"mypy", "pytest", "uv"})
+    assert [line.partition("==")[0] for line in lock.split(uv)] == ["uv"]
+    assert "--hash=sha256:" in uv
+
+
+def test_installing_says_that_it_needs_a_package_index_if_neither_uv_nor_pip_can(
+    tmp_path,
+):
+    shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
+    python = tmp_path / "new/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\necho $* >> calls\nexit 1\n")
+    python.chmod(0o755)
+    done = subprocess.run(
+        [tmp_path / ".ci/install", tmp_path / "new", "--requirement", "some.txt"],
+        env={"PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.returncode == 1
+    assert (tmp_path / "calls").read_text("utf-8").splitlines() == [
+        "-m venv build/uv",
+        "-m pip install --quiet --only-binary :all: --requirement some.txt",
+    ]
+    assert "Trying pip" in done.stderr
+    assert "needs a package index, once: check that the network is" in done.stderr
 
 
 def test_the_packages_share_one_version_and_one_author():

@@ -115,7 +115,7 @@ def _introduce(
         versions=", ".join(
             line.partition("  #")[0].replace("==", " ")
             for line in Path(__file__)
-            .with_name("requirements.txt")
+            .with_name("requirements.in")
             .read_text("utf-8")
             .splitlines()
             if line.startswith(tuple(f"{name}==" for name in _NAMED))

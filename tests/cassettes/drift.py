@@ -6,8 +6,10 @@ What we send is compared with the services' SDKs first, which needs no key: see
 
 Of answers, only the shape counts: fields and types. Each provider that has a key in the
 environment, or needs none, makes the call of ``search.yaml`` or ``read.yaml`` once, for
-real; nothing is kept. Ends with 1 if a call fails or finds nothing, or if a field has
-another type. Fields that are missing or new are listed: most are optional.
+real; nothing is kept. Ends with 1 if a service has changed: it refuses the call, finds
+nothing, or a field has another type. Fields that are missing or new are listed: most are
+optional. A service that was not reached says nothing: it is listed, too, and if that is
+so of all, the end is 2.
 """
 
 from __future__ import annotations
@@ -20,15 +22,27 @@ from tests.cassettes import vocabulary
 from tests.cassettes.record import first_shape, make_call
 from tests.cassettes.shape import Differences, compare
 from websearch_core import SearchResponse, WebSearchError
+from websearch_core.errors import BadRequest, BadResponse, ServiceError
 from websearch_core.providers import get_configured, provider_class
+
+_CHANGES = (BadRequest, BadResponse)  # the other errors are of the network or a key
+
+
+class NotReached(Exception):
+    """A service that did not answer, or refused this key: nothing is known of it."""
 
 
 def check(path: Path) -> Differences:
     """Make the call of the cassette at *path*, and compare the answer with the one on
     it.
+
+    Raises:
+        NotReached: There is no answer.
     """
     tape = tapes.load(path)
     outcome, exchanges = make_call(tape)
+    if isinstance(outcome, ServiceError) and not isinstance(outcome, _CHANGES):
+        raise NotReached(str(outcome))
     if isinstance(outcome, WebSearchError):
         return Differences([f"the call fails: {outcome}"], [], [])
     differences = compare(first_shape(tape["interactions"]), first_shape(exchanges))
@@ -51,37 +65,44 @@ def main() -> int:
         for info in get_configured()
         if hasattr(provider_class(info.name), "base_url")
     ]
-    failed = False
-    for name in (
-        [name for name in vocabulary.PLACES if not chosen or name in chosen]
-        if vocabulary.SDKS.is_dir()
-        else []
-    ):
-        failed = (
-            _report(
-                vocabulary.describe(name, vocabulary.SDKS),
-                vocabulary.check(name, vocabulary.SDKS),
-                "as its SDK accepts",
-            )
-            or failed
-        )
+    ends = []
+    if vocabulary.SDKS.is_dir():
+        for name in vocabulary.PLACES:
+            if not chosen or name in chosen:
+                ends.append(_compare_sdk(name))
     for name in names:
-        for path in (
-            tapes.FOLDER / name / f"{scenario}.yaml" for scenario in ("search", "read")
-        ):
+        for scenario in ("search", "read"):
+            path = tapes.FOLDER / name / f"{scenario}.yaml"
             if path.exists():
-                failed = (
-                    _report(tapes.name_of(path), check(path), "as on the cassette")
-                    or failed
-                )
-    return int(failed)
+                ends.append(_compare_answer(path))
+    if "changed" in ends:
+        return 1
+    return 2 if ends and "as before" not in ends else 0
 
 
-def _report(what: str, differences: Differences, unchanged: str) -> bool:
-    """Print what differs; return whether anything changed."""
+def _compare_sdk(name: str) -> str:
+    described = vocabulary.describe(name, vocabulary.SDKS)
+    if not vocabulary.find_version(name, vocabulary.SDKS):
+        print(f"{described}: not reached: its SDK was not downloaded")
+        return "not reached"
+    found = vocabulary.check(name, vocabulary.SDKS)
+    return _report(described, found, "as its SDK accepts")
+
+
+def _compare_answer(path: Path) -> str:
+    try:
+        found = check(path)
+    except NotReached as error:
+        print(f"{tapes.name_of(path)}: not reached: {error}")
+        return "not reached"
+    return _report(tapes.name_of(path), found, "as on the cassette")
+
+
+def _report(what: str, differences: Differences, unchanged: str) -> str:
+    """Print what differs, and return how the comparison ended."""
     print(f"{what}: {'changed' if differences.changed else unchanged}")
     print("".join(f"  {line}\n" for lines in differences for line in lines), end="")
-    return bool(differences.changed)
+    return "changed" if differences.changed else "as before"
 
 
 if __name__ == "__main__":

@@ -63,8 +63,10 @@ def service(monkeypatch, tmp_path):
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self):
             self.rfile.read(int(self.headers["Content-Length"]))
-            body = json.dumps(answers[-1]).encode()
-            self.send_response(200)
+            answer = answers[-1]
+            status = answer if isinstance(answer, int) else 200
+            body = json.dumps(answer).encode()
+            self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -139,3 +141,28 @@ def test_drift_fails_if_a_service_answers_in_another_shape(
 
     assert drift.main() == status
     assert line in capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.enable_socket
+@pytest.mark.parametrize(
+    ("status", "word"), [(503, "not reached"), (401, "not reached")]
+)
+def test_a_service_that_was_not_reached_has_not_changed(service, capsys, status, word):
+    record.main()
+    service.append(status)
+    capsys.readouterr()
+
+    assert drift.main() == 2
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"tavily/search: {word}: ")
+    assert "changed" not in shown
+
+
+@pytest.mark.enable_socket
+def test_a_service_that_refuses_the_call_has_changed(service, capsys):
+    record.main()
+    service.append(400)
+    capsys.readouterr()
+
+    assert drift.main() == 1
+    assert "tavily/search: changed\n  the call fails: " in capsys.readouterr().out

@@ -86,11 +86,24 @@ def test_each_adapter_that_names_an_sdk_says_where_that_has_its_words():
 
 def test_it_is_compared_every_week():
     workflow = (
-        vocabulary.SDKS.parents[1] / ".github" / "workflows" / "drift.yml"
+        vocabulary.SDKS.parents[1] / ".github" / "workflows" / "weekly.yml"
     ).read_text("utf-8")
 
     assert re.search(r'cron: "\d+ \d+ \* \* [0-6]"', workflow)
-    assert "- run: make drift\n" in workflow
+    # what is downloaded is not there for a secret to meet
+    assert "- run: make sdks\n      - run: make drift\n        env:\n" in workflow
+
+
+def test_an_sdk_that_was_not_downloaded_has_not_changed(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(vocabulary, "SDKS", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["drift", "exa"])
+    monkeypatch.setattr(drift.tapes, "FOLDER", tmp_path)
+
+    assert drift.main() == 2
+    assert capsys.readouterr().out == (
+        "exa: exa-py nothing (its adapter was compared with 2.28.0): "
+        "not reached: its SDK was not downloaded\n"
+    )
 
 
 def test_make_drift_fails_if_a_word_is_gone(sdk, monkeypatch, capsys):

@@ -245,19 +245,19 @@ def _plain(name: str) -> str:
     return {"q": "query", "url": "urls"}.get(name, name.replace("_", "").lower())
 
 
+def find_version(name: str, folder: Path) -> str:
+    """Return the version of a provider's SDK in *folder*; empty if it is not there."""
+    package = packages()[name].partition(" ")[0]
+    installed = distributions(path=[str(folder)])
+    return next((one.version for one in installed if one.name == package), "")
+
+
 def describe(name: str, folder: Path) -> str:
     """Return which SDK a provider was compared with, now and when its adapter was
     written.
     """
     package, _, version = packages()[name].partition(" ")
-    now = next(
-        (
-            one.version
-            for one in distributions(path=[str(folder)])
-            if one.name == package
-        ),
-        "nothing",
-    )
+    now = find_version(name, folder) or "nothing"
     return f"{name}: {package} {now}" + (
         f" (its adapter was compared with {version})" if now != version else ""
     )

@@ -10,7 +10,7 @@ from websearch_core.flow import Response
 
 pytest.importorskip(
     "fastapi",
-    reason="FastAPI is not installed: pip install -r examples/service/requirements.txt",
+    reason="FastAPI is not installed: pip install -r examples/service/requirements.in",
 )
 
 from fastapi.testclient import TestClient

@@ -740,11 +740,11 @@ def test_a_run_may_name_its_domains_in_one_text(echo, call):
     search = WebSearchTool(provider=echo, configurable=["allowed_domains"])
     call(
         search,
-        {"configurable": {"allowed_domains": "python.org, pypi.org"}},
+        {"configurable": {"allowed_domains": "python.org, djangoproject.com"}},
         query="tides",
     )
 
-    assert echo.queries[0].allowed_domains == ("python.org", "pypi.org")
+    assert echo.queries[0].allowed_domains == ("python.org", "djangoproject.com")
 
 
 class TestBudget:

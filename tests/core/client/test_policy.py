@@ -379,14 +379,14 @@ class TestSettings:
 
     def test_the_environment_has_lists_separated_by_commas(self, monkeypatch):
         monkeypatch.setenv(
-            "WEB_SEARCH_ALLOWED_DOMAINS", "https://www.Python.org/, *.pypi.org"
+            "WEB_SEARCH_ALLOWED_DOMAINS", "https://www.Python.org/, *.djangoproject.com"
         )
         monkeypatch.setenv("WEB_SEARCH_BLOCKED_DOMAINS", "evil.example")
         monkeypatch.setenv("WEB_SEARCH_MAX_SNIPPET_CHARS", "300")
         settings = Settings.load()
 
         assert settings.domains == Domains(
-            ("python.org", "pypi.org"), ("evil.example",)
+            ("python.org", "djangoproject.com"), ("evil.example",)
         )
         assert settings.search_options == {"max_snippet_chars": 300}
 
@@ -397,13 +397,13 @@ class TestSettings:
 
         assert Settings.load().allowed_domains == ("python.org",)
         assert not Settings.load().source("allowed_domains").trusted
-        assert Settings.load(allowed_domains=["pypi.org"]).allowed_domains == (
-            "pypi.org",
+        assert Settings.load(allowed_domains=["djangoproject.com"]).allowed_domains == (
+            "djangoproject.com",
         )
 
     def test_a_found_file_narrows_what_you_set_and_never_replaces_it(self):
         self.own.write_text(
-            'allowed_domains = ["python.org", "pypi.org"]\nblocked_domains = ["evil.example"]'
+            'allowed_domains = ["python.org", "djangoproject.com"]\nblocked_domains = ["evil.example"]'
         )
         self.found.write_text(
             'allowed_domains = ["docs.python.org", "rust-lang.org"]\nblocked_domains = ["b.example"]'

@@ -5,6 +5,7 @@ import asyncio
 import base64
 import logging
 import pickle
+import re
 import ssl
 import traceback
 
@@ -516,10 +517,9 @@ def test_the_contact_is_in_the_user_agent_of_pages_and_services(perform, site, c
 
     page, service = (headers["user-agent"] for _, headers, _ in site.requests)
     assert (
-        page
-        == f"Mozilla/5.0 (compatible; websearch-core; +{contact or 'https://pypi.org/project/websearch-core'})"
+        page == f"Mozilla/5.0 (compatible; websearch-core{contact and f'; +{contact}'})"
     )
-    assert service.startswith("websearch-core/")
-    assert service.endswith(
-        f" (+{contact or 'https://pypi.org/project/websearch-core'})"
+    assert re.fullmatch(
+        r"websearch-core/\d+\.\d+\.\d+" + re.escape(contact and f" (+{contact})"),
+        service,
     )

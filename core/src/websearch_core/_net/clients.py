@@ -40,7 +40,6 @@ _to_json = JSONEncoder(
 _EMAIL = re.compile(
     r"(?:mailto:)?[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}"
 )
-_HOME = "https://pypi.org/project/websearch-core"
 MAX_CONCURRENT = 100  # requests for pages, and as many to services, of a client
 
 
@@ -230,9 +229,9 @@ def user_agent(contact: str = "", *, for_pages: bool = False) -> str:
     """Return the default ``User-Agent``: the servers of pages know the form that
     browsers use.
     """
-    name = (
-        "Mozilla/5.0 (compatible; websearch-core; "
-        if for_pages
-        else f"websearch-core/{_version()} ("
-    )
-    return f"{name}+{contact or _HOME})"
+    comment = f"+{contact}" if contact else ""
+    if for_pages:
+        parts = filter(None, ("compatible", "websearch-core", comment))
+        return f"Mozilla/5.0 ({'; '.join(parts)})"
+    name = f"websearch-core/{_version()}"
+    return f"{name} ({comment})" if comment else name
