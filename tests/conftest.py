@@ -11,11 +11,9 @@ import importlib
 import os
 import shutil
 import signal
-import socket
 import sys
 import sysconfig
 import tempfile
-import threading
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -25,6 +23,7 @@ import pytest
 import pytest_socket
 from hypothesis import HealthCheck, settings
 
+from tests.server import Server, closing, say_nothing
 from websearch_core._browser.find import find_browser
 from websearch_core.errors import ConfigurationError
 from websearch_core.provider._declare import environment
@@ -310,35 +309,10 @@ _HOSTILE: dict[str, tuple[bytes | None, str]] = {  # None: no response
 def hostile_page(request: pytest.FixtureRequest) -> Iterator[HostilePage]:
     """Serve each of the hostile pages, byte for byte, once per connection."""
     answer, expected = _HOSTILE[request.param]
-    listening = socket.create_server(("127.0.0.1", 0))
-
-    def serve() -> None:
-        while True:
-            try:
-                connection, _ = listening.accept()
-            except OSError:
-                return
-            with connection:
-                connection.settimeout(5)
-                try:
-                    while b"\r\n\r\n" not in connection.recv(65536):
-                        pass
-                    if answer is None:
-                        connection.recv(1)
-                    else:
-                        connection.sendall(answer)
-                except OSError:  # the reader closed the connection
-                    continue
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
-    yield HostilePage(
-        url,
-        expected,
-        failed=expected.startswith("ERROR"),
-        timeout=0.5 if answer is None else 60,
-    )
-    listening.shutdown(socket.SHUT_RDWR)
-    listening.close()
-    thread.join(5)
+    with Server([closing(answer) if answer is not None else say_nothing]) as server:
+        yield HostilePage(
+            f"{server.url}/",
+            expected,
+            failed=expected.startswith("ERROR"),
+            timeout=0.5 if answer is None else 60,
+        )

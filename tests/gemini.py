@@ -6,11 +6,11 @@ other field is an error of the API: ``Unknown name``.
 
 from __future__ import annotations
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.server import Received, Server, http
 
 FIELDS = set(
     "type format title description nullable enum maxItems minItems properties required "
@@ -51,35 +51,17 @@ def find_problems(schema: dict[str, Any], where: str = "parameters") -> Iterator
         yield from find_problems(schema["items"], f"{where}.items")
 
 
-class _Handler(BaseHTTPRequestHandler):
-    requests: list[dict[str, Any]]
-
-    def log_message(self, *_: Any) -> None:
-        """Do not log."""
-
-    def do_POST(self) -> None:
-        size = int(self.headers["Content-Length"])
-        self.requests.append(json.loads(self.rfile.read(size)))
-        body = json.dumps(_ANSWER).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-
 @contextmanager
 def serve_gemini() -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yield the URL of the server, and the requests that it has answered."""
     requests: list[dict[str, Any]] = []
-    handler = type("Handler", (_Handler,), {"requests": requests})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", requests
-    finally:
-        server.shutdown()
-        server.server_close()
+
+    def reply(request: Received) -> bytes:
+        requests.append(json.loads(request[2]))
+        return http(_ANSWER)
+
+    with Server(reply=reply) as server:
+        yield server.url, requests
 
 
 def declared_functions(request: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -3,7 +3,7 @@ one of its length, or nearly.
 
 Every case runs once, in a process that is killed after 20 seconds of processor time.
 Only one that takes longer than a second is compared with a quarter of its size, up to
-three times in new processes, so a busy machine cannot fail it. `make test` runs a part
+three times in new processes, so a busy machine cannot fail it. `make test-timed` runs a part
 of the table, which is the same each time; `make test-whole` runs all of it.
 """
 
@@ -22,7 +22,7 @@ _TASK = "tests.bounds.documents:seconds"
 _LARGE, _SMALL = 80_000, 20_000  # characters
 _LONG = 1.0  # seconds of processor time
 _WORSE_THAN_LINEAR = 8  # times as long for four times as much
-_PART = 12  # one of so many cases is run by `make test`
+_PART = 12  # one of so many cases is run by `make test-timed`
 
 
 @pytest.fixture(scope="module")

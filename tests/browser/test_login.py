@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from tests.faults.proxy import Proxy as LocalProxy
-from tests.faults.server import Server, http
+from tests.server import Server, http
 from websearch_core._browser.render import Capture, Renderer
 from websearch_core._net.credentials import OriginCredentials
 from websearch_core._net.guard import Guard

@@ -5,8 +5,6 @@ runs.
 from __future__ import annotations
 import json
 import sys
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 
 import pytest
 import yaml
@@ -14,6 +12,7 @@ import yaml
 from tests.cassettes import drift, record
 from tests.cassettes import tape as tapes
 from tests.cassettes.shape import compare, shape_of
+from tests.server import Server, http
 
 HIT = {
     "title": "Kelp",
@@ -60,26 +59,16 @@ def service(monkeypatch, tmp_path):
     """Our own Tavily, a cassette of it, and what it answers from now on."""
     answers = [{"results": [HIT], "request_id": "1"}]
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            self.rfile.read(int(self.headers["Content-Length"]))
-            answer = answers[-1]
-            status = answer if isinstance(answer, int) else 200
-            body = json.dumps(answer).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def reply(request):
+        answer = answers[-1]  # which need not be an object
+        status = answer if isinstance(answer, int) else 200
+        kind = "Content-Type: application/json"
+        return http(json.dumps(answer), f"{status} Status", kind)
 
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, daemon=True).start()
+    server = Server(reply=reply)
     monkeypatch.setattr(tapes, "FOLDER", tmp_path)
     monkeypatch.setenv("TAVILY_API_KEY", "tvly-of-a-test-that-must-not-show")
-    monkeypatch.setenv("TAVILY_BASE_URL", f"http://127.0.0.1:{server.server_port}")
+    monkeypatch.setenv("TAVILY_BASE_URL", server.url)
     (tmp_path / "tavily").mkdir()
     tape = {
         "web": {"provider": "tavily"},
@@ -91,8 +80,7 @@ def service(monkeypatch, tmp_path):
     (tmp_path / "tavily" / "search.yaml").write_text(yaml.safe_dump(tape))
     monkeypatch.setattr(sys, "argv", ["record", "tavily"])
     yield answers
-    server.shutdown()
-    server.server_close()
+    server.close()
 
 
 @pytest.mark.enable_socket

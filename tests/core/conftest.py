@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.faults import server as faulty
+from tests import server as faulty
 
 
 @pytest.fixture

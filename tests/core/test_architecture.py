@@ -11,8 +11,8 @@ import pytest
 
 import websearch_core
 from langchain_websearch import WebSearchTool
-from tests.faults.server import Server, http
 from tests.profiling import profiled
+from tests.server import Server, http
 from websearch_core.providers import SearXNG
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 import websearch_core
-from tests.faults.server import Server, http
 from tests.profiling import profiled
+from tests.server import Server, http
 from websearch_core import WebSearch
 
 _MOST = 185

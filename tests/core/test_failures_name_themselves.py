@@ -12,7 +12,7 @@ from contextlib import closing, suppress
 import httpx
 import pytest
 
-from tests.faults.server import Server, http
+from tests.server import Server, http
 from websearch_core import Http, WebSearch
 from websearch_core._text.urls import describe_url
 from websearch_core.errors import (

@@ -4,7 +4,6 @@ shares.
 
 from __future__ import annotations
 import asyncio
-import json
 import threading
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from functools import partial
 import pytest
 import trustme
 
+from tests.server import Server, http, receive
 from websearch_core import WebSearch
 from websearch_core._net import certificates, pool
 from websearch_core._net.clients import MAX_CONCURRENT
@@ -44,82 +44,41 @@ class Service:
 
     def __init__(self):
         self.connections = []
-        self.held = threading.Event()  # while it is set, answers wait
+        self.free = threading.Event()  # until it is set, answers wait
+        self.free.set()
         self.refused = None  # a key that is not known
-        self.port = 0
-
-    @property
-    def url(self):
-        return f"http://127.0.0.1:{self.port}"
+        self.url = ""
 
     @property
     def keys(self):
         return [key for seen in self.connections for key in seen]
 
-    async def answer(self, reader, writer):
+    def talk(self, connection):
         seen = []
         self.connections.append(seen)
-        try:
-            while True:
-                head = (await reader.readuntil(b"\r\n\r\n")).decode()
-                fields = {
-                    name.lower(): value
-                    for name, _, value in (
-                        line.partition(": ") for line in head.split("\r\n")
-                    )
-                }
-                await reader.readexactly(int(fields.get("content-length", 0)))
-                key = fields.get("authorization", "").removeprefix("Bearer ")
-                seen.append(key)
-                while self.held.is_set():
-                    await asyncio.sleep(0.005)
-                results = [
-                    {
-                        "url": "https://sea.example/",
-                        "title": f"for {key}",
-                        "content": "tides",
-                        "score": 1,
-                    }
-                ]
-                body = json.dumps({"results": results}).encode()
-                status = (
-                    b"401 Unauthorized" if key and key == self.refused else b"200 OK"
-                )
-                writer.write(
-                    b"HTTP/1.1 %b\r\nContent-Length: %d\r\n\r\n" % (status, len(body))
-                    + body
-                )
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass
-        finally:
-            writer.close()
+        while request := receive(connection):
+            key = request[1].get("authorization", "").removeprefix("Bearer ")
+            seen.append(key)
+            assert self.free.wait(60)
+            hit = {
+                "url": "https://sea.example/",
+                "title": f"for {key}",
+                "content": "tides",
+                "score": 1,
+            }
+            is_refused = key and key == self.refused
+            status = "401 Unauthorized" if is_refused else "200 OK"
+            connection.sendall(http({"results": [hit]}, status))
 
 
 @contextmanager
 def serving(service):
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-    server = asyncio.run_coroutine_threadsafe(
-        asyncio.start_server(service.answer, "127.0.0.1", 0), loop
-    ).result(60)
-    service.port = server.sockets[0].getsockname()[1]
-
-    async def stop():
-        server.close()
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
-
-    try:
-        yield service
-    finally:
-        service.held.clear()
-        asyncio.run_coroutine_threadsafe(stop(), loop).result(60)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(60)
-        loop.close()
+    with Server(talk=service.talk) as server:
+        service.url = server.url
+        try:
+            yield service
+        finally:
+            service.free.set()
 
 
 @pytest.fixture
@@ -280,7 +239,7 @@ class TestLayers:
     async def test_one_flight_carries_one_key(self, service):
         whose = ContextVar("whose")
         web = make(service, whose.get)
-        service.held.set()
+        service.free.clear()
 
         async def call(key):
             whose.set(key)
@@ -289,7 +248,7 @@ class TestLayers:
         calls = [asyncio.create_task(call(key)) for key in ("ann", "bob", "ann", "bob")]
         while len(service.keys) < 2:
             await asyncio.sleep(0.005)
-        service.held.clear()
+        service.free.set()
         assert await asyncio.gather(*calls) == [
             "for ann",
             "for bob",

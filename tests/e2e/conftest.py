@@ -27,16 +27,16 @@ import shutil
 import socket
 import sqlite3
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+
+from tests import server
 
 StartSearx = Callable[..., AbstractContextManager[str]]
 
@@ -170,28 +170,18 @@ SERVICES: dict[str, Callable[[dict[str, str]], object]] = {
 }
 
 
-class Exchange(BaseHTTPRequestHandler):
-    """One request to an invented service, named by the first segment of the path."""
-
-    def do_GET(self) -> None:
-        url = urlsplit(self.path)
-        parameters = {name: values[0] for name, values in parse_qs(url.query).items()}
-        name = url.path.split("/")[1]
-        words = (parameters.get("q") or parameters.get("query", "")).lower().split()
-        if name not in SERVICES:
-            self.send_error(404)
-        elif {"boom", f"boom-{name}"} & set(words):
-            self.send_error(500)
-        else:
-            body = json.dumps(SERVICES[name](parameters)).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-    def log_message(self, *args: object) -> None:
-        """Keep the output of the tests to themselves."""
+def answer(request: server.Received) -> bytes:
+    """Answer a request to an invented service, named by the first segment of the path."""
+    url = urlsplit(request[0])
+    parameters = {name: values[0] for name, values in parse_qs(url.query).items()}
+    name = url.path.split("/")[1]
+    words = (parameters.get("q") or parameters.get("query", "")).lower().split()
+    if name not in SERVICES:
+        return server.http("", "404 Not Found")
+    if {"boom", f"boom-{name}"} & set(words):
+        return server.http("", "500 Oops")
+    body = json.dumps(SERVICES[name](parameters))
+    return server.http(body, "200 OK", "Content-Type: application/json")
 
 
 def settings(upstream: str, lexicon: Path, formats: Sequence[str]) -> dict[str, Any]:
@@ -304,16 +294,8 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def upstream() -> Iterator[str]:
     """Base URL of the invented services."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Exchange) as server:
-        thread = threading.Thread(
-            target=server.serve_forever, kwargs={"poll_interval": 0.05}
-        )
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
+    with server.Server(reply=answer) as services:
+        yield services.url
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from tests.faults.model import Case
-from tests.faults.server import Answer, head, http
+from tests.server import Answer, head, http
 
 HTML = "Content-Type: text/html"
 PAGE = b"<title>Kelp</title><p>Brown algae of the northern seas."

@@ -20,7 +20,7 @@ from tests.faults.answers import (
     read,
 )
 from tests.faults.model import Fault
-from tests.faults.server import closing, endless, http, resetting
+from tests.server import closing, endless, http, resetting
 
 
 def _spoil(data: bytes) -> bytes:

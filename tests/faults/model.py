@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tests.faults.server import Answer
+from tests.server import Answer
 
 Where = Literal["json", "html", "page", "chain"]
 Section = Literal["services", "pages", "ourselves"]

@@ -23,7 +23,7 @@ from tests.faults.answers import (
     to,
 )
 from tests.faults.model import Fault
-from tests.faults.server import closing, endless, head, http
+from tests.server import closing, endless, head, http
 
 _CORPUS = "tests/core/net/test_guard_corpus.py"
 _SENDER = "tests/core/net/test_sender.py"

@@ -12,9 +12,9 @@ from typing import Any, Literal
 import httpx
 
 from tests.faults.model import Case
-from tests.faults.server import Server, http
 from tests.faults.services import KEY
 from tests.faults.surroundings import Ports, make_server_context, trust
+from tests.server import Server, http
 from tests.waiting import far_from
 from websearch_core import Http, WebSearch
 from websearch_core.errors import ServiceError, WebSearchError

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from tests.faults.model import Case, Fault
-from tests.faults.server import Answer, endless, head, http, late, resetting
+from tests.server import Answer, endless, head, http, late, resetting
 
 KEY = "tvly-SECRET-of-a-test-0123456789"
 FOUND = http(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.faults.server import Received, Server, http
+from tests.server import Received, Server, http
 
 PAGE = http(
     b"<title>Kelp</title><p>Brown algae of the northern seas.",

@@ -15,7 +15,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.faults.run import WAYS
-from tests.faults.server import Server, http
+from tests.server import Server, http
 from websearch_core import WebSearch
 from websearch_core.errors import WebSearchError
 from websearch_core.layers import Retry

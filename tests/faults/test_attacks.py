@@ -10,9 +10,9 @@ from contextlib import closing
 
 import pytest
 
-from tests.faults.server import Server, endless, http
-from tests.faults.server import closing as hang_up
 from tests.faults.services import FOUND, KEY
+from tests.server import Server, endless, http
+from tests.server import closing as hang_up
 from tests.waiting import wait_until
 from websearch_core import WebSearch
 from websearch_core._net.guard import Guard

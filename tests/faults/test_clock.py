@@ -8,8 +8,8 @@ from contextlib import closing
 import pytest
 
 from tests.faults.run import WAYS
-from tests.faults.server import Server, endless
 from tests.faults.services import FOUND, KEY
+from tests.server import Server, endless
 from tests.waiting import ended_by
 from websearch_core import WebSearch
 from websearch_core.errors import TimedOut

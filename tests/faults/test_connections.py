@@ -13,9 +13,9 @@ import pytest
 import pytest_socket
 
 from tests.faults.run import WAYS
-from tests.faults.server import Server, endless, http
 from tests.faults.services import FOUND, KEY
 from tests.faults.surroundings import authority, listen_silently, open_ports, trust
+from tests.server import Server, endless, http
 from tests.waiting import ended_by, longer_until, wait_until
 from websearch_core import WebSearch
 from websearch_core._net.guard import Guard

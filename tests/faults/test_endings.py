@@ -16,8 +16,8 @@ from contextlib import closing
 
 import pytest
 
-from tests.faults.server import Server, http
 from tests.faults.services import FOUND, KEY
+from tests.server import Server, http
 from tests.waiting import await_until, ended_by
 from websearch_core import WebSearch
 from websearch_core._net.guard import Guard

@@ -13,8 +13,8 @@ from datetime import date
 import pytest
 
 from tests.faults.interrupts import interrupt_each
-from tests.faults.server import Server
 from tests.faults.services import FOUND, KEY
+from tests.server import Server
 from tests.whole import WHOLE
 from websearch_core import WebSearch
 from websearch_core._runtime import sqlite as _sqlite

@@ -15,9 +15,9 @@ from contextlib import closing
 
 import pytest
 
-from tests.faults.server import Server, endless, http
 from tests.faults.services import FOUND, KEY
 from tests.faults.surroundings import open_ports
+from tests.server import Server, endless, http
 from tests.waiting import ended_by
 from websearch_core import WebSearch
 from websearch_core.layers import Cache, Throttle

@@ -10,8 +10,8 @@ from contextlib import closing
 
 import pytest
 
-from tests.faults.server import Server
 from tests.faults.stopping import PAGE, PROGRAMS, check_alive, run, stop
+from tests.server import Server
 
 pytestmark = [
     pytest.mark.enable_socket,

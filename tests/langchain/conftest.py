@@ -6,8 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -18,6 +17,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import BaseTool
 from pydantic import PrivateAttr
 
+from tests import server
 from websearch_core import Page, SearchQuery, SearchResponse, SearchResult, WebSearch
 
 KEY = "SEKRET-0123456789abcdef"
@@ -66,17 +66,16 @@ class Service:
         self.pages: dict[str, Answer] = {}
         self.results: list[dict[str, Any]] | None = None
         self.requests: list[str] = []
-        self.connections = 0
         self.busiest = 0
         self._busy = 0
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.01,), daemon=True
-        )
-        self._thread.start()
+        self._server = server.Server(reply=self._send)
+        self.url = self._server.url
+
+    @property
+    def connections(self) -> int:
+        """How many there were."""
+        return self._server.connections
 
     @property
     def queries(self) -> list[dict[str, str]]:
@@ -108,9 +107,21 @@ class Service:
                 self._busy -= 1
 
     def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        self._server.close()
+
+    def _send(self, request: server.Received) -> server.Answer:
+        answer = self.reply(request[0])
+        body = answer.body
+        if not isinstance(body, str):
+            body = json.dumps(body)
+        headers = {"Content-Type": "application/json", **answer.headers}
+        lines = [f"{name}: {value}" for name, value in headers.items()]
+        status = f"{answer.status} Status"
+        if not answer.missing:
+            return server.http(body, status, *lines)
+        length = len(body.encode()) + answer.missing
+        head = server.head(status, *lines, f"Content-Length: {length}")
+        return server.closing(head + body.encode())
 
     def _reply(self, path: str) -> Answer:
         if path != "/web/search":
@@ -123,42 +134,6 @@ class Service:
         if self.results is not None:
             found["web"]["results"] = self.results
         return Answer(body=found)
-
-
-def _handler(service: Service) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version: ClassVar[str] = "HTTP/1.1"
-
-        def setup(self) -> None:
-            super().setup()
-            service.connections += 1
-
-        def log_message(self, *_: Any) -> None:
-            """Do not log."""
-
-        def do_GET(self) -> None:
-            answer = service.reply(self.path)
-            body = (
-                answer.body if isinstance(answer.body, str) else json.dumps(answer.body)
-            )
-            headers = {"Content-Type": "application/json", **answer.headers}
-            self.send_response(answer.status)
-            for name, value in {
-                **headers,
-                "Content-Length": str(len(body.encode()) + answer.missing),
-            }.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body.encode())
-            self.close_connection = bool(answer.missing)
-
-        def handle_one_request(self) -> None:
-            try:
-                super().handle_one_request()
-            except OSError:  # the client closed the connection, as after a timeout
-                self.close_connection = True
-
-    return Handler
 
 
 class ScriptedChat(BaseChatModel):

@@ -11,6 +11,7 @@ from llama_index.core.readers.base import ReaderConfig
 from llama_index.core.schema import Document
 
 from llamaindex_websearch import WebPageReader, to_document
+from tests.server import Server, http
 from websearch_core import Page, WebSearch
 from websearch_core.errors import (
     ConfigurationError,
@@ -243,22 +244,14 @@ def test_it_survives_pickling() -> None:
 
 @pytest.mark.enable_socket
 async def test_an_allowed_address_is_read() -> None:
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        body = b"<title>Wiki</title><main><h1>Kelp</h1><p>Giant kelp grows half a metre a day, or so they say.</p></main>"
-        head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-        writer.write(head.encode() + body)
-        await writer.drain()
-        writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    origin = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    async with server, WebSearch("duckduckgo", internal=[origin], timeout=60) as web:
-        for documents in await every_way(WebPageReader(web=web), f"{origin}/kelp"):
-            (document,) = documents
-            assert "Giant kelp grows half a metre a day" in document.text
-            assert document.metadata["title"] == "Wiki"
-            assert "<p>" not in document.text
+    page = "<title>Wiki</title><main><h1>Kelp</h1><p>Giant kelp grows half a metre a day, or so they say.</p></main>"
+    with Server([http(page, "200 OK", "Content-Type: text/html")]) as server:
+        async with WebSearch("duckduckgo", internal=[server.url], timeout=60) as web:
+            ways = await every_way(WebPageReader(web=web), f"{server.url}/kelp")
+    for (document,) in ways:
+        assert "Giant kelp grows half a metre a day" in document.text
+        assert document.metadata["title"] == "Wiki"
+        assert "<p>" not in document.text
 
 
 def test_what_is_not_a_list_of_urls_says_so():

@@ -8,12 +8,12 @@ site is meant. All services know the same three pages.
 
 from __future__ import annotations
 import json
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from tests.server import Received, Server, head, http
 
 SITE = "http://harbour.example"
 HITS = [
@@ -454,34 +454,17 @@ def serve() -> Iterator[tuple[int, list[str]]]:
     """
     asked: list[str] = []
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    def reply(request: Received) -> bytes:
+        path, headers, body = request
+        method = headers[":method"]
+        host = headers.get("host", "").partition(":")[0]
+        asked.append(f"{method} {host}{urlsplit(path).path}")
+        status, media_type, text = answer(method, host, path, body)
+        kind = f"Content-Type: {media_type}; charset=utf-8"
+        if method == "HEAD":
+            length = f"Content-Length: {len(text.encode())}"
+            return head(f"{status} Status", kind, length)
+        return http(text, f"{status} Status", kind)
 
-        def _answer(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            host = self.headers.get("Host", "").partition(":")[0]
-            asked.append(f"{self.command} {host}{urlsplit(self.path).path}")
-            status, media_type, text = answer(self.command, host, self.path, body)
-            content = text.encode()
-            self.send_response(status)
-            self.send_header("Content-Type", f"{media_type}; charset=utf-8")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(content)
-
-        do_GET = do_POST = do_HEAD = _answer  # noqa: N815 - as the library calls them
-
-        def log_message(self, *_: Any) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
-        yield server.server_port, asked
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(10)
+    with Server(reply=reply) as server:
+        yield server.port, asked

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tests.faults.server import Server, http
+from tests.server import Server, http
 from tests.waiting import await_until
 from websearch_core import WebSearch
 

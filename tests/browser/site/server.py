@@ -3,13 +3,14 @@
 from __future__ import annotations
 import html
 import json
-import threading
+import socket
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import MappingProxyType
 from urllib.parse import parse_qs, urlsplit
+
+from tests.server import Answer, Received, Server, head, http
 
 from .cases import CASES, HERE, MOST_ROWS, TEXTS, make_row
 
@@ -41,101 +42,85 @@ def serve(
         more: The HTML of more pages, by path, or a file with an ending of `_TYPES`.
 
     """
-    handler = type(
-        "Handler",
-        (_Handler,),
-        {"accepted": [] if accepted is None else accepted, "more": more},
-    )
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    site = _Site([] if accepted is None else accepted, more)
+    with Server(reply=site.reply) as server:
+        yield server.url
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    accepted: list[str]
-    more: Mapping[str, str]
+class _Site:
+    """Makes the answers."""
 
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
+    def __init__(self, accepted: list[str], more: Mapping[str, str]) -> None:
+        self.accepted = accepted
+        self.more = more
 
-    def do_GET(self) -> None:
-        """Answer."""
-        asked = urlsplit(self.path)
+    def reply(self, request: Received) -> Answer:
+        """Answer a request."""
+        asked = urlsplit(request[0])
         options = {
             name: values[-1]
             for name, values in parse_qs(asked.query, keep_blank_values=True).items()
         }
         if "accepted" in options or asked.path == "/plain/accepted":
-            self.accepted.append(self.path)
-        try:
-            self._answer(asked.path, options)
-        except (BrokenPipeError, ConnectionResetError):
-            self.close_connection = True
+            self.accepted.append(request[0])
+        return self._answer(asked.path, options)
 
-    def _answer(self, path: str, options: dict[str, str]) -> None:
+    def _answer(self, path: str, options: dict[str, str]) -> Answer:
         kind, _, name = path.removeprefix("/").partition("/")
         if kind == "api":
             time.sleep(min(int(options.get("delay", 0)), 3_000) / 1_000)
-            self._answer_data(*name.partition("/")[::2], options)
-        elif (
+            return self._answer_data(*name.partition("/")[::2], options)
+        if (
             kind == "built"
             and (file := HERE / "built" / name).name == name
             and file.is_file()
         ):
-            self._send(file.read_bytes(), "text/javascript; charset=utf-8")
-        elif path in self.more:
-            self._send(
+            return self._send(file.read_bytes(), "text/javascript; charset=utf-8")
+        if path in self.more:
+            return self._send(
                 self.more[path].encode(),
                 f"text/{_TYPES.get(path.rpartition('.')[2], 'html')}; charset=utf-8",
             )
-        elif path == "/plain/chunked":
-            self._stream("text/html; charset=utf-8", _chunked_page())
-        elif kind == "plain" and (file := HERE / "plain" / f"{name}.html").is_file():
-            self._send(
+        if path == "/plain/chunked":
+            return self._stream("text/html; charset=utf-8", _chunked_page())
+        if kind == "plain" and (file := HERE / "plain" / f"{name}.html").is_file():
+            return self._send(
                 file.read_bytes(), "text/html; charset=utf-8", _POLICIES.get(name)
             )
-        elif path in _PATHS or kind == "react-router":
+        if path in _PATHS or kind == "react-router":
             framework = kind.partition("-")[0]
-            self._send(_shell(framework, kind).encode(), "text/html; charset=utf-8")
-        else:
-            self._send(b"there is no such page", "text/plain", status=404)
+            return self._send(
+                _shell(framework, kind).encode(), "text/html; charset=utf-8"
+            )
+        return self._send(b"there is no such page", "text/plain", status=404)
 
-    def _answer_data(self, kind: str, name: str, options: dict[str, str]) -> None:
+    def _answer_data(self, kind: str, name: str, options: dict[str, str]) -> Answer:
         if kind == "article" and name in TEXTS:
-            self._send_json(TEXTS[name])
-        elif kind == "rows":
+            return self._send_json(TEXTS[name])
+        if kind == "rows":
             begin, count = int(options["from"]), int(options["count"])
             rows = [make_row(number) for number in range(begin, begin + count)]
-            self._send_json({"rows": rows, "isLast": begin + count >= MOST_ROWS})
-        elif kind == "session":
-            self._send_json({"list": "/api/list"})
-        elif kind == "list":
-            self._send_json({"name": "tide-tables"})
-        elif kind == "stream":
+            return self._send_json({"rows": rows, "isLast": begin + count >= MOST_ROWS})
+        if kind == "session":
+            return self._send_json({"list": "/api/list"})
+        if kind == "list":
+            return self._send_json({"name": "tide-tables"})
+        if kind == "stream":
             said = "\n\n".join(TEXTS[name]["paragraphs"])
             size = len(said) // _PARTS + 1
-            self._stream(
+            return self._stream(
                 "text/plain; charset=utf-8",
                 [said[at : at + size] for at in range(0, len(said), size)],
             )
-        elif kind == "script":
-            self._send(
+        if kind == "script":
+            return self._send(
                 f"document.write({json.dumps(_article(name))});".encode(),
                 "text/javascript",
             )
-        else:
-            self._send(b'{"error": "out of order"}', "application/json", status=500)
+        return self._send(b'{"error": "out of order"}', "application/json", status=500)
 
-    def _send_json(self, value: object) -> None:
-        self._send(json.dumps(value).encode(), "application/json")
+    def _send_json(self, value: object) -> bytes:
+        return self._send(json.dumps(value).encode(), "application/json")
 
     def _send(
         self,
@@ -144,25 +129,23 @@ class _Handler(BaseHTTPRequestHandler):
         policy: str | None = None,
         *,
         status: int = 200,
-    ) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", media_type)
-        self.send_header("Content-Length", str(len(body)))
-        if policy:
-            self.send_header("Content-Security-Policy", policy)
-        self.end_headers()
-        self.wfile.write(body)
+    ) -> bytes:
+        more = [f"Content-Security-Policy: {policy}"] if policy else []
+        return http(body, f"{status} Status", f"Content-Type: {media_type}", *more)
 
-    def _stream(self, media_type: str, parts: list[str]) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", media_type)
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
-        for part in [*parts, ""]:
-            data = part.encode()
-            self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
-            self.wfile.flush()
-            time.sleep(0.15)
+    def _stream(self, media_type: str, parts: list[str]) -> Answer:
+        begin = head(
+            "200 OK", f"Content-Type: {media_type}", "Transfer-Encoding: chunked"
+        )
+
+        def answer(connection: socket.socket) -> None:
+            connection.sendall(begin)
+            for part in [*parts, ""]:
+                data = part.encode()
+                connection.sendall(b"%x\r\n%s\r\n" % (len(data), data))
+                time.sleep(0.15)
+
+        return answer
 
 
 _POLICIES = {

@@ -9,12 +9,12 @@ import subprocess
 import sys
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from zlib import crc32
 
 import pytest
 import typer.testing
 
+from tests.server import Server, http
 from tests.waiting import PATIENCE, wait_until
 from websearch_core import SearchResponse
 from websearch_core._cli.app import app
@@ -33,64 +33,55 @@ def home(monkeypatch, tmp_path):
     return tmp_path
 
 
+class Sea(Server):
+    """Pages that are told apart by their tags.
+
+    Attributes:
+        unchanged: The paths that were asked for with the right tag.
+        texts: What a page says, by its path.
+        statuses: The status of a path, or of all (``*``).
+    """
+
+    def __init__(self):
+        super().__init__(reply=self._make_page)
+        self.unchanged = []
+        self.texts = {}
+        self.statuses = {}
+
+    def _make_page(self, request):
+        path, headers, _ = request
+        if path.endswith(".xml"):
+            kind = "application/xml"
+            text = self.texts.get(path, "")
+        else:
+            kind = "text/html"
+            words = self.texts.get(path, TEXT)
+            text = f"<title>Page {path}</title><main><p>{words}</p></main>"
+        tag = f'"{crc32(text.encode())}"'
+        status = self.statuses.get(path) or self.statuses.get("*")
+        if headers.get("if-none-match") == tag and not status:
+            self.unchanged.append(path)
+            return http("", "304 Not Modified", f"ETag: {tag}")
+        if status is None:
+            status = 404 if path.startswith("/gone") else 200
+        return http(
+            text,
+            f"{status} Status",
+            "Location: /a",  # of a redirect
+            f"Content-Type: {kind}",
+            f"ETag: {tag}",
+            "Cache-Control: no-cache",
+        )
+
+
 @pytest.fixture
 def sea():
     """A site that counts the requests for its pages; those in /gone/ do not exist.
     Texts and statuses can change.
     """
 
-    class Visit(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self):
-            server = self.server
-            server.asked.append(self.path)
-            time.sleep(server.seconds)
-            text = f"<title>Page {self.path}</title><main><p>{server.texts.get(self.path, TEXT)}</p></main>".encode()
-            if is_list := self.path.endswith(".xml"):
-                text = server.texts.get(self.path, "").encode()
-            tag = f'"{crc32(text)}"'
-            status = server.statuses.get(self.path) or server.statuses.get("*")
-            if self.headers["If-None-Match"] == tag and not status:
-                server.unchanged.append(self.path)
-                self.send_response(304)
-                self.send_header("ETag", tag)
-                self.end_headers()
-                return
-            self.send_response(
-                status or (404 if self.path.startswith("/gone") else 200)
-            )
-            self.send_header("Location", "/a")  # of a redirect
-            self.send_header(
-                "Content-Type", "application/xml" if is_list else "text/html"
-            )
-            self.send_header("ETag", tag)
-            self.send_header("Cache-Control", "no-cache")
-            self.send_header("Content-Length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text)
-
-        def log_message(self, *_):
-            pass
-
-    class Server(ThreadingHTTPServer):
-        request_queue_size, daemon_threads = 128, True
-
-    server = Server(("127.0.0.1", 0), Visit)
-    server.asked, server.unchanged, server.texts, server.statuses, server.seconds = (
-        [],
-        [],
-        {},
-        {},
-        0.0,
-    )
-    server.url = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(
-        target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
-    ).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+    with Sea() as site:
+        yield site
 
 
 @pytest.fixture
@@ -124,12 +115,12 @@ def test_each_line_gets_a_row_and_the_exit_code_tells_of_the_first_error(
         [*urls, f"{sea.url}/gone/1", f"{sea.url}/0"]
     )
     assert [row["error"]["code"] for row in rows if row["error"]] == ["page_not_found"]
-    assert sorted(sea.asked) == sorted([f"/{n}" for n in range(20)] + ["/gone/1"])
+    assert sorted(sea.paths) == sorted([f"/{n}" for n in range(20)] + ["/gone/1"])
 
     again = websearch("read", "-i", "urls.txt", "-o", "pages.jsonl")
     assert again.exit_code == 1  # as before: one of the rows is an error
     assert "22 there already" in again.stderr
-    assert len(sea.asked) == 21
+    assert len(sea.paths) == 21
 
 
 def test_the_exit_code_is_that_of_the_first_error_in_the_output(websearch, sea, home):
@@ -158,7 +149,7 @@ def test_what_cannot_be_a_list_is_answered_before_anything_is_written(
         assert done.exit_code == 2, words
         assert answer in " ".join(done.stderr.split()), words
     assert not (home / "pages.jsonl").exists()
-    assert sea.asked == []
+    assert sea.paths == []
 
 
 def test_a_length_of_zero_is_not_the_whole_page(websearch, sea, home):
@@ -167,7 +158,7 @@ def test_a_length_of_zero_is_not_the_whole_page(websearch, sea, home):
 
     assert done.exit_code == 2
     assert "max_length: must be at least 1" in done.stderr
-    assert sea.asked == []
+    assert sea.paths == []
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
@@ -287,7 +278,7 @@ def test_another_spelling_that_comes_later_is_copied_from_the_output(
     rows = {row["url"]: row for row in rows_of(home / "pages.jsonl")}
 
     assert len(rows) == 122
-    assert sea.asked.count("/a") + sea.asked.count("/%61") == 1
+    assert sea.paths.count("/a") + sea.paths.count("/%61") == 1
     assert rows[f"{sea.url}/%61"]["hash"] == rows[f"{sea.url}/a"]["hash"]
 
 
@@ -414,12 +405,12 @@ def test_what_failed_for_now_is_asked_for_again_if_wanted(websearch, sea, home):
     sea.statuses["/1"] = 503
     websearch(*read)
     sea.statuses.clear()
-    asked = len(sea.asked)
+    asked = len(sea.paths)
     assert "4 there already" in websearch(*read).stderr
     done = websearch(*read, "--retry-failed")
 
     assert done.exit_code == 1  # one is gone for good
-    assert sea.asked[asked:] == ["/1"]
+    assert sea.paths[asked:] == ["/1"]
     assert "3 there already, 1 new" in done.stderr
     rows = rows_of(home / "pages.jsonl")
     assert sorted(row["url"] for row in rows) == sorted(urls)
@@ -471,7 +462,7 @@ def test_with_a_cache_a_refresh_only_asks_whether_pages_have_changed(
     done = websearch("read", "-i", "urls.txt", "-o", "pages.jsonl", "--refresh")
 
     assert "4 same, 1 changed" in done.stderr
-    assert len(sea.asked) == 10
+    assert len(sea.paths) == 10
     assert sorted(sea.unchanged) == ["/0", "/1", "/2", "/4"]
 
 
@@ -533,7 +524,7 @@ def test_a_second_crawl_repeats_no_row_and_says_how_many_there_are(
 ):
     path, output = home / "pages" / "index.jsonl", "pages/"
     first = websearch("crawl", f"{site.url}/", "-o", output)
-    before, asked = path.read_bytes(), len(site.asked)
+    before, asked = path.read_bytes(), len(site.paths)
     second = websearch("crawl", f"{site.url}/", "-o", output)
 
     assert [first.exit_code, second.exit_code] == [0, 0]
@@ -541,7 +532,7 @@ def test_a_second_crawl_repeats_no_row_and_says_how_many_there_are(
     assert "4 rows after" in second.stderr
     assert "4 there already" in second.stderr
     assert path.read_bytes() == before
-    assert "/b" not in site.asked[asked:]
+    assert "/b" not in site.paths[asked:]
     for file in home.glob("pages/*.md"):
         file.unlink()
     assert websearch("crawl", f"{site.url}/", "-o", output).exit_code == 0
@@ -767,7 +758,7 @@ def whole_lines(path):
 
 @pytest.mark.apart
 def test_killed_at_any_moment_it_goes_on_without_repeating_or_losing(sea, home, job):
-    path, sea.seconds = home / "pages.jsonl", 0.02
+    path, sea.delay = home / "pages.jsonl", 0.02
     kept = b""
     for _ in range(KILLS):
         before = path.stat().st_size if path.exists() else 0
@@ -780,20 +771,20 @@ def test_killed_at_any_moment_it_goes_on_without_repeating_or_losing(sea, home, 
         if path.exists():
             assert path.read_bytes().startswith(kept)
             kept = whole_lines(path)
-    asked = len(sea.asked)
+    asked = len(sea.paths)
     check_rest(sea, path, job, kept)
 
     # the start, and lists of the site
     missing, extra = len(job[1]) - len(kept.splitlines()), 5
     # that the killed one sent, and the site takes up later
-    assert len(sea.asked) - asked <= missing + extra + 4
+    assert len(sea.paths) - asked <= missing + extra + 4
 
 
 @pytest.mark.apart
 def test_ctrl_c_keeps_the_rows_says_how_many_and_the_next_run_adds_the_rest(
     sea, home, job
 ):
-    path, sea.seconds = home / "pages.jsonl", 0.2
+    path, sea.delay = home / "pages.jsonl", 0.2
     with start(sea, *job[0]) as child:
         wait_for_rows(child, path, 0)
         child.send_signal(signal.SIGINT)
@@ -804,7 +795,7 @@ def test_ctrl_c_keeps_the_rows_says_how_many_and_the_next_run_adds_the_rest(
     assert "pages.jsonl: " in said
     assert kept.endswith(b"\n")
     assert 0 < len(kept.splitlines()) < len(job[1])
-    sea.seconds = 0.0
+    sea.delay = 0.0
     check_rest(sea, path, job, kept)
 
 

@@ -10,14 +10,13 @@ import os
 import re
 import subprocess
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Annotated
 
 import pytest
 import typer.testing
 
+from tests.server import Server, http
 from websearch_core._cli import main, output
 from websearch_core._cli.app import app
 from websearch_core._cli.output import exit_code
@@ -82,40 +81,14 @@ def searx():
     is set.
     """
 
-    class Visit(BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.server.paths.append(self.path)
-            body = json.dumps(
-                {
-                    "results": [
-                        {
-                            "title": "Kelp\x1b[31m",
-                            "url": "https://sea.example/",
-                            "content": "Alga",
-                        }
-                    ]
-                }
-            )
-            self.send_response(self.server.status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body.encode())
+    hit = {"title": "Kelp\x1b[31m", "url": "https://sea.example/", "content": "Alga"}
 
-        def log_message(self, *_):
-            pass
+    def reply(request):
+        return http({"results": [hit]}, f"{server.status} Status")
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Visit)
-    server.status, server.paths = 200, []
-    server.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(
-        target=server.serve_forever, kwargs={"poll_interval": 0.02}
-    )
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with Server(reply=reply) as server:
+        server.status = 200
+        yield server
 
 
 # search
@@ -775,8 +748,7 @@ def test_doctor_tries_a_declared_service_and_says_what_does_not_fit(
 
 @pytest.mark.enable_socket
 def test_doctor_without_a_network_says_so(websearch, searx, monkeypatch):
-    searx.shutdown()
-    searx.server_close()
+    searx.close()
     monkeypatch.setenv("SEARXNG_URL", searx.url)
 
     done = websearch("doctor", "searxng")

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.corpora import CORPORA, needs
 from websearch_core._text.terms import index_text, query_terms, split_terms
 from websearch_core.errors import (
     BadResponse,
@@ -31,7 +32,7 @@ from websearch_core.index import Index
 from websearch_core.index._store import address, make_snippet, strip_markdown
 from websearch_core.models import Page, SearchQuery
 
-XQUAD = Path(__file__).parents[4] / "shared" / "corpora" / "ir" / "xquad"
+XQUAD = CORPORA / "ir" / "xquad"
 
 
 @pytest.fixture
@@ -723,11 +724,10 @@ def test_a_page_that_is_gone_makes_no_index(index):
 @pytest.mark.parametrize(
     ("language", "least"), [("en", 0.94), ("ru", 0.91), ("zh", 0.94), ("th", 0.89)]
 )
+@needs(XQUAD)
 @pytest.mark.no_cover
 def test_the_paragraph_that_answers_a_question_is_near_the_top(index, language, least):
     corpus = XQUAD / f"xquad.{language}.json"
-    if not corpus.exists():
-        pytest.skip("the XQuAD corpus is not beside the repository")
     paragraphs = [
         one
         for article in json.loads(corpus.read_text())["data"]

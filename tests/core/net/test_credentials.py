@@ -13,7 +13,7 @@ import pytest
 import trustme
 from pydantic import SecretStr
 
-from tests.faults import server as faulty
+from tests import server as faulty
 from tests.faults.proxy import Proxy as LocalProxy
 from websearch_core._net.credentials import Credentials, OriginCredentials
 from websearch_core._net.guard import Guard

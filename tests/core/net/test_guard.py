@@ -3,21 +3,19 @@
 from __future__ import annotations
 import ipaddress
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.corpora import CORPORA, needs
 from websearch_core._net.guard import Guard, verdict
 from websearch_core._net.system import is_own_address
 from websearch_core._text.urls import is_web_url
 from websearch_core.errors import ConfigurationError, UnsafeURL
 
-CORPUS = Path(__file__).resolve().parents[3].parent / "shared" / "corpora" / "hostile"
-needs_corpus = pytest.mark.skipif(
-    not CORPUS.is_dir(), reason="the corpus of hostile URLs is not on this machine"
-)
+CORPUS = CORPORA / "hostile"
+needs_corpus = needs(CORPUS)
 
 PRIVATE = [
     "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.1.1", "100.64.0.1", "0.0.0.0", "224.0.0.1",

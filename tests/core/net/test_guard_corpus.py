@@ -8,10 +8,10 @@ import importlib
 import json
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
+from tests.corpora import CORPORA, needs
 from tests.whole import WHOLE
 from websearch_core._net.credentials import OriginCredentials
 from websearch_core._net.guard import Guard, verdict
@@ -24,10 +24,8 @@ from websearch_core.keys import Credentials
 from websearch_core.models import Page
 from websearch_core.providers.direct import Direct
 
-CORPUS = Path(__file__).resolve().parents[3].parent / "shared" / "corpora" / "hostile"
-pytestmark = pytest.mark.skipif(
-    not CORPUS.is_dir(), reason="the corpus of hostile URLs is not on this machine"
-)
+CORPUS = CORPORA / "hostile"
+pytestmark = needs(CORPUS)
 
 # a public page, at an address of no row
 START, START_AT = "start.example.org", "151.101.0.81"

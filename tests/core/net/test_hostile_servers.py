@@ -4,13 +4,12 @@ outlasts its time, no loop stands still.
 
 from __future__ import annotations
 import asyncio
-import socket
 import threading
 
 import httpcore
 import pytest
 
-from tests.faults.server import closing, endless, http, resetting
+from tests.server import Server, closing, endless, http, resetting
 from tests.waiting import longer_until
 from websearch_core._net.body import BoundedBody
 from websearch_core._net.guard import Guard
@@ -193,10 +192,7 @@ def test_what_has_no_end_is_given_up_early(server, run, head, more):
 
 
 def test_an_ipv6_literal_is_connected_to(run):
-    with RawServer(
-        lambda connection: (connection.recv(65536), connection.sendall(http(b"six"))),
-        "::1",
-    ) as server:
+    with Server([http(b"six")], address="::1") as server:
         assert [one.content for one in run(server.url, guarded=True)] == [b"six"]
 
 
@@ -262,7 +258,7 @@ def test_a_proxy_that_does_not_open_a_tunnel_ends_the_call_and_is_left(
         finally:
             left.set()
 
-    with RawServer(talk) as proxy:
+    with Server(talk=talk) as proxy:
         monkeypatch.setenv("HTTPS_PROXY", proxy.url)
         for seconds in longer_until(reached.is_set, 0.4 if kind is TimedOut else 30):
             with pytest.raises(kind) as caught:
@@ -279,47 +275,11 @@ def test_a_handshake_that_is_given_up_leaves_no_connection(run):
             reached.set()
         left.set()
 
-    with RawServer(talk) as server:
+    with Server(talk=talk) as server:
         for seconds in longer_until(reached.is_set, 0.2):
             with pytest.raises(TimedOut):
                 run(server.url.replace("http:", "https:"), seconds=seconds)
         assert left.wait(60)
-
-
-class RawServer:
-    def __init__(self, talk, host="127.0.0.1"):
-        self._talk = talk
-        self._listening = socket.create_server(
-            (host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET
-        )
-        name = f"[{host}]" if ":" in host else host
-        self.url = f"http://{name}:{self._listening.getsockname()[1]}/"
-
-    def __enter__(self):
-        threading.Thread(target=self._serve, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self._listening.shutdown(socket.SHUT_RDWR)
-        self._listening.close()
-
-    def _serve(self):
-        while True:
-            try:
-                connection, _ = self._listening.accept()
-            except OSError:
-                return
-            threading.Thread(
-                target=self._handle, args=(connection,), daemon=True
-            ).start()
-
-    def _handle(self, connection):
-        with connection:
-            connection.settimeout(60)
-            try:
-                self._talk(connection)
-            except OSError:
-                return
 
 
 def collect(parts, most, seconds, monkeypatch):

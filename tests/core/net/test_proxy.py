@@ -15,7 +15,7 @@ import time
 import pytest
 import trustme
 
-from tests.faults import server as faulty
+from tests import server as faulty
 from tests.faults.proxy import Proxy as LocalProxy
 from websearch_core._net.gate import Gate
 from websearch_core._net.guard import Guard

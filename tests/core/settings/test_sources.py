@@ -4,8 +4,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -13,6 +11,7 @@ import pytest
 import typer.testing
 from pydantic import SecretStr
 
+from tests.server import Server, http
 from websearch_core import SearchQuery, WebSearch, WebSearchError
 from websearch_core._cli.app import app
 from websearch_core.client._selection import build_provider
@@ -44,36 +43,9 @@ def write(text: str, path: str | Path = "websearch.toml") -> Path:
 
 @pytest.fixture
 def stranger():
-    """A server that keeps the headers of all requests."""
-
-    class Visit(BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            self.server.seen.append(str(self.headers))
-            body = json.dumps({**HIT, "web": HIT, "data": {"content": "text"}}).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def do_POST(self):
-            self.do_GET()
-
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Visit)
-    server.seen = []
-    server.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(
-        target=server.serve_forever, kwargs={"poll_interval": 0.02}
-    )
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    """A server that gives everybody a result and a page."""
+    with Server([http({**HIT, "web": HIT, "data": {"content": "text"}})]) as server:
+        yield server
 
 
 def command(*words):
@@ -141,7 +113,7 @@ def test_a_found_file_never_sends_a_key_that_came_from_elsewhere(
     ) as caught:
         use()
     assert KEY not in str(caught.value)
-    assert KEY not in "".join(stranger.seen)
+    assert KEY not in str(stranger.requests)
 
 
 def test_a_key_of_the_file_that_another_overrules_does_not_open_the_way(monkeypatch):
@@ -159,7 +131,7 @@ def test_a_file_that_brings_key_and_base_url_may_set_both(stranger):
     write(f'[providers.brave]\napi_key = "own-key"\nbase_url = "{stranger.url}"\n')
 
     assert WebSearch("brave").search("kelp", limit=1).results
-    assert "own-key" in stranger.seen[0]
+    assert "own-key" in str(stranger.requests[0])
 
 
 @pytest.mark.enable_socket

@@ -9,20 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from tests.corpora import CORPORA, needs
 from websearch_core.errors import InvalidOption
 from websearch_core.models import Page
 from websearch_core.reading import Excerpt, read_html
 from websearch_core.reading._excerpt.find import Folded, by_phrase, occurrences
 
-CORPUS = (
-    Path(__file__).parents[5]
-    / "shared"
-    / "corpora"
-    / "reading"
-    / "wcxb"
-    / "dev"
-    / "html"
-)
+CORPUS = CORPORA / "reading" / "wcxb" / "dev" / "html"
 
 FILLER = "Nothing here tells of the matter at hand, and it goes on for a while. " * 12
 TEXT = "\n\n".join(
@@ -277,7 +270,7 @@ def test_every_run_of_three_words_is_found_as_people_type_it() -> None:
     assert not_found(content) == []
 
 
-@pytest.mark.skipif(not CORPUS.exists(), reason="the corpus is not here")
+@needs(CORPUS)
 @pytest.mark.parametrize(
     "file", sorted(CORPUS.glob("*.gz"))[::60], ids=lambda file: file.name
 )

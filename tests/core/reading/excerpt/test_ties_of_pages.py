@@ -8,14 +8,13 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
+from tests.corpora import CORPORA
 from websearch_core.models import Page
 from websearch_core.reading import Excerpt, read_html
 
-CORPORA = Path(__file__).parents[5] / "shared" / "corpora" / "reading"
 ONE_OF = 4  # pages
 BUDGET = 1_000  # characters
 ITEM = re.compile(r"^(?:[-*]|\d+\.) +(.+(?:\n(?: .*)?)*)", re.MULTILINE)
@@ -31,9 +30,9 @@ def pick_passages(page: Page, query: str, max_length: int, offset: int = 0) -> P
 
 @cache  # not a fixture: what fixtures do is traced for coverage
 def read_pages() -> list[Page]:
-    files = sorted(CORPORA.glob("wcxb*/dev/html/*.html.gz"))[::ONE_OF]
+    files = sorted((CORPORA / "reading").glob("wcxb*/dev/html/*.html.gz"))[::ONE_OF]
     if not files:
-        pytest.skip("the corpus WCXB is not in ../shared/corpora/reading")
+        pytest.skip(f"no {CORPORA}/reading: 'Data from elsewhere' in CONTRIBUTING.md")
     read = (
         read_html(gzip.decompress(file.read_bytes()), "https://a.example/b")
         for file in files

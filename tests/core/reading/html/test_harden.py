@@ -5,28 +5,20 @@ import gzip
 import json
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborNode
 
+from tests.corpora import CORPORA, needs
 from websearch_core.reading._charset import to_utf8
 from websearch_core.reading._html.harden import harden
 from websearch_core.reading._html.normalize import normalize
 from websearch_core.reading._html.parse import parse
 
 MOST = 16 * 2**20  # bytes of elements: the room is 11 MiB
-PAGES = (
-    Path(__file__).parents[5]
-    / "shared"
-    / "corpora"
-    / "reading"
-    / "wcxb"
-    / "dev"
-    / "html"
-)
+PAGES = CORPORA / "reading" / "wcxb" / "dev" / "html"
 
 
 def nodes(source: bytes) -> Iterator[tuple[int, LexborNode]]:
@@ -297,9 +289,7 @@ def test_sloppy_pages_lose_nothing(page: Callable[[], str]) -> None:
     assert harden(html.encode()) == (html.encode(), False, False)
 
 
-@pytest.mark.skipif(
-    not PAGES.is_dir(), reason="the pages for tuning the reader are not here"
-)
+@needs(PAGES)
 def test_real_pages_are_not_cut() -> None:
     for path in sorted(PAGES.glob("*.gz"))[::10]:
         source = to_utf8(gzip.decompress(path.read_bytes()), most=10**8).data

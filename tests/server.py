@@ -1,4 +1,11 @@
-"""A local server that sends exactly the bytes that a test wants, however wrong."""
+"""The server of the tests: it sends exactly the bytes that a test wants, however wrong,
+and remembers what it was asked.
+
+    with Server() as server:
+        server.answers["/kelp"] = http("Kelp.", "200 OK", "Content-Type: text/html")
+        ...
+        assert server.paths == ["/kelp"]
+"""
 
 from __future__ import annotations
 import contextlib
@@ -9,10 +16,12 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
-Received = tuple[str, dict[str, str], bytes]  # path, headers, body
-Answer = bytes | Callable[[socket.socket], None]
+# path, headers (with the method as ``:method``, as in HTTP/2) and body
+Received = tuple[str, dict[str, str], bytes]
+Talk = Callable[[socket.socket], None]
+Answer = bytes | Talk
 
 
 def http(
@@ -20,7 +29,8 @@ def http(
 ) -> bytes:
     """Build a well-formed response."""
     if isinstance(body, dict):
-        body, headers = json.dumps(body), ("Content-Type: application/json", *headers)
+        body = json.dumps(body)
+        headers = ("Content-Type: application/json", *headers)
     if isinstance(body, str):
         body = body.encode()
     return head(status, f"Content-Length: {len(body)}", *headers) + body
@@ -57,6 +67,11 @@ def closing(data: bytes) -> Callable[[socket.socket], None]:
     return lambda connection: connection.sendall(data)
 
 
+def say_nothing(connection: socket.socket) -> None:
+    """Wait until the client hangs up."""
+    connection.recv(1)
+
+
 def resetting(data: bytes) -> Callable[[socket.socket], None]:
     """Send *data* and reset the connection."""
 
@@ -89,6 +104,7 @@ class Server:
         tls: Makes it a server for https.
         reply: Makes the answer to each request that has none.
         address: Where it listens.
+        talk: Has each connection from its first byte, instead of answers.
 
     """
 
@@ -98,6 +114,7 @@ class Server:
         tls: ssl.SSLContext | None = None,
         reply: Callable[[Received], Answer] | None = None,
         address: str = "127.0.0.1",
+        talk: Talk | None = None,
     ) -> None:
         self.answers: dict[str, Answer] = {}
         self.requests: list[Received] = []
@@ -106,12 +123,25 @@ class Server:
         self._others = list(others or [http(b"nothing here", "404 Not Found")])
         self._tls = tls
         self._reply = reply
+        self._converse = talk or self._answer_requests
         self._lock = threading.Lock()
-        self._listening = socket.create_server((address, 0), backlog=256)
+        self._listening = socket.create_server(
+            (address, 0),
+            family=socket.AF_INET6 if ":" in address else socket.AF_INET,
+            backlog=256,
+        )
         self._open: set[socket.socket] = set()
         self.port = self._listening.getsockname()[1]
-        self.url = f"{'https' if tls else 'http'}://{address}:{self.port}"
+        scheme = "https" if tls else "http"
+        host = f"[{address}]" if ":" in address else address
+        self.url = f"{scheme}://{host}:{self.port}"
         threading.Thread(target=self._accept, daemon=True).start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     @property
     def paths(self) -> list[str]:
@@ -140,14 +170,14 @@ class Server:
     def _serve(self, plain: socket.socket) -> None:
         with contextlib.suppress(OSError), plain:
             if self._tls is None:
-                self._talk(plain)
+                self._converse(plain)
             else:
                 with self._tls.wrap_socket(plain, server_side=True) as connection:
-                    self._talk(connection)
+                    self._converse(connection)
         self._open.discard(plain)
 
-    def _talk(self, connection: socket.socket) -> None:
-        while request := _receive(connection):
+    def _answer_requests(self, connection: socket.socket) -> None:
+        while request := receive(connection):
             self.requests.append(request)
             time.sleep(self.delay)
             answer = self.answers.get(request[0].partition("?")[0]) or self._take(
@@ -165,7 +195,8 @@ class Server:
             return self._others.pop(0) if len(self._others) > 1 else self._others[0]
 
 
-def _receive(connection: socket.socket) -> Received | None:
+def receive(connection: socket.socket) -> Received | None:
+    """Read a request; None if the client has hung up."""
     data = b""
     while b"\r\n\r\n" not in data:
         arrived = connection.recv(65536)
@@ -182,7 +213,8 @@ def _receive(connection: socket.socket) -> Received | None:
         if not (arrived := connection.recv(65536)):
             return None
         body += arrived
-    return lines[0].split(" ")[1], headers, body
+    method, path, _ = lines[0].split(" ")
+    return path, {":method": method, **headers}, body
 
 
 def _is_closed(connection: socket.socket) -> bool:
