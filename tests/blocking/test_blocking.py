@@ -7,6 +7,7 @@ waiting for locks, sockets.
 """
 
 from __future__ import annotations
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 PROGRAMS = Path(__file__).parent
+ROOT = PROGRAMS.parents[1]
 
 
 @pytest.mark.enable_socket
@@ -23,7 +25,12 @@ def test_nothing_blocks_an_event_loop(program, tmp_path):
     # -u, because blockbuster 1.5.29 crashes an interpreter that flushes a buffered stdout when it exits
     command = [sys.executable, "-u", PROGRAMS / f"{program}.py"]
     done = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, timeout=120
+        command,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},  # for tests/server.py
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
 
     assert done.returncode == 0, done.stderr

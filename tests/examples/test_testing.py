@@ -12,6 +12,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "testing"
 
 
 @pytest.mark.parametrize("framework", ["langchain", "llamaindex"])
+@pytest.mark.apart
 def test_the_tests_of_an_agent_pass_without_the_web(framework, tmp_path):
     (tmp_path / "pytest.ini").write_text("[pytest]\n")  # instead of this repository's
     command = [sys.executable, "-m", "pytest", "-q", "-c", tmp_path / "pytest.ini", "-p", "pytest_websearch", "-p", "pytest_socket",
