@@ -65,7 +65,11 @@ async def test_a_model_reads_the_same_text_in_both(tape, arguments, form):
     }
 
     assert len({re.sub(r"\n?Note: .*", "", text) for text in texts}) == 1
-    assert all(result["url"] in texts.pop() for result in tape["expect"]["results"][:1])
+    assert [
+        result["url"]
+        for result in tape["expect"]["results"][:1]
+        if result["url"] not in texts.pop()
+    ] == []
 
 
 def test_the_documents_of_a_search_have_the_same_metadata(tape, arguments):
@@ -83,7 +87,11 @@ def test_the_documents_of_a_search_have_the_same_metadata(tape, arguments):
     assert [document.page_content for document in documents] == [
         node.text for node in nodes
     ]
-    assert all(document.metadata["source"] == document.id for document in documents)
+    assert [
+        document.metadata["source"]
+        for document in documents
+        if document.metadata["source"] != document.id
+    ] == []
 
 
 @pytest.mark.parametrize("content", ["snippet", "passages", "page"])

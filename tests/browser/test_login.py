@@ -243,6 +243,6 @@ def test_a_page_is_rendered_through_a_proxy(web, resolve):
     assert {"/", "/api"} <= set(web.wiki.paths)
     assert len(proxy.asked) >= 2
     kind = "CONNECT 127.0.0.1:" if resolve == "here" else "GET http://site.example:"
-    assert all(asked.startswith(kind) for asked in proxy.asked)
+    assert [asked for asked in proxy.asked if not asked.startswith(kind)] == []
     assert SECRET not in repr(web.wiki.requests)
     proxy.close()

@@ -128,7 +128,7 @@ async def test_the_limit_is_the_number_of_results_of_a_query_alone(echo, asked, 
     texts = [tool.invoke(asked), tool.run(asked), await tool.ainvoke(asked)]
 
     assert [query.limit for query in echo.queries] == [limit] * 3
-    assert not any("Note: limit" in text for text in texts)
+    assert [text for text in texts if "Note: limit" in text] == []
 
 
 def test_each_tool_has_a_schema_of_its_own(echo):

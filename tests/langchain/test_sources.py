@@ -127,7 +127,7 @@ def test_a_conversation_that_goes_on_in_another_process_keeps_its_numbers(
     )
 
     found = numbers(messages)
-    assert all(len(given) == 1 for given in found.values())
+    assert [len(given) for given in found.values() if len(given) != 1] == []
     assert len(set.union(*found.values())) == len(found) == 7
 
 
@@ -193,7 +193,7 @@ def test_calls_in_parallel_get_different_numbers(ask):
     )
 
     found = numbers(messages)
-    assert all(len(given) == 1 for given in found.values())
+    assert [len(given) for given in found.values() if len(given) != 1] == []
     assert len(set.union(*found.values())) == len(found) == 26
 
 

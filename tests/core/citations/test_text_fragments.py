@@ -129,9 +129,9 @@ def test_there_is_no_link_to_what_a_browser_may_not_find(change):
     )
 
     assert part.passages
-    assert not any(
-        passage.link and "metre" in passage.link for passage in part.passages
-    )
+    assert [
+        passage for passage in part.passages if passage.link and "metre" in passage.link
+    ] == []
 
 
 def test_a_window_and_a_whole_page_have_no_passage_links():

@@ -100,9 +100,11 @@ def test_a_batch_is_spaced_after_the_first_ten(simulate):
     simulation.run()
 
     assert times(simulation)[9] < 0.1
-    assert all(
-        later - earlier >= 0.15 for earlier, later in pairwise(times(simulation)[9:])
-    )
+    assert [
+        later - earlier
+        for earlier, later in pairwise(times(simulation)[9:])
+        if later - earlier < 0.15
+    ] == []
     assert times(simulation)[-1] == pytest.approx(4, abs=0.1)
 
 
@@ -441,7 +443,11 @@ def test_a_page_that_is_held_back_again_and_again_ends_with_the_time():
             answers = run(gather_by_host([slow, slow], ["slow"] * 2, 8, 4), None)
 
         # The last attempt may begin just before the end.
-        assert all(isinstance(answer, RateLimited | TimedOut) for answer in answers)
+        assert [
+            answer
+            for answer in answers
+            if not isinstance(answer, RateLimited | TimedOut)
+        ] == []
         assert len(begun) <= 2 * (seconds / 0.1 + 2)
 
 

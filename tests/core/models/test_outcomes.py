@@ -97,7 +97,7 @@ def test_outcomes_are_in_the_response_and_in_its_json(concurrent):
     response = asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
 
     assert brief(response) == [("down", "failed", "unavailable"), ("up", "ok", None)]
-    assert all(one.seconds >= 0 for one in response.outcomes)
+    assert [one.seconds for one in response.outcomes if one.seconds < 0] == []
     assert [one["status"] for one in search_as_json(response)["outcomes"]] == [
         "failed",
         "ok",

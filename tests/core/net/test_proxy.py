@@ -550,11 +550,16 @@ async def test_a_proxy_that_asks_the_gate_for_a_login_is_named_and_the_browser_l
             for url in ("http://site.example/", "https://site.example/")
         ]
 
-    assert all(answer.startswith(b"HTTP/1.1 502 ") for answer in answers)
-    assert all(
-        isinstance(error, AuthenticationError) and str(proxy.port) in str(error)
+    assert [
+        answer for answer in answers if not answer.startswith(b"HTTP/1.1 502 ")
+    ] == []
+    assert [
+        error
         for error in errors
-    )
+        if not (
+            isinstance(error, AuthenticationError) and str(proxy.port) in str(error)
+        )
+    ] == []
     proxy.close()
 
 
@@ -573,7 +578,9 @@ async def test_the_gate_asks_the_proxy_for_nothing_that_is_forbidden(proxy, targ
             ),
         ]
 
-    assert all(answer.startswith(b"HTTP/1.1 403 ") for answer in answers)
+    assert [
+        answer for answer in answers if not answer.startswith(b"HTTP/1.1 403 ")
+    ] == []
     assert proxy.asked == []
 
 

@@ -895,9 +895,11 @@ def test_a_value_that_cannot_be_sent_is_an_invalid_option(server, send, unsendab
     with pytest.raises(InvalidOption, match="a value cannot be sent") as caught:
         send(server.url, **unsendable)
     chain = caught.value, caught.value.__cause__, caught.value.__context__
-    assert not any(
-        isinstance(error, UnicodeError) and KEY in error.object for error in chain
-    )
+    assert [
+        error
+        for error in chain
+        if isinstance(error, UnicodeError) and KEY in error.object
+    ] == []
     assert KEY not in everything_in(caught.value)
     assert server.requests == []
 

@@ -153,10 +153,11 @@ def test_what_the_user_named_may_be_opened():
         "Read <https://a.example/x>, (https://b.example/y) and https://c.example/z."
     )
 
-    assert all(
-        may_open(ledger, url)
+    assert [
+        url
         for url in ("https://a.example/x", "https://b.example/y", "https://c.example/z")
-    )
+        if not may_open(ledger, url)
+    ] == []
     assert not may_open(ledger, "https://a.example/")
 
 
@@ -286,7 +287,7 @@ def test_a_page_that_redirects_to_another_host_adds_no_links(final):
     links = (f"{final}a", "https://sea.example/away?to=a")
     ledger.allow_links(Page(url=FOUND.results[0].url, final_url=final, links=links))
 
-    assert not any(may_open(ledger, link) for link in links)
+    assert [link for link in links if may_open(ledger, link)] == []
 
 
 def test_a_page_that_redirects_within_its_host_adds_its_links_however_the_host_is_spelt():

@@ -313,9 +313,11 @@ def test_a_bang_is_quoted_because_it_would_redirect():
 def test_every_region_is_spelt_country_first():
     from websearch_core.providers.duckduckgo import _REGIONS
 
-    assert all(
-        re.fullmatch("[a-z]{2}-[a-z]{2,3}", region) for region in _REGIONS.values()
-    )
+    assert [
+        region
+        for region in _REGIONS.values()
+        if not re.fullmatch("[a-z]{2}-[a-z]{2,3}", region)
+    ] == []
 
 
 @pytest.mark.parametrize(

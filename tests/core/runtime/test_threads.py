@@ -55,11 +55,11 @@ def test_no_work_waits_for_work_that_hangs(spare):
     end = threading.Event()
     hanging = [start_thread(lambda: end.wait(60)) for _ in range(5)]
     assert start_thread(lambda: "done").result(60) == "done"
-    assert not any(one.done() for one in hanging)
+    assert [one for one in hanging if one.done()] == []
 
     end.set()
 
-    assert all(one.result(60) for one in hanging)
+    assert [one for one in hanging if not one.result(60)] == []
 
 
 def test_no_more_threads_are_kept_than_are_worth_it(spare, monkeypatch):

@@ -165,9 +165,9 @@ class TestThreads:
         running = [threads.submit("ann", held) for _ in range(4)]
         wait_until(lambda: all(one.running() for one in running))
         waiting = [threads.submit("ann", lambda: done.append(1)) for _ in range(100)]
-        assert all(one.cancel() for one in waiting)
+        assert [one for one in waiting if not one.cancel()] == []
         assert threads.count_waiting("ann") == 0
-        assert not any(one.done() for one in running)
+        assert [one for one in running if one.done()] == []
         assert threads.submit("bob", lambda: done).result(60) == []
 
     def test_an_error_reaches_whoever_waits_and_the_thread_lives_on(self, threads):

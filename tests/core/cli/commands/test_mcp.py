@@ -474,7 +474,7 @@ async def test_clients_that_stop_reading_hold_up_nobody_and_end_with_the_server(
         ]
         await await_until(lambda: len(stuck) == 20)
         found, _ = await call(client, ann, {"query": "kelp"})
-        assert not any(task.done() for task in tasks)
+        assert [task for task in tasks if task.done()] == []
         for task in tasks:
             task.cancel()
         await asyncio.wait(tasks)

@@ -109,9 +109,11 @@ def test_places_come_with_their_headings_and_the_text_around_them() -> None:
 
     assert len(part.passages) == 9
     assert {one.headings for one in part.passages} == {(f"Part {n}",) for n in range(9)}
-    assert all(
-        f"The grace period of part {n} is {n} days." in part.content for n in range(9)
-    )
+    assert [
+        n
+        for n in range(9)
+        if f"The grace period of part {n} is {n} days." not in part.content
+    ] == []
     assert part.notes == ("9 places with 'grace period'",)
     assert part.truncated
     assert len(part.content) < len(TEXT) / 2

@@ -105,14 +105,16 @@ def test_blank_lines_in_code_are_no_boundaries() -> None:
 def test_code_longer_than_the_window_is_cut_between_lines() -> None:
     read = leaves(whole(CODE), 50)
     assert len(read) > 2
-    assert all(leaf.content.endswith("\n") for leaf in read)
+    assert [leaf for leaf in read if not leaf.content.endswith("\n")] == []
 
 
 def test_a_row_is_not_cut() -> None:
     text = (
         "| a | b |\n| --- | --- |\n" + "| some words here | and more of them |\n" * 20
     )
-    assert all(leaf.content.endswith("|\n") for leaf in leaves(whole(text), 100))
+    assert [
+        leaf for leaf in leaves(whole(text), 100) if not leaf.content.endswith("|\n")
+    ] == []
     long_row = f"intro\n| {'cell words ' * 8}|\n"
     assert cut_window(whole(long_row), 60).content == "intro\n"
 
