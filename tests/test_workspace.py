@@ -247,3 +247,11 @@ def test_every_exception_of_the_linter_has_its_reason():
     # a room that is not unpacked yet has its reason above the list
     listed = [line for line in exceptions if not line.endswith('"PLR1702"]')]
     assert [line for line in listed if not re.search(r"  # \w", line)] == []
+
+
+def test_the_gate_runs_what_make_test_leaves_to_other_targets():
+    gate = (ROOT / ".ci/run").read_text("utf-8")
+
+    assert [
+        name for name in ("apart", "timed") if f"make test-{name}" not in gate
+    ] == []
