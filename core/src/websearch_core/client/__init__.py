@@ -214,9 +214,12 @@ class WebSearch:
         own = {name: value for name, value in options.items() if value is not None}
         settings = _load_settings(settings, own)
         selection = Selection(settings)
-        one = {"api_key": api_key, "base_url": base_url}
-        of_one = {name: value for name, value in one.items() if value is not None}
-        searchers, automatic = selection.searchers(provider, **of_one)
+        of_provider: dict[str, Any] = {}
+        if api_key is not None:
+            of_provider["api_key"] = api_key
+        if base_url is not None:
+            of_provider["base_url"] = base_url
+        searchers, automatic = selection.searchers(provider, **of_provider)
         readers, implied = selection.readers(reader, searchers)
         stack = make_stack(settings, layers, own)
         self.settings: Settings = settings
@@ -264,7 +267,8 @@ class WebSearch:
         )
         user_agent()  # looks up our version in a file: now, not on an event loop
         if self._services_of is not None:
-            sender.share_services(self._services_of._sender)  # noqa: SLF001 - of the same class
+            other = self._services_of
+            sender.share_services(other._sender)  # noqa: SLF001 - of this class
         # another thread may have made one meanwhile
         first: Sender = self.__dict__.setdefault("_sender", sender)
         return first
@@ -347,8 +351,9 @@ class WebSearch:
             ServiceError: The service failed; `websearch_core.errors` has a subclass for
                 each way.
         """
-        asked = make_query(query, options, unsupported, self.settings.search_options)
-        return self.run(self._calls.search(asked, read_top, passage_length))
+        defaults = self.settings.search_options
+        search_query = make_query(query, options, unsupported, defaults)
+        return self.run(self._calls.search(search_query, read_top, passage_length))
 
     async def asearch(
         self,
@@ -437,13 +442,11 @@ class WebSearch:
         """
         from ._stream import iterate
 
-        given, how = (
-            check_queries(queries),
-            (read_top, passage_length, concurrency, in_order),
-        )
+        items = check_queries(queries)
+        how = (read_top, passage_length, concurrency, in_order)
         prepare = partial(self._prepare_queries, options, unsupported)
         return iterate(
-            self, given, lambda: self._calls.stream_searches(prepare(), *how)
+            self, items, lambda: self._calls.stream_searches(prepare(), *how)
         )
 
     def aiter_search(
@@ -462,13 +465,11 @@ class WebSearch:
         """
         from ._stream import aiterate
 
-        given, how = (
-            check_queries(queries, AsyncIterable),
-            (read_top, passage_length, concurrency, in_order),
-        )
+        items = check_queries(queries, AsyncIterable)
+        how = (read_top, passage_length, concurrency, in_order)
         prepare = partial(self._prepare_queries, options, unsupported)
         return aiterate(
-            self, given, lambda: self._calls.stream_searches(prepare(), *how)
+            self, items, lambda: self._calls.stream_searches(prepare(), *how)
         )
 
     def read(self, url: str, **part: Unpack[ReadOptions]) -> Page:
@@ -476,10 +477,10 @@ class WebSearch:
 
         ::
 
-            page = web.read(url)                                # the beginning, and
-            web.read(url, offset=page.next_offset)              # what follows
-            web.read(url, query="how do I rotate a key?")       # the passages that answer
-            web.read(url, find="grace period")                  # the places around a phrase
+            page = web.read(url)                           # the beginning, and
+            web.read(url, offset=page.next_offset)         # what follows
+            web.read(url, query="how do I rotate a key?")  # the passages that answer
+            web.read(url, find="grace period")             # the places around a phrase
 
         Args:
             url: Absolute http(s) URL. Its fragment is not passed to the reader, just as
@@ -742,13 +743,13 @@ class WebSearch:
         """Return what makes a query of each item of a list, or says what is wrong with
         it.
         """
-        usual = self.settings.search_options
+        defaults = self.settings.search_options
         # wrong options concern all places
-        make_query("any", options, unsupported, usual)
+        make_query("any", options, unsupported, defaults)
 
         def prepare(query: Any) -> SearchQuery | WebSearchError:
             try:
-                return make_query(query, options, unsupported, usual)
+                return make_query(query, options, unsupported, defaults)
             except InvalidOption as error:
                 return error
 
@@ -758,22 +759,18 @@ class WebSearch:
         """Return who makes each call, and who listens: once, also where a hook or a
         provider makes a call.
         """
-        outer, caller = current_call().listeners, self._caller
+        outer = current_call().listeners
+        caller = self._caller
         # with other credentials, other pages are read
         if self.settings.http.credentials:
-            caller = caller._replace(
-                policy=f"{caller.policy} {self._sender.credentials.identify()}"
-            )
-        return {
-            "caller": caller,
-            "listeners": (
-                *outer,
-                *(one for one in self._listeners if one not in outer),
-            ),
-        }
+            credentials = self._sender.credentials.identify()
+            caller = caller._replace(policy=f"{caller.policy} {credentials}")
+        own = [listener for listener in self._listeners if listener not in outer]
+        return {"caller": caller, "listeners": (*outer, *own)}
 
     def _send(self, request: Request) -> Response:
-        began, response = time.monotonic(), None
+        began = time.monotonic()
+        response = None
         try:
             response = self._sender.send(request)
             return response
@@ -781,7 +778,8 @@ class WebSearch:
             _announce(request, began, response)
 
     async def _asend(self, request: Request) -> Response:
-        began, response = time.monotonic(), None
+        began = time.monotonic()
+        response = None
         try:
             response = await self._sender.asend(request)
             return response
@@ -847,10 +845,9 @@ remember_files()
 
 def _limit(seconds: float | None) -> scope:
     """Limit a list to *seconds* for all together; None means no limit."""
-    if seconds is not None and (
-        isinstance(seconds, bool)
-        or not isinstance(seconds, int | float)
-        or not seconds > 0
-    ):
+    if seconds is None:
+        return time_limit(inf)
+    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    if not is_number or not seconds > 0:
         raise InvalidOption("timeout: must be a number of seconds above 0")
-    return time_limit(inf if seconds is None else seconds)
+    return time_limit(seconds)

@@ -99,7 +99,7 @@ def check_arguments(
     """Check the names of the arguments of a `WebSearch`, or of a class that takes them,
     against its *names*.
 
-    *find_home* returns which of these an option of a search or of a page belongs to. The
+    *find_home* returns which of these an option of a search or a page belongs to. The
     `ConfigurationError` says what to write for a name that is known elsewhere, and
     never shows a value, which may be a key: ``api_ky="..."``.
     """
@@ -131,14 +131,18 @@ def check_placed(options: Iterable[str], names: Container[str]) -> None:
 
 
 def check_number(
-    name: str, value: Any, least: int, error: type[WebSearchError] = ConfigurationError
+    name: str,
+    value: Any,
+    minimum: int,
+    error: type[WebSearchError] = ConfigurationError,
 ) -> int:
     """Return *value*, the argument *name*; raise an *error* if it is not a whole number
-    of at least *least*.
+    of at least *minimum*.
     """
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise error(f"{name}: must be a whole number of at least {least}")
-    return value
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    if is_number and value >= minimum:
+        return int(value)
+    raise error(f"{name}: must be a whole number of at least {minimum}")
 
 
 def check_urls(urls: Any, *kinds: type) -> Any:

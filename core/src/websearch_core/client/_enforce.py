@@ -49,30 +49,28 @@ def enforce_query(
         response = _with(response, results=cut)
     inside: Sequence[SearchResult] = response.results
     if query.allowed_domains or query.blocked_domains:
-        wanted = Domains(query.allowed_domains, query.blocked_domains)
+        domains = Domains(query.allowed_domains, query.blocked_domains)
         images = tuple(
             image
             for image in response.images
-            if wanted.permits(image.page_url or image.url)
+            if domains.permits(image.page_url or image.url)
         )
         response = _with(response, images=images)
-        inside = [result for result in inside if wanted.permits(result.url)]
+        inside = [result for result in inside if domains.permits(result.url)]
     outside = len(response.results) - len(inside)
-    kept: dict[str, SearchResult] = {}
+    pages: dict[str, SearchResult] = {}
     for result in inside:
-        kept.setdefault(find_page(result.url), result)
-    shown = list(kept.values())[: query.limit]
+        pages.setdefault(find_page(result.url), result)
+    results = list(pages.values())[: query.limit]
     numbered = tuple(
-        _with(result, rank=n, citation_id=n) for n, result in enumerate(shown, 1)
+        _with(result, rank=rank, citation_id=rank)
+        for rank, result in enumerate(results, 1)
     )
-    whole = _with(response, results=numbered)
-    return (
-        whole.with_notes(
-            f"{quantity(outside, 'result')} outside the domain filter left out"
-        )
-        if outside
-        else whole
-    )
+    response = _with(response, results=numbered)
+    if not outside:
+        return response
+    left_out = quantity(outside, "result")
+    return response.with_notes(f"{left_out} outside the domain filter left out")
 
 
 def _escape_result(result: SearchResult) -> SearchResult:
@@ -98,27 +96,31 @@ def _make_safe(result: SearchResult) -> str | None:
 
 
 def _escape_image(image: Image) -> Image:
-    page = image.page_url
+    page_url: str | None = None
+    if image.page_url and is_web_url(image.page_url):
+        page_url = escape_url(image.page_url)
     return _with(
         image,
         url=escape_url(image.url),
         description=escape_text(image.description),
-        page_url=escape_url(page) if page and is_web_url(page) else None,
+        page_url=page_url,
     )
 
 
 def _with(value: _M, **fields: Any) -> _M:
     """Return *value* with these *fields*; itself if it has them already, as most do."""
     changed = {name: new for name, new in fields.items() if new != getattr(value, name)}
-    return value.model_copy(update=changed) if changed else value
+    if not changed:
+        return value
+    return value.model_copy(update=changed)
 
 
-def _cut_snippet(result: SearchResult, most: int) -> SearchResult:
-    if len(result.snippet) <= most:
+def _cut_snippet(result: SearchResult, length: int) -> SearchResult:
+    if len(result.snippet) <= length:
         return result
     # a backslash without its character would escape the ellipsis
-    kept = result.snippet[: most - 1].rstrip(" \\")
-    return result.model_copy(update={"snippet": f"{kept}…"})
+    beginning = result.snippet[: length - 1].rstrip(" \\")
+    return result.model_copy(update={"snippet": f"{beginning}…"})
 
 
 def enforce_content(
@@ -133,16 +135,15 @@ def enforce_content(
     A text without the words of the query is cut to its beginning.
     """
     response = enforce_query(response, query, max_snippet_chars)
-    return response.model_copy(
-        update={
-            "results": tuple(_cut_content(result, part) for result in response.results)
-        }
-    )
+    results = tuple(_cut_content(result, part) for result in response.results)
+    return response.model_copy(update={"results": results})
 
 
 def _cut_content(result: SearchResult, part: Excerpt) -> SearchResult:
-    length = len(result.content or "")
-    if not result.content or part.max_length is None or length <= part.max_length:
+    if not result.content or part.max_length is None:
+        return result
+    length = len(result.content)
+    if length <= part.max_length:
         return result
     page = Page(
         url=result.url,
@@ -165,11 +166,13 @@ def attach_content(
 
     None stands for a page that was not read, because the service returned its text.
     """
-    results, notes = list(response.results), []
-    for n, (result, page) in enumerate(zip(results, pages, strict=False)):
+    results = list(response.results)
+    notes: list[str] = []
+    for index, page in enumerate(pages[: len(results)]):
         if page is None:
             continue
-        place = _ordinal(n + 1)  # not its number, which a conversation can still change
+        # not its number, which a conversation can still change
+        place = _ordinal(index + 1)
         if isinstance(page, WebSearchError):
             notes.append(
                 f"the {place} result could not be read ({page.code}): only its snippet "
@@ -177,28 +180,23 @@ def attach_content(
             )
             continue
         if not page.passages:
-            shown = (
-                "its beginning is shown"
-                if page.content
-                else "only its snippet is known"
-            )
+            rest = "only its snippet is known"
+            if page.content:
+                rest = "its beginning is shown"
             notes.append(
-                f"the page of the {place} result contains no word of the query: {shown}"
+                f"the page of the {place} result contains no word of the query: {rest}"
             )
         if page.content:
-            results[n] = result.model_copy(
-                update={"content": _close_code(page.content)}
-            )
+            content = _close_code(page.content)
+            results[index] = results[index].model_copy(update={"content": content})
     return response.model_copy(update={"results": tuple(results)}).with_notes(*notes)
 
 
-def _ordinal(n: int) -> str:
-    ending = (
-        "th"
-        if n % 100 in {11, 12, 13}
-        else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
-    )
-    return f"{n}{ending}"
+def _ordinal(number: int) -> str:
+    if number % 100 in {11, 12, 13}:
+        return f"{number}th"
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
 
 
 def _close_code(content: str) -> str:
@@ -246,20 +244,19 @@ def _make_inert(value: Any, key: str = "") -> Any:
     as http(s) URLs.
     """
     if isinstance(value, str):
-        if key in {"url", "next_url"}:
-            return escape_url(value) if is_web_url(value) else None
-        return (
-            value
-            if value.isalnum() and value.isascii()
-            else " ".join(escape_text(value).split())
-        )
+        return _make_text_inert(value, key)
     if isinstance(value, dict):
         return {
-            _make_inert(name): one if one is None else _make_inert(one, name)
-            for name, one in value.items()
+            _make_inert(name): _make_inert(part, name) for name, part in value.items()
         }
-    return (
-        [_make_inert(one) for one in value]
-        if isinstance(value, list | tuple)
-        else value
-    )
+    if isinstance(value, list | tuple):
+        return list(map(_make_inert, value))
+    return value
+
+
+def _make_text_inert(text: str, key: str) -> str | None:
+    if key in {"url", "next_url"}:
+        return escape_url(text) if is_web_url(text) else None
+    if text.isalnum() and text.isascii():
+        return text
+    return " ".join(escape_text(text).split())

@@ -90,7 +90,8 @@ def _keep_answer(
 
 
 def _without_raw(response: SearchResponse) -> SearchResponse:
-    if response.raw is None and all(one.raw is None for one in response.results):
+    raw = [response.raw, *(result.raw for result in response.results)]
+    if all(part is None for part in raw):
         return response
-    results = [one.model_copy(update={"raw": None}) for one in response.results]
+    results = [result.model_copy(update={"raw": None}) for result in response.results]
     return response.model_copy(update={"raw": None, "results": tuple(results)})
