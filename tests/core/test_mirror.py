@@ -24,7 +24,7 @@ OTHERS = {
     "browser/test_reader": "_browser/host _browser/render _browser/settle _browser/tab",
     "browser/test_snapshot": "_browser/snapshot",
     "browser/test_trust": "_browser/trust",
-    "core/browser/test_browser": "_browser/find _browser/launch _browser/pipe",
+    "core/browser/test_browser": "_browser/find _browser/launch _browser/pipe _browser/profile",
     "core/citations/test_citations": (
         "_text/sentences citations/_check citations/_evidence citations/_figures citations/_links citations/_marks"
     ),

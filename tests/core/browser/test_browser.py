@@ -6,12 +6,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from websearch_core._browser import find, launch
+from websearch_core._browser import find, launch, profile
 from websearch_core._browser.find import find_browser, read_version
 from websearch_core._browser.launch import Launch, Process
 from websearch_core._browser.pipe import CommandFailed, Connection, Gone
@@ -173,7 +174,7 @@ def test_a_program_that_cannot_be_started_leaves_no_files(tmp_path, monkeypatch)
     path.write_text("")
     path.chmod(0o755)
     monkeypatch.setattr(
-        launch.tempfile, "mkdtemp", lambda prefix: str(tmp_path / "profile")
+        profile.tempfile, "mkdtemp", lambda prefix: str(tmp_path / "profile")
     )
     (tmp_path / "profile").mkdir()
 
@@ -187,6 +188,62 @@ def test_a_program_that_cannot_be_started_leaves_no_files(tmp_path, monkeypatch)
     ):
         Process(Launch(path=path), "", "")
     assert not (tmp_path / "profile").exists()
+
+
+KILLED = """
+import os, sys
+from websearch_core._browser.profile import Profile
+profile = Profile()
+profile.hand_over(None)
+print(profile.path, flush=True)
+sys.stdin.readline()
+os._exit(1)
+"""
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    monkeypatch.setattr(profile.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(profile.tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_the_files_that_a_killed_program_left_are_removed_by_the_next(temporary):
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED],
+        env={**os.environ, "TMPDIR": str(temporary)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as program:
+        left = Path(program.stdout.readline().strip())
+        (left / "Default").mkdir()
+        (left / "Default" / "Cookies").write_text("x")
+
+        profile.remove_abandoned()
+        assert left.parent == temporary
+        assert left.exists()  # it is in use
+        program.communicate("end\n")
+
+    profile.remove_abandoned()
+    assert not left.exists()
+
+
+def test_folders_of_others_that_are_called_alike_stay(temporary):
+    for name in ("without", "link", "linked"):
+        (temporary / f"websearch-browser-{name}").mkdir()
+    (temporary / "websearch-browser-file").write_text("mine")
+    (temporary / "own").write_text("mine")
+    link = temporary / "websearch-browser-link" / "websearch.lock"
+    link.symlink_to(temporary / "own")
+    (temporary / "elsewhere").mkdir()
+    (temporary / "elsewhere" / "websearch.lock").write_text("")
+    (temporary / "websearch-browser-to").symlink_to(temporary / "elsewhere")
+    before = sorted(temporary.rglob("*"))
+
+    profile.remove_abandoned()
+
+    assert sorted(temporary.rglob("*")) == before
 
 
 class Peer:

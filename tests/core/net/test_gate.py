@@ -28,6 +28,7 @@ from websearch_core._net.heads import (
     write_request,
 )
 from websearch_core._net.lookup import FOR_PAGES, Line
+from websearch_core._net.system import holds_socket
 
 pytestmark = pytest.mark.enable_socket
 
@@ -417,6 +418,15 @@ def test_what_is_no_answer_is_malformed(head):
         parse_answer(head)
 
 
+def test_a_process_holds_its_own_sockets_only():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        number = os.fstat(server.fileno()).st_ino
+        assert holds_socket(os.getpid(), number)
+        assert not holds_socket(os.getppid(), number)
+        assert not holds_socket(os.getpid(), 1)
+    assert holds_socket(2**22 + 1, number) is False  # there is no such process
+
+
 _STRANGER = """
 import socket, sys
 connection = socket.create_connection(("127.0.0.1", int(sys.argv[1])), 20)
@@ -431,12 +441,18 @@ except ConnectionError:  # it was closed before it read that
 @pytest.mark.skipif(
     not Path("/proc/net/tcp").exists(), reason="only Linux says who is at the other end"
 )
-@pytest.mark.parametrize("user", ["own", "another"])
-async def test_only_programs_of_the_browsers_user_are_answered_and_charged(user):
+@pytest.mark.parametrize("who", ["browser", "same user", "another user"])
+async def test_only_programs_of_the_browser_are_answered_and_charged(who):
+    sockets = []
+
+    def holds(socket):
+        sockets.append(holds_socket(process.pid, socket))
+        return who == "browser"
+
     guard = Guard.allowing([f"{PUBLIC}/32"], resolve=resolve)
     async with origin() as (port, heard):
-        allowed = os.geteuid() + (user == "another")
-        async with Gate(guard, Line(FOR_PAGES), user=allowed) as gate:
+        user = os.geteuid() + (who == "another user")
+        async with Gate(guard, Line(FOR_PAGES), user=user, holds=holds) as gate:
             program = [
                 sys.executable,
                 "-c",
@@ -449,7 +465,8 @@ async def test_only_programs_of_the_browsers_user_are_answered_and_charged(user)
             )
             answer = (await process.communicate())[0]
 
-    if user == "own":
+    assert sockets == ([] if who == "another user" else [True])
+    if who == "browser":
         assert b"200 OK" in answer
         assert (len(heard), gate.traffic.requests) == (1, 1)
     else:

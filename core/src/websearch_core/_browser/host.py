@@ -21,6 +21,7 @@ from .._net.gate import Gate, Limits, find_own_address
 from .._net.guard import Guard
 from .._net.lookup import FOR_PAGES, Line
 from .._net.proxy import Proxies
+from .._net.system import holds_socket
 from .._runtime.forks import Restartable
 from .._runtime.threads import start_thread
 from ..errors import BadResponse, TooLarge, Unavailable, WebSearchError
@@ -56,6 +57,7 @@ class Browser:
         self._idling: asyncio.TimerHandle | None = None
         self._process: Process | None = None
         self._user: int | None = None
+        self._network = 0  # the process that opens connections, once it has opened one
         self._is_broken = False
         self._memory: MemoryWatch | None = None
 
@@ -97,6 +99,7 @@ class Browser:
                     address=self._address,
                     proxies=proxies,
                     user=self._user,
+                    holds=self._holds,
                 ) as gate:
                     tab = await self._make_tab(gate)
                     try:
@@ -250,6 +253,20 @@ class Browser:
             self._is_broken = True
             _ending.add(task := asyncio.ensure_future(self.end()))
             task.add_done_callback(_ending.discard)
+
+    def _holds(self, socket: int) -> bool:
+        """Return whether a process of this browser has a socket open, or the system
+        does not let us look.
+        """
+        if self._process is None:
+            return False
+        main = self._process.popen.pid
+        # usually it is the one that did the last time
+        for pid in (self._network, main, *find_descendants(main)):
+            if pid and holds_socket(pid, socket) is not False:
+                self._network = pid
+                return True
+        return False
 
     def _wake(self) -> None:
         if self._idling:

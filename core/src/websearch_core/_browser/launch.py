@@ -8,12 +8,9 @@ so the suite runs against the installed browser.
 from __future__ import annotations
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-import time
 from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +18,7 @@ from threading import Thread
 
 from ..errors import ConfigurationError, Unavailable
 from .find import find_browser
+from .profile import Profile
 from .trust import trust
 
 NETWORK_FLAGS = (
@@ -128,21 +126,21 @@ class Process:
         user = _find_user() if launch.sandbox else None
         self.user = user[0] if user else find_own_user()
         self._sandbox = launch.sandbox
-        self.profile = tempfile.mkdtemp(prefix="websearch-browser-")
+        self._profile = Profile()
+        self.profile = str(self._profile.path)
         self._said: deque[bytes] = deque(maxlen=_DIAGNOSTICS)
         try:
             if launch.certificates is not None:
                 trust(launch.certificates, Path(self.profile))
-            if user:
-                _hand_over(Path(self.profile), user)
+            self._profile.hand_over(user)
             self._start(
                 [str(program), *launch.make_flags(proxy, address, self.profile)], user
             )
         except ConfigurationError:
-            self._remove_profile()
+            self._profile.remove()
             raise
         except OSError as error:
-            self._remove_profile()
+            self._profile.remove()
             raise Unavailable(
                 f"the browser cannot be started: {os.strerror(error.errno or 0)}"
             ) from error
@@ -222,17 +220,7 @@ class Process:
         self._log.join(1)
         if self.popen.stderr and not self._log.is_alive():
             self.popen.stderr.close()
-        self._remove_profile()
-
-    def _remove_profile(self) -> None:
-        """Remove the browser's files; processes that are still ending may add some
-        meanwhile.
-        """
-        for pause in (0, 0.05, 0.2, 0.5):
-            time.sleep(pause)
-            shutil.rmtree(self.profile, ignore_errors=True)
-            if not Path(self.profile).exists():
-                return
+        self._profile.remove()
 
 
 def find_own_user() -> int | None:
@@ -257,12 +245,6 @@ def _find_user() -> tuple[int, int] | None:
             "another user, or, only where nothing else runs, pass sandbox=False"
         ) from None
     return nobody.pw_uid, nobody.pw_gid
-
-
-def _hand_over(folder: Path, user: tuple[int, int]) -> None:
-    """Give a folder with what is in it to the user of the browser."""
-    for place in (folder, *folder.rglob("*")):
-        os.chown(place, *user)
 
 
 def _make_environment(home: str) -> dict[str, str]:

@@ -18,7 +18,7 @@ import asyncio
 import contextlib
 import os
 import secrets
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeAlias
 
@@ -37,7 +37,7 @@ from .heads import (
 )
 from .lookup import Line
 from .proxy import Proxies, Proxy, Way
-from .system import find_user
+from .system import find_holder
 
 _MAX_HEAD = 64 * 1024  # bytes
 _CHUNK = 64 * 1024
@@ -85,7 +85,8 @@ class Gate:
     It listens on *address* (see `find_own_address`), and the page may use what the
     *limits* say. *user* is the id of the user that the browser runs as: where the
     system says who is at the other end of a connection, programs of others are not
-    answered. None is for anybody.
+    answered. None is for anybody. Of that user's programs, *holds* says whether the
+    browser is the one that has a socket open: others may run as the same user.
     """
 
     def __init__(
@@ -97,12 +98,14 @@ class Gate:
         address: str = "127.0.0.1",
         proxies: Proxies | None = None,
         user: int | None = None,
+        holds: Callable[[int], bool] | None = None,
     ) -> None:
         self.limits = limits or Limits()
         self.traffic = Traffic()
         self.mark = secrets.token_urlsafe(16)
         self.spent = ""  # what was used up, if anything
-        self._guard, self._address, self._user = guard, address, user
+        self._guard, self._address = guard, address
+        self._user, self._holds = user, holds
         self._ways = {
             scheme: Way(proxies, scheme) if proxies else None
             for scheme in ("http", "https")
@@ -161,7 +164,7 @@ class Gate:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         near, far = (writer.get_extra_info(name) for name in ("sockname", "peername"))
-        if self._user is not None and find_user(near, far) not in {self._user, None}:
+        if not self._is_own(near, far):
             return  # what a stranger asks for is not charged to the page
         self._open += 1
         try:
@@ -187,6 +190,19 @@ class Gate:
             pass
         finally:
             self._open -= 1
+
+    def _is_own(self, near: tuple[str, int], far: tuple[str, int]) -> bool:
+        """Return whether the browser is at the *far* end, or the system does not say
+        who is.
+        """
+        if self._user is None:
+            return True
+        holder = find_holder(near, far)
+        if holder is None:
+            return True
+        if holder.user != self._user:
+            return False
+        return self._holds is None or self._holds(holder.socket)
 
     async def _serve(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter

@@ -4,6 +4,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from .._text.urls import Address
@@ -47,21 +48,50 @@ def resolve_name(name: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(info[4][0]) for info in found))
 
 
-def find_user(near: tuple[str, int], far: tuple[str, int]) -> int | None:
-    """Return the id of the user whose program holds the *far* end of an IPv4 connection
-    on this machine.
+@dataclass(frozen=True)
+class Holder:
+    """Who holds an end of a connection: the id of the user, and the number of the
+    socket, which its process has open.
+    """
 
-    -1 if nobody holds it any more. None where the system does not say: only Linux does,
-    in ``/proc/net/tcp``.
+    user: int
+    socket: int
+
+
+def find_holder(near: tuple[str, int], far: tuple[str, int]) -> Holder | None:
+    """Return who holds the *far* end of an IPv4 connection on this machine; user and
+    socket are -1 if nobody does any more.
+
+    None where the system does not say: only Linux does, in ``/proc/net/tcp``.
     """
     try:
         table = Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()
     except OSError:
         return None
     ends = [_as_in_table(*far), _as_in_table(*near)]
-    return next(
-        (int(row[7]) for line in table[1:] if (row := line.split())[1:3] == ends), -1
-    )
+    for line in table[1:]:
+        row = line.split()
+        if row[1:3] == ends:
+            return Holder(int(row[7]), int(row[9]))
+    return Holder(-1, -1)
+
+
+def holds_socket(pid: int, socket: int) -> bool | None:
+    """Return whether a process has a socket open; None if the system does not let us
+    look (Linux).
+    """
+    name = f"socket:[{socket}]"
+    try:
+        files = list(Path(f"/proc/{pid}/fd").iterdir())
+    except FileNotFoundError:  # it has ended
+        return False
+    except OSError:
+        return None
+    for file in files:
+        with contextlib.suppress(OSError):  # it was closed meanwhile
+            if str(file.readlink()) == name:
+                return True
+    return False
 
 
 def _as_in_table(address: str, port: int) -> str:
