@@ -1,11 +1,14 @@
-"""How long the way of one search is: how many functions of this project it runs, and
-which context variables it sets.
+"""How long the way of a call is: how many functions of this project it runs, and which
+context variables it sets.
+
+The numbers are what each kind of call runs today, and a little more. Who needs more
+finds out here, and says why.
 """
 
 from __future__ import annotations
 import asyncio
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -18,8 +21,16 @@ import websearch_core
 from tests.profiling import profiled
 from tests.server import Server, http
 from websearch_core import WebSearch
+from websearch_core.tools import Run, WebTools
 
-_MOST = 185
+# The most functions that a call runs after the first of its kind, in this process.
+_LIMITS = {
+    "search": 185,
+    "tool": 245,
+    "tool in a conversation": 255,
+    "page": 215,
+    "open_page": 278,
+}
 _FOLDER = str(Path(websearch_core.__file__).parent)
 _FOUND = http(
     {
@@ -70,29 +81,74 @@ def counting() -> Iterator[tuple[set[str], set[str]]]:
         gc.enable()
 
 
-@pytest.mark.enable_socket
-@pytest.mark.parametrize("colour", ["blocking", "async"])
-def test_a_second_search_runs_few_functions_and_sets_one_context_variable(
-    colour: str,
-) -> None:
-    query = "how to rotate a key"
+_PAGE = http("<title>Keys</title><h1>Keys</h1><p>Rotate the key.</p>")
+_QUERY = "how to rotate a key"
 
-    async def search() -> tuple[set[str], set[str]]:
-        await web.asearch(query)
+
+def make_calls(web: WebSearch, url: str) -> dict[str, Callable[[int], object]]:
+    """Return each kind of call, which gets a number, so that none is the same again."""
+    tools = WebTools(web)
+    conversation = Run(conversation="1")
+    return {
+        "search": lambda n: web.search(f"{_QUERY} {n}"),
+        "tool": lambda n: tools.search({"query": f"{_QUERY} {n}"}),
+        "tool in a conversation": lambda n: tools.search(
+            {"query": f"{_QUERY} {n}"}, conversation
+        ),
+        "page": lambda n: web.read(f"{url}/page{n}"),
+        "open_page": lambda n: tools.open_page({"url": f"{url}/page{n}"}, conversation),
+    }
+
+
+def make_async_calls(
+    web: WebSearch, url: str
+) -> dict[str, Callable[[int], Coroutine[Any, Any, object]]]:
+    """Return the same calls for an event loop."""
+    tools = WebTools(web)
+    conversation = Run(conversation="1")
+    return {
+        "search": lambda n: web.asearch(f"{_QUERY} {n}"),
+        "tool": lambda n: tools.asearch({"query": f"{_QUERY} {n}"}),
+        "tool in a conversation": lambda n: tools.asearch(
+            {"query": f"{_QUERY} {n}"}, conversation
+        ),
+        "page": lambda n: web.aread(f"{url}/page{n}"),
+        "open_page": lambda n: tools.aopen_page(
+            {"url": f"{url}/page{n}"}, conversation
+        ),
+    }
+
+
+@pytest.mark.enable_socket
+@pytest.mark.parametrize("kind", _LIMITS)
+@pytest.mark.parametrize("colour", ["blocking", "async"])
+def test_a_second_call_runs_few_functions_and_sets_one_context_variable(
+    colour: str, kind: str
+) -> None:
+    async def call_twice() -> tuple[set[str], set[str]]:
+        call = make_async_calls(web, server.url)[kind]
+        await call(1)
         with counting() as counted:
-            await web.asearch(query)
+            await call(2)
         return counted
 
     with (
-        closing(Server([_FOUND])) as server,
-        WebSearch("tavily", api_key="tvly-test", base_url=server.url) as web,
+        closing(Server([_PAGE if "page" in kind else _FOUND])) as server,
+        WebSearch(
+            "tavily",
+            reader="direct",
+            api_key="tvly-test",
+            base_url=server.url,
+            internal=["127.0.0.0/8"],
+        ) as web,
     ):
         if colour == "async":
-            functions, variables = asyncio.run(search())
+            functions, variables = asyncio.run(call_twice())
         else:
-            web.search(query)
+            call = make_calls(web, server.url)[kind]
+            call(1)
             with counting() as (functions, variables):
-                web.search(query)
+                call(2)
 
     assert variables == {"websearch_call"}
-    assert len(functions) <= _MOST, sorted(functions)
+    assert len(functions) <= _LIMITS[kind], (len(functions), sorted(functions))
