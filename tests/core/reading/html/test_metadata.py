@@ -824,6 +824,45 @@ def test_authors_and_dates_are_looked_for_around_the_headline(
 
 
 @pytest.mark.parametrize(
+    ("body", "published"),
+    [
+        ("<table><tr><th>Sailed</th><td>May 4, 2026</td></tr></table>", False),
+        ("<table><tr><th>Published</th><td>May 4, 2026</td></tr></table>", True),
+        ("<table><tr><td>May 4, 2026</td></tr></table>", True),  # for its layout
+        ("<dl><dt>Founded</dt><dd>May 4, 2026</dd></dl>", False),
+        ("<dl><dt>Founded</dt><dd><time datetime=2026-05-04>then</time></dd>", False),
+        ("<dl><dt>Posted</dt><dd>May 4, 2026</dd></dl>", True),
+        (
+            "<ul><li><b>Owner</b> <i>Ada</i><li><b>Launched</b> <i>May 4, 2026</i></ul>",
+            False,
+        ),
+        (
+            "<div><p>Owner</p><p>Ada</p></div><div><p>Launched</p><p>May 4, 2026</p></div>",
+            False,
+        ),
+        ("<div><span>Ada Lovelace</span> <span>May 4, 2026</span></div>", True),
+        ("<p>The log of the <i>Kelpie</i>, May 4, 2026</p>", True),
+        ("<p>It was in the log of the <i>Kelpie</i>, May 4, 2026</p>", False),
+        ("<p>Posted in the log of the <i>Kelpie</i>, May 4, 2026</p>", True),
+    ],
+)
+def test_a_date_that_is_a_fact_is_not_that_of_the_page(
+    body: str, published: bool
+) -> None:
+    page = read("<title>Kelp forests</title>", f"{HEADLINE}{body}{PROSE}")
+
+    assert page.published == (DAY if published else None)
+
+
+@pytest.mark.parametrize("kind", ["Movie", "Book", "SoftwareApplication", "Product"])
+def test_what_has_a_date_of_its_own_does_not_date_the_page(kind: str) -> None:
+    thing = {"@type": kind, "name": "Kelp forests", "datePublished": "1926-05-04"}
+    script = f"<script type=application/ld+json>{json.dumps(thing)}</script>"
+
+    assert read(script, HEADLINE + PROSE).published is None
+
+
+@pytest.mark.parametrize(
     ("head", "links", "author"),
     [
         (

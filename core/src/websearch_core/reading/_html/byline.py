@@ -46,6 +46,10 @@ _MAX_PROPERTIES = 200
 _MAX_LENGTH = 100  # characters of a line with an author
 _MAX_LINE_LENGTH = 200  # characters of a line, or a class, that are searched for one
 _MAX_LEVELS = 20
+_MAX_PIECES = 8  # of a line before a date
+_MIN_SENTENCE = 4  # words in lower case
+_LEVELS_OF_FACTS = 3  # elements around a date, one of which may be the value of a label
+_LABEL_OF_FACT = re.compile(r"[^\W\d_][^\d]{0,40}")
 _MAX_NODES = 100  # in an element whose text is read as a line
 _MAX_TEXT_LENGTH = 6_000  # characters
 _MAX_WORDS = 12  # of a name, or a list of names
@@ -59,6 +63,7 @@ _UNSEEN = frozenset(
 _APART = frozenset({"br", "div", "li", "p"})
 _INLINE = frozenset({"a", "abbr", "b", "em", "i", "small", "span", "strong", "time"})
 _HEADINGS = frozenset({"h2", "h3", "h4"})
+_CELLS = frozenset({"td", "th"})
 # Inside these, authors and dates are not those of the page.
 _OTHERS = re.compile(
     r"comment|review|answer|hasPart|itemListElement|related", re.IGNORECASE
@@ -225,8 +230,13 @@ def _read_lines(headline: LexborNode, found: Byline) -> None:
             if len(line) <= _MAX_LENGTH:
                 if not found.author and (labelled or _BY_NAME.match(line)):
                     found.author = person(line)
-                if _YEAR.search(line) and fits_before_date(
-                    _lead(node.parent), found.author, same_line=True
+                if (
+                    _YEAR.search(line)
+                    and fits_before_date(
+                        _lead(node.parent), found.author, same_line=True
+                    )
+                    and _may_date(node.parent, f"{before} {line}")
+                    and not _ends_sentence(node, found.author)
                 ):
                     for date, words in dates_of_line(line, before, found.author):
                         found.date(date, words)
@@ -238,7 +248,7 @@ def _read_lines(headline: LexborNode, found: Byline) -> None:
             fits = fits_before_date(
                 _lead(node), found.author, same_line=True
             ) and fits_before_date(before)
-            if stated and fits and is_past(stated):
+            if stated and fits and is_past(stated) and _may_date(node, before):
                 found.date(stated, f"{before} {attributes.get('class')}")
         elif below and tag in _HEADINGS and _leads_on(node, title):
             return
@@ -253,6 +263,80 @@ def _read_lines(headline: LexborNode, found: Byline) -> None:
             found.author = person(line_of(node))
         if found.complete:
             return
+
+
+def _may_date(node: LexborNode | None, words: str) -> bool:
+    """Return whether a date in an element may be that of the page: not a fact, such as
+    the day on which a person was born, unless the *words* say so.
+    """
+    return _says_when(words) or not any(
+        map(_is_value, enclosing(node, _LEVELS_OF_FACTS))
+    )
+
+
+def _ends_sentence(node: LexborNode, author: str | None) -> bool:
+    """Return whether a text goes on with a sentence that elements in the same line
+    interrupt, as in ``It stood in the <i>Gazette</i>, May 4``.
+    """
+    before: list[str] = []
+    beside = node.prev
+    while beside is not None and len(before) < _MAX_PIECES:
+        if beside.is_text_node:
+            before.append((beside.text_content or "")[:_MAX_LINE_LENGTH])
+        elif beside.tag in _INLINE:
+            before.append(line_of(beside)[:_MAX_LINE_LENGTH])
+        else:
+            break
+        beside = beside.prev
+    words = " ".join(reversed(before))
+    if _says_when(words) or _is_bare(words, author):
+        return False
+    lower = [word for word in _WORD.findall(words) if word.islower()]
+    return len(lower) >= _MIN_SENTENCE
+
+
+def _is_value(node: LexborNode) -> bool:
+    """Return whether an element has the value of a label: in a list of definitions, in
+    a row of a table, or in one of several rows of the same form.
+    """
+    if node.tag == "dd":
+        return True
+    label = _element_beside(node, after=False)
+    if label is None or node.parent is None:
+        return False
+    if not _LABEL_OF_FACT.fullmatch(line_of(label)):
+        return False
+    if node.tag in _CELLS:
+        return True
+    row = node.parent
+    for other in (
+        _element_beside(row, after=False),
+        _element_beside(row, after=True),
+    ):
+        if other is not None and other.tag == row.tag:
+            first = _first_element(other)
+            if first is not None and _look(first) == _look(label):
+                return True
+    return False
+
+
+def _look(node: LexborNode) -> tuple[str, str]:
+    return node.tag or "", node.attributes.get("class") or ""
+
+
+def _element_beside(node: LexborNode, *, after: bool) -> LexborNode | None:
+    """Return the element before or after another, if only white space parts them."""
+    beside = node.next if after else node.prev
+    while beside is not None and beside.is_empty_text_node:
+        beside = beside.next if after else beside.prev
+    return beside if beside is not None and beside.is_element_node else None
+
+
+def _first_element(node: LexborNode) -> LexborNode | None:
+    child = node.first_child
+    while child is not None and child.is_empty_text_node:
+        child = child.next
+    return child if child is not None and child.is_element_node else None
 
 
 def _lead(node: LexborNode | None) -> str:

@@ -183,11 +183,13 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
     )
     authors = list(filter(None, map(_persons, signed)))
     persons = next((names for names in authors if not is_site(names[0], site, url)), [])
+    # a book has a date of its own, and so has a version of a program
+    dated = {} if TYPES["dated themselves"] & types(main) else main
     published = _first_date(
-        chain(data.values(main, *_PUBLISHED_KEYS), metas(_TAGS["published"]))
+        chain(data.values(dated, *_PUBLISHED_KEYS), metas(_TAGS["published"]))
     )
     modified = _first_date(
-        chain(data.values(main, "dateModified"), metas(_TAGS["modified"]))
+        chain(data.values(dated, "dateModified"), metas(_TAGS["modified"]))
     )
     if not (persons and published):
         near = read_byline(title_element(title, shown, document), properties)
