@@ -25,6 +25,10 @@ OTHERS = {
     "browser/test_snapshot": "_browser/snapshot",
     "browser/test_trust": "_browser/trust",
     "core/browser/test_browser": "_browser/find _browser/launch _browser/pipe _browser/profile",
+    "core/citations/test_claim_templates": (
+        "citations/_claims citations/_days citations/_negations citations/_notation "
+        "citations/_tables"
+    ),
     "core/citations/test_citations": (
         "_text/sentences citations/_check citations/_evidence citations/_figures citations/_links citations/_marks"
     ),

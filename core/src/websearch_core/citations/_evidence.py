@@ -11,26 +11,18 @@ reports the other.
 from __future__ import annotations
 import math
 import re
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, reduce
 from itertools import islice
 from typing import NamedTuple
 
-from .._text.dates import find_dates
-from .._text.sentences import split_sentences
-from .._text.terms import MARKS, UNSPACED, split_terms
-from ._figures import (
-    MONTH,
-    PERCENT,
-    TABLES,
-    UNITS,
-    Figure,
-    find_figures,
-    is_same,
-    list_words,
-)
+from .._text.terms import split_terms
+from ._claims import Words, join_sentences
+from ._days import find_days
+from ._figures import DAY, MONTH, PERCENT, UNITS, Figure, find_figures, is_same
+from ._negations import Negations
+from ._notation import Notation, find_notation
 
 _RUN = 3  # sentences that may support a claim together
 _LONGER = 0.15  # share of a claim that another sentence has to add
@@ -46,6 +38,7 @@ _MISSING_NOUN = 0.75  # in a language that capitalizes all nouns
 _MISSING_QUOTE = 0.5
 _MIN_QUOTE = 3  # words
 _NOWHERE = -1.0
+_ONLY_WITH_UNIT = {PERCENT, MONTH, DAY}  # a number alone says nothing of it
 _SCALED = "~"  # after a value that a scale follows in the source
 
 # characters: what is shorter, such as "A. B! C?", is one with what follows
@@ -62,31 +55,15 @@ _QUOTE = re.compile(r"[\"“„«»「『]([^\"“”„«»「」『』\n]{8,30
 _CAPITALIZED = re.compile(r"(?<![.!?] )(?<!^)\b([^\W\d_])[^\W\d_]+", re.MULTILINE)
 # share of capitalized words above which they are not names: German writes all nouns so
 _USUAL_CAPITALS = 0.25
-_ALONE = "|".join(
-    sorted(list_words(" ".join(TABLES["negations"])), key=len, reverse=True)
-)
-# "not only", and words that begin alike
-_OTHERS = "|".join(list_words(TABLES["no negations"]))
-_LETTER = rf"[\w{MARKS}]"
-_NEGATION = re.compile(
-    rf"(?<!{_LETTER})(?:(?:{_OTHERS})|(?P<alone>{_ALONE}))(?!{_LETTER})|(?P<part>{TABLES['negating parts']})",
-    re.IGNORECASE,
-)
-_MAX_LENGTH = 4_000  # characters
-# words that it may deny: verbs stand at the end in Turkish and Hindi
-_BEFORE, _AFTER = 2, 3
-_PER_WORD = 3  # characters, in a script without spaces
-_MIN_LETTERS = 3  # of a word in ASCII: shorter ones are articles and prepositions
-# share of the words around a negation that a claim has, if it speaks of the same
-_MOSTLY = 0.6
 
 
 class Claim:
     """What a sentence says: its terms, figures, names and quotations."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, notation: Notation | None = None) -> None:
         text = text[:_MAX_CLAIM]
-        self.figures = find_figures(text)
+        self.notation = notation or find_notation(text)
+        self.figures = find_figures(text, self.notation)
         inside = [(figure.start, figure.end) for figure in self.figures]
         words = [
             term
@@ -138,7 +115,8 @@ class Evidence:
         self.capitals = Counter(
             found[1].isupper() for found in _CAPITALIZED.finditer(self.text)
         )
-        self.spans = list(split_sentences(self.text))
+        self.notation = find_notation(self.text)
+        self.spans = list(join_sentences(self.text, Words([self.text])))
         if len(self.spans) * _MIN_SENTENCE > len(self.text):
             self.spans = list(_join_short(self.spans))
         sentences = [self.text[start:end] for start, end in self.spans]
@@ -155,14 +133,15 @@ class Evidence:
                 form[: _stem_length(form)] for form in forms if len(form) > _SHORT
             }:
                 self._beginning.setdefault(stem, []).append(n)
-            figures = find_figures(sentence)
+            figures = find_figures(sentence, self.notation)
             for value in _list_stated(figures, sentence):
                 self._stating.setdefault(value, []).append(n)
             for figure in figures:
                 if figure.is_count:
                     self._counting.add(n)
                 self._measured.setdefault(figure.kind, []).extend(
-                    (figure, amount, n) for amount in figure.amounts()
+                    (figure, amount, n)
+                    for amount in figure.amounts(self.notation.decimal)
                 )
 
     @cached_property
@@ -225,25 +204,48 @@ class Evidence:
         for n, figure in enumerate(claim.figures):
             stating = [
                 sentence
-                for value in _list_wanted(figure)
+                for value in self._list_wanted(figure)
                 for sentence in self._stating.get(value, ())
             ]
-            for sentence in (*stating, *self._find_converted(figure)):
+            converted = self._find_converted(figure, claim.notation)
+            for sentence in (*stating, *converted):
                 figures[sentence] = figures.get(sentence, 0) | 1 << n
         return {
             n: Found(exact.get(n, 0), alike.get(n, 0), figures.get(n, 0))
             for n in {*exact, *alike, *figures}
         }
 
-    def _find_converted(self, figure: Figure) -> Iterator[int]:
-        """Yield the sentences that state what a figure states, in another unit."""
-        amounts = figure.amounts()
+    def _list_wanted(self, figure: Figure) -> Iterable[str]:
+        """Return what a source must state one of, for a figure of a claim.
+
+        If its month is nowhere here, that is missing, and not the day beside it.
+        """
+        if figure.kind != DAY:
+            return _list_wanted(figure)
+        wanted = []
+        for value in figure.values:
+            month, _, number = value.partition("-")
+            is_stated = f"{month} {MONTH}" in self._stating
+            wanted.append(f"{value if is_stated else number} {DAY}")
+        return wanted
+
+    def _find_converted(self, figure: Figure, notation: Notation) -> Iterator[int]:
+        """Yield the sentences that state what a figure states, in another unit.
+
+        *notation* is that of the claim. Where nothing tells how a text writes
+        fractions, two figures with the same digits are the same number, which cannot be
+        the same in two units.
+        """
+        decimal = notation.decimal or self.notation.decimal
+        is_clear = bool(self.notation.decimal)
+        amounts = figure.amounts(decimal)
         near = [
             (other.factor == figure.factor, sentence)
             for other, amount, sentence in (
                 self._measured.get(figure.kind, ()) if amounts else ()
             )
             if any(is_same(amount, one, figure.kind) for one in amounts)
+            if is_clear or other.digits != figure.digits or not other.digits
         ]
         # "340 miles (547 km)" is not 343 miles
         stated = {sentence for is_same_unit, sentence in near if is_same_unit}
@@ -365,14 +367,13 @@ def _list_stated(figures: Iterable[Figure], sentence: str) -> set[str]:
             *figure.values,
             *(f"{value}{_SCALED}" for value in figure.unscaled if figure.scale > 1),
         }
-        stated |= values | {f"{value} {figure.unit}" for value in values}
-    for date, _, _ in find_dates(sentence):
-        stated |= {
-            str(date.year),
-            str(date.month),
-            str(date.day),
-            f"{date.month} {MONTH}",
-        }
+        stated |= {f"{value} {figure.unit}" for value in values}
+        if figure.kind not in _ONLY_WITH_UNIT:
+            stated |= values
+    for day in find_days(sentence):
+        for value in day.days:
+            _, _, number = value.partition("-")
+            stated |= {f"{value} {DAY}", f"{number} {DAY}"}
     return stated
 
 
@@ -383,18 +384,16 @@ def _list_wanted(figure: Figure) -> Iterable[str]:
     the head of a table; so may the unit. If both have a scale or a unit, what they say
     together must be the same.
     """
-    values = {
-        *figure.values,
-        *(
-            figure.unscaled
-            if figure.scale > 1
-            else (f"{one}{_SCALED}" for one in figure.values)
-        ),
-    }
+    other_scale = {f"{one}{_SCALED}" for one in figure.values}
+    if figure.scale > 1:
+        other_scale = set(figure.unscaled)
     if not figure.kind:
-        return values
-    units = [figure.unit] if figure.kind in {PERCENT, MONTH} else [figure.unit, ""]
-    return [f"{value} {unit}" for value in values for unit in units]
+        return figure.values | other_scale
+    units = [figure.unit] if figure.kind in _ONLY_WITH_UNIT else [figure.unit, ""]
+    wanted = [f"{value} {unit}" for value in figure.values for unit in units]
+    # beside a unit such as km there is no scale in the head of a table
+    units = [""] if figure.is_physical else units
+    return wanted + [f"{value} {unit}" for value in other_scale for unit in units]
 
 
 class Found(NamedTuple):
@@ -460,44 +459,3 @@ def _fold(text: str) -> str:
 
 def _stem_length(form: str) -> int:
     return max(_SHORT, len(form) - 2)
-
-
-class Negations:
-    """The negations of a text, each with the words around it."""
-
-    def __init__(self, text: str) -> None:
-        text = text[:_MAX_LENGTH]
-        terms = [
-            one
-            for one in split_terms(text)
-            if len(one.form) >= _MIN_LETTERS or not one.form.isascii()
-        ]
-        starts, ends = [term.start for term in terms], [term.end for term in terms]
-        self._forms = {term.form for term in terms}
-        self._scopes: list[tuple[str, frozenset[str]]] = []
-        for found in _NEGATION.finditer(text):
-            if word := found["alone"] or found["part"]:
-                size = _PER_WORD if re.match(f"[{UNSPACED}]", word) else 1
-                last, first = (
-                    bisect_right(ends, found.start()),
-                    bisect_left(starts, found.end()),
-                )
-                around = (
-                    *terms[max(0, last - _BEFORE * size) : last],
-                    *terms[first : first + _AFTER * size],
-                )
-                self._scopes.append((word, frozenset(term.form for term in around)))
-
-    def differ(self, source: Negations) -> str:
-        """Return a word for a negation that only one of this claim and its *source*
-        has; empty if there is none.
-        """
-        for word, scope in self._scopes:
-            if not any(scope & other for _, other in source._scopes):
-                return word
-        for word, scope in source._scopes:
-            if len(scope & self._forms) >= _MOSTLY * len(scope) and not any(
-                scope & other for _, other in self._scopes
-            ):
-                return word
-        return ""

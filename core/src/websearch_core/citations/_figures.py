@@ -7,29 +7,21 @@ and ``1,200,000``, and ``25`` and ``fünfundzwanzig``. A text can be read in two
 """
 
 from __future__ import annotations
-import json
 import math
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import lru_cache
-from importlib.resources import files
 from operator import attrgetter, itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .._text.terms import MARKS, UNSPACED
+from ._days import find_days
+from ._notation import Notation, find_notation
+from ._tables import TABLES, list_words
 
-TABLES: dict[str, Any] = json.loads(
-    files(__package__ or "").joinpath("quantities.json").read_text("utf-8")
-)
-
-
-def list_words(words: str) -> list[str]:
-    """Split words of a table, in which an underscore is a space."""
-    return [word.replace("_", " ") for word in words.split()]
-
-
-PERCENT, MONTH = "%", "month of a year"  # units that a source has to state
+# units that a source has to state
+PERCENT, MONTH, DAY = "%", "month of a year", "day of a month"
 
 _DIGITS = re.compile(
     r"\d{1,2}(?:,\d\d)+,\d{3}(?:\.\d+)?(?!\d)|(?<![\w.])\.\d+"
@@ -79,16 +71,6 @@ _MINUS = re.compile(
 _SYMBOL = re.compile(r"([$€£¥₹₽])\s?$")
 _RANGE = re.compile(
     rf"\s{{0,2}}(?:{'|'.join(list_words(TABLES['ranges']))})\s{{0,2}}[$€£¥₹₽]?\s?",
-    re.IGNORECASE,
-)
-_MONTHS = {
-    name: str(n)
-    for n, names in enumerate(TABLES["months"], 1)
-    for name in list_words(names)
-}
-_MONTH = re.compile(  # beside a figure
-    rf"(?P<after>\d(?:\.|st|nd|rd|th|º)?\s?(?:de\s|of\s)?)?(?P<name>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})"
-    r"(?(after)|(?=\.?\s?(?:de\s)?\d))",
     re.IGNORECASE,
 )
 _MAX_DIGITS = 16
@@ -149,26 +131,58 @@ class Figure(NamedTuple):
         return f"{self.kind} {self.factor}".strip()
 
     @property
+    def is_physical(self) -> bool:
+        """Whether it has a unit that others can be converted to: not one of money."""
+        return len(TABLES["units"].get(self.kind, ())) > 1
+
+    @property
     def is_count(self) -> bool:
         """Whether it is a number of things, in words."""
         return not self.kind and self.scale == 1 and not self.text[-1].isdecimal()
 
-    def amounts(self) -> list[float]:
+    @property
+    def digits(self) -> str:
+        """Its digits alone, to see whether two figures are written with the same."""
+        return "".join(str(int(one)) for one in self.text if one.isdecimal())
+
+    def amounts(self, decimal: str = "") -> list[float]:
         """Return the values in the base unit of their kind, to compare them with those
         in other units.
+
+        *decimal* is the mark before fractions in the text, if that is clear.
         """
+        if not self.factor:
+            return []
+        values = self._choose_readings(decimal)
         numbers = [
-            float(value)
-            for value in self.values
-            if self.factor and len(value) < _MAX_DIGITS
+            float(value) * self.scale for value in values if len(value) < _MAX_DIGITS
         ]
-        if self.kind == "temperature":
-            return (
-                [(number - 32) / 1.8 for number in numbers]
-                if self.factor == "F"
-                else numbers
-            )
-        return [number * float(self.factor) for number in numbers]
+        if self.kind != "temperature":
+            return [number * float(self.factor) for number in numbers]
+        if self.factor == "F":
+            return [(number - 32) / 1.8 for number in numbers]
+        return numbers
+
+    def _choose_readings(self, decimal: str) -> frozenset[str]:
+        """Return what it may mean as one number, if *decimal* is the mark before
+        fractions.
+        """
+        if len(self.unscaled) == 1:
+            return self.unscaled
+        marks = {one for one in self.text.lstrip("-") if not one.isdecimal()}
+        grouped = frozenset(
+            value for value in self.unscaled if value.lstrip("-") == self._grouped
+        )
+        fractions = frozenset(value for value in self.unscaled if "." in value)
+        if not marks & {".", ","}:
+            return grouped
+        if not decimal:
+            return grouped | fractions
+        return fractions if decimal in marks else grouped
+
+    @property
+    def _grouped(self) -> str:
+        return _normalize(self.digits)
 
 
 def is_same(one: float, other: float, kind: str) -> bool:
@@ -180,8 +194,12 @@ def is_same(one: float, other: float, kind: str) -> bool:
     )
 
 
-def find_figures(text: str) -> list[Figure]:
-    """Return the figures in *text*, in order, and the months beside them."""
+def find_figures(text: str, notation: Notation | None = None) -> list[Figure]:
+    """Return the figures in *text*, in order, and the months beside them.
+
+    *notation* is that of the whole that it is a part of.
+    """
+    notation = notation or find_notation(text)
     numbers = [
         (*found.span(), frozenset(_read(found[0]))) for found in _DIGITS.finditer(text)
     ]
@@ -190,36 +208,83 @@ def find_figures(text: str) -> list[Figure]:
         for start, end, value in find_numerals(text)
     ]
     figures: list[Figure] = []
+    in_list = False  # whether the figure before has the unit of one after it
     for start, end, values in sorted(numbers, reverse=True, key=itemgetter(0)):
-        one = _measure(text, start, end, values)
+        one = _measure(text, start, end, values, notation)
         after = figures[-1] if figures else one
-        if (
-            not one.kind
-            and one.scale == 1
-            and after.start > end
-            and _RANGE.fullmatch(text, end, after.start)
-        ):
-            # "5 to 10 million km"
-            one = one._replace(scale=after.scale, kind=after.kind, factor=after.factor)
+        if not one.kind and one.scale == 1:
+            is_listed = in_list and _is_listed(text, one, after)
+            in_list = is_listed or _is_ranged(text, one, after)
+            if in_list:  # "5 to 10 million km", "5, 7 and 10 percent"
+                one = one._replace(
+                    scale=after.scale, kind=after.kind, factor=after.factor
+                )
+        else:
+            in_list = False
         figures.append(one)
-    for found in _MONTH.finditer(text):
-        number = frozenset((_MONTHS[found["name"].lower()],))
-        figures.append(Figure(found["name"], number, 1, MONTH, "", *found.span("name")))
-    return sorted(figures, key=attrgetter("start"))
+    return sorted(_name_days(text, figures), key=attrgetter("start"))
 
 
-def _measure(text: str, start: int, end: int, values: frozenset[str]) -> Figure:
+def _is_listed(text: str, figure: Figure, after: Figure) -> bool:
+    """Return whether *figure* stands before the one *after* it in a list."""
+    is_year = len(figure.digits) == 4 and figure.digits == figure.text
+    comma = text[figure.end : after.start].strip()
+    return comma == "," and not is_year
+
+
+def _is_ranged(text: str, figure: Figure, after: Figure) -> bool:
+    """Return whether *figure* has the unit of the one *after* it."""
+    return after.start > figure.end and bool(
+        _RANGE.fullmatch(text, figure.end, after.start)
+    )
+
+
+def _name_days(text: str, figures: Sequence[Figure]) -> list[Figure]:
+    """Return *figures* with the months of *text*, and with those that are days as days
+    of these.
+    """
+    days = find_days(text)
+    inside: set[int] = set()
+    extra: list[Figure] = []
+    for day in days:
+        if day.days and day.is_certain:
+            inside.update(range(day.start, day.end))
+            written = text[day.start : day.end]
+            extra.append(Figure(written, day.days, 1, DAY, "", day.start, day.end))
+        if day.months:
+            start, end = day.month_span
+            inside.update(range(start, end))
+            extra.append(Figure(text[start:end], day.months, 1, MONTH, "", start, end))
+    others = [
+        figure
+        for figure in figures
+        if figure.kind != MONTH
+        if inside.isdisjoint(range(figure.start, figure.end))
+    ]
+    alone = [
+        figure
+        for figure in figures
+        if figure.kind == MONTH
+        if inside.isdisjoint(range(figure.start, figure.end))
+    ]
+    return [*others, *alone, *extra]
+
+
+def _measure(
+    text: str, start: int, end: int, values: frozenset[str], notation: Notation
+) -> Figure:
     """Read the scale and the unit of a number."""
     written, factor = text[start:end], 1
     before = text[max(0, start - 8) : start].lower()
     symbol = _SYMBOL.search(before)
-    while (
-        factor < 10**9
-        and (scale := _SCALE.match(text, end))
-        and all(len(value) < _MAX_DIGITS for value in values)
-    ):
-        # "3.5 mil millones", "3.5万亿"
-        factor, end = factor * _SCALE_OF[scale[1].lower()], scale.end()
+    can_grow = all(len(value) < _MAX_DIGITS for value in values)
+    scale = _SCALE.match(text, end)
+    while scale and can_grow and factor < 10**9:
+        if _is_unit(text, scale, notation):
+            break
+        factor *= _SCALE_OF[scale[1].lower()]  # "3.5 mil millones", "3.5万亿"
+        end = scale.end()
+        scale = _SCALE.match(text, end)
     if symbol and factor == 1 and (short := _MONEY_SCALE.match(text, end)):
         factor, end = _SCALE_OF_MONEY[short[1].lower()], short.end()  # "$3.5M"
     if _PERCENT.match(text, end) or before.endswith(_BEFORE_PERCENT):
@@ -235,21 +300,36 @@ def _measure(text: str, start: int, end: int, values: frozenset[str]) -> Figure:
     return Figure(written, values, factor, *unit, start, end)
 
 
+def _is_unit(text: str, scale: re.Match[str], notation: Notation) -> bool:
+    """Return whether what may be a scale is a unit, or the beginning of one: "千瓦" is
+    a kilowatt, and "mil" a mile in Turkish.
+    """
+    length = _measure_unit(text, scale.start(1))
+    if length == len(scale[1]):
+        return notation.is_turkish
+    return length > len(scale[1])
+
+
 def _find_unit(text: str, place: int) -> tuple[str, str]:
     """Return the kind and the factor of the unit after a place, both empty if there is
     none.
     """
     gap = _GAP.match(text, place)
     place = gap.end() if gap else place
+    name = text[place : place + _measure_unit(text, place)].lower()
+    return UNITS.get(f"{name}*") or UNITS.get(name) or ("", "")
+
+
+def _measure_unit(text: str, place: int) -> int:
+    """Return the length of the name of a unit that begins at *place*; 0 for none."""
     after = text[place : place + _LONGEST + 1].lower()
     for length in range(min(len(after), _LONGEST), 0, -1):
         name = after[:length]
-        unit = UNITS.get(f"{name}*")
-        if unit is None and not _GOES_ON.match(after, length - 1):
-            unit = UNITS.get(name)
-        if unit:
-            return unit
-    return "", ""
+        if f"{name}*" in UNITS:
+            return length
+        if name in UNITS and not _GOES_ON.match(after, length - 1):
+            return length
+    return 0
 
 
 def _read(written: str) -> Iterator[str]:

@@ -1,0 +1,253 @@
+"""Divide an answer into claims: each sentence with citations, or its part up to one."""
+
+from __future__ import annotations
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+
+from .._text.sentences import split_sentences
+from .._text.terms import MARKS
+from ._figures import UNITS
+from ._marks import Mark, code_spans, find_marks
+from ._tables import TABLES, list_words
+
+_WORD = re.compile(r"\w")
+# What leads to the source of the words after it: "according to [1], ..."
+_INTRODUCTION = re.compile(
+    r"(?:根据|根據|据|據|(?:^|[\s,;:(])(?:(?:as|by|from|in|per|see|source|wie|nach|laut|quelle|selon|según|fuente|secondo|fonte|segundo|w|po)"
+    r"|(?:according to|based "
+    r"on|laut|nach|gemäß|selon|d['’]après|según|secondo|segundo|согласно|по "  # noqa: RUF001
+    r"данным|według)"
+    r"(?:\s{1,3}[^\W\d]{1,30}){0,4}))\s{0,3}:?\s{0,3}$",
+    re.IGNORECASE,
+)
+_TAIL = 150  # characters before a citation in which such words stand
+# two citations of which the second begins something new have this between them
+_JOINT = re.compile(
+    r"(?:[,;:(—]|\b(?:and|but|while|whereas|although|though|und|aber|während|et|mais|tandis que|y|pero|mientras|e|ma"
+    r"|mas|mentre|и|но))\s{0,3}$",
+    re.IGNORECASE,
+)
+_MARKUP = re.compile(r"^[ \t>]*(?:#{1,6} |[-*+] |\d{1,9}[.)] )?|\*\*|__", re.MULTILINE)
+# Before the end of a sentence, and before what only looks like one.
+_FULL_STOP = re.compile(
+    rf"(?P<word>[^\W\d_](?:[^\s()\[\]]{{0,30}}[\w{MARKS}])?)?\.[)\]\"'»”’*_`]{{0,4}}\s*\Z"  # noqa: RUF001 - quotation marks
+)
+_ABBREVIATIONS = frozenset(list_words(" ".join(TABLES["abbreviations"])))
+_MAX_CLAIM = 2_000  # characters: what is longer is not joined with more
+_MAX_ABBREVIATION = 5  # letters
+_VOWEL = re.compile(f"[{TABLES['vowels']}]")
+_BEFORE_WORD = "*_`\"'«“‘( "  # noqa: RUF001 - quotation marks
+_THAI = re.compile(r"[\u0e00-\u0e7f]")
+_OPEN = re.compile(r"[(（\[]")  # noqa: RUF001 - fullwidth, too
+_CLOSED = re.compile(r"[)）\]]")  # noqa: RUF001
+_SHORT_WORD = re.compile(rf"(?<![\w.])[^\W\d_]{{1,{_MAX_ABBREVIATION}}}(?![\w.])")
+
+
+class Words:
+    """The short words of an answer and its sources, to tell them from
+    abbreviations.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = list(texts)
+        self._words: set[str] | None = None  # until the first is looked up
+
+    def __contains__(self, word: str) -> bool:
+        """Return whether *word* stands anywhere without a full stop."""
+        if self._words is None:
+            self._words = set()
+            for text in self._texts:
+                self._words.update(map(str.lower, _SHORT_WORD.findall(text)))
+        return word.lower() in self._words
+
+
+def split_claims(text: str, words: Words) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yield each cited claim, with the numbers that it cites.
+
+    *words* are those of the answer and its sources.
+    """
+    marks = [mark for mark in find_marks(text) if mark.kind != "stray"]
+    starts = [mark.start for mark in marks]
+    for start, end in _sentences(text, marks, words):
+        inside = marks[bisect_left(starts, start) : bisect_left(starts, end)]
+        for begin, stop, numbers in _parts(text, start, end, inside):
+            claim = _strip(
+                text,
+                begin,
+                stop,
+                marks[bisect_left(starts, begin) : bisect_left(starts, stop)],
+            )
+            if _WORD.search(claim):
+                yield claim, tuple(dict.fromkeys(numbers))
+
+
+def _sentences(
+    text: str, marks: Sequence[Mark], words: Words
+) -> Iterator[tuple[int, int]]:
+    """Yield the sentences outside code, each with the citations after its full stop."""
+    after = {mark.start: mark.end for mark in marks}
+    code = iter([*code_spans(text), (len(text), len(text))])
+    block = next(code)
+    spans: list[tuple[int, int]] = []
+    for begin, end in join_sentences(text, words):
+        start = begin
+        while (
+            spans
+            and spans[-1][1] >= begin
+            and (place := _skip_space(text, start)) in after
+        ):
+            start = after[place]
+        # it begins with citations, which belong to the sentence before, on the same
+        # line
+        if start > begin:
+            spans[-1] = (spans[-1][0], start)
+        while block[1] <= start < len(text):
+            block = next(code)
+        if start < block[0]:
+            spans.append((start, end))
+    yield from spans
+
+
+def _parts(
+    text: str, start: int, end: int, marks: Sequence[Mark]
+) -> list[tuple[int, int, list[int]]]:
+    """Return the parts of a sentence: where each begins and ends, and the numbers that
+    it cites.
+
+    A citation belongs to the words before it; at the beginning, and after words such as
+    "according to", to those after.
+    """
+    parts: list[tuple[int, int, list[int]]] = []
+    groups = list(_groups(text, marks))
+    # whether the words before a citation belong to an earlier one
+    begin, is_taken = start, False
+    for n, group in enumerate(groups):
+        numbers = [number for mark in group for number in mark.numbers]
+        stop = group[0].start
+        after = group[-1].end, groups[n + 1][0].start if n + 1 < len(groups) else end
+        said = _find_introduction(text, begin, stop)
+        leads = not _has_content(text[begin:said]) or (
+            is_taken and (said < stop or _JOINT.search(text[begin:stop][-_TAIL:]))
+        )
+        if leads and _has_content(text[slice(*after)]):
+            if is_taken:
+                parts[-1] = (parts[-1][0], said, parts[-1][2])
+            parts.append((*after, numbers))
+            is_taken = True
+        elif is_taken or (leads and parts):
+            parts[-1] = (parts[-1][0], stop, [*parts[-1][2], *numbers])
+            is_taken = False
+        else:
+            parts.append((begin, stop, numbers))
+        begin = after[0]
+    if parts:
+        parts[-1] = (parts[-1][0], end, parts[-1][2])
+    return parts
+
+
+def _groups(text: str, marks: Sequence[Mark]) -> Iterator[list[Mark]]:
+    """Yield citations in groups of those with no word between them, but perhaps an
+    "and".
+    """
+    group: list[Mark] = []
+    for mark in marks:
+        if group:
+            begin, end = group[-1].end, mark.start
+            if _find_introduction(text, begin, end) < end or _has_content(
+                text[begin:end]
+            ):
+                yield group
+                group = []
+        group.append(mark)
+    if group:
+        yield group
+
+
+def _find_introduction(text: str, begin: int, end: int) -> int:
+    """Return where words such as "according to" begin that end at *end*, or *end*."""
+    begin = max(begin, end - _TAIL)
+    found = _INTRODUCTION.search(text[begin:end])
+    return begin + found.start() if found else end
+
+
+def _has_content(part: str) -> bool:
+    """Return whether there is more in a part of a sentence than a short word such as
+    "and".
+    """
+    words = re.findall(r"\w+", part[:_TAIL])
+    return len(words) > 1 or any(
+        len(word) > (3 if word.isascii() else 2) or word.isdecimal() for word in words
+    )
+
+
+def _strip(text: str, begin: int, stop: int, marks: Sequence[Mark]) -> str:
+    parts, position = [], begin
+    for mark in marks:
+        parts.append(text[position : mark.start])
+        position = mark.end
+    parts.append(text[position:stop])
+    return re.sub(
+        r" ([.,;:!?。])", r"\1", " ".join(_MARKUP.sub("", "".join(parts)).split())
+    ).lstrip(" ,;:，、；：")  # noqa: RUF001 - fullwidth punctuation
+
+
+def _skip_space(text: str, position: int) -> int:
+    while position < len(text) and text[position] in " \t":
+        position += 1
+    return position
+
+
+def join_sentences(text: str, words: Words) -> Iterator[tuple[int, int]]:
+    """Yield the sentences of *text*; what may end with an abbreviation goes on.
+
+    Half of a claim that is not checked looks as if it were supported.
+    """
+    begin = -1
+    last = 0
+    for start, end in split_sentences(text):
+        is_next = begin >= 0 and not text[last:start].strip(" \t")
+        if is_next and _goes_on(text, begin, last, start, words):
+            last = end
+            continue
+        if begin >= 0:
+            yield begin, last
+        begin = start
+        last = end
+    if begin >= 0:
+        yield begin, last
+
+
+def _goes_on(text: str, begin: int, end: int, after: int, words: Words) -> bool:
+    """Return whether the sentence from *begin* to *end* may go on *after* it."""
+    if "\n" in text[end:after] or text[end - 1 : end] == "\n":
+        return False
+    if end - begin > _MAX_CLAIM:
+        return False
+    sentence = text[begin:end]
+    rest = text[after : after + _TAIL].lstrip(_BEFORE_WORD)
+    stop = _FULL_STOP.search(sentence[-_TAIL:])
+    if stop is None:
+        return False
+    is_open = len(_OPEN.findall(sentence)) > len(_CLOSED.findall(sentence))
+    if is_open and _CLOSED.search(text, after, after + _TAIL):
+        return True
+    word = stop["word"] or ""
+    return rest[:1].islower() or _is_abbreviation(word, rest[:1], words)
+
+
+def _is_abbreviation(word: str, after: str, words: Words) -> bool:
+    """Return whether *word* is likely to be one, before a full stop and the character
+    *after* it.
+    """
+    if not word:
+        return False
+    if word.lower() in _ABBREVIATIONS or _THAI.match(word[-1]):
+        return True
+    is_short = len(word) <= _MAX_ABBREVIATION and word.isalpha()
+    if not is_short or word in words or word.lower() in UNITS:
+        return False
+    if after.isdecimal() or word[0].isupper():
+        return True
+    has_case = word.upper() != word.lower()  # others do not write all vowels
+    return has_case and not _VOWEL.search(word.lower())
