@@ -88,6 +88,27 @@ def test_a_release_uploads_each_package_after_the_tests_and_its_own_dependencies
     assert "secrets." not in str(jobs)
 
 
+def test_help_shows_what_a_contributor_needs_first():
+    shown = subprocess.run(
+        ["awk", "-f", ROOT / ".ci/help.awk", ROOT / "Makefile"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    first, build, measure = (
+        [line.split()[0] for line in group.splitlines()[1:]]
+        for group in shown.split("\n\n")
+    )
+    described = re.findall(
+        r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE
+    )
+
+    assert first == ["install", "check", "test", "lint", "docs"]
+    assert {"lock", "release", "provider"} <= set(build)
+    assert {"test-mcp", "bench", "matrix"} <= set(measure)
+    assert sorted(first + build + measure) == sorted(described)
+
+
 def test_requirements_are_pinned_by_hash():
     text = (ROOT / "requirements.txt").read_text("utf-8")
     entries = [

@@ -33,7 +33,6 @@ from ._values import CONCERNS, HOMES, IN_ENVIRONMENT, PARTS
 
 Options: TypeAlias = dict[Name, Option]  # of one source, or of all
 
-_ENABLED = Name("enabled")
 _BUDGET = Name("budget")
 _BUDGET_LIMIT = Name("layers", "budget", "limit")
 _PROVIDER = Name("provider")
