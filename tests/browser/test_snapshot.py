@@ -149,6 +149,18 @@ ONLY_BROWSERS_KNOW = {
     "a moved frame": ("iframe{position:absolute;left:-5000px}", "<iframe srcdoc='<p>{}</p>'></iframe>"),
     "what never fades in": (".x{opacity:0;transition:opacity 1s}", "<p class=x>{}</p>"),
     "script": ("", "<script>addEventListener('load', () => {{ document.querySelector('.x').style.display = 'none' }})</script><p class=x>{}</p>"),
+    "faint around faint": ("div,p{opacity:.19}", "<div><p>{}</p></div>"),
+    "a mask that lets nothing through": ("p{mask-image:radial-gradient(#0000,transparent)}", "<p>{}</p>"),
+    "a path without area": ("p{clip-path:path('M5 5 L5 5Z')}", "<p>{}</p>"),
+    "a corner outside of the box": ("p{clip-path:polygon(-4px -4px,-2px -4px,-2px -2px)}", "<p>{}</p>"),
+    "a blur": ("p{filter:blur(2em)}", "<p>{}</p>"),
+    "black on black": ("p{background:#fff;filter:brightness(0)}", "<p>{}</p>"),
+    "grey on grey": ("body{background:#7f7f7f}p{filter:contrast(0%)}", "<p>{}</p>"),
+    "the back of a card": ("p{transform:rotateX(180deg);backface-visibility:hidden}", "<p>{}</p>"),
+    "lighter than white": ("body{background:white}p{mix-blend-mode:lighten}", "<p>{}</p>"),
+    "the colour of a gradient": ("div{background:linear-gradient(#123,#123)}p{color:#123}", "<div><p>{}</p></div>"),
+    "below the last line": ("div{display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:1;overflow:hidden;height:20px}p{margin:40px}", "<div>a<p>{}</p></div>"),
+    "a shadow without colour": ("p{color:#0000;text-shadow:1px 1px #0000}", "<p>{}</p>"),
     "a class that a script sets": (".js .x{display:none}", "<script>document.documentElement.className = 'js'</script><p class=x>{}</p>"),
 }  # fmt: skip
 SHOWN = {
@@ -170,6 +182,17 @@ SHOWN = {
     "what `until-found` hides": ("", "<button aria-controls=x>More</button><p hidden=until-found id=x>{}</p>"),
     "a gradient": (".x{color:transparent;background:linear-gradient(red,blue);background-clip:text}", "<p class=x>{}</p>"),
     "a document in capitals": ("", "<P CLASS=X>{}</P>"),
+    "half as dark twice": ("div,p{opacity:.5}", "<div><p>{}</p></div>"),
+    "a mask that fades out": ("p{mask-image:linear-gradient(#000,transparent)}", "<p>{}</p>"),
+    "a slanted edge": ("p{clip-path:polygon(0 0,100% 0,100% 90%,0 100%)}", "<p>{}</p>"),
+    "a path around": ("p{clip-path:path('M0 0 H900 V500 H0Z')}", "<p>{}</p>"),
+    "a slight blur": ("p{filter:blur(.5px) brightness(.8) contrast(1.2)}", "<p>{}</p>"),
+    "black on white": ("p{filter:brightness(0)}", "<p>{}</p>"),
+    "the front of a card": ("p{transform:rotateX(20deg);backface-visibility:hidden}", "<p>{}</p>"),
+    "darker than white": ("body{background:white}p{mix-blend-mode:multiply}", "<p>{}</p>"),
+    "a gradient of two colours": ("div{background:linear-gradient(#123,#fed)}p{color:#123}", "<div><p>{}</p></div>"),
+    "the lines of a teaser": ("div{display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:3;overflow:hidden}", "<div>a <p>{}</p></div>"),
+    "a shadow alone": ("p{color:#0000;text-shadow:1px 1px #000}", "<p>{}</p>"),
 }  # fmt: skip
 # Without a browser these are taken for hiding, but a browser shows the text: there is
 # no box to clip, or it can be scrolled to.

@@ -30,6 +30,25 @@
     const [a, b] = [one, other].map((colour) => /^rgba?\(([^)]*)\)$/.exec(colour)?.[1].split(/[\s,/]+/).map(Number));
     return a && b ? [0, 1, 2].every((at) => Math.abs(a[at] - b[at]) < 24) : one === other;
   };
+  const coloursIn = (value) => value.match(/(?:rgba?|color|oklab|oklch|lab|lch)\([^()]*\)|\btransparent\b/g) ?? [];
+  const isClear = (value) => coloursIn(value).length > 0 && coloursIn(value).every((colour) => alpha(colour) < 0.05);
+  // The colour of a background that is a gradient of one colour; empty if it is none.
+  const flatGradient = (image) => {
+    const [first, ...others] = /^(?:repeating-)?(?:linear|radial|conic)-gradient\(/.test(image) ? coloursIn(image) : [];
+    return first && alpha(first) > 0.9 && others.every((other) => isNear(first, other)) ? first : "";
+  };
+  const amountOf = (filter, name) => {
+    const amount = new RegExp(`\\b${name}\\(([\\d.e+-]+)`).exec(filter);
+    return amount ? Number.parseFloat(amount[1]) : null;
+  };
+  // Whether a shape has no area, or none that is right of and below the corner of the box.
+  const isEmptyShape = (shape) => {
+    if (!/^(?:path|shape|polygon)\(/.test(shape)) return false;
+    const numbers = (shape.match(/-?\d*\.?\d+(?:e-?\d+)?/g) ?? []).map(Number);
+    return !numbers.length || Math.max(...numbers) - Math.min(...numbers) <= 1 || Math.max(...numbers) <= 0;
+  };
+  const LIGHTENING = new Set(["screen", "lighten", "color-dodge", "plus-lighter"]);
+  const DARKENING = new Set(["multiply", "darken", "color-burn", "plus-darker"]);
   const scoped = (value, name, scope) => {
     if (name === "href") return value.startsWith("#") && value.length > 1 ? `#${scope}${value.slice(1)}` : value;
     return value.replace(/(#?)(\S+)/g, (_, mark, id) => mark + scope + id);
@@ -177,7 +196,9 @@
       if (tiny) said.push(`font-size:${font}px`);
       else if (around.tiny) said.push(`font-size:${font}px`);
       Object.assign(inside, { unseen, tiny });
-      if (Number(style.opacity) < 0.1) said.push(`opacity:${style.opacity}`);
+      inside.opacity = around.opacity * Number(style.opacity);
+      if (inside.opacity < 0.1 && around.opacity >= 0.1) said.push(`opacity:${inside.opacity}`);
+      else if (shows && this.isDrawnAway(element, style)) said.push("opacity:0");
       if (style.filter.includes("opacity(")) said.push(`filter:${style.filter}`);
       if (style.contentVisibility === "hidden") said.push("content-visibility:hidden");
       if (pixels(style.letterSpacing) <= -5) said.push(`letter-spacing:${style.letterSpacing}`);
@@ -191,6 +212,28 @@
       if (!inside.hasBoxes) this.unboxed(style, said);
       else if (!unseen) this.box(element, style, inside, said);
       return { style: said.join(";"), around: inside };
+    }
+
+    // Whether an effect leaves nothing of the element that can be read.
+    isDrawnAway(element, style) {
+      if (isClear(style.maskImage ?? "") || isEmptyShape(style.clipPath)) return true;
+      const turned = /^matrix3d\((.*)\)$/.exec(style.transform)?.[1].split(",").map(Number);
+      if (style.backfaceVisibility === "hidden" && turned && turned[10] < 0) return true;
+      const mode = style.mixBlendMode;
+      if (LIGHTENING.has(mode) && this.isOn(element, "rgb(255, 255, 255)")) return true;
+      if (DARKENING.has(mode) && this.isOn(element, "rgb(0, 0, 0)")) return true;
+      if (style.filter === "none") return false;
+      if (amountOf(style.filter, "blur") >= pixels(style.fontSize)) return true;
+      const grey = (amountOf(style.filter, "contrast") ?? 1) < 0.05 && "rgb(128, 128, 128)";
+      const black = (amountOf(style.filter, "brightness") ?? 1) < 0.05 && "rgb(0, 0, 0)";
+      return Boolean(grey || black) && (alpha(style.backgroundColor) > 0.9 || this.isOn(element, grey || black));
+    }
+
+    // Whether what lies behind an element has a colour.
+    isOn(element, colour) {
+      const parent = this.above(element);
+      const ground = parent && this.groundOf(parent);
+      return Boolean(ground?.colour) && isNear(ground.colour, colour) && !this.isCovered(parent, ground.element);
     }
 
     hasText(element) {
@@ -223,6 +266,8 @@
       }
       if (style.display === "inline" || style.display === "contents") return;
       const box = dom.rect(element);
+      if (box.height && box.top >= inside.clampedAt) said.push("opacity:0"); // below the last line that is shown
+      if (style.webkitLineClamp !== "none" && style.overflowY !== "visible") inside.clampedAt = Math.min(inside.clampedAt, box.bottom);
       const clips = style.overflowX !== "visible" || style.overflowY !== "visible" || /paint|strict|content/.test(style.contain);
       if (clips && (box.width <= 1 || box.height <= 1)) {
         said.push(`overflow:hidden;width:${box.width}px;height:${box.height}px`);
@@ -262,7 +307,7 @@
     // Return declarations if text has no colour or that of what lies behind it, as far as that can be known.
     hiddenBy(element, style) {
       const colour = style.webkitTextFillColor || style.color;
-      const isDrawn = style.textShadow !== "none" || pixels(style.webkitTextStrokeWidth) > 0;
+      const isDrawn = (style.textShadow !== "none" && !isClear(style.textShadow)) || pixels(style.webkitTextStrokeWidth) > 0;
       if (alpha(colour) < 0.05) return isDrawn || style.backgroundClip.includes("text") ? "" : "color:transparent";
       if (isDrawn) return "";
       const ground = this.groundOf(element);
@@ -275,10 +320,11 @@
       let ground = this.grounds.get(element);
       if (!ground) {
         const { backgroundColor, backgroundImage } = this.styleOf(element);
-        const shade = backgroundImage === "none" ? alpha(backgroundColor) : 0.5;
+        const flat = flatGradient(backgroundImage);
+        const shade = flat ? 1 : backgroundImage === "none" ? alpha(backgroundColor) : 0.5;
         const parent = shade <= 0.05 && this.above(element);
         if (parent) ground = this.groundOf(parent);
-        else ground = { colour: shade > 0.9 ? backgroundColor : shade > 0.05 ? "" : "rgb(255, 255, 255)", element };
+        else ground = { colour: shade > 0.9 ? flat || backgroundColor : shade > 0.05 ? "" : "rgb(255, 255, 255)", element };
         this.grounds.set(element, ground);
       }
       return ground;
@@ -314,7 +360,7 @@
     }
   }
 
-  const START = { depth: 0, scope: "", hasBoxes: true, unseen: false, tiny: false, clear: false, shifts: false, isOff: false, isHead: false };
+  const START = { depth: 0, scope: "", hasBoxes: true, unseen: false, tiny: false, clear: false, shifts: false, isOff: false, isHead: false, opacity: 1, clampedAt: Infinity };
 
   // One element as it is now, for what may be gone at the end.
   websearch.serialise = (element, most) => {
@@ -325,6 +371,7 @@
 
   websearch.snapshot = (most) => {
     for (const animation of dom.top.getAnimations()) {
+      if (animation.playState === "paused") continue; // people see it as it is
       try {
         animation.finish(); // text that is fading in has arrived
       } catch {} // it never ends
