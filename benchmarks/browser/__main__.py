@@ -16,8 +16,9 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
@@ -28,9 +29,11 @@ from tests.browser.hostile.attacks import ATTACKS, HARM
 from tests.browser.hostile.site import PUBLIC, Names, Site
 from websearch_core._browser.find import find_browser
 from websearch_core._browser.host import host
-from websearch_core._browser.launch import Launch
+from websearch_core._browser.launch import NETWORK_FLAGS, Launch
 from websearch_core._browser.render import Renderer
+from websearch_core._net.gate import Gate, Limits, find_own_address
 from websearch_core._net.guard import Guard
+from websearch_core._net.lookup import FOR_PAGES, Line
 from websearch_core._net.sender import Sender
 from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import WebSearchError
@@ -55,9 +58,11 @@ NAMELESS = (
     "payment",
     "ftp",
 )
+GATED = "gate"
 PEERS = {
     "Playwright, no guard": "plain",
     "Playwright, requests and web sockets intercepted": "interception",
+    "Playwright, behind our gate and with its flags": GATED,
     "LangChain's `PlaywrightURLLoader`": "langchain",
     "Crawl4AI": "crawl4ai",
 }
@@ -98,14 +103,35 @@ class Bench:
             what,
             str(self.path),
         ]
-        with subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        ) as process:
+        job = {"pages": pages, "at_once": at_once, "proxy": "", "flags": []}
+        with ExitStack() as stack:
+            if what == GATED:
+                gate, address = stack.enter_context(self.open_gate())
+                rules = f"--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE {address}"
+                job["proxy"] = gate.url
+                job["flags"] = [*NETWORK_FLAGS, rules]
+            process = stack.enter_context(
+                subprocess.Popen(
+                    command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+                )
+            )
             assert process.stdin
             assert process.stdout
-            process.stdin.write(json.dumps({"pages": pages, "at_once": at_once}))
+            process.stdin.write(json.dumps(job))
             process.stdin.close()
             yield from (line.strip() for line in process.stdout)
+
+    @contextmanager
+    def open_gate(self) -> Iterator[tuple[Gate, str]]:
+        """Open one gate for all pages of a peer, with limits for all of them."""
+        limits = Limits(received=2**33, sent=2**33, requests=1_000_000, at_once=1_000)
+        address = host.submit(find_own_address).result()
+        gate = Gate(self.sender.guard, Line(FOR_PAGES), limits, address=address)
+        host.submit(gate.__aenter__).result()
+        try:
+            yield gate, address
+        finally:
+            host.submit(gate.__aexit__).result()
 
 
 def find_reached(
@@ -161,7 +187,8 @@ def measure_attacks(bench: Bench) -> str:
                 what, [(name, bench.site.url(name)) for name in names], at_once
             )
 
-        found[label] = find_reached(bench, peer, both), len(both)
+        names = list(ATTACKS) if what == GATED else both
+        found[label] = find_reached(bench, peer, names), len(names)
     rows = [
         [label, str(count), str(len(reached))]
         for label, (reached, count) in found.items()

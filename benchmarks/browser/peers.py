@@ -66,7 +66,9 @@ async def attack(executable: str, job: dict[str, Any], *, guarded: bool) -> None
 
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
-            executable_path=executable, args=FLAGS
+            executable_path=executable,
+            args=[*FLAGS, *job["flags"]],
+            proxy={"server": job["proxy"]} if job["proxy"] else None,
         )
         slots = asyncio.Semaphore(job["at_once"])
 
