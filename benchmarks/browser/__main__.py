@@ -301,7 +301,8 @@ def measure_cost(bench: Bench) -> str:
 
 _ATTACKS = """An internal server on loopback records every connection and every packet. The pages are in
 `tests/browser/hostile/attacks.py`; each is open for a second or more. Six attacks, by names that resolve twice or on
-the proxy, cannot be tried on peers here. Some attacks do nothing to a plain browser of this version either."""
+the proxy, cannot be tried on peers here, unless our gate resolves. Some attacks do nothing to a plain browser of this version
+either. The gate is what makes a browser safe: Playwright behind it is as safe as our own driver, which saves memory and Node."""
 _COST = """Seconds, the median of several runs on a shared machine with two cores: compare rows, not machines. The heavy
 page has 40 pictures of 60 KB, 3 style sheets, 6 scripts, 3 fonts and a frame. A read waits until the page says nothing
 new, scrolls it, and looks at the computed style of every element; `page.goto` waits for `load` only."""
