@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 import ssl
-from typing import assert_type
+from typing import Annotated, assert_type
 
 import httpx
 import httpx2
@@ -24,13 +24,30 @@ from websearch_core.errors import AllProvidersFailed, RateLimited
 from websearch_core.flow import Flow, Request
 from websearch_core.layers import Fallback, Layer, Relax, Retry
 from websearch_core.provenance import Ledger
-from websearch_core.provider import PageReader, Provider, SearchProvider, from_function
+from websearch_core.provider import (
+    REQUIRED,
+    BaseUrl,
+    Env,
+    Key,
+    PageReader,
+    Provider,
+    SearchProvider,
+    from_function,
+    key_text,
+    provider,
+)
 from websearch_core.provider._ports import can
 from websearch_core.providers import (
     Brave,
+    Browser,
+    Ddgs,
     Direct,
+    External,
+    Local,
     ProviderInfo,
+    SearXNG,
     Tavily,
+    You,
     get_all,
     get_default,
 )
@@ -144,3 +161,33 @@ assert_type(Ledger("seen").check("https://a.example/"), str)
 assert_type(Ledger("seen").check("https://a.example/", ("tenant", "thread")), str)
 assert_type(RateLimited("slow").retry_after, float | None)
 assert_type(AllProvidersFailed("all", [RateLimited("slow")]).code, str)
+
+# A provider takes a key as text, and what is required may be in the environment.
+Tavily(api_key="text")
+Tavily(api_key=SecretStr("text"))
+Tavily(api_key=lambda: "text", search_depth="advanced")
+Brave(extra_snippets=True)
+SearXNG(engines=["bing"])
+SearXNG(engines=("bing",), base_url="http://localhost:8888")
+You(api_key="text", boost_domains=["a.example"])
+External(base_url="https://search.example", api_key="text")
+Local(path="notes.db")
+Browser(browser_path="/usr/bin/chromium")
+Ddgs(proxy="socks5h://localhost:1080")
+Tavily(api_key=3)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+Tavily(serach_depth="advanced")  # type: ignore[call-arg] # pyright: ignore[reportCallIssue]
+SearXNG(engines="bing")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+
+
+@provider
+class Lighthouse:
+    """A provider of a plug-in."""
+
+    name = "lighthouse"
+
+    api_key: Annotated[Key, Env("LIGHTHOUSE_API_KEY")] = REQUIRED
+    base_url: BaseUrl = "https://lighthouse.example"
+
+
+assert_type(key_text(Lighthouse().api_key), str)
+assert_type(Lighthouse(api_key="text").base_url, str)

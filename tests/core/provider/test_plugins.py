@@ -18,6 +18,7 @@ from pydantic import SecretStr
 from docs.generators import providers as generate_providers
 from websearch_core import SearchResult, WebSearch, register
 from websearch_core._cli.app import app
+from websearch_core.client._selection import build_provider
 from websearch_core.errors import (
     ConfigurationError,
     MissingKey,
@@ -31,13 +32,19 @@ from websearch_core.errors import (
 from websearch_core.flow import Call
 from websearch_core.layers import Fallback, leaves
 from websearch_core.models import Page, SearchQuery, SearchResponse
-from websearch_core.provider._declare import Env, construct, environment
+from websearch_core.provider._declare import (
+    Env,
+    construct,
+    environment,
+)
 from websearch_core.provider._function import from_function
 from websearch_core.provider._http import check_options, redact
 from websearch_core.provider._ports import check_port
+from websearch_core.providers import known, provider_class
 from websearch_core.providers.brave import Brave
+from websearch_core.providers.tavily import Tavily
 from websearch_core.settings import Settings
-from websearch_core.testing import play
+from websearch_core.testing import SECRET, play, reply
 
 KELP = SearchQuery.of("kelp")
 
@@ -235,6 +242,48 @@ def test_white_space_in_a_base_url_is_refused_and_named(url):
         ConfigurationError, match="base_url: must be an absolute .* without white space"
     ):
         WebSearch("searxng", base_url=url)
+
+
+BY_VARIABLE = [
+    (name, field, variable)
+    for name in sorted(set(known()) - {"crawl4ai"})
+    for field, variables in environment(provider_class(name)).items()
+    for variable in variables
+]
+
+
+def value_of(field):
+    return "http://127.0.0.1:9/gate" if field.endswith("url") else f"{SECRET}-{field}"
+
+
+@pytest.mark.parametrize(("name", "field", "variable"), BY_VARIABLE)
+def test_an_object_reads_the_variables_that_a_name_reads(
+    name, field, variable, monkeypatch
+):
+    cls = provider_class(name)
+    for other, (first, *_) in environment(cls).items():
+        monkeypatch.setenv(variable if other == field else first, value_of(other))
+    value = getattr(cls(), field)
+
+    assert value == getattr(build_provider(name, Settings()), field)
+    shown = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+    assert shown.endswith(value_of(field))
+
+
+def test_a_key_of_the_environment_goes_where_the_environment_says(monkeypatch):
+    monkeypatch.setenv("BRAVE_API_KEY", SECRET)
+    monkeypatch.setenv("BRAVE_BASE_URL", "https://gate.example/brave")
+    answer = reply({"type": "search"})
+    outcome = play(Brave(extra_snippets=True).search(KELP), answer)
+
+    assert outcome.requests[0].url.startswith("https://gate.example/brave/")
+    assert Brave(base_url="https://a.example").base_url == "https://a.example"
+
+
+def test_a_wrong_variable_is_named(monkeypatch):
+    monkeypatch.setenv("TAVILY_BASE_URL", "gate.example")
+    with pytest.raises(ConfigurationError, match=r"\(set by TAVILY_BASE_URL\)"):
+        Tavily(api_key=SECRET)
 
 
 def test_annotations_that_cannot_be_read_do_no_harm():

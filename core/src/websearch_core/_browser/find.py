@@ -64,14 +64,17 @@ _PLAYWRIGHT = (  # newest first, once sorted; the shell before the whole browser
 )
 
 
-def find_browser(path: Path | None = None, *, platform: str = sys.platform) -> Path:
+def find_browser(
+    path: Path | str | None = None, *, platform: str = sys.platform
+) -> Path:
     """Return the program to start: *path*, or one that is installed. The error for none
     says how to get one.
     """
     if path is not None:
-        if not _is_program(path):
+        program = Path(path)
+        if not _is_program(program):
             raise ConfigurationError(f"browser_path: {path} is not a program")
-        return path
+        return program
     for candidate in _candidates(platform):
         if _is_program(candidate):
             return candidate

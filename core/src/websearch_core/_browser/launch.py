@@ -84,7 +84,7 @@ _NO_SANDBOX = (
 class Launch:
     """How to start a browser. Pages that ask for the same share one."""
 
-    path: Path | None = None  # the program; None finds one
+    path: Path | str | None = None  # the program; None finds one
     sandbox: bool = True  # whether renderers run in Chromium's sandbox
     images: bool = False  # whether pages load images and fonts
     memory: int = 640 * 2**20  # bytes that one renderer may use before it is ended

@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from ._codes import COUNTRIES, COUNTRY_NAMES, LANGUAGES, LOWER_COUNTRIES
     from ._dates import date_range, date_span, midnight
     from ._declare import (
+        REQUIRED,
         BaseUrl,
         Env,
         FoundFile,
         Key,
         KeyHeader,
         is_vendor,
+        key_text,
         missing_field_error,
         provider,
     )
@@ -89,20 +91,20 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COUNTRIES", "COUNTRY_NAMES", "FILTERS", "FREE", "LANGUAGES", "LOWER_COUNTRIES",
-    "BaseUrl", "Env", "Flow", "FoundFile", "Key", "KeyHeader", "Limits", "Page",
-    "PageReader", "Price", "Provider", "Request", "Response", "SearchProvider",
+    "REQUIRED", "BaseUrl", "Env", "Flow", "FoundFile", "Key", "KeyHeader", "Limits",
+    "Page", "PageReader", "Price", "Provider", "Request", "Response", "SearchProvider",
     "SearchQuery", "SearchResponse", "SearchResult", "Service", "Site", "as_json",
     "as_links", "as_number", "as_object", "as_objects", "as_text", "as_texts",
     "check_length", "check_options", "check_response", "check_text", "codes",
     "collect_pages", "date_range", "date_span", "decode", "drop_none", "error_for",
     "find_country", "find_kind", "find_language", "find_message", "find_records",
     "find_value", "follow_pages", "from_function", "get_json", "is_vendor",
-    "is_web_url", "match_language", "midnight", "missing_field_error", "page_by_page",
-    "page_error", "parse_images", "parse_page", "parse_pages", "parse_response",
-    "parse_results", "parse_search", "parse_usage", "place_key", "plain_text",
-    "post_json", "prepare_parser", "provider", "quote_commands", "read_alone", "redact",
-    "serialize", "take_results", "time_left", "unexpected_format", "with_extra",
-    "with_sites",
+    "is_web_url", "key_text", "match_language", "midnight", "missing_field_error",
+    "page_by_page", "page_error", "parse_images", "parse_page", "parse_pages",
+    "parse_response", "parse_results", "parse_search", "parse_usage", "place_key",
+    "plain_text", "post_json", "prepare_parser", "provider", "quote_commands",
+    "read_alone", "redact", "serialize", "take_results", "time_left",
+    "unexpected_format", "with_extra", "with_sites",
 ]  # fmt: skip
 
 # In the order in which a program needs them: what is never used is not imported.

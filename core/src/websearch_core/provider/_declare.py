@@ -137,13 +137,29 @@ def check_key_header(value: str) -> str:
     return value
 
 
+def key_text(key: SecretStr | str | Callable[[], str]) -> str:
+    """Return the text of a field that is a `Key`, to put it into a request.
+
+    A key that is in a keyring, or that a function returns, is asked for now.
+    """
+    secret = key if isinstance(key, SecretStr) else ApiKey.of(key)
+    return secret.get_secret_value()
+
+
 class Destination:
     """Annotates a field that says where keys and queries are sent."""
 
 
-Key = Annotated[SecretStr, PlainValidator(ApiKey.of), FoundFile()]
+# What a constructor takes; as an attribute, each is an `ApiKey`.
+Key = Annotated[
+    SecretStr | str | Callable[[], str], PlainValidator(ApiKey.of), FoundFile()
+]
 KeyHeader = Annotated[str, AfterValidator(check_key_header)]
 BaseUrl = Annotated[str, AfterValidator(check_base_url), FoundFile(), Destination()]
+REQUIRED: Any = object()
+"""The default of a required field with an `Env`: for type checkers it may be left out,
+since the environment may have it.
+"""
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -153,6 +169,9 @@ def provider(cls: type[T]) -> type[T]:
     Its constructor raises `ConfigurationError` for invalid values, and `MissingKey`,
     which names the variable to set, for a missing one.
     """
+    for name, value in [*vars(cls).items()]:
+        if value is REQUIRED:
+            delattr(cls, name)
     config = ConfigDict(
         extra="forbid", hide_input_in_errors=True, arbitrary_types_allowed=True
     )
@@ -161,16 +180,12 @@ def provider(cls: type[T]) -> type[T]:
 
     @functools.wraps(checked)
     def init(self: Any, **values: Any) -> None:
-        # as for a provider that is chosen by its name
-        for name, names in _key_variables(made):
-            key = next(filter(None, map(read_variable, names)), None)
-            if key and name not in values and not values.get("keyless"):
-                values[name] = KeyFromEnvironment(key)
+        added = _add_environment(made, values)
         try:
             checked(self, **values)
         except ValidationError as error:
             # pydantic's own message may show the value
-            raise _configuration_error(made, error) from None
+            raise _configuration_error(made, error, added) from None
         for name, names in _key_variables(made):
             key = getattr(self, name)
             # a plain SecretStr would be pickled with its value
@@ -206,6 +221,28 @@ def environment(cls: type[Any]) -> Mapping[str, tuple[str, ...]]:
         if names:
             found[name] = tuple(dict.fromkeys(names))
     return MappingProxyType(found)
+
+
+def _add_environment(cls: type[Any], options: dict[str, Any]) -> dict[str, str]:
+    """Add to *options* what the environment has of the fields that they lack, as for a
+    provider that is chosen by its name: a key and the URL that it is sent to belong
+    together.
+
+    Return the variables, by field.
+    """
+    fields = field_notes(cls)
+    added: dict[str, str] = {}
+    for name, variables in environment(cls).items():
+        secret = is_secret(fields[name])
+        if name in options or (secret and options.get("keyless")):
+            continue
+        variable = next(filter(read_variable, variables), None)
+        if variable is None:
+            continue
+        value = read_variable(variable)
+        options[name] = KeyFromEnvironment(value) if secret else value
+        added[name] = variable
+    return added
 
 
 def is_vendor(provider: Any) -> bool:
@@ -333,7 +370,9 @@ def required_names(cls: type[Any]) -> set[str]:
     }
 
 
-def _configuration_error(cls: Any, error: ValidationError) -> ConfigurationError:
+def _configuration_error(
+    cls: Any, error: ValidationError, variables: Mapping[str, str]
+) -> ConfigurationError:
     problems = error.errors()
     for problem in problems:
         own = problem.get("ctx", {}).get("error")
@@ -344,8 +383,11 @@ def _configuration_error(cls: Any, error: ValidationError) -> ConfigurationError
         for problem in problems
     ):
         return missing_field_error(cls, str(problems[0]["loc"][0]))
+    names = [str(problem["loc"][0]) for problem in problems if problem["loc"]]
+    sources = [variables[name] for name in names if name in variables]
+    where = f" (set by {', '.join(sources)})" if sources else ""
     return ConfigurationError(
-        f"{cls.name}: {describe_problems(error, field_notes(cls), OF_HTTP)}"
+        f"{cls.name}: {describe_problems(error, field_notes(cls), OF_HTTP)}{where}"
     )
 
 

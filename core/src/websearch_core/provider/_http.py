@@ -11,8 +11,6 @@ from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from pydantic import SecretStr
-
 from .. import errors
 from .._text.invisible import strip_invisible
 from .._text.rates import parse_wait
@@ -21,7 +19,7 @@ from ..flow import Request, Response
 from ..flow._redaction import without_keys
 from ..keys._keys import ApiKey
 from ..models import SearchQuery
-from ._declare import OF_HTTP, environment, is_vendor
+from ._declare import OF_HTTP, environment, is_vendor, key_text
 from ._languages import find_country, find_language
 from ._ports import Limits, Provider
 
@@ -124,10 +122,10 @@ def place_key(provider: Any) -> tuple[dict[str, str], dict[str, str]]:
     """Return the headers and the parameters of the URL that carry the key of
     *provider*, as `post_json` says.
     """
-    key: SecretStr | None = getattr(provider, "api_key", None)
+    key = getattr(provider, "api_key", None)
     if key is None or getattr(provider, "keyless", False):
         return {}, {}
-    value = key.get_secret_value()
+    value = key_text(key)
     if parameter := getattr(provider, "key_parameter", None):
         return {}, {parameter: value}
     header: str = getattr(provider, "key_header", "Authorization")

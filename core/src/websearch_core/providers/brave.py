@@ -83,7 +83,9 @@ class Brave:
     )
     terms_forbid_recording = "its terms do not allow keeping its results"
 
-    api_key: Annotated[kit.Key, kit.Env("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")]
+    api_key: Annotated[kit.Key, kit.Env("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")] = (
+        kit.REQUIRED
+    )
     base_url: kit.BaseUrl = "https://api.search.brave.com/res/v1"
     extra_snippets: bool = False
     goggles: str | None = None

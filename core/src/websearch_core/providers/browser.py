@@ -64,7 +64,7 @@ class Browser:
     helps_after = (NeedsBrowser, Blocked)
 
     browser_path: Annotated[
-        Path | None, kit.Env("WEB_SEARCH_BROWSER_PATH", "WEBSEARCH_BROWSER_PATH")
+        Path | str | None, kit.Env("WEB_SEARCH_BROWSER_PATH", "WEBSEARCH_BROWSER_PATH")
     ] = None
     sandbox: bool = True
     max_bytes: Annotated[int, Field(ge=1), kit.FoundFile(at_most=10 * 2**20)] = (

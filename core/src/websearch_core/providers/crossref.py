@@ -71,7 +71,7 @@ class Crossref:
         }
         headers = {}
         if self.api_key:
-            token = f"Bearer {self.api_key.get_secret_value()}"
+            token = f"Bearer {kit.key_text(self.api_key)}"
             headers["Crossref-Plus-API-Token"] = token
         response = yield kit.Request(
             url=f"{self.base_url}/works",

@@ -53,6 +53,11 @@ _SAFE_SEARCH = {"off": "off", "moderate": "moderate", "strict": "on"}
 _MAX_PAGES = 5
 
 
+def _hide(proxy: SecretStr | str | None) -> SecretStr | None:
+    """Return *proxy*, which may hold a password, as a secret."""
+    return SecretStr(proxy) if isinstance(proxy, str) else proxy
+
+
 @kit.provider
 class Ddgs:
     """Searches with the library ddgs.
@@ -89,7 +94,9 @@ class Ddgs:
     )
 
     backend: str = "auto"
-    proxy: Annotated[SecretStr | None, kit.Env("DDGS_PROXY")] = None
+    proxy: Annotated[
+        SecretStr | str | None, AfterValidator(_hide), kit.Env("DDGS_PROXY")
+    ] = None
     ca_file: (
         Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
         | None
@@ -216,7 +223,7 @@ class Ddgs:
         except ImportError as error:
             raise errors.ConfigurationError(_MISSING) from error
         _check_engines(str(options.get("backend", "auto")), ENGINES.get(kind, {}))
-        proxy = self.proxy.get_secret_value() if self.proxy else None
+        proxy = kit.key_text(self.proxy) if self.proxy else None
         verify = str(self.ca_file) if self.ca_file else True
         try:
             library = DDGS(proxy=proxy, timeout=self.timeout, verify=verify)

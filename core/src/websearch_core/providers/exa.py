@@ -89,7 +89,7 @@ class Exa:
         compared="exa-py 2.28.0, 2026-11-23",
     )
 
-    api_key: Annotated[kit.Key, kit.Env("EXA_API_KEY")]
+    api_key: Annotated[kit.Key, kit.Env("EXA_API_KEY")] = kit.REQUIRED
     base_url: kit.BaseUrl = "https://api.exa.ai"
     type: Literal["auto", "neural", "lite", "deep-lite", "deep"] = "auto"
     category: Annotated[_Category | None, kit.FoundFile()] = None

@@ -8,7 +8,7 @@ https://www.rfc-editor.org/rfc/rfc8259.
 
 from __future__ import annotations
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal
@@ -86,7 +86,8 @@ class External:
     # closed to files that were merely found
     base_url: Annotated[str, AfterValidator(_check_url), Destination()]
     api_key: Annotated[
-        Annotated[SecretStr, PlainValidator(ApiKey.of)] | None,
+        Annotated[SecretStr | str | Callable[[], str], PlainValidator(ApiKey.of)]
+        | None,
         kit.Env("EXTERNAL_API_KEY"),
     ] = None
     method: Literal["GET", "POST"] = "GET"

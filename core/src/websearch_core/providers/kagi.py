@@ -59,7 +59,9 @@ class Kagi:
         compared="the pages of version 1 of its API, 2026-09",
     )
 
-    api_key: Annotated[kit.Key, kit.Env("KAGI_API_KEY", "KAGI_API_TOKEN")]
+    api_key: Annotated[kit.Key, kit.Env("KAGI_API_KEY", "KAGI_API_TOKEN")] = (
+        kit.REQUIRED
+    )
     base_url: kit.BaseUrl = "https://kagi.com/api/v1"
 
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:

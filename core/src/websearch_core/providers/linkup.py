@@ -69,7 +69,7 @@ class Linkup:
         compared="linkup-sdk 0.24.0, 2026-11-23",
     )
 
-    api_key: Annotated[kit.Key, kit.Env("LINKUP_API_KEY")]
+    api_key: Annotated[kit.Key, kit.Env("LINKUP_API_KEY")] = kit.REQUIRED
     base_url: kit.BaseUrl = "https://api.linkup.so/v1"
     depth: Literal["flash", "fast", "standard", "deep"] = "standard"
     include_answer: bool = False

@@ -25,6 +25,10 @@ from websearch_core.flow import Call
 from ..index import Index
 
 
+def _make_absolute(path: Path | str) -> Path:
+    return Path(path).expanduser().absolute()
+
+
 def _default_path() -> Path:
     """Return the file in the user's data folder; ``XDG_DATA_HOME`` names one on every
     platform.
@@ -51,19 +55,19 @@ class Local:
     needs_network = False
 
     path: Annotated[
-        Path,
+        Path | str,
         kit.Env("WEB_SEARCH_INDEX", "WEBSEARCH_INDEX"),
-        AfterValidator(lambda path: path.expanduser().absolute()),
+        AfterValidator(_make_absolute),
     ] = field(default_factory=_default_path)
 
     @property
     def index(self) -> Index:
         """The index, to add pages to."""
-        return Index(self.path)
+        return Index(Path(self.path))
 
     def problem(self) -> str | None:
         """Return why it cannot be used yet: nothing was indexed."""
-        if self.path.is_file():
+        if Path(self.path).is_file():
             return None
         return f"there is no index at {self.path} yet: websearch index PATH_OR_URL"
 

@@ -62,7 +62,7 @@ class Mojeek:
     )
     terms_forbid_recording = "its terms allow keeping its results for an hour only"
 
-    api_key: Annotated[kit.Key, kit.Env("MOJEEK_API_KEY")]
+    api_key: Annotated[kit.Key, kit.Env("MOJEEK_API_KEY")] = kit.REQUIRED
     base_url: kit.BaseUrl = "https://api.mojeek.com"
 
     @kit.page_by_page

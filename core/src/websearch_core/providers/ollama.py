@@ -31,7 +31,7 @@ class Ollama:
         compared="ollama 0.6.3, 2026-11-23",
     )
 
-    api_key: Annotated[kit.Key, kit.Env("OLLAMA_API_KEY")]
+    api_key: Annotated[kit.Key, kit.Env("OLLAMA_API_KEY")] = kit.REQUIRED
     base_url: kit.BaseUrl = "https://ollama.com/api"
 
     def read(self, url: str, /) -> kit.Flow[kit.Page]:

@@ -70,7 +70,7 @@ class Parallel:
         compared="parallel-web 1.3.7, 2026-11-23",
     )
 
-    api_key: Annotated[kit.Key, kit.Env("PARALLEL_API_KEY")]
+    api_key: Annotated[kit.Key, kit.Env("PARALLEL_API_KEY")] = kit.REQUIRED
     base_url: kit.BaseUrl = "https://api.parallel.ai/v1"
     mode: Literal["turbo", "fast", "basic", "advanced"] | None = None
     max_chars_total: Annotated[int | None, kit.FoundFile()] = None

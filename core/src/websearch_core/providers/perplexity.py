@@ -56,7 +56,9 @@ class Perplexity:
         compared="perplexityai 0.46.1, 2026-11-23",
     )
 
-    api_key: Annotated[kit.Key, kit.Env("PERPLEXITY_API_KEY", "PPLX_API_KEY")]
+    api_key: Annotated[kit.Key, kit.Env("PERPLEXITY_API_KEY", "PPLX_API_KEY")] = (
+        kit.REQUIRED
+    )
     base_url: kit.BaseUrl = "https://api.perplexity.ai"
     max_tokens: Annotated[PositiveInt | None, kit.FoundFile()] = None
     max_tokens_per_page: Annotated[PositiveInt | None, kit.FoundFile()] = None

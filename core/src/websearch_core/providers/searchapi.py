@@ -67,7 +67,7 @@ class SearchApi:
         compared="the pages of version 1 of its API, 2026-09",
     )
 
-    api_key: Annotated[kit.Key, kit.Env("SEARCHAPI_API_KEY")]
+    api_key: Annotated[kit.Key, kit.Env("SEARCHAPI_API_KEY")] = kit.REQUIRED
     base_url: kit.BaseUrl = "https://www.searchapi.io/api/v1"
 
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:

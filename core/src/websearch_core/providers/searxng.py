@@ -16,6 +16,8 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
+from pydantic import AfterValidator
+
 from websearch_core import provider as kit
 from websearch_core.errors import Unavailable, UnsupportedOption
 
@@ -75,11 +77,13 @@ class SearXNG:
 
     base_url: Annotated[
         kit.BaseUrl, kit.Env("SEARXNG_URL", "SEARXNG_BASE_URL", "SEARX_HOST")
-    ]
+    ] = kit.REQUIRED
     api_key: Annotated[kit.Key | None, kit.Env("SEARXNG_API_KEY")] = None
     auth: Literal["bearer", "basic"] = "bearer"
     key_header: kit.KeyHeader = "Authorization"
-    engines: Annotated[tuple[str, ...], kit.FoundFile()] = ()
+    engines: Annotated[
+        list[str] | tuple[str, ...], AfterValidator(tuple), kit.FoundFile()
+    ] = ()
 
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached or a page has nothing new."""
@@ -139,7 +143,7 @@ class SearXNG:
     def _credentials(self) -> dict[str, str]:
         is_basic = self.auth == "basic" and self.key_header.lower() == "authorization"
         if self.api_key and is_basic:
-            pair = self.api_key.get_secret_value().encode()
+            pair = kit.key_text(self.api_key).encode()
             return {"Authorization": f"Basic {b64encode(pair).decode()}"}
         headers, _ = kit.place_key(self)
         return headers

@@ -81,7 +81,7 @@ class SerpApi:
 
     api_key: Annotated[
         kit.Key, kit.Env("SERPAPI_API_KEY", "SERPAPI_KEY", "SERP_API_KEY")
-    ]
+    ] = kit.REQUIRED
     base_url: kit.BaseUrl = "https://serpapi.com"
     engine: Annotated[
         Literal["google", "google_light", "bing", "duckduckgo"], kit.FoundFile()

@@ -64,7 +64,7 @@ class Serper:
         compared="its playground, 2026-08",
     )
 
-    api_key: Annotated[kit.Key, kit.Env("SERPER_API_KEY")]
+    api_key: Annotated[kit.Key, kit.Env("SERPER_API_KEY")] = kit.REQUIRED
     base_url: kit.BaseUrl = "https://google.serper.dev"
 
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:

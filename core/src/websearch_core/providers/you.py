@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
+from pydantic import AfterValidator
+
 from websearch_core import provider as kit
 from websearch_core.errors import QuotaExhausted, ServiceError, WebSearchError
 
@@ -84,7 +86,9 @@ class You:
     keyless_url: kit.BaseUrl = "https://api.you.com/v1/agents"
     livecrawl: bool = False
     max_age: Annotated[int | None, kit.FoundFile()] = None
-    boost_domains: Annotated[tuple[str, ...], kit.FoundFile()] = ()
+    boost_domains: Annotated[
+        list[str] | tuple[str, ...], AfterValidator(tuple), kit.FoundFile()
+    ] = ()
 
     def __post_init__(self) -> None:
         """Require a key, unless ``keyless`` is set."""
