@@ -47,8 +47,8 @@ _SCHEMA = (
     # Contentless: it stores only where each word is. 'ascii' splits at the spaces that
     # `index_text` writes.
     (
-        "CREATE VIRTUAL TABLE words USING fts5 (title, content, content = '', tokenize = "
-        "'ascii')"
+        "CREATE VIRTUAL TABLE words USING fts5 (title, content, content = '', "
+        "tokenize = 'ascii')"
     ),
 )
 _MATCHING = (
@@ -156,7 +156,8 @@ def read_stream(stream: BinaryIO, file: Path) -> Page:
     from ..reading import find_media_type, read_bytes
 
     url = file.as_uri()
-    if len(data := stream.read(_MAX_BYTES + 1)) > _MAX_BYTES:
+    data = stream.read(_MAX_BYTES + 1)
+    if len(data) > _MAX_BYTES:
         raise errors.TooLarge(f"larger than {_MAX_BYTES // 2**20} MiB")
     page = read_bytes(data, url, find_media_type(file.as_posix()))
     return page.model_copy(
@@ -166,6 +167,15 @@ def read_stream(stream: BinaryIO, file: Path) -> Page:
             "title": page.title or _heading(page) or _show(file.name),
         }
     )
+
+
+def _read_text(file: Path) -> Page:
+    """Read a file that has text."""
+    page = read_file(file)
+    _require_text(page)
+    if not page.content.strip():
+        raise errors.UnsupportedContent("there is no text in it")
+    return page
 
 
 def _show(name: str | Path) -> str:
@@ -275,37 +285,42 @@ class Index:
             ConfigurationError: The file or folder does not exist.
         """
         place = place.expanduser().resolve()
-        kept: set[str] = set()
-        changed = 0
+        present: set[str] = set()
         skipped: list[SkippedFile] = []
+        changed = 0
         for file in files(place):
             if isinstance(file, SkippedFile):
                 skipped.append(file)
-            elif not self._is_own(file):
-                try:
-                    page = read_file(file)
-                    _require_text(page)
-                    if not page.content.strip():
-                        raise errors.UnsupportedContent("there is no text in it")
-                except errors.ServiceError as error:
-                    skipped.append(SkippedFile(_show(file), str(error)))
-                    continue
-                changed += self.add(page)
-                kept.add(page.url)
-                tell(page.url)
-        here = place.as_uri()
-        known = (
-            [url for url in self.urls() if url == here or url.startswith(f"{here}/")]
-            if self.path.exists()
-            else []
-        )
-        removed = sum(self.remove(url) for url in known if url not in kept)
+                continue
+            if self._is_own(file):
+                continue
+            try:
+                page = _read_text(file)
+            except errors.ServiceError as error:
+                skipped.append(SkippedFile(_show(file), str(error)))
+                continue
+            changed += self.add(page)
+            present.add(page.url)
+            tell(page.url)
         return Report(
             added=changed,
-            unchanged=len(kept) - changed,
-            removed=removed,
+            unchanged=len(present) - changed,
+            removed=self._remove_others(place.as_uri(), present),
             skipped=tuple(skipped),
         )
+
+    def _remove_others(self, folder: str, present: set[str]) -> int:
+        """Remove the files of a *folder* that are not *present*; return how many there
+        were.
+        """
+        if not self.path.exists():
+            return 0
+        removed = 0
+        for url in self.urls():
+            is_inside = url == folder or url.startswith(f"{folder}/")
+            if is_inside and url not in present:
+                removed += self.remove(url)
+        return removed
 
     def add_pages(
         self,
@@ -315,8 +330,10 @@ class Index:
         """Add whole pages (``max_length=sys.maxsize``) as `WebSearch.crawl` yields
         them; remove those that are gone.
         """
-        changed = removed = 0
-        kept, skipped = set[str](), list[SkippedFile]()
+        changed = 0
+        removed = 0
+        present: set[str] = set()
+        skipped: list[SkippedFile] = []
         try:
             for url, page in pages:
                 try:
@@ -329,13 +346,11 @@ class Index:
                     errors.DisallowedByRobots,
                 ) as error:
                     skipped.append(SkippedFile(url, error.summary))
-                    removed += (
-                        isinstance(error, errors.PageNotFound)
-                        and self.path.exists()
-                        and self.remove(url)
-                    )
+                    is_gone = isinstance(error, errors.PageNotFound)
+                    if is_gone and self.path.exists():
+                        removed += self.remove(url)
                 else:
-                    kept.add(address(page.final_url or page.url))
+                    present.add(address(page.final_url or page.url))
                     tell(url)
         finally:
             # it would read on while somebody looks at the traceback
@@ -343,7 +358,7 @@ class Index:
                 pages.close()
         return Report(
             added=changed,
-            unchanged=len(kept) - changed,
+            unchanged=len(present) - changed,
             removed=removed,
             skipped=tuple(skipped),
         )
@@ -508,7 +523,7 @@ def _match(terms: Sequence[str], how: str) -> str:
 
 
 def _rank(
-    db: sqlite3.Connection, matching: str, query: SearchQuery, most: int
+    db: sqlite3.Connection, matching: str, query: SearchQuery, limit: int
 ) -> dict[int, float]:
     """Return the best pages in order, as id and score; the URL breaks ties, so that the
     order is reproducible.
@@ -517,7 +532,7 @@ def _rank(
     rows = db.execute(
         f"SELECT pages.id, -{_RANK} {_MATCHING} AND {limits} ORDER BY {_RANK}, url "
         f"LIMIT ?",
-        (matching, *values, min(most, 2**63 - 1)),
+        (matching, *values, min(limit, 2**63 - 1)),
     )
     return dict(rows.fetchall())
 
@@ -550,15 +565,17 @@ def _note_missing(
     """Yield notes on how many pages were left out only because they have no date or
     language.
     """
-    dated = query.time_range or query.after or query.before
-    for column, wanted in (("published", dated), ("language", query.language)):
-        if wanted:
-            (count,) = db.execute(
-                f"SELECT count(*) {_MATCHING} AND {column} IS NULL", (matching,)
-            ).fetchone()
-            missing = "date" if column == "published" else column
-            if count:
-                yield f"left out {quantity(count, 'matching page')} without a {missing}"
+    names: dict[str, str] = {}  # of the columns that the query filters by
+    if any((query.time_range, query.after, query.before)):
+        names["published"] = "date"
+    if query.language:
+        names["language"] = "language"
+    for column, name in names.items():
+        (count,) = db.execute(
+            f"SELECT count(*) {_MATCHING} AND {column} IS NULL", (matching,)
+        ).fetchone()
+        if count:
+            yield f"left out {quantity(count, 'matching page')} without a {name}"
 
 
 @contextmanager
@@ -605,11 +622,18 @@ def _damaged_error(path: Path) -> errors.BadResponse:
 
 def strip_markdown(markdown: str) -> str:
     """Return the text of *markdown* without its syntax and empty lines."""
-    text = _SYNTAX.sub(
-        lambda mark: mark[1] or ("" if mark[0] in {"**", "`"} else " "), markdown
-    )
+    text = _SYNTAX.sub(_replace_mark, markdown)
     lines = (" ".join(line.split()) for line in text.splitlines())
     return "\n".join(filter(None, lines))
+
+
+def _replace_mark(mark: re.Match[str]) -> str:
+    """Return what takes the place of a mark: the text of a link; nothing for one that
+    may stand inside a word.
+    """
+    if mark[1]:
+        return mark[1]
+    return "" if mark[0] in {"**", "`"} else " "
 
 
 def make_snippet(text: str, terms: Sequence[str]) -> str:
@@ -626,39 +650,48 @@ def make_snippet(text: str, terms: Sequence[str]) -> str:
         blank = max(text.rfind(" ", start, end + 1), text.rfind("\n", start, end + 1))
         # cut no word, if there is whitespace at all
         end = blank if blank > start + _LENGTH // 2 else end
-    shown = " ".join(text[start:end].split())
-    return f"{'…' * (start > 0)}{shown}{'…' * (end < len(text))}"
+    snippet = " ".join(text[start:end].split())
+    if start > 0:
+        snippet = f"…{snippet}"
+    if end < len(text):
+        snippet = f"{snippet}…"
+    return snippet
 
 
 def _find_terms(text: str, terms: Sequence[str]) -> list[Term]:
     forms = {term for term in terms if not term.endswith("*")}
     prefixes = tuple(term[:-1] for term in terms if term.endswith("*"))
-    return [
-        word
-        for word in split_terms(text)
-        if word.form in forms or (prefixes and word.form.startswith(prefixes))
-    ]
+    matches: list[Term] = []
+    for word in split_terms(text):
+        # an empty tuple is the beginning of no word
+        if word.form in forms or word.form.startswith(prefixes):
+            matches.append(word)
+    return matches
 
 
-def _find_densest(found: list[Term]) -> int:
+def _find_densest(matches: list[Term]) -> int:
     """Return the start of the window with the most terms; each counts once, and more if
     rare on this page.
     """
-    weights = {
-        form: 1 / count for form, count in Counter(word.form for word in found).items()
-    }
-    inside: Counter[str] = Counter()
-    best, best_weight, weight, first = 0, 0.0, 0.0, 0
-    for word in found:
+    counts = Counter(word.form for word in matches)
+    inside: Counter[str] = Counter()  # of the words in the window
+    weight = 0.0  # of these
+    first = 0  # the place of the first of them
+    best = 0
+    best_weight = 0.0
+    for word in matches:
         inside[word.form] += 1
-        weight += weights[word.form] * (inside[word.form] == 1)
-        while word.end - found[first].start > _LENGTH - _LEAD:
-            left = found[first].form
-            inside[left] -= 1
-            weight -= weights[left] * (inside[left] == 0)
+        if inside[word.form] == 1:
+            weight += 1 / counts[word.form]
+        while word.end - matches[first].start > _LENGTH - _LEAD:
+            form = matches[first].form
+            inside[form] -= 1
+            if inside[form] == 0:
+                weight -= 1 / counts[form]
             first += 1
         if weight > best_weight + 1e-9:
-            best, best_weight = found[first].start, weight
+            best = matches[first].start
+            best_weight = weight
     return best
 
 
