@@ -179,7 +179,8 @@ def _read_pages_here(
     pool_run = fence.run
     monkeypatch.setattr(fence, "run", run)
     monkeypatch.setattr(fence, "MAX_HERE", sys.maxsize)
-    # nothing is to be started while the page is on its way
+    # nothing is to be started while the page is on its way, or by the doctor
+    monkeypatch.setattr("websearch_core.reading.find_problem", lambda: "")
     monkeypatch.setattr("websearch_core.provider._reading.submit", lambda work: None)
 
 

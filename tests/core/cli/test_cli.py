@@ -568,6 +568,38 @@ def test_doctor_shows_the_settings_that_differ_from_the_defaults(
     assert "--format json lists them" in shown
 
 
+@pytest.mark.parametrize(
+    ("isolate", "problem", "said"),
+    [
+        ("true", "", "parsed in another process, which ends at the deadline"),
+        (
+            "true",
+            "not enough memory",
+            "parsed in this process, their first 512 KiB: .*: not enough memory",
+        ),
+        ("require", "not enough memory", "refused: .*: not enough memory"),
+        ("false", "not asked", "parsed in this process .*: no deadline ends a hostile"),
+    ],
+)
+def test_doctor_says_where_pages_are_parsed(
+    websearch, local, monkeypatch, isolate, problem, said
+):
+    monkeypatch.setattr("websearch_core.reading.find_problem", lambda: problem)
+    Path("websearch.toml").write_text(
+        f"[providers.direct]\nisolate = {isolate if isolate != 'require' else repr(isolate)}\n"
+    )
+    monkeypatch.setenv("WEB_SEARCH_CONFIG", str(Path("websearch.toml").resolve()))
+
+    shown = websearch("doctor", "local").stdout
+    answer = json.loads(websearch("doctor", "local", "-f", "json").stdout)
+
+    assert re.search(rf"pages +{said}", " ".join(shown.split()))
+    assert str(answer["parsing"]["isolate"]).lower() == isolate
+    assert answer["parsing"]["problem"] == (
+        problem if isolate != "false" and problem else None
+    )
+
+
 def test_long_work_shows_its_progress_on_stderr(websearch, home):
     (home / "notes").mkdir()
     for n in range(100):

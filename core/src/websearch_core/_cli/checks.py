@@ -208,6 +208,7 @@ def describe_environment(settings: Settings) -> dict[str, Any]:
             {"path": file.name, "trusted": file.trusted} for file in settings.files
         ],
         "browser": _describe_browser(settings),
+        "parsing": _describe_parsing(settings),
         "proxies": {
             scheme: without_credentials(url) for scheme, url in getproxies().items()
         },
@@ -221,6 +222,20 @@ def describe_environment(settings: Settings) -> dict[str, Any]:
             "problem": find_network_problem(settings),
         },
     }
+
+
+def _describe_parsing(settings: Settings) -> dict[str, Any]:
+    """Return whether pages are parsed in another process, as far as the reader
+    ``direct`` says, and why none can be started.
+    """
+    from ..reading import find_problem
+
+    try:
+        isolate = getattr(build_provider("direct", settings), "isolate", True)
+    except ConfigurationError as error:
+        return {"isolate": None, "problem": str(error)}
+    problem = find_problem() if isolate else ""
+    return {"isolate": isolate, "problem": problem or None}
 
 
 def _describe_browser(settings: Settings) -> dict[str, Any]:

@@ -173,6 +173,7 @@ def _print_diagnosis(
     rows = [
         ("versions", versions),
         ("browser", _describe_browser(environment["browser"])),
+        ("pages", _describe_parsing(environment["parsing"])),
         ("proxies", proxies or "none"),
         ("TLS", ", ".join(filter(None, environment["tls"].values()))),
         *(("settings file", file) for file in files or ["none"]),
@@ -192,6 +193,20 @@ def _describe_browser(browser: dict[str, Any]) -> str:
         else f"; the attacks of the test suite were tried with {', '.join(proven)}"
     )
     return f"{join_lines(browser['path'])} ({version or 'unknown version'}{tested})"
+
+
+def _describe_parsing(parsing: dict[str, Any]) -> str:
+    if parsing["problem"]:
+        problem = join_lines(parsing["problem"])
+        if parsing["isolate"] == "require":
+            return f"refused: no process can be started to parse them: {problem}"
+        return (
+            f"parsed in this process, their first 512 KiB: no other can be started: "
+            f"{problem}"
+        )
+    if parsing["isolate"]:
+        return "parsed in another process, which ends at the deadline"
+    return "parsed in this process (isolate=False): no deadline ends a hostile one"
 
 
 def _format_setting(setting: Setting) -> str:
