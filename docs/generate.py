@@ -28,15 +28,13 @@ def render() -> dict[Path, str]:
         _CLASSES: classes.write_module(_CLASSES),
         docs / "providers.md": providers.write_page(),
         docs / "api.md": reference.write_page(),
-        ROOT / "README.md": _fill(
-            ROOT / "README.md", {"providers": providers.write_table()}
-        ),
         ROOT / "core" / "README.md": _fill(
             ROOT / "core" / "README.md", {"providers": providers.write_table()}
         ),
         **{
             page: _fill(page, {"services": providers.write_names()})
             for page in (
+                ROOT / "README.md",
                 ROOT / "langchain_websearch" / "README.md",
                 ROOT / "llamaindex_websearch" / "README.md",
             )

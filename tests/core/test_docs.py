@@ -465,3 +465,38 @@ def test_every_page_can_be_found_from_the_index():
     )
 
     assert pages | {"decisions"} <= listed
+
+
+def find_section(page, anchor):
+    """Return the text below the heading that *anchor* names; of all, without one."""
+    text = page.read_text("utf-8")
+    if not anchor:
+        return text
+    sections = re.split(r"^(#+ .*)$", text, flags=re.MULTILINE)
+    for heading, body in zip(sections[1::2], sections[2::2], strict=True):
+        words = re.sub(r"[^\w\s-]", "", heading.lstrip("# ").lower())
+        if re.sub(r"\s", "-", words) == anchor:
+            return heading + body
+    return ""
+
+
+def find_numbers(text):
+    return [number.lstrip("0") for number in re.findall(r"\d*\.?\d+", text)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_number_stands_on_the_page_that_it_links_to(page):
+    links = re.findall(
+        r"\[([^\]]*\d[^\]]*)\]\(([^)#]*measured/[^)#]*\.md)#?([^)]*)\)",
+        page.read_text("utf-8"),
+    )
+    missing = []
+    for words, target, anchor in links:
+        measured = find_numbers(find_section(page.parent / target, anchor))
+        missing += [
+            (words, target, anchor)
+            for number in find_numbers(words)
+            if number not in measured
+        ]
+
+    assert missing == []
