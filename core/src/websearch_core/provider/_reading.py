@@ -5,6 +5,7 @@ a text, the links of a page.
 from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
@@ -286,9 +287,11 @@ def prepare_parser() -> None:
 
 
 def _prepare_parser() -> None:
-    from ..reading import prepare  # takes a while, and searches do without
+    from .. import reading  # takes a while, and searches do without
 
-    prepare()
+    reading.prepare()
+    # what chooses a part is imported while the page is on its way
+    import_module("websearch_core.reading._choice")
 
 
 def parse_response(
