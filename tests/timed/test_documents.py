@@ -10,8 +10,9 @@ from tests.core.reading.documents.test_pdf import HOSTILE
 from tests.timed.cost import check_cost
 from tests.whole import WHOLE
 from websearch_core.errors import UnsupportedContent
-from websearch_core.reading import media_type, read_bytes
+from websearch_core.reading import read_bytes
 from websearch_core.reading._documents import feed
+from websearch_core.reading._sniff import media_type
 
 URL = "https://sea.example/kelp"
 
