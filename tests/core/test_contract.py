@@ -19,7 +19,14 @@ import pytest
 
 from tests.cassettes import tape as tapes
 from websearch_core import SearchQuery, SearchResponse, SearchResult, providers
-from websearch_core.errors import BadRequest, BadResponse, ServiceError, Unavailable
+from websearch_core import provider as kit
+from websearch_core.errors import (
+    BadRequest,
+    BadResponse,
+    ConfigurationError,
+    ServiceError,
+    Unavailable,
+)
 from websearch_core.layers import Fallback
 from websearch_core.provider._declare import field_notes, is_secret
 from websearch_core.provider._ports import can, needs_network
@@ -122,8 +129,25 @@ def checks_of(name, role):
     if role == "read":
         first, *later = replies["read"]
         return read_checks(provider, some=first, later=later)
-    some, none = (replies[scenario][0] for scenario in ("search", "nothing"))
-    return search_checks(provider, some=some, none=none, markup=name not in PLAIN_TEXT)
+    return search_checks(
+        provider,
+        some=replies["search"][0],
+        none=replies["nothing"][0],
+        failures=find_failures(name),
+        markup=name not in PLAIN_TEXT,
+    )
+
+
+def find_failures(name):
+    """Return what the service answers to a wrong key, and if an account is empty."""
+    failures = []
+    for scenario in ("wrong_key", "quota"):
+        path = tapes.FOLDER / name / f"{scenario}.yaml"
+        if path.exists():
+            response = tapes.responses(tapes.load(path))[0]
+            if "json" in response.media_type:
+                failures.append(response)
+    return failures
 
 
 @pytest.mark.parametrize(
@@ -301,3 +325,51 @@ def test_a_provider_is_small():
 
     assert mean(sizes.values()) < 1_300
     assert max(sizes.values()) < 2_500, max(sizes, key=sizes.get)
+
+
+class Beacon:
+    """A provider whose service reports failures in a way of its own."""
+
+    name = "beacon"
+    limits: dict[str, float] = {"per_second": 2}  # noqa: RUF012 - never changed
+
+    def __init__(self, **options):
+        self.options_of_decode = options
+
+    def search(self, query, /):
+        body = kit.decode(
+            (yield kit.Request(url="https://beacon.example/search")),
+            self,
+            **self.options_of_decode,
+        )
+        return kit.parse_search(self, query, body, path="answer.items")
+
+
+EMPTY_PURSE = reply({"answer": {}, "fault": {"code": "empty_purse"}}, 200)
+
+
+def run_checks(provider, words):
+    checks = search_checks(
+        provider,
+        some=reply({"answer": {"items": [{"url": URL}]}}),
+        none=reply({"answer": {"items": []}}),
+        failures=[EMPTY_PURSE],
+    )
+    (check,) = [check for check in checks if words in str(check)]
+    check()
+
+
+def test_a_failure_that_would_be_no_results_breaks_a_promise():
+    with pytest.raises(AssertionError, match="under status 200.*code='error.code'"):
+        run_checks(Beacon(), "takes no answer of a failure")
+
+    run_checks(Beacon(code="fault.code"), "takes no answer of a failure")
+
+
+def test_a_limit_that_does_nothing_breaks_a_promise_and_is_refused_by_the_decorator():
+    words = "there is no per_second; there are .*requests_per_second"
+
+    with pytest.raises(AssertionError, match=words):
+        run_checks(Beacon(), "names its limits")
+    with pytest.raises(ConfigurationError, match=words):
+        kit.provider(type("Lamp", (), {"name": "lamp", "limits": Beacon.limits}))

@@ -445,3 +445,65 @@ def test_a_code_of_the_service_tells_the_class_of_an_error():
         decode(reply(problem, 400), Kagi(), kind=kinds)
 
     assert failure.value.detail == "Try later"
+
+
+FAULTS = {"empty purse": QuotaExhausted, "who_are_you": AuthenticationError}
+HIT = {"url": "https://kelp.example/", "title": "Kelp"}
+
+
+def decode_fault(body, **options):
+    return decode(reply(body), Kagi(), kind=FAULTS, code="fault.code", **options)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"fault": {"code": "Empty purse", "text": "Pay first"}},
+        {"items": [], "fault": {"code": "empty purse"}},
+        {"items": [HIT], "fault": {"code": "empty purse"}},
+    ],
+)
+def test_a_code_that_the_provider_lists_is_that_error_under_a_success(body):
+    with pytest.raises(QuotaExhausted) as caught:
+        decode_fault(body)
+    assert caught.value.status == 200
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"fault": {"code": "tide too low", "message": "No water"}},
+        {"items": [], "fault": {"code": 500}},
+        {"ok": False, "notice": {"text": "No water"}},
+    ],
+)
+def test_another_code_of_a_failure_is_an_error_if_there_are_no_results(body):
+    with pytest.raises(BadResponse, match="an error instead of results"):
+        decode_fault(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"items": [HIT], "fault": {"code": "tide too low"}},
+        *({"items": [], "fault": {"code": code}} for code in ("ok", "", 0, 200, None)),
+        {"items": [HIT], "ok": False},
+        {"items": [], "ok": True},
+    ],
+)
+def test_results_and_the_code_of_a_success_are_an_answer(body):
+    assert decode_fault(body) == body
+
+
+def test_a_listed_code_may_also_say_that_nothing_was_found():
+    body = {"message": "No kelp here", "fault": {"code": "empty purse"}}
+
+    assert decode_fault(body, nothing=["no kelp"]) == body
+
+
+def test_only_a_listed_code_makes_an_error_of_a_page():
+    page = {"text": "Kelp grows.", "fault": {"code": "old copy"}}
+
+    assert decode_fault(page, verb="read") == page
+    with pytest.raises(QuotaExhausted, match="an error instead of the page"):
+        decode_fault({"text": "", "fault": {"code": "empty purse"}}, verb="read")

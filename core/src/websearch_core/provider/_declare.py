@@ -31,11 +31,13 @@ from pydantic import (
     ValidationError,
 )
 from pydantic.dataclasses import dataclass
+from pydantic_core import ErrorDetails
 
 from ..errors import ConfigurationError, MissingKey
 from ..keys._environ import read_variable
 from ..keys._keys import ApiKey, KeyFromEnvironment
 from ..models import describe_problems
+from ._ports import Limits
 
 # What is said once for all providers, and how: an error suggests it.
 OF_HTTP: Mapping[str, str] = dict.fromkeys(
@@ -92,23 +94,24 @@ def check_base_url(value: str) -> str:
     """Return the absolute URL of a server without a slash at its end, or say what was
     probably meant.
     """
-    parts = urlsplit(value := value.strip())
-    is_whole = (
-        parts.scheme in {"http", "https"}
-        and parts.hostname
-        and not re.search(r"\s", value)
+    value = value.strip()
+    if _is_base_url(value):
+        return value.rstrip("/")
+    guess = complete_url(value) if "?" not in value else ""
+    hint = f"; did you mean {guess}?" if guess else ""
+    raise ValueError(
+        f"must be an absolute http(s) URL, without white space, credentials, query or "
+        f"fragment{hint}"
     )
-    if not is_whole or parts.username or parts.query or parts.fragment:
-        hint = (
-            f"; did you mean {meant}?"
-            if "?" not in value and (meant := complete_url(value))
-            else ""
-        )
-        raise ValueError(
-            f"must be an absolute http(s) URL, without white space, credentials, query "
-            f"or fragment{hint}"
-        )
-    return value.rstrip("/")
+
+
+def _is_base_url(value: str) -> bool:
+    parts = urlsplit(value)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        return False
+    if parts.username or re.search(r"\s", value):
+        return False
+    return not parts.query and not parts.fragment
 
 
 def complete_url(value: str) -> str:
@@ -120,7 +123,8 @@ def complete_url(value: str) -> str:
     ):
         return ""
     is_name = re.match(r"[\w-]+\.[\w.-]*[A-Za-z]([/?]|$)", value)
-    return f"{'https' if is_name else 'http'}://{value}"
+    scheme = "https" if is_name else "http"
+    return f"{scheme}://{value}"
 
 
 def check_key_header(value: str) -> str:
@@ -168,34 +172,56 @@ def provider(cls: type[T]) -> type[T]:
 
     Its constructor raises `ConfigurationError` for invalid values, and `MissingKey`,
     which names the variable to set, for a missing one.
+
+    Raises:
+        ConfigurationError: Its ``limits`` have a name that is none of `Limits`.
     """
+    check_limits(cls)
     for name, value in [*vars(cls).items()]:
         if value is REQUIRED:
             delattr(cls, name)
     config = ConfigDict(
         extra="forbid", hide_input_in_errors=True, arbitrary_types_allowed=True
     )
-    made = dataclass(frozen=True, kw_only=True, config=config)(cls)
-    checked = made.__init__
+    declared = dataclass(frozen=True, kw_only=True, config=config)(cls)
+    validate = declared.__init__
 
-    @functools.wraps(checked)
+    @functools.wraps(validate)
     def init(self: Any, **values: Any) -> None:
-        added = _add_environment(made, values)
+        additions = _add_environment(declared, values)
         try:
-            checked(self, **values)
+            validate(self, **values)
         except ValidationError as error:
             # pydantic's own message may show the value
-            raise _configuration_error(made, error, added) from None
-        for name, names in _key_variables(made):
+            raise _configuration_error(declared, error, additions) from None
+        for name, variables in _key_variables(declared):
             key = getattr(self, name)
             # a plain SecretStr would be pickled with its value
             if isinstance(key, SecretStr):
-                object.__setattr__(
-                    self, name, ApiKey.hiding(key).owned(self.name, name, names)
-                )
+                own_key = ApiKey.hiding(key).owned(self.name, name, variables)
+                object.__setattr__(self, name, own_key)
 
-    made.__init__ = init  # type: ignore[method-assign]
-    return cast("type[T]", made)
+    declared.__init__ = init  # type: ignore[method-assign]
+    return cast("type[T]", declared)
+
+
+def check_limits(provider: Any) -> None:
+    """Check the names in the ``limits`` of a provider, or of its class: others would do
+    nothing.
+
+    Raises:
+        ConfigurationError: One is not a name of `Limits`; it says which are.
+    """
+    limits = getattr(provider, "limits", None)
+    if not isinstance(limits, Mapping):
+        return
+    names = sorted(Limits.__annotations__)
+    unknown = sorted(set(limits) - set(names))
+    if unknown:
+        raise ConfigurationError(
+            f"{provider.name}: limits: there is no {', '.join(unknown)}; there are "
+            f"{', '.join(names)}"
+        )
 
 
 @_once
@@ -208,19 +234,22 @@ def environment(cls: type[Any]) -> Mapping[str, tuple[str, ...]]:
     """
     if not hasattr(cls, "__dataclass_fields__"):
         return MappingProxyType(_environment_of_plain(cls))
-    found = {}
-    for name, notes in field_notes(cls).items():
-        names = [
-            variable
-            for note in notes
-            if isinstance(note, Env)
-            for variable in note.names
-        ]
+    variables = {}
+    for field, notes in field_notes(cls).items():
+        names = _list_variables(notes)
         if any(isinstance(note, Destination) for note in notes):
-            names.append(re.sub("[^A-Z0-9]", "_", f"{cls.name}_{name}".upper()))
+            names.append(re.sub("[^A-Z0-9]", "_", f"{cls.name}_{field}".upper()))
         if names:
-            found[name] = tuple(dict.fromkeys(names))
-    return MappingProxyType(found)
+            variables[field] = tuple(dict.fromkeys(names))
+    return MappingProxyType(variables)
+
+
+def _list_variables(notes: Iterable[Any]) -> list[str]:
+    names: list[str] = []
+    for note in notes:
+        if isinstance(note, Env):
+            names += note.names
+    return names
 
 
 def _add_environment(cls: type[Any], options: dict[str, Any]) -> dict[str, str]:
@@ -231,18 +260,19 @@ def _add_environment(cls: type[Any], options: dict[str, Any]) -> dict[str, str]:
     Return the variables, by field.
     """
     fields = field_notes(cls)
-    added: dict[str, str] = {}
+    additions: dict[str, str] = {}
     for name, variables in environment(cls).items():
-        secret = is_secret(fields[name])
-        if name in options or (secret and options.get("keyless")):
-            continue
+        is_key = is_secret(fields[name])
+        is_keyless = is_key and options.get("keyless")
         variable = next(filter(read_variable, variables), None)
+        if name in options or is_keyless:
+            continue
         if variable is None:
             continue
         value = read_variable(variable)
-        options[name] = KeyFromEnvironment(value) if secret else value
-        added[name] = variable
-    return added
+        options[name] = KeyFromEnvironment(value) if is_key else value
+        additions[name] = variable
+    return additions
 
 
 def is_vendor(provider: Any) -> bool:
@@ -268,12 +298,12 @@ def destinations(provider: Any) -> dict[str, str]:
     except (NameError, TypeError):
         # a plain dataclass, whose annotations may be importable only by type checkers
         fields = {}
-    declared = [
-        name
-        for name, notes in fields.items()
-        if any(isinstance(n, Destination) for n in notes)
-    ]
-    urls = {name: getattr(provider, name, None) for name in declared or ["base_url"]}
+    declared = []
+    for field, notes in fields.items():
+        if any(isinstance(note, Destination) for note in notes):
+            declared.append(field)
+    names = declared or ["base_url"]
+    urls = {name: getattr(provider, name, None) for name in names}
     return {name: url for name, url in urls.items() if isinstance(url, str)}
 
 
@@ -281,8 +311,10 @@ def _server(url: Any) -> tuple[str, str] | None:
     """Return scheme, host and port; None for a provider without a vendor, whose
     ``base_url`` has no default.
     """
-    parts = urlsplit(url) if isinstance(url, str) else None
-    return (parts.scheme, parts.netloc.lower()) if parts else None
+    if not isinstance(url, str):
+        return None
+    parts = urlsplit(url)
+    return parts.scheme, parts.netloc.lower()
 
 
 @_once  # evaluating its hints takes longer than all else that makes a provider
@@ -312,12 +344,12 @@ def _environment_of_plain(cls: type[Any]) -> dict[str, tuple[str, ...]]:
     except (NameError, TypeError):
         # its annotations may be importable only by type checkers; or it is not a class
         return {}
-    notes = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
-    found = {
-        name: [note.names for note in some if isinstance(note, Env)]
-        for name, some in notes.items()
-    }
-    return {name: sum(names, ()) for name, names in found.items() if names}
+    variables = {}
+    for field, hint in hints.items():
+        names = _list_variables(getattr(hint, "__metadata__", ()))
+        if names:
+            variables[field] = tuple(names)
+    return variables
 
 
 def construct(cls: type[Any], name: str, options: Mapping[str, Any]) -> Any:
@@ -336,11 +368,17 @@ def construct(cls: type[Any], name: str, options: Mapping[str, Any]) -> Any:
         missing = required_names(cls) - set(options)
         if isinstance(error, TypeError) and missing:
             raise missing_field_error(cls, min(missing), name) from error
-        text = str(error)
-        for option, value in options.items():
-            if "key" in option and isinstance(value, str) and value:
-                text = text.replace(value, "[key]")
+        text = _hide_keys(str(error), options)
         raise ConfigurationError(f"{name}: {type(error).__name__}: {text}") from None
+
+
+def _hide_keys(text: str, options: Mapping[str, Any]) -> str:
+    """Return *text* without the values of the options that are keys by their names."""
+    for option, value in options.items():
+        is_text = isinstance(value, str) and value != ""
+        if "key" in option and is_text:
+            text = text.replace(value, "[key]")
+    return text
 
 
 def missing_field_error(cls: Any, field: str, name: str | None = None) -> MissingKey:
@@ -363,10 +401,9 @@ def required_names(cls: type[Any]) -> set[str]:
     """Return the names of the arguments that have no default."""
     kinds = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
     parameters = inspect.signature(cls).parameters.values()
+    arguments = [parameter for parameter in parameters if parameter.kind in kinds]
     return {
-        one.name
-        for one in parameters
-        if one.default is inspect.Parameter.empty and one.kind in kinds
+        argument.name for argument in arguments if argument.default is argument.empty
     }
 
 
@@ -375,13 +412,10 @@ def _configuration_error(
 ) -> ConfigurationError:
     problems = error.errors()
     for problem in problems:
-        own = problem.get("ctx", {}).get("error")
-        if isinstance(own, ConfigurationError):
-            return own
-    if all(
-        problem["type"].startswith("missing") or "is empty" in problem["msg"]
-        for problem in problems
-    ):
+        own_error = problem.get("ctx", {}).get("error")
+        if isinstance(own_error, ConfigurationError):
+            return own_error
+    if all(map(_is_missing, problems)):
         return missing_field_error(cls, str(problems[0]["loc"][0]))
     names = [str(problem["loc"][0]) for problem in problems if problem["loc"]]
     sources = [variables[name] for name in names if name in variables]
@@ -389,6 +423,10 @@ def _configuration_error(
     return ConfigurationError(
         f"{cls.name}: {describe_problems(error, field_notes(cls), OF_HTTP)}{where}"
     )
+
+
+def _is_missing(problem: ErrorDetails) -> bool:
+    return problem["type"].startswith("missing") or "is empty" in problem["msg"]
 
 
 def _parts(hint: Any) -> Iterator[Any]:

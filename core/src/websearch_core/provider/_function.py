@@ -49,11 +49,11 @@ class _Function:
         except WebSearchError:
             raise
         except Exception as error:
-            kinds = {TimeoutError: TimedOut, ConnectionError: Unavailable}
-            kind = next(
-                (ours for theirs, ours in kinds.items() if isinstance(error, theirs)),
-                ServiceError,
-            )
+            kind = ServiceError
+            if isinstance(error, TimeoutError):
+                kind = TimedOut
+            elif isinstance(error, ConnectionError):
+                kind = Unavailable
             # Its message is left out: it may contain a key.
             raise kind(
                 f"{self.name} {verb} failed: {type(error).__name__}", provider=self.name
@@ -64,7 +64,6 @@ class _Function:
 class _Searches(_Function):
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         from ._http import check_options
-        from ._results import parse_results
 
         check_options(query, self)
         assert self._search is not None
@@ -74,17 +73,10 @@ class _Searches(_Function):
                 update={"query": query.text, "provider": self.name}
             )
         results: list[SearchResult] = []
-        for item in _items(answer, self.name):
-            results += (
-                [item]
-                if isinstance(item, SearchResult)
-                else parse_results([dict(item)], self.name)
-            )
-        numbered = [
-            result.model_copy(update={"provider": self.name}) for result in results
-        ]
+        for item in _take_items(answer, self.name):
+            results += _as_results(item, self.name)
         return SearchResponse(
-            query=query.text, results=tuple(numbered), provider=self.name
+            query=query.text, results=tuple(results), provider=self.name
         )
 
 
@@ -178,11 +170,16 @@ def from_function(
         )
     if search is None and read is None:
         raise ConfigurationError(f"from_function({name!r}): give search, read, or both")
-    if unknown := sorted(set(options) - set(SearchQuery.model_fields)):
+    unknown = sorted(set(options) - set(SearchQuery.model_fields))
+    if unknown:
         raise ConfigurationError(
             f"from_function({name!r}): not a field of SearchQuery: {', '.join(unknown)}"
         )
-    kind = FunctionProvider if search and read else _Searches if search else _Reads
+    kind: type[_Searches | _Reads] = FunctionProvider
+    if search is None:
+        kind = _Reads
+    elif read is None:
+        kind = _Searches
     return kind(name, frozenset(options), Guard.allowing(internal), search, read)
 
 
@@ -190,7 +187,18 @@ async def _await(answer: Awaitable[T]) -> T:
     return await answer
 
 
-def _items(answer: Any, name: str) -> list[Any]:
+def _as_results(
+    item: SearchResult | Mapping[str, Any], name: str
+) -> list[SearchResult]:
+    """Return an item as a result of the provider *name*; none if its URL is none."""
+    from ._results import parse_results
+
+    if isinstance(item, SearchResult):
+        return [item.model_copy(update={"provider": name})]
+    return list(parse_results([dict(item)], name))
+
+
+def _take_items(answer: Any, name: str) -> list[Any]:
     if isinstance(answer, str | bytes | Mapping) or not isinstance(answer, Iterable):
         raise _wrong_type(
             name, "search", "a SearchResponse or a list of results", answer
@@ -202,9 +210,9 @@ def _items(answer: Any, name: str) -> list[Any]:
     return items
 
 
-def _wrong_type(name: str, verb: str, wanted: str, answer: Any) -> ServiceError:
-    got = type(answer).__name__
+def _wrong_type(name: str, verb: str, types: str, answer: Any) -> ServiceError:
     return ServiceError(
-        f"{name} {verb} failed: the function must return {wanted}, not {got}",
+        f"{name} {verb} failed: the function must return {types}, not "
+        f"{type(answer).__name__}",
         provider=name,
     )

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from .. import errors
 from .._text.invisible import strip_invisible
-from .._text.rates import parse_wait
+from .._text.rates import RateLimit, parse_wait
 from .._text.urls import describe_url
 from ..flow import Request, Response
 from ..flow._redaction import without_keys
@@ -28,25 +28,32 @@ Meanings = Mapping[int, type[errors.ServiceError]]
 Kinds = Mapping[str, type[errors.ServiceError]]
 
 _MEANINGS: Meanings = {
-    **dict.fromkeys((400, 413, 414, 422), errors.BadRequest),
-    **dict.fromkeys((401, 403), errors.AuthenticationError),
+    400: errors.BadRequest,
+    401: errors.AuthenticationError,
     402: errors.QuotaExhausted,
+    403: errors.AuthenticationError,
     408: errors.TimedOut,
+    413: errors.BadRequest,
+    414: errors.BadRequest,
+    422: errors.BadRequest,
     429: errors.RateLimited,
 }
 # an error may name them
 _NAMED_TYPES = frozenset({"application/xml", "text/html", "text/plain", "text/xml"})
-_NUMBER = r"\s*-?[0-9]{1,18}(\.[0-9]{1,18})?\s*"
+_NUMBER = re.compile(r"\s*-?[0-9]{1,18}(\.[0-9]{1,18})?\s*")
+_BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 _MAX_DETAIL_LENGTH = 200
 _MAX_UNITS = 20
+_MAX_UNIT_LENGTH = 40  # characters
 _DAY = 86_400.0
 _MESSAGES = tuple(
     "message msg detail error_message error_description error errors title reason "
     "info".split()
 )
-_BESIDE = {*_MESSAGES, "details", "warnings"}  # lists of these are not results
+_NO_RESULTS = {*_MESSAGES, "details", "warnings"}  # lists of these are not results
 _FAILED = {"error", "fail", "failed", "failure"}
-_MOST_NESTED = 4
+_SUCCEEDED = {"", "none", "null", "ok", "success"}
+_MAX_DEPTH = 4
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 
@@ -126,12 +133,13 @@ def place_key(provider: Any) -> tuple[dict[str, str], dict[str, str]]:
     if key is None or getattr(provider, "keyless", False):
         return {}, {}
     value = key_text(key)
-    if parameter := getattr(provider, "key_parameter", None):
+    parameter = getattr(provider, "key_parameter", None)
+    if parameter:
         return {}, {parameter: value}
     header: str = getattr(provider, "key_header", "Authorization")
-    return {
-        header: f"Bearer {value}" if header.lower() == "authorization" else value
-    }, {}
+    if header.lower() == "authorization":
+        value = f"Bearer {value}"
+    return {header: value}, {}
 
 
 def check_options(query: SearchQuery, provider: Provider) -> None:
@@ -147,10 +155,11 @@ def check_options(query: SearchQuery, provider: Provider) -> None:
     """
     name = provider.name
     supported: AbstractSet[str] = getattr(provider, "options", frozenset())
-    if unknown := sorted(query.requested() - supported):
+    unsupported = sorted(query.requested() - supported)
+    if unsupported:
         raise errors.UnsupportedOption(
-            f"{name} does not support {', '.join(unknown)}",
-            options=unknown,
+            f"{name} does not support {', '.join(unsupported)}",
+            options=unsupported,
             provider=name,
         )
     topics: AbstractSet[str] = getattr(provider, "topics", frozenset({"news"}))
@@ -162,29 +171,42 @@ def check_options(query: SearchQuery, provider: Provider) -> None:
         find_country(query, provider)
     if hasattr(provider, "languages"):
         find_language(query, provider)
+    _check_domains(query, provider)
+    check_length(query.text, provider)
+
+
+def _check_domains(query: SearchQuery, provider: Provider) -> None:
     limits: Mapping[str, Any] = getattr(provider, "limits", {})
     for option in ("allowed_domains", "blocked_domains"):
-        if len(getattr(query, option)) > (most := limits.get(option, math.inf)):
-            message = f"{name} takes at most {most} {option.replace('_', ' ')}"
-            raise errors.UnsupportedOption(message, options=[option], provider=name)
-    check_length(query.text, provider)
+        limit = limits.get(option, math.inf)
+        if len(getattr(query, option)) > limit:
+            message = (
+                f"{provider.name} takes at most {limit} {option.replace('_', ' ')}"
+            )
+            raise errors.UnsupportedOption(
+                message, options=[option], provider=provider.name
+            )
 
 
 def check_length(text: str, provider: Provider) -> None:
     """Check that the ``limits`` of *provider* allow a query as long as *text*: cutting
     it could change its meaning.
+
+    Raises:
+        UnsupportedOption: It is too long.
     """
     limits: Limits = getattr(provider, "limits", Limits())
-    for most, length, unit in (
-        (limits.get("query_length"), len(text), "characters"),
-        (limits.get("query_words"), len(text.split()), "words"),
-    ):
-        if most is not None and length > most:
-            message = (
-                f"{provider.name} takes queries of at most {most} {unit}, and this one "
-                f"has {length}"
-            )
-            raise errors.UnsupportedOption(message, provider=provider.name)
+    _check_count(provider, len(text), limits.get("query_length"), "characters")
+    _check_count(provider, len(text.split()), limits.get("query_words"), "words")
+
+
+def _check_count(provider: Provider, count: int, limit: int | None, unit: str) -> None:
+    if limit is not None and count > limit:
+        message = (
+            f"{provider.name} takes queries of at most {limit} {unit}, and this one "
+            f"has {count}"
+        )
+        raise errors.UnsupportedOption(message, provider=provider.name)
 
 
 def decode(
@@ -200,7 +222,10 @@ def decode(
     code: str = "",
     nothing: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """Return the JSON object in *response*, or raise the error that its status means.
+    """Return the JSON object in *response*, or raise the error that it means.
+
+    An error under a status of success is one, too: an error instead of results, and a
+    code at the path *code* that says so.
 
     Args:
         response: The response.
@@ -213,7 +238,10 @@ def decode(
             the status; else None. Or the phrases that tell the class in the service's
             message, for `find_kind`.
         code: The path of keys that leads to the service's code of the error, in which
-            the phrases are looked for instead: ``error.code``.
+            the phrases are looked for instead: ``error.code``. An answer with a code
+            that is one of them is a failure, whatever else it has; that of a search
+            with another code (a text but ``ok``, a number from 400) is one if it has no
+            results.
         nothing: Phrases of messages that say that a search found nothing, which is not
             an error.
 
@@ -224,35 +252,58 @@ def decode(
         ServiceError: The status is not a success.
     """
 
-    def error(body: Any, message: str | None, hint: str = "") -> errors.ServiceError:
-        words = (detail(body) if body and detail else None) or message
-        named = find_value(body, code) if code else message
-        found = (
-            find_kind(named, kind)
-            if isinstance(kind, Mapping)
-            else kind(body)
-            if body
-            else None
-        )
+    def make_error(
+        body: Any, message: str | None, hint: str = ""
+    ) -> errors.ServiceError:
+        words = None
+        if body and detail:
+            words = detail(body)
         return error_for(
             response,
             provider,
             verb=verb,
             meanings=meanings,
-            detail=words,
+            detail=words or message,
             hint=hint,
-            kind=found,
+            kind=_classify(body, message, kind, code),
         )
 
     if not 200 <= response.status < 300:
         body = as_json(response)
-        is_words = not body and response.media_type == "text/plain"
-        raise error(
-            body,
-            response.content[:1000].decode("utf-8", "replace")
-            if is_words
-            else find_message(body),
-        )
+        raise make_error(body, _find_words(response, body))
+    body = _decode_object(response, provider, verb)
+    message = None
+    if _has_failure_code(body, kind, code, verb):
+        message = find_message(body) or ""
+    elif verb == "search":
+        message = find_failure(body)
+    if message is None or any(phrase in message.lower() for phrase in nothing):
+        return body
+    what = "results" if verb == "search" else "the page"
+    raise make_error(body, message, f"an error instead of {what}")
+
+
+def _classify(
+    body: Any,
+    message: str | None,
+    kind: Callable[[Any], type[errors.ServiceError] | None] | Kinds,
+    code: str,
+) -> type[errors.ServiceError] | None:
+    """Return the class of the error that the body of a failure is, as `decode` says."""
+    if isinstance(kind, Mapping):
+        words = find_value(body, code) if code else message
+        return find_kind(words, kind)
+    return kind(body) if body else None
+
+
+def _find_words(response: Response, body: Any) -> str | None:
+    """Return the service's message in a response that failed, also in plain text."""
+    if not body and response.media_type == "text/plain":
+        return response.content[:1000].decode("utf-8", "replace")
+    return find_message(body)
+
+
+def _decode_object(response: Response, provider: Provider, verb: str) -> dict[str, Any]:
     if response.truncated:
         raise errors.TooLarge(
             f"{provider.name} {verb} failed: the answer is too large",
@@ -260,25 +311,51 @@ def decode(
         )
     try:
         body = response.json()
-    except (ValueError, RecursionError) as cause:
-        named = (
-            response.media_type
-            if response.media_type in _NAMED_TYPES
-            else "something else"
-        )
-        what = (
-            "broken JSON" if "json" in response.media_type else f"not JSON but {named}"
-        )
-        message = f"{provider.name} {verb} failed: the answer is {what}"
+    except (ValueError, RecursionError) as error:
         raise errors.BadResponse(
-            message, provider=provider.name, status=response.status
-        ) from cause
+            f"{provider.name} {verb} failed: the answer is {_describe(response)}",
+            provider=provider.name,
+            status=response.status,
+        ) from error
     if not isinstance(body, dict):
         raise unexpected_format(provider.name, verb)
-    words = find_failure(body) if verb == "search" else None
-    if words is not None and not any(phrase in words.lower() for phrase in nothing):
-        raise error(body, words, "an error instead of results")
     return body
+
+
+def _describe(response: Response) -> str:
+    """Return what a response is that cannot be decoded."""
+    if "json" in response.media_type:
+        return "broken JSON"
+    if response.media_type in _NAMED_TYPES:
+        return f"not JSON but {response.media_type}"
+    return "not JSON but something else"
+
+
+def _has_failure_code(
+    body: dict[str, Any],
+    kind: Callable[[Any], type[errors.ServiceError] | None] | Kinds,
+    code: str,
+    verb: str,
+) -> bool:
+    """Return whether the body of a success has the code of a failure, as `decode` says
+    of *code*.
+    """
+    value = find_value(body, code) if code else None
+    if not _is_failure_code(value):
+        return False
+    if isinstance(kind, Mapping) and find_kind(value, kind) is not None:
+        return True
+    return verb == "search" and not _has_any_results(body)
+
+
+def _is_failure_code(value: Any) -> bool:
+    """Return whether a code is that of a failure: a text but ``ok``, or a number from
+    400.
+    """
+    number = as_number(value)
+    if number is not None:
+        return number >= 400
+    return isinstance(value, str) and value.strip().lower() not in _SUCCEEDED
 
 
 def as_json(response: Response) -> Any:
@@ -291,7 +368,7 @@ def as_json(response: Response) -> Any:
         return None
 
 
-def find_message(body: Any, depth: int = _MOST_NESTED) -> str | None:
+def find_message(body: Any, depth: int = _MAX_DEPTH) -> str | None:
     """Return the service's own message in the JSON body of a failure, wherever that is;
     None if it has none.
 
@@ -301,16 +378,18 @@ def find_message(body: Any, depth: int = _MOST_NESTED) -> str | None:
     """
     if isinstance(body, str):
         return body.strip() or None
-    inner: Iterable[Any] = ()
+    if depth == 0:
+        return None
+    parts: list[Any] = []
     if isinstance(body, dict):
-        inner = (body.get(name) for name in _MESSAGES)
+        parts = [body.get(name) for name in _MESSAGES]
     elif isinstance(body, list):
-        inner = body
-    return (
-        next((words for one in inner if (words := find_message(one, depth - 1))), None)
-        if depth
-        else None
-    )
+        parts = body
+    for part in parts:
+        message = find_message(part, depth - 1)
+        if message:
+            return message
+    return None
 
 
 def find_failure(body: Mapping[str, Any]) -> str | None:
@@ -320,60 +399,65 @@ def find_failure(body: Mapping[str, Any]) -> str | None:
     That is an error beside no results; or a message, if there is not even an empty
     list.
     """
-    codes = [
-        as_number(body.get(name)) or 0
+    is_error = _says_error(body)
+    parts = [value for name, value in body.items() if name not in _MESSAGES]
+    if not is_error and any(isinstance(part, dict | list) for part in parts):
+        return None
+    if _has_any_results(body):
+        return None
+    message = find_message(body)
+    if message is None and is_error:
+        return ""
+    return message
+
+
+def _says_error(body: Mapping[str, Any]) -> bool:
+    names = ("error", "errors", "error_message", "error_code")
+    if any(body.get(name) for name in names):
+        return True
+    if body.get("success") is False or body.get("ok") is False:
+        return True
+    if str(body.get("status")).lower() in _FAILED:
+        return True
+    numbers = [
+        as_number(body.get(name))
         for name in ("status", "statusCode", "code", "error_code")
     ]
-    is_error = (
-        any(
-            body.get(name)
-            for name in ("error", "errors", "error_message", "error_code")
-        )
-        or any(400 <= code < 600 for code in codes)
-        or str(body.get("status")).lower() in _FAILED
-        or body.get("success") is False
-    )
-    if not is_error and any(
-        isinstance(value, dict | list)
-        for name, value in body.items()
-        if name not in _MESSAGES
-    ):
-        return None
-    if any(
-        map(
-            _has_results,
-            (
-                body,
-                *(
-                    value
-                    for name, value in body.items()
-                    if name not in {"error", "errors"}
-                ),
-            ),
-        )
-    ):
-        return None
-    return find_message(body) or ("" if is_error else None)
+    return any(400 <= (number or 0) < 600 for number in numbers)
+
+
+def _has_any_results(body: Mapping[str, Any]) -> bool:
+    """Return whether a body has results, at most one level down."""
+    parts = [value for name, value in body.items() if name not in {"error", "errors"}]
+    return any(map(_has_results, [body, *parts]))
 
 
 def _has_results(part: Any) -> bool:
     """Return whether a part of an answer has a list of objects with a URL or several
     texts, as results are.
     """
-    lists = (items for name, items in as_object(part).items() if name not in _BESIDE)
-    items = (item for items in lists for item in as_objects(items))
-    return any(
-        "url" in item or sum(isinstance(one, str) for one in item.values()) > 1
-        for item in items
-    )
+    for name, value in as_object(part).items():
+        items = [] if name in _NO_RESULTS else as_objects(value)
+        if any(map(_is_result, items)):
+            return True
+    return False
+
+
+def _is_result(item: dict[str, Any]) -> bool:
+    if "url" in item:
+        return True
+    return sum(isinstance(value, str) for value in item.values()) > 1
 
 
 def find_kind(words: Any, kinds: Kinds) -> type[errors.ServiceError] | None:
     """Return the class of the first of the phrases in *kinds*, in lower case, that
-    *words* have in them.
+    *words* have in them; None if they have none.
     """
     text = str(words).lower()
-    return next((kind for phrase, kind in kinds.items() if phrase in text), None)
+    for phrase, kind in kinds.items():
+        if phrase in text:
+            return kind
+    return None
 
 
 def unexpected_format(provider: str, verb: str = "search") -> errors.BadResponse:
@@ -408,43 +492,49 @@ def error_for(
             does.
     """
     status = response.status
-    is_used_up = status == 429 and any(
-        one.is_exhausted and (one.window or 0) >= _DAY for one in response.rate_limits
-    )
-    kind = (
-        kind
-        or (meanings or {}).get(status)
-        or (errors.QuotaExhausted if is_used_up else None)
-    )  # retrying does not help
-    if (
-        kind is None
-        and status == 403
-        and (getattr(provider, "keyless", False) or not _keys(provider))
-    ):
-        # it refuses us, not our key
-        kind, hint = errors.Blocked, hint or _find_remedy(provider)
-    kind = (
-        kind
-        or _MEANINGS.get(status)
-        or (errors.Unavailable if status >= 500 else errors.BadResponse)
-    )
-    message = (
-        f"{provider.name} {verb} failed: {status} {_PHRASES.get(status, '')}".rstrip()
-    )
-    message += f": {hint}" if hint else ""
-    words = redact(detail, provider) if isinstance(detail, str) else None
-    error = kind(
+    kind = kind or (meanings or {}).get(status)
+    if kind is None and _refuses_us(response, provider):
+        kind = errors.Blocked
+        hint = hint or _find_remedy(provider)
+    message = f"{provider.name} {verb} failed: {status} {_PHRASES.get(status, '')}"
+    message = message.rstrip()
+    if hint:
+        message += f": {hint}"
+    make = kind or _find_meaning(response)
+    error = make(
         message,
         provider=provider.name,
         status=status,
         retry_after=retry_after(response),
-        detail=words,
+        detail=redact(detail, provider) if isinstance(detail, str) else None,
     )
     error.locate(url=describe_url(response.url) if response.url else None)
     if isinstance(error, errors.AuthenticationError):
         key = getattr(provider, "api_key", None)
         error.key_source = key.origin if isinstance(key, ApiKey) else None
     return error
+
+
+def _refuses_us(response: Response, provider: Provider) -> bool:
+    """Return whether a service refuses us, and not our key: none was sent."""
+    if response.status != 403:
+        return False
+    return getattr(provider, "keyless", False) or not _keys(provider)
+
+
+def _find_meaning(response: Response) -> type[errors.ServiceError]:
+    """Return what the status of a failure means to most services."""
+    status = response.status
+    if status == 429 and any(map(_is_long_limit, response.rate_limits)):
+        return errors.QuotaExhausted  # retrying does not help
+    if status in _MEANINGS:
+        return _MEANINGS[status]
+    return errors.Unavailable if status >= 500 else errors.BadResponse
+
+
+def _is_long_limit(limit: RateLimit) -> bool:
+    """Return whether a limit of a day or longer is used up."""
+    return limit.is_exhausted and (limit.window or 0) >= _DAY
 
 
 def _find_remedy(provider: Provider) -> str:
@@ -460,10 +550,10 @@ def redact(text: str, provider: object) -> str:
     """Make one short line of a service's message, without the keys of *provider*:
     services like to echo them.
     """
-    line = re.sub(
-        r"[\s\x00-\x1f\x7f-\x9f]+", " ", without_keys(text, _keys(provider))
-    ).strip()
-    return line if len(line) <= _MAX_DETAIL_LENGTH else f"{line[:_MAX_DETAIL_LENGTH]}…"
+    line = _BLANKS.sub(" ", without_keys(text, _keys(provider))).strip()
+    if len(line) <= _MAX_DETAIL_LENGTH:
+        return line
+    return f"{line[:_MAX_DETAIL_LENGTH]}…"
 
 
 def retry_after(response: Response) -> float | None:
@@ -475,12 +565,18 @@ def retry_after(response: Response) -> float | None:
     wait = parse_wait(response.headers.get("retry-after", ""))
     if wait is not None or response.status != 429:
         return wait
-    limits = response.rate_limits
-    if used_up := [
-        one.reset for one in limits if one.is_exhausted and one.reset is not None
-    ]:
-        return max(used_up)
-    return next((one.reset for one in limits if one.reset is not None), None)
+    exhausted: list[float] = []
+    others: list[float] = []
+    for limit in response.rate_limits:
+        if limit.reset is None:
+            continue
+        if limit.is_exhausted:
+            exhausted.append(limit.reset)
+        else:
+            others.append(limit.reset)
+    if exhausted:
+        return max(exhausted)
+    return next(iter(others), None)
 
 
 def with_sites(query: SearchQuery) -> str:
@@ -513,10 +609,10 @@ def with_extra(
         merged = _merge(merged, drop_none(query.extra))
     if join is None:
         return merged
-    return {
-        name: join.join(map(str, value)) if isinstance(value, list) else value
-        for name, value in merged.items()
-    }
+    for name, value in merged.items():
+        if isinstance(value, list):
+            merged[name] = join.join(map(str, value))
+    return merged
 
 
 def drop_none(parameters: Mapping[str, T | None]) -> dict[str, T]:
@@ -526,19 +622,11 @@ def drop_none(parameters: Mapping[str, T | None]) -> dict[str, T]:
 
 def _merge(ours: Any, extra: Any) -> Any:
     if isinstance(ours, Mapping) and isinstance(extra, Mapping):
-        return {
-            **ours,
-            **{name: _merge(ours.get(name), value) for name, value in extra.items()},
-        }
+        added = {name: _merge(ours.get(name), value) for name, value in extra.items()}
+        return {**ours, **added}
     if isinstance(ours, list):
-        return [
-            *ours,
-            *(
-                one
-                for one in (extra if isinstance(extra, list) else [extra])
-                if one not in ours
-            ),
-        ]
+        items = extra if isinstance(extra, list) else [extra]
+        return [*ours, *(item for item in items if item not in ours)]
     return extra
 
 
@@ -558,11 +646,9 @@ def as_object(value: Any) -> dict[str, Any]:
 
 def as_objects(value: Any) -> list[dict[str, Any]]:
     """Return the JSON objects in *value* if it is a list, else an empty list."""
-    return (
-        [item for item in value if isinstance(item, dict)]
-        if isinstance(value, list)
-        else []
-    )
+    if not isinstance(value, list):
+        return []
+    return [item for item in value if isinstance(item, dict)]
 
 
 def find_value(value: Any, path: str) -> Any:
@@ -583,18 +669,19 @@ def as_text(value: Any) -> str | None:
     """Return *value*, without invisible characters, if it is a non-empty string; else
     None.
     """
-    return (strip_invisible(value)[0] or None) if isinstance(value, str) else None
+    if not isinstance(value, str):
+        return None
+    text, _ = strip_invisible(value)
+    return text or None
 
 
 def as_texts(value: Any) -> list[str]:
     """Return the non-empty strings in *value* if it is a list, else an empty list; as
     `as_text` does.
     """
-    return (
-        [text for item in value if (text := as_text(item))]
-        if isinstance(value, list)
-        else []
-    )
+    if not isinstance(value, list):
+        return []
+    return list(filter(None, map(as_text, value)))
 
 
 def as_number(value: Any) -> float | None:
@@ -603,12 +690,10 @@ def as_number(value: Any) -> float | None:
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
+    if isinstance(value, str) and not _NUMBER.fullmatch(value):
+        return None
     try:
-        number = (
-            float(value)
-            if not isinstance(value, str) or re.fullmatch(_NUMBER, value)
-            else math.nan
-        )
+        number = float(value)
     except OverflowError:
         return None
     return number if math.isfinite(number) else None
@@ -624,43 +709,45 @@ def parse_usage(record: Any, **units: str) -> dict[str, float]:
         units: Which keys of an object to take, each under our unit:
             ``credits="creditsUsed"``. By default all.
     """
+    usage: dict[str, float] = {}
+    for unit, value in _find_amounts(record, units)[:_MAX_UNITS]:
+        number = as_number(value)
+        if unit and number is not None:
+            usage[unit[:_MAX_UNIT_LENGTH]] = number
+    return {unit: number for unit, number in usage.items() if number >= 0}
+
+
+def _find_amounts(record: Any, units: Mapping[str, str]) -> list[tuple[str, Any]]:
+    """Return pairs of a unit and what should be a number."""
     if isinstance(record, list):
-        pairs = [
-            (as_text(item.get("name")) or "", item.get("count"))
-            for item in as_objects(record)
-        ]
-    elif units:
-        pairs = [(unit, as_object(record).get(key)) for unit, key in units.items()]
-    else:
-        pairs = list(as_object(record).items())
-    numbers = {
-        unit[:40]: as_number(value) for unit, value in pairs[:_MAX_UNITS] if unit
-    }
-    return {
-        unit: number
-        for unit, number in numbers.items()
-        if number is not None and number >= 0
-    }
+        items = as_objects(record)
+        return [(as_text(item.get("name")) or "", item.get("count")) for item in items]
+    amounts = as_object(record)
+    if units:
+        return [(unit, amounts.get(key)) for unit, key in units.items()]
+    return list(amounts.items())
 
 
 def _keys(provider: object) -> list[str]:
     """Return the keys of *provider*, longest first: one may be part of another."""
-    declared = (getattr(cls, "__slots__", ()) for cls in type(provider).__mro__)
-    slots = (
-        name
-        for names in declared
-        for name in ([names] if isinstance(names, str) else names)
-    )
-    values = {
-        name: getattr(provider, name, None)
-        for name in ("api_key", *getattr(provider, "__dict__", ()), *slots)
-    }
     keys: set[str] = set()
-    for value in values.values():
+    for name in ("api_key", *getattr(provider, "__dict__", ()), *_slots(provider)):
+        value = getattr(provider, name, None)
+        reveal = getattr(value, "get_secret_value", None)
         if isinstance(value, ApiKey):
             keys.update(value.returned())
-        elif (reveal := getattr(value, "get_secret_value", None)) is not None:
+        elif reveal is not None:
             keys.add(reveal())
-    if isinstance(plain := values["api_key"], str):  # SecretStr is optional
-        keys.add(plain)
+        elif name == "api_key" and isinstance(value, str):  # SecretStr is optional
+            keys.add(value)
     return sorted(filter(None, keys), key=len, reverse=True)
+
+
+def _slots(provider: object) -> list[str]:
+    names: list[str] = []
+    for cls in type(provider).__mro__:
+        slots = getattr(cls, "__slots__", ())
+        if isinstance(slots, str):
+            slots = (slots,)
+        names += slots
+    return names

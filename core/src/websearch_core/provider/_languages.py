@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import NamedTuple
 
 from ..errors import UnsupportedOption
 from ..models import SearchQuery
@@ -27,21 +28,37 @@ _OLD = {
 _ALIASES = {"UK": "GB", "EL": "GR"}
 # The scripts that languages are usually written in; what is not listed is written in
 # Latin letters.
-_SCRIPTS = {
-    language: script
-    for script, languages in {
-        "arab": "ar fa ps sd ug ur ckb", "armn": "hy", "beng": "as bn",
-        "cyrl": "be bg kk ky mk mn ru sr tg tt uk",
-        "deva": "hi mr ne sa", "ethi": "am ti", "geor": "ka", "grek": "el",
-        "gujr": "gu", "guru": "pa",
-        "hans": "zh", "hebr": "he yi", "jpan": "ja", "khmr": "km", "knda": "kn",
-        "kore": "ko", "laoo": "lo",
-        "mlym": "ml", "mymr": "my", "orya": "or", "sinh": "si", "taml": "ta",
-        "telu": "te", "thaa": "dv", "thai": "th",
-        "tibt": "bo",
-    }.items()
-    for language in languages.split()
-}  # fmt: skip
+_LANGUAGES_BY_SCRIPT = {
+    "arab": "ar fa ps sd ug ur ckb",
+    "armn": "hy",
+    "beng": "as bn",
+    "cyrl": "be bg kk ky mk mn ru sr tg tt uk",
+    "deva": "hi mr ne sa",
+    "ethi": "am ti",
+    "geor": "ka",
+    "grek": "el",
+    "gujr": "gu",
+    "guru": "pa",
+    "hans": "zh",
+    "hebr": "he yi",
+    "jpan": "ja",
+    "khmr": "km",
+    "knda": "kn",
+    "kore": "ko",
+    "laoo": "lo",
+    "mlym": "ml",
+    "mymr": "my",
+    "orya": "or",
+    "sinh": "si",
+    "taml": "ta",
+    "telu": "te",
+    "thaa": "dv",
+    "thai": "th",
+    "tibt": "bo",
+}
+_SCRIPTS: dict[str, str] = {}
+for _script, _languages in _LANGUAGES_BY_SCRIPT.items():
+    _SCRIPTS |= dict.fromkeys(_languages.split(), _script)
 _REGIONAL_SCRIPTS = {
     ("zh", "tw"): "hant", ("zh", "hk"): "hant", ("zh", "mo"): "hant",
     ("yue", "cn"): "hans", ("pa", "pk"): "arab",
@@ -77,12 +94,13 @@ def find_country(query: SearchQuery, provider: Provider) -> str | None:
     """
     if query.country is None:
         return None
-    known: Mapping[str, str] = getattr(provider, "countries", {})
-    found = known.get(query.country) or known.get(_ALIASES.get(query.country, ""))
-    if found is None:
+    countries: Mapping[str, str] = getattr(provider, "countries", {})
+    alias = _ALIASES.get(query.country, "")
+    code = countries.get(query.country) or countries.get(alias)
+    if code is None:
         message = f"{provider.name} does not know the country {query.country}"
         raise UnsupportedOption(message, options=["country"], provider=provider.name)
-    return found
+    return code
 
 
 def find_language(query: SearchQuery, provider: Provider) -> str | None:
@@ -102,56 +120,69 @@ def find_language(query: SearchQuery, provider: Provider) -> str | None:
     """
     if query.language is None:
         return None
-    found = match_language(
-        query.language, getattr(provider, "languages", {}), country=query.country
-    )
-    if found is None:
+    languages: Mapping[str, str] = getattr(provider, "languages", {})
+    code = match_language(query.language, languages, country=query.country)
+    if code is None:
         message = f"{provider.name} does not know the language {query.language[:35]}"
         raise UnsupportedOption(message, options=["language"], provider=provider.name)
-    return found
+    return code
 
 
 def match_language(
-    tag: str, known: Mapping[str, str], *, country: str | None = None
+    tag: str, languages: Mapping[str, str], *, country: str | None = None
 ) -> str | None:
-    """Return the service's code for the tag in *known* that fits *tag* best, as the
+    """Return the service's code for the tag in *languages* that fits *tag* best, as the
     lookup of RFC 4647 does, or None.
 
     The language and its script always match: ``zh-TW`` and ``zh-Hant-HK`` are
     ``zh-hant`` and never ``zh-hans``, and ``sr-Latn`` is not ``sr``. The region, or
     *country*, matches if it can; else the first entry of the language.
     """
-    language, script, region = _parse(tag, (country or "").lower())
-    best: tuple[int, str] | None = None
-    for entry, code in known.items():
-        other, other_script, other_region = _parse(entry)
-        if (other, other_script) != (language, script):
+    target = _parse(tag, (country or "").lower())
+    best_rank = 3
+    best_code = None
+    for entry, code in languages.items():
+        candidate = _parse(entry)
+        if candidate[:2] != target[:2]:
             continue
-        rank = 0 if other_region == region else 1 if not other_region else 2
-        if best is None or rank < best[0]:
-            best = rank, code
-    return best[1] if best else None
+        rank = _rank_region(candidate.region, target.region)
+        if rank < best_rank:
+            best_rank = rank
+            best_code = code
+    return best_code
 
 
-def _parse(tag: str, country: str = "") -> tuple[str, str, str]:
-    """Return language, script and region in lower case; the script is the usual one if
-    the tag has none.
+def _rank_region(region: str, wanted_region: str) -> int:
+    """Return how well a region fits, from 0: the same, none in particular, another."""
+    if region == wanted_region:
+        return 0
+    return 2 if region else 1
+
+
+class _Tag(NamedTuple):
+    """The parts of a language tag, in lower case."""
+
+    language: str
+    script: str
+    region: str
+
+
+def _parse(tag: str, country: str = "") -> _Tag:
+    """Return the parts of a tag, in *country* if it has no region.
+
+    Without a script it has the one that the language is usually written in.
     """
-    language, *others = tag.lower().replace("_", "-").split("-")
+    language, *subtags = tag.lower().replace("_", "-").split("-")
     language = _OLD.get(language, language)
-    script = region = ""
-    for part in others:
-        if len(part) == 1:  # an extension
+    script = ""
+    region = ""
+    for subtag in subtags:
+        if len(subtag) == 1:  # an extension
             break
-        if re.fullmatch(r"[a-z]{4}", part) and not script:
-            script = part
-        elif re.fullmatch(r"[a-z]{2}|\d{3}", part) and not region:
-            region = part
+        if re.fullmatch(r"[a-z]{4}", subtag) and not script:
+            script = subtag
+        elif re.fullmatch(r"[a-z]{2}|\d{3}", subtag) and not region:
+            region = subtag
     region = region or country
-    return (
-        language,
-        script
-        or _REGIONAL_SCRIPTS.get((language, region))
-        or _SCRIPTS.get(language, "latn"),
-        region,
-    )
+    script = script or _REGIONAL_SCRIPTS.get((language, region), "")
+    return _Tag(language, script or _SCRIPTS.get(language, "latn"), region)

@@ -15,7 +15,7 @@ from .._text.terms import split_terms
 from .._text.urls import find_origin
 from ..flow import Response
 
-_MOST_SOURCE = 100_000  # bytes; no challenge is longer
+_MAX_SOURCE = 100_000  # bytes; no challenge is longer
 # characters: a page with more text than that has content besides a challenge
 _CHALLENGE_LENGTH = 1_000
 _PLEA_LENGTH = 300  # characters of a request to switch scripts on, in any language
@@ -109,7 +109,7 @@ _CHOICE = re.compile(
     r"acc?ept|accett|akzept|allow|agree|reject|declin|ablehn|refus|rechaz|rifiut",
     re.IGNORECASE,
 )
-_CHOICES = 60  # characters of the buttons, which are the last line
+_MAX_CHOICES = 60  # characters of the buttons, which are the last line
 # Where scripts put the page, if nothing is there yet: the main part, the root of an
 # application, a custom element.
 _EMPTY_MAIN = re.compile(
@@ -125,7 +125,7 @@ _EMPTY_LIST = re.compile(
     rb"<(ul|ol|dl|table|tbody)\b[^<>]{0,500}>(?:\s|<!--[^>]{0,200}-->){0,50}</\1>",
     re.IGNORECASE,
 )
-_UNSHOWN = frozenset({b"script", b"style", b"noscript", b"title", b"template"})
+_INVISIBLE = frozenset({b"script", b"style", b"noscript", b"title", b"template"})
 # Headings, controls and menus: a page that has nothing else has yet to get its text.
 _FRAME = frozenset(
     b"h1 h2 h3 h4 h5 h6 button label legend summary select nav header footer".split()
@@ -133,7 +133,7 @@ _FRAME = frozenset(
 _WORD = re.compile(r"\b[^\W_]{4,}\b")
 _FIRST = 5  # words of a text that are looked for in the page
 # characters of Markdown, targets of links included: a longer page says something
-_MOST_TEXT = 100_000
+_MAX_TEXT = 100_000
 _MAX_AROUND = 600  # characters around an empty main part: navigation, a banner
 _BEGINNING = 3_000  # characters in which most pages say more than that
 # characters of links or names of pictures, or beside an empty list, which are all that
@@ -197,20 +197,20 @@ def find_challenge(response: Response, text: str | None = None) -> str | None:
     A banner or a script of such a vendor in a page with content is not one; *text* is
     that of the page, if it was parsed. A header may say that it is one nevertheless.
     """
-    for header, value, name in _HEADERS:
-        if value in (found := response.headers.get(header, "").lower()) and found:
+    for header, mark, name in _HEADERS:
+        value = response.headers.get(header, "").lower()
+        if value and mark in value:
             return name
     if text is not None and len(text) >= _CHALLENGE_LENGTH:
         return None
-    source = response.content[:_MOST_SOURCE].lower()
+    source = response.content[:_MAX_SOURCE].lower()
     for name, marks in _BY_SOURCE:
         if marks.search(source):
             return name
-    return (
-        "a CAPTCHA"
-        if text is not None and not text.strip() and _WIDGETS.search(source)
-        else None
-    )
+    is_empty = text is not None and not text.strip()
+    if is_empty and _WIDGETS.search(source):
+        return "a CAPTCHA"
+    return None
 
 
 def find_challenge_text(title: str, text: str) -> str | None:
@@ -219,9 +219,11 @@ def find_challenge_text(title: str, text: str) -> str | None:
     """
     if len(text) >= _CHALLENGE_LENGTH:
         return None
-    return next(
-        (name for name, marks in _BY_TEXT if marks.search(f"{title}\n{text}")), None
-    )
+    words = f"{title}\n{text}"
+    for name, marks in _BY_TEXT:
+        if marks.search(words):
+            return name
+    return None
 
 
 def asks_for_scripts(text: str) -> bool:
@@ -239,157 +241,191 @@ def needs_scripts(text: str, source: bytes, route: str = "") -> bool:
     *route* is the fragment of its URL if its scripts are to show what that names: then
     it is another page.
     """
-    if route and _SCRIPT.search(source[:_MOST_SOURCE]):
+    source = source[:_MAX_SOURCE]
+    if route and _SCRIPT.search(source):
         return True
     if _says_much(text):
         return False
-    said = _LINK.sub(r"\1", text).strip()
-    if not said:
+    words = _LINK.sub(r"\1", text).strip()
+    if not words:
         return True
-    source = source[:_MOST_SOURCE]
-    if len(said) > _MAX_AROUND or not _SCRIPT.search(source):
+    if len(words) > _MAX_AROUND or not _SCRIPT.search(source):
         return False
-    root = _EMPTY_ROOT.search(source)
-    outside = _FRAME | {b"a"} if root or len(said) <= _MAX_MENU else _FRAME
-    if not re.search(r"\w", _visible(source, outside)) and any(
-        one in said for one in _WORD.findall(_visible(source))
-    ):
+    if _is_frame(words, source):
         return True
-    if _EMPTY_MAIN.search(source) and _is_shown(said, source):
+    if _EMPTY_MAIN.search(source) and _is_visible(words, source):
         return True
-    if len(said) > _PLEA_LENGTH:
+    if len(words) > _PLEA_LENGTH:
         return False
-    labels = len(said) <= _MAX_LABELS and not _STATES.search(said)
-    menu = len(said) <= _MAX_MENU
-    last = said.splitlines()[-1]
-    return bool(
-        (
-            (root or labels or (menu and _EMPTY_LIST.search(source)))
-            and _is_shown(said, source)
-        )
-        or (
-            menu
-            and (
-                not re.search(r"\w", _LINK.sub("", text))
-                or _names_pictures(said, source)
-            )
-        )
-        or (_NAMED.search(said) and (_PLEA.search(said) or _NOSCRIPT.search(source)))
-        or (_CONSENT.match(said) and len(last) <= _CHOICES and _CHOICE.search(last))
-        or _WAITING.fullmatch(last.lstrip("#* ").strip())
-    )
+    if _is_around_nothing(words, source) and _is_visible(words, source):
+        return True
+    if len(words) <= _MAX_MENU and _is_menu(text, words, source):
+        return True
+    return _is_plea(words, source)
 
 
-def asks_for_login(text: str, source: bytes, url: str = "", asked: str = "") -> bool:
+def _is_frame(words: str, source: bytes) -> bool:
+    """Return whether the words are those of headings, controls and menus, and nothing
+    stands outside of these.
+    """
+    outside = _FRAME
+    if len(words) <= _MAX_MENU or _EMPTY_ROOT.search(source):
+        outside = _FRAME | {b"a"}
+    if re.search(r"\w", _find_visible(source, outside)):
+        return False
+    return any(word in words for word in _WORD.findall(_find_visible(source)))
+
+
+def _is_around_nothing(words: str, source: bytes) -> bool:
+    """Return whether the words stand around a part that scripts have yet to fill, or
+    are too few to be a text.
+    """
+    if _EMPTY_ROOT.search(source):
+        return True
+    if len(words) <= _MAX_LABELS and not _STATES.search(words):
+        return True
+    return len(words) <= _MAX_MENU and _EMPTY_LIST.search(source) is not None
+
+
+def _is_menu(text: str, words: str, source: bytes) -> bool:
+    """Return whether a text is only links, or the names of pictures."""
+    if not re.search(r"\w", _LINK.sub("", text)):
+        return True
+    return _names_pictures(words, source)
+
+
+def _is_plea(words: str, source: bytes) -> bool:
+    """Return whether a text asks to switch scripts on, to wait, or for consent."""
+    asks = _PLEA.search(words) or _NOSCRIPT.search(source)
+    if asks and _NAMED.search(words):
+        return True
+    last = words.splitlines()[-1]
+    has_choice = len(last) <= _MAX_CHOICES and _CHOICE.search(last)
+    if has_choice and _CONSENT.match(words):
+        return True
+    return _WAITING.fullmatch(last.lstrip("#* ").strip()) is not None
+
+
+def asks_for_login(
+    text: str, source: bytes, url: str = "", start_url: str = ""
+) -> bool:
     """Return whether a page asks for a login and says little else, or is where another
-    site sends those without one. Its *text* is Markdown, and it was *asked* for by that
-    URL, before redirects.
+    site sends those without one.
+
+    Its *text* is Markdown; *start_url* is its URL before redirects.
     """
     if _says_much(text):
         return False
-    is_elsewhere = (
-        bool(url and asked)
-        and find_origin(url) != find_origin(asked)
-        and _LOGIN.match(url) is not None
-    )
-    if not (is_elsewhere or _PASSWORD.search(source[:_MOST_SOURCE])):
+    is_elsewhere = _is_login_elsewhere(url, start_url)
+    if not is_elsewhere and not _PASSWORD.search(source[:_MAX_SOURCE]):
         return False
-    return len(_LINK.sub(r"\1", text)) <= (
-        _MAX_AROUND if is_elsewhere else _PLEA_LENGTH
-    )
+    limit = _MAX_AROUND if is_elsewhere else _PLEA_LENGTH
+    return len(_LINK.sub(r"\1", text)) <= limit
+
+
+def _is_login_elsewhere(url: str, start_url: str) -> bool:
+    if not url or not start_url:
+        return False
+    if find_origin(url) == find_origin(start_url):
+        return False
+    return _LOGIN.match(url) is not None
 
 
 def _says_much(text: str) -> bool:
-    """Return True only if *text* is longer than `_MOST_TEXT`, or than `_MAX_AROUND`
+    """Return True only if *text* is longer than `_MAX_TEXT`, or than `_MAX_AROUND`
     without the targets of its links.
 
     For most texts the beginning is enough to tell, so neither the rest nor the source
     of the page is searched.
     """
-    if len(text) > _MOST_TEXT:
+    if len(text) > _MAX_TEXT:
         return True
     beginning = text[:_BEGINNING]
     # in no link: neither a label nor a target has these
     end = max(beginning.rfind(" ["), beginning.rfind("\n["))
-    if end < 0 and "[" in beginning:
+    if end >= 0:
+        beginning = beginning[:end]
+    elif "[" in beginning:
         return False
-    return (
-        len(_LINK.sub(r"\1", beginning[: end if end >= 0 else None]).strip())
-        > _MAX_AROUND
-    )
+    return len(_LINK.sub(r"\1", beginning).strip()) > _MAX_AROUND
 
 
-def _names_pictures(said: str, source: bytes) -> bool:
+def _names_pictures(words: str, source: bytes) -> bool:
     """Return whether a text is only the names of pictures, such as the logo that a page
     shows while it loads.
     """
-    names = b" ".join(map(b"".join, _PICTURE_NAME.findall(source))).decode(
-        "utf-8", "replace"
-    )
-    words = set(said.split())
-    return words <= set(unescape(names).split()) and words.isdisjoint(
-        _visible(source).split()
-    )
+    names = b" ".join(map(b"".join, _PICTURE_NAME.findall(source)))
+    parts = set(words.split())
+    if not parts <= set(unescape(names.decode("utf-8", "replace")).split()):
+        return False
+    return parts.isdisjoint(_find_visible(source).split())
 
 
-def _is_shown(said: str, source: bytes) -> bool:
+def _is_visible(words: str, source: bytes) -> bool:
     """Return whether a text stands in the page, and not only in its data or in
     ``<noscript>``.
     """
-    words = _WORD.findall(said)[:_FIRST]
+    first_words = _WORD.findall(words)[:_FIRST]
     # as elements in a line follow one another
-    visible = "".join(_visible(source).split())
-    return bool(words) and all(word in visible for word in words)
+    visible = "".join(_find_visible(source).split())
+    return bool(first_words) and all(word in visible for word in first_words)
 
 
-def _visible(source: bytes, outside: AbstractSet[bytes] = frozenset()) -> str:
+def _find_visible(source: bytes, outside: AbstractSet[bytes] = frozenset()) -> str:
     """Return the text that stands in the page, *outside* of some elements."""
-    unseen = _UNSHOWN | outside
-    shown, inside = [], b""
+    invisible = _INVISIBLE | outside
+    texts: list[bytes] = []
+    end = b""  # of the invisible element that this is in: /script
     for piece in source.split(b"<"):
-        if inside:
-            inside = b"" if piece[: len(inside)].lower() == inside else inside
+        if end:
+            if piece[: len(end)].lower() == end:
+                end = b""
             continue
-        tag, _, text = piece.partition(b">")
-        name = tag.split(maxsplit=1)[0].lower() if tag.strip() else b""
-        if name in unseen:
-            inside = b"/" + name
+        tag, *texts_after = piece.split(b">", maxsplit=1)
+        name = b""
+        if tag.strip():
+            name = tag.split(maxsplit=1)[0].lower()
+        if name in invisible:
+            end = b"/" + name
         else:
-            shown.append(text)
-    return b" ".join(shown).decode("utf-8", "replace")
+            texts += texts_after
+    return b" ".join(texts).decode("utf-8", "replace")
 
 
 def find_stub(title: str, text: str) -> str | None:
     """Return why Markdown that a site offers does not say what its page says, such as
     ``asks to sign in``, or None.
     """
-    said = text.strip()
-    if not said:
+    words = text.strip()
+    if not words:
         return "is empty"
-    if len(said) <= _MAX_LENGTH:
-        if find_challenge_text(title, said):
-            return "is a challenge against robots"
-        if asks_for_scripts(said):
-            return "asks for scripts"
-        if _SIGN_IN.search(said):
-            return "asks to sign in"
-        first = said.partition("\n")[0].lstrip("#* ")
-        if (
-            _FAILED.match(first)
-            or _FAILED.match(title)
-            or (said[0] == "{" and said[-1] == "}")
-        ):
-            return "reports an error"
-    prose = _LINK_TARGET.sub("", _HEADING.sub("", said[: 10 * _MAX_LENGTH]))
-    return (
-        "says next to nothing"
-        if len("".join(prose.split()).encode()) < _MIN_SIZE
-        else None
-    )
+    if len(words) <= _MAX_LENGTH:
+        problem = _find_wall(title, words)
+        if problem:
+            return problem
+    prose = _LINK_TARGET.sub("", _HEADING.sub("", words[: 10 * _MAX_LENGTH]))
+    if len("".join(prose.split()).encode()) < _MIN_SIZE:
+        return "says next to nothing"
+    return None
+
+
+def _find_wall(title: str, words: str) -> str | None:
+    """Return what a short text says instead of its page; None if it may be that."""
+    if find_challenge_text(title, words):
+        return "is a challenge against robots"
+    if asks_for_scripts(words):
+        return "asks for scripts"
+    if _SIGN_IN.search(words):
+        return "asks to sign in"
+    first_line = words.partition("\n")[0].lstrip("#* ")
+    is_json = words[0] == "{" and words[-1] == "}"
+    if is_json or _FAILED.match(first_line) or _FAILED.match(title):
+        return "reports an error"
+    return None
 
 
 def says_the_same(text: str, other: str) -> bool:
     """Return whether *text* has at least half of the words of *other*, in any order."""
     words = {term.form for term in split_terms(other)}
-    found = words & {term.form for term in split_terms(text)}
-    return 2 * len(found) >= len(words)
+    shared = words & {term.form for term in split_terms(text)}
+    return 2 * len(shared) >= len(words)

@@ -1,8 +1,10 @@
 """Collect the pages of results that a query needs: services return a few at a time."""
 
 from __future__ import annotations
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from itertools import chain
 from typing import Any, TypeAlias, TypeVar
 
 from .._text.urls import find_page
@@ -28,6 +30,14 @@ def page_by_page(
     """Make the method ``search`` of one that fetches a single page of results, for
     `check_options` and `collect_pages`.
 
+    ::
+
+        @kit.page_by_page
+        def search(self, query, number, size):
+            response = yield kit.get_json(self, "search", {"q": query.text, ...})
+            ...
+            return page, has_next
+
     Args:
         fetch: Takes the query, the number of a page, from 0, and how many results it
             has; a flow that returns the response, and whether there is another page.
@@ -39,7 +49,8 @@ def page_by_page(
             yield from collect_pages(query, provider, partial(fetch, provider, query))
         )
 
-    search.__doc__, search.__qualname__ = fetch.__doc__, fetch.__qualname__
+    search.__doc__ = fetch.__doc__
+    search.__qualname__ = fetch.__qualname__
     return search
 
 
@@ -73,27 +84,37 @@ def collect_pages(
         UnsupportedOption: The page that the query names is beyond the results that the
             service has for one query.
     """
-    known: Limits = getattr(provider, "limits", Limits()) if limits is None else limits
-    most, largest = known.get("results"), known.get("results_per_request", query.limit)
-    size = largest if fixed else min(query.limit, largest)
+    own_limits: Limits = getattr(provider, "limits", Limits())
+    limits = own_limits if limits is None else limits
+    size = limits.get("results_per_request", query.limit)
+    if not fixed:
+        size = min(query.limit, size)
+    max_results = limits.get("results", math.inf)
     start = (query.page - 1) * query.limit
-    message = f"{provider.name} returns at most {most} results of a query"
-    if most is not None and start >= most:
+    end = min(start + query.limit, max_results)
+    message = f"{provider.name} returns at most {max_results} results of a query"
+    if start >= max_results:
         raise UnsupportedOption(message, options=["page"], provider=provider.name)
-    end = start + query.limit if most is None else min(start + query.limit, most)
     first, skip = divmod(start, size)
+    count = int(end - start)
+    is_enough = skip + count <= size  # one page can have all
 
-    def one(number: int) -> Flow[tuple[SearchResponse, int | None]]:
-        response, more = yield from fetch(number, size)
-        has_next = more and (most is None or (number + 1) * size < most)
-        if skip + end - start <= size and len(response.results) < size and not is_short:
+    def fetch_numbered(number: int) -> Flow[tuple[SearchResponse, int | None]]:
+        response, has_next = yield from fetch(number, size)
+        is_full = len(response.results) >= size or is_short
+        if is_enough and not is_full:
             has_next = False
-        return response, number + 1 if has_next else None
+        if (number + 1) * size >= max_results:
+            has_next = False
+        following = number + 1 if has_next else None
+        return response, following
 
-    found = yield from follow_pages(
-        query, provider, one, first, skip=skip, count=end - start
+    response = yield from follow_pages(
+        query, provider, fetch_numbered, first, skip=skip, count=count
     )
-    return found.with_notes(message) if end < start + query.limit else found
+    if count < query.limit:
+        return response.with_notes(message)
+    return response
 
 
 def follow_pages(
@@ -106,7 +127,7 @@ def follow_pages(
     skip: int = 0,
     count: int | None = None,
 ) -> Flow[SearchResponse]:
-    """Fetch page after page until enough results inside the domain filter are found,
+    """Fetch page after page until enough results inside the domain filter are there,
     and make one response of them.
 
     It ends before that with the last page, with a page that has nothing new, after
@@ -131,39 +152,54 @@ def follow_pages(
             *skip*.
         UnsupportedOption: There was none in *max_pages* pages.
     """
-    count = query.limit if count is None else count
-    found: dict[str, SearchResult] = {}
+    if count is None:
+        count = query.limit
+    results: dict[str, SearchResult] = {}  # by the canonical form of their URLs
+    inside = 0  # how many of them are inside the domain filter
     pages: list[SearchResponse] = []
     notes: list[str] = []
-    inside, cursor = 0, first
+    cursor = first
     while True:
         try:
-            response, following = yield from fetch(cursor)
+            response, cursor = yield from fetch(cursor)
         except ServiceError as error:
             if inside <= skip:
                 raise
             notes.append(f"{provider.name} failed on a later page ({error.code})")
             break
         pages.append(response)
-        cursor, before = following, len(found)
-        for result in response.results:
-            if (page := find_page(result.url)) not in found:
-                found[page] = result
-                inside += in_domains(result.url, query)
-        if inside >= skip + count or cursor is None or len(found) == before:
+        additions = _find_additions(results, response)
+        results |= additions
+        inside += sum(in_domains(result.url, query) for result in additions.values())
+        is_enough = inside >= skip + count or cursor is None
+        if is_enough or not additions:
             break
         if len(pages) == max_pages:
             if skip and inside <= skip:
-                message = (
-                    f"{provider.name} reads at most {max_pages} pages of results, and "
-                    f"this one is beyond them"
-                )
-                raise UnsupportedOption(
-                    message, options=["page"], provider=provider.name
-                )
+                raise _make_beyond_error(provider, max_pages)
             notes.append(f"{provider.name}: stopped after {max_pages} pages of results")
             break
-    return _merge(pages, take_window(found.values(), query, skip, count), notes)
+    return _merge(pages, take_window(results.values(), query, skip, count), notes)
+
+
+def _find_additions(
+    results: Mapping[str, SearchResult], response: SearchResponse
+) -> dict[str, SearchResult]:
+    """Return the results of a page that are on none before it, once each."""
+    additions: dict[str, SearchResult] = {}
+    for result in response.results:
+        page = find_page(result.url)
+        if page not in results:
+            additions.setdefault(page, result)
+    return additions
+
+
+def _make_beyond_error(provider: Provider, max_pages: int) -> UnsupportedOption:
+    message = (
+        f"{provider.name} reads at most {max_pages} pages of results, and this one is "
+        f"beyond them"
+    )
+    return UnsupportedOption(message, options=["page"], provider=provider.name)
 
 
 def take_window(
@@ -172,14 +208,15 @@ def take_window(
     """Return *count* results inside the filter after the first *skip*, and those
     outside, which are counted later.
     """
-    kept, inside = [], 0
+    window = []
+    inside = 0
     for result in results:
         if in_domains(result.url, query):
             inside += 1
             if not skip < inside <= skip + count:
                 continue
-        kept.append(result)
-    return tuple(kept)
+        window.append(result)
+    return tuple(window)
 
 
 def _merge(
@@ -188,27 +225,28 @@ def _merge(
     """Return the first page with *results*, and with what all pages add, cost and
     say.
     """
-    usage: dict[str, float] = {}
-    for page in pages:
-        for unit, amount in page.usage.items():
-            usage[unit] = (
-                amount if unit.endswith("remaining") else usage.get(unit, 0) + amount
-            )
+    images = chain.from_iterable(page.images for page in pages)
+    suggestions = chain.from_iterable(page.suggestions for page in pages)
+    page_notes = chain.from_iterable(page.notes for page in pages)
     costs = [page.cost for page in pages if page.cost is not None]
     partial = bool(notes) or any(page._is_partial for page in pages)  # noqa: SLF001 - private to users, not to us
     update = {
         "results": results,
         "answer": next((page.answer for page in pages if page.answer), None),
-        "images": tuple(
-            dict.fromkeys(image for page in pages for image in page.images)
-        ),
-        "suggestions": tuple(
-            dict.fromkeys(one for page in pages for one in page.suggestions)
-        ),
-        "notes": tuple(
-            dict.fromkeys([*(note for page in pages for note in page.notes), *notes])
-        ),
+        "images": tuple(dict.fromkeys(images)),
+        "suggestions": tuple(dict.fromkeys(suggestions)),
+        "notes": tuple(dict.fromkeys([*page_notes, *notes])),
         "cost": sum(costs) if costs else None,
-        "usage": usage,
+        "usage": _add_usage(pages),
     }
     return pages[0].model_copy(update=update).with_notes(partial=partial)
+
+
+def _add_usage(pages: list[SearchResponse]) -> dict[str, float]:
+    """Add up what pages consumed; of what remains, the last one says how much."""
+    usage: dict[str, float] = {}
+    for page in pages:
+        for unit, amount in page.usage.items():
+            before = 0 if unit.endswith("remaining") else usage.get(unit, 0)
+            usage[unit] = before + amount
+    return usage

@@ -151,9 +151,12 @@ class Site(NamedTuple):
         """The path that all of a site in the scope ``path`` has: that of its start,
         without the name of a file.
         """
-        folder, _, name = urlsplit(self.url).path.rpartition("/")
-        is_file = name.rpartition(".")[2].isidentifier() and "." in name
-        return (folder if is_file else f"{folder}/{name}").rstrip("/") + "/"
+        path = urlsplit(self.url).path
+        name = path.rpartition("/")[2]
+        ending = name.rpartition(".")[2]
+        if "." in name and ending.isidentifier():
+            path = path.removesuffix(name)
+        return path.rstrip("/") + "/"
 
 
 class SearchProvider(Protocol):

@@ -28,13 +28,17 @@ _STATUSES: Mapping[type[errors.ServiceError], tuple[int, ...]] = {
     errors.Blocked: (403, 418, 429, 999),  # 999 is LinkedIn's
     errors.TimedOut: (408, 504, 522, 524),
 }
-_KINDS = {status: kind for kind, statuses in _STATUSES.items() for status in statuses}
+_KINDS: dict[int, type[errors.ServiceError]] = {}
+for _kind, _statuses in _STATUSES.items():
+    _KINDS |= dict.fromkeys(_statuses, _kind)
 _HINTS = {
-    **dict.fromkeys((401, 407), "it needs a login"),
+    401: "it needs a login",
     402: "it needs payment",
     403: "its site refuses programs, or everybody",
-    **dict.fromkeys((418, 999), "its site refuses programs"),
+    407: "it needs a login",
+    418: "its site refuses programs",
     451: "it is withheld for legal reasons",
+    999: "its site refuses programs",
 }
 _CAUSES: Mapping[type[errors.ServiceError], str] = {
     errors.PageNotFound: "the page does not exist",
@@ -65,40 +69,46 @@ def page_error(
             does. By default `Unavailable`.
         detail: The service's own message; ignored if it is not a string.
     """
-    number = as_number(status) or 0
-    status = int(number) if 400 <= number < 1000 else None
-    kind = kind or (_KINDS.get(status) if status else None) or errors.Unavailable
-    cause = (
-        f"the page answered {status}"
-        if status
-        else _CAUSES.get(kind, "it could not read the page")
-    )
-    cause += f": {_HINTS[status]}" if status in _HINTS else ""
-    words = redact(detail, reader) if isinstance(detail, str) else None
+    status = _as_failure(status)
+    kind = kind or _KINDS.get(status or 0, errors.Unavailable)
+    cause = _CAUSES.get(kind, "it could not read the page")
+    if status is not None:
+        cause = f"the page answered {status}"
+    if status in _HINTS:
+        cause += f": {_HINTS[status]}"
     error = kind(
         f"{reader.name} read failed: {cause}",
         provider=reader.name,
         status=status,
-        detail=words,
+        detail=redact(detail, reader) if isinstance(detail, str) else None,
     )
-    error.temporary = kind is errors.TimedOut or (
-        kind is errors.Unavailable and (status or 0) >= 500
-    )
+    is_server_error = kind is errors.Unavailable and (status or 0) >= 500
+    error.temporary = kind is errors.TimedOut or is_server_error
     error.concerns_page = True
     return error
 
 
+def _as_failure(status: Any) -> int | None:
+    """Return the status of a page if it is one of a failure."""
+    number = as_number(status)
+    if number is None or not 400 <= number < 1000:
+        return None
+    return int(number)
+
+
 def as_links(value: Any) -> tuple[str, ...]:
     """Return the absolute http(s) URLs in *value* if it is a list, else none."""
-    return (
-        tuple(one for one in value if isinstance(one, str) and is_web_url(one))
-        if isinstance(value, list)
-        else ()
-    )
+    if not isinstance(value, list):
+        return ()
+    texts = [item for item in value if isinstance(item, str)]
+    return tuple(filter(is_web_url, texts))
 
 
 def check_response(
-    response: Response, reader: PageReader, text: str | None = None, asked: str = ""
+    response: Response,
+    reader: PageReader,
+    text: str | None = None,
+    start_url: str = "",
 ) -> None:
     """Check that a site answered with its page, for readers that open pages themselves.
 
@@ -107,7 +117,7 @@ def check_response(
         reader: The reader.
         text: The text of the page, once it was parsed: many challenges and requests for
             a login come with a success.
-        asked: The URL that was asked for, before redirects.
+        start_url: The URL of the page, before redirects.
 
     Raises:
         Blocked: It is a challenge against robots, or the site refuses programs.
@@ -115,30 +125,23 @@ def check_response(
         PageNotFound: The page does not exist.
         ServiceError: Whatever else its status means, as `error_for` has it.
     """
-    failed = response.status not in _SUCCESSES
-    if not failed and text is None:
+    is_failure = response.status not in _SUCCESSES
+    if text is None and not is_failure:
         return
-    if who := find_challenge(response, text):
+    vendor = find_challenge(response, text)
+    if vendor:
         raise error_for(
             response,
             reader,
             verb="read",
             kind=errors.Blocked,
-            hint=f"a challenge against robots by {who}",
+            hint=f"a challenge against robots by {vendor}",
         )
-    if failed:
-        kind = _KINDS.get(response.status)
-        # the same as from a service
-        if response.status == 429 or kind is errors.TimedOut:
-            kind = None
-        raise error_for(
-            response,
-            reader,
-            verb="read",
-            kind=kind,
-            hint=_HINTS.get(response.status, ""),
-        )
-    if text is not None and asks_for_login(text, response.content, response.url, asked):
+    if is_failure:
+        raise _make_failure(response, reader)
+    if text is not None and asks_for_login(
+        text, response.content, response.url, start_url
+    ):
         raise error_for(
             response,
             reader,
@@ -148,6 +151,15 @@ def check_response(
         )
 
 
+def _make_failure(response: Response, reader: PageReader) -> errors.ServiceError:
+    """Make the error for the status of a page that we opened."""
+    kind = _KINDS.get(response.status)
+    if response.status == 429 or kind is errors.TimedOut:
+        kind = None  # the same as from a service
+    hint = _HINTS.get(response.status, "")
+    return error_for(response, reader, verb="read", kind=kind, hint=hint)
+
+
 def check_text(reader: PageReader, title: str, text: str) -> None:
     """Check that what a service returned as a page is one.
 
@@ -155,8 +167,9 @@ def check_text(reader: PageReader, title: str, text: str) -> None:
         Blocked: It is a challenge against robots.
         UnsupportedContent: It is empty.
     """
-    if who := find_challenge_text(title, text):
-        message = f"{reader.name} read failed: a challenge against robots by {who}"
+    vendor = find_challenge_text(title, text)
+    if vendor:
+        message = f"{reader.name} read failed: a challenge against robots by {vendor}"
         raise errors.Blocked(message, provider=reader.name)
     if not text.strip():
         raise errors.UnsupportedContent(
@@ -173,16 +186,17 @@ def find_records(
     *records* is the decoded list; its URLs are at *key*. If one URL was sent, the first
     record belongs to it.
     """
-    found: dict[str, dict[str, Any]] = {}
+    by_url: dict[str, dict[str, Any]] = {}
     items = as_objects(records)
     for item in items:
-        if isinstance(url := item.get(key), str):
-            found.setdefault(identify(url), item)
-            found.setdefault(find_page(url), item)
-    known = [found.get(identify(url)) or found.get(find_page(url)) for url in urls]
+        url = item.get(key)
+        if isinstance(url, str):
+            by_url.setdefault(identify(url), item)
+            by_url.setdefault(find_page(url), item)
+    matches = [by_url.get(identify(url)) or by_url.get(find_page(url)) for url in urls]
     if len(urls) == 1:
-        return [known[0] or next(iter(items), None)]
-    return known
+        return [matches[0] or next(iter(items), None)]
+    return matches
 
 
 def read_alone(reader: BatchReader, url: str, /) -> Flow[Page]:
@@ -303,22 +317,26 @@ def parse_response(
     **options: Any,
 ) -> Page:
     """Parse a page of any type that its site sent, for readers that open pages
-    themselves; it takes time.
+    themselves; it takes time. It is parsed where the call says.
 
-    *max_bytes* is how many bytes the response could have: one that was cut is a
-    `TooLarge` if its format cannot be read then. *options* are those of
-    `websearch_core.reading.read_page`. It is parsed where the call says.
+    Args:
+        reader: The reader.
+        response: The site's response.
+        url: The URL of the page.
+        final_url: Where redirects led to.
+        max_bytes: How many bytes the response could have.
+        options: Those of `websearch_core.reading.read_page`.
+
+    Raises:
+        TooLarge: The response was cut, and its format cannot be read then.
     """
     from ..reading import read_page  # searches do without
 
     cut = ""
-    if response.truncated:
-        is_at_limit = len(response.content) >= max_bytes
-        cut = (
-            f"larger than {max_bytes / 2**20:.4g} MiB"
-            if is_at_limit
-            else "not all of it arrived"
-        )
+    if response.truncated and len(response.content) >= max_bytes:
+        cut = f"larger than {max_bytes / 2**20:.4g} MiB"
+    elif response.truncated:
+        cut = "not all of it arrived"
     try:
         page = read_page(
             response.content,
@@ -361,4 +379,6 @@ def first_heading(markdown: str) -> str:
     title; empty if it has none.
     """
     heading = re.search(r"^#{1,6} ++(.+)$", markdown, re.MULTILINE)
-    return plain_text(heading[1].rstrip(" #"))[:_MAX_TITLE] if heading else ""
+    if heading is None:
+        return ""
+    return plain_text(heading[1].rstrip(" #"))[:_MAX_TITLE]

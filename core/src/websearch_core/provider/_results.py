@@ -43,13 +43,13 @@ def plain_text(text: Any, markup: Markup = "highlights") -> str:
     """
     if not isinstance(text, str):
         return ""
-    text = strip_markup(text) if markup == "html" else strip_highlights(text)
-    text = html.unescape(text) if markup == "entities" else text
-    return (
-        text
-        if is_printable_ascii(text)
-        else strip_invisible(text)[0].replace("\xa0", " ").strip()
-    )
+    plain: str = strip_markup(text) if markup == "html" else strip_highlights(text)
+    if markup == "entities":
+        plain = html.unescape(plain)
+    if not is_printable_ascii(plain):
+        visible, _ = strip_invisible(plain)
+        plain = visible.replace("\xa0", " ").strip()
+    return plain
 
 
 def parse_results(
@@ -98,54 +98,60 @@ def parse_results(
     if not isinstance(items, list):
         raise unexpected_format(provider)
     as_plain = partial(plain_text, markup=markup)
-    find_title, find_url, find_snippet, find_score = map(
-        _finder, (title, url, snippet, score)
-    )
-    find_published, find_author, find_content = map(
-        _finder, (published, author, content)
-    )
+    find_title = _make_finder(title)
+    find_url = _make_finder(url)
+    find_snippet = _make_finder(snippet)
+    find_score = _make_finder(score)
+    find_published = _make_finder(published)
+    find_author = _make_finder(author)
+    find_content = _make_finder(content)
     results: list[SearchResult] = []
     for item in items:
-        if not isinstance(item, dict):
+        address = _find_address(item, find_url)
+        if address is None:
             continue
-        address = take_first(find_url(item))
-        if not isinstance(address, str) or not is_web_url(
-            address := _absolute(address)
-        ):
-            continue
-        text, date = (
-            as_plain(take_first(find_snippet(item))),
-            take_first(find_published(item)),
-        )
+        name = as_plain(take_first(find_title(item)))
+        text = as_plain(take_first(find_snippet(item)))
+        if snippet_length is not None:
+            text = _cut(text, snippet_length)
+        date = take_first(find_published(item))
         day = parse_date(date)
-        words = find_words(date) if date and not day else ""
+        words = ""
+        if date and not day:
+            words = find_words(date)
+        if words:
+            day = count_back(words, now())  # the service answers now
+        number = len(results) + 1
         results.append(
             SearchResult(
-                title=" ".join(as_plain(take_first(find_title(item))).split())
-                or address,
+                title=" ".join(name.split()) or address,
                 url=address,
-                snippet=text if snippet_length is None else _cut(text, snippet_length),
+                snippet=text,
                 score=as_number(find_score(item)),
-                # the service answers now
-                published=count_back(words, now()) if words else day,
+                published=day,
                 published_text=words,
                 author=join_names(find_author(item), as_plain),
                 content=as_text(find_content(item)),
                 provider=provider,
-                rank=len(results) + 1,
-                citation_id=len(results) + 1,
+                rank=number,
+                citation_id=number,
                 raw=item,
             )
         )
-    if (
-        items
-        and not results
-        and not any(
-            isinstance(take_first(find_url(item)), str) for item in as_objects(items)
-        )
-    ):
-        raise unexpected_format(provider)
+    if items and not results:
+        urls = [take_first(find_url(item)) for item in as_objects(items)]
+        if not any(isinstance(one_url, str) for one_url in urls):
+            raise unexpected_format(provider)
     return tuple(results)
+
+
+def _find_address(
+    item: Any, find_url: Callable[[Mapping[str, Any]], Any]
+) -> str | None:
+    """Return the URL of an item if it is a usable one."""
+    if not isinstance(item, dict):
+        return None
+    return _as_web_url(take_first(find_url(item)))
 
 
 def take_results(
@@ -154,8 +160,14 @@ def take_results(
     """Return the list of results of *body*, and a note if there is none: that is an
     empty answer, but an unusual one.
 
-    *key* may be a path of keys, ``web.results``; *items* is what was found already.
-    Another type there, or words of an error instead, is a `BadResponse`.
+    Args:
+        body: The service's answer.
+        provider: The name of the provider.
+        key: The path of keys that leads to the list: ``web.results``.
+        items: What is there, if that was looked up before.
+
+    Raises:
+        BadResponse: There is something else, or an error in words.
     """
     if items is ...:
         items = body
@@ -209,9 +221,9 @@ def parse_search(
 
 def as_answer(value: Any) -> str | None:
     """Return a direct answer as text: one that has the shape of a schema as JSON."""
-    if isinstance(value, dict | list):
-        return json.dumps(value, ensure_ascii=False) if value else None
-    return as_text(value)
+    if not isinstance(value, dict | list):
+        return as_text(value)
+    return json.dumps(value, ensure_ascii=False) if value else None
 
 
 def join_names(value: Any, as_plain: Callable[[Any], str] = plain_text) -> str | None:
@@ -220,14 +232,12 @@ def join_names(value: Any, as_plain: Callable[[Any], str] = plain_text) -> str |
     """
     if value is None:
         return None
-    several = value if isinstance(value, list) else [value]
-    names = (
-        as_plain(one.get("name") if isinstance(one, dict) else one)
-        for one in several[:_MAX_AUTHORS]
-    )
-    return (
-        ", ".join(" ".join(name.split())[:_MAX_NAME] for name in names if name) or None
-    )
+    authors = value if isinstance(value, list) else [value]
+    names = []
+    for author in authors[:_MAX_AUTHORS]:
+        name = author.get("name") if isinstance(author, dict) else author
+        names.append(" ".join(as_plain(name).split())[:_MAX_NAME])
+    return ", ".join(filter(None, names)) or None
 
 
 def parse_images(
@@ -246,18 +256,25 @@ def parse_images(
         description: Where the description is.
         page_url: Where the URL of the page with the image is.
     """
-    find_url, find_description, find_page = map(_finder, (url, description, page_url))
+    find_url = _make_finder(url)
+    find_description = _make_finder(description)
+    find_page = _make_finder(page_url)
     images: dict[str, Image] = {}
-    for item in items if isinstance(items, list) else []:
-        record = {} if isinstance(item, str) else as_object(item)
-        address = item if isinstance(item, str) else find_url(record)
-        if isinstance(address, str) and is_web_url(address := _absolute(address)):
-            page = find_page(record)
-            page = page if isinstance(page, str) and is_web_url(page) else None
-            text = plain_text(find_description(record))
-            images.setdefault(
-                address, Image(url=address, description=text, page_url=page)
-            )
+    if not isinstance(items, list):
+        return ()
+    for item in items:
+        record = as_object(item)
+        value = item if isinstance(item, str) else find_url(record)
+        address = _as_web_url(value)
+        if address is None or address in images:
+            continue
+        page = find_page(record)
+        is_page = isinstance(page, str) and is_web_url(page)
+        images[address] = Image(
+            url=address,
+            description=plain_text(find_description(record)),
+            page_url=page if is_page else None,
+        )
     return tuple(images.values())
 
 
@@ -272,35 +289,47 @@ def take_first(value: Any) -> Any:
     """Return the first of several values in a list: services repeat what a page says
     twice.
     """
-    return value[0] if isinstance(value, list) and value else value
+    if isinstance(value, list) and value:
+        return value[0]
+    return value
 
 
-def _absolute(address: str) -> str:
-    """Return a URL without blanks or escapes of HTML; ``//host/path`` is one of the
-    service's own scheme, HTTPS.
+def _as_web_url(address: Any) -> str | None:
+    """Return a URL without blanks or escapes of HTML, if it is one of the web;
+    ``//host/path`` is one of the service's own scheme, HTTPS.
     """
+    if not isinstance(address, str):
+        return None
     address = address.strip().replace("&amp;", "&").replace(" ", "%20")
-    return f"https:{address}" if address.startswith("//") else address
+    if address.startswith("//"):
+        address = f"https:{address}"
+    return address if is_web_url(address) else None
 
 
 def _cut(text: str, length: int) -> str:
     """Return one line of *text*, cut between words after *length* characters."""
     line = " ".join(text.split())
-    return (
-        line
-        if len(line) <= length
-        else f"{line[:length].rpartition(' ')[0] or line[:length]} …"
-    )
+    if len(line) <= length:
+        return line
+    beginning = line[:length]
+    return f"{beginning.rpartition(' ')[0] or beginning} …"
 
 
-def _finder(getter: Getter) -> Callable[[Mapping[str, Any]], Any]:
+def _make_finder(getter: Getter) -> Callable[[Mapping[str, Any]], Any]:
+    """Return the function that a getter stands for."""
     if isinstance(getter, str):
-        return (
-            partial(follow, getter.split("."))
-            if "." in getter
-            else methodcaller("get", getter)
-        )
+        if "." in getter:
+            return partial(follow, getter.split("."))
+        return methodcaller("get", getter)
     if not isinstance(getter, tuple):
         return getter
-    finders = [_finder(one) for one in getter]
-    return lambda item: next(filter(None, (find(item) for find in finders)), None)
+    finders = list(map(_make_finder, getter))
+
+    def find_first(item: Mapping[str, Any]) -> Any:
+        for find in finders:
+            value = find(item)
+            if value:
+                return value
+        return None
+
+    return find_first

@@ -18,7 +18,7 @@ from ._ports import PageReader
 from ._reading import check_response, parse_response
 
 MAX_BYTES = 2 * 2**20  # of a transcript: three hours of captions are 300 kB
-_MOST = 3  # transcripts of a page, each of which is a request
+_MAX_TRANSCRIPTS = 3  # of a page: each is a request
 # UTF-16 has the last, and cannot be searched
 _MARKS = b"<track", b"transcript", b"text/vtt", b"x-subrip", b"\x00"
 _FEEDS = frozenset({"application/rss+xml", "application/atom+xml"})
@@ -35,35 +35,43 @@ def add_transcripts(
     *fetch* requests a URL, and returns the response and where redirects led to. A
     transcript that cannot be read, or not in half of the time left, is a note.
     """
-    is_feed = page.media_type in _FEEDS
-    if current_call().wanted.transcripts != "keep" or not (
-        is_feed or page.media_type in HTML
-    ):
+    if current_call().wanted.transcripts != "keep":
         return page
-    if not any(mark in response.content for mark in _MARKS):
+    is_feed = page.media_type in _FEEDS
+    may_name_some = is_feed or page.media_type in HTML
+    if not may_name_some or not any(mark in response.content for mark in _MARKS):
         return page
     from ..reading import find_transcripts
 
-    kind = response.headers.get("content-type")
-    found = yield Call(
-        find_transcripts, response.content, page.final_url, kind, is_feed=is_feed
+    links = yield Call(
+        find_transcripts,
+        response.content,
+        page.final_url,
+        response.headers.get("content-type"),
+        is_feed=is_feed,
     )
-    parts, notes = [page.content], list[str]()
-    for one in found[:_MOST]:
-        host = urlsplit(one.url).hostname
+    parts = [page.content]
+    notes: list[str] = []
+    for link in links[:_MAX_TRANSCRIPTS]:
+        host = urlsplit(link.url).hostname
         try:
             with time_limit(time_left() / 2):
-                answer, here = yield from fetch(one.url)
-                text: str = yield Call(_parse, reader, answer, here, one.media_type)
+                answer, final_url = yield from fetch(link.url)
+                text: str = yield Call(
+                    _parse, reader, answer, final_url, link.media_type
+                )
         except (ServiceError, UnsafeURL, DisallowedByRobots) as error:
             notes.append(f"a transcript at {host} could not be read: {error.code}")
-        else:
-            parts.append(
-                f"## Transcript{f': {escape_text(one.name)}' if one.name else ''}\n\n{text}"
-            )
-            notes.append(f"a transcript from {host} is below its text")
-    if len(found) > _MOST:
-        notes.append(f"of {len(found)} transcripts, the first {_MOST} were asked for")
+            continue
+        heading = "## Transcript"
+        if link.name:
+            heading += f": {escape_text(link.name)}"
+        parts += [heading, text]
+        notes.append(f"a transcript from {host} is below its text")
+    if len(links) > _MAX_TRANSCRIPTS:
+        notes.append(
+            f"of {len(links)} transcripts, the first {_MAX_TRANSCRIPTS} were asked for"
+        )
     content = "\n\n".join(parts)
     update = {
         "content": content,
@@ -73,29 +81,32 @@ def add_transcripts(
     return page.model_copy(update=update).with_notes(*dict.fromkeys(notes))
 
 
-def _parse(reader: PageReader, response: Response, here: str, kind: str) -> str:
+def _parse(reader: PageReader, response: Response, final_url: str, kind: str) -> str:
     """Return the text of a transcript, whose page says what *kind* it is: many servers
     do not know.
     """
     check_response(response, reader)
-    stated = response.headers.get("content-type", "")
-    if kind not in HTML and parse_media_type(stated) not in HTML:
-        response = replace(
-            response,
-            headers={
-                **response.headers,
-                "content-type": f"{kind};{stated.partition(';')[2]}",
-            },
-        )
-    page = parse_response(reader, response, here, here, MAX_BYTES, links="text")
-    if page.media_type in HTML:
-        check_response(response, reader, page.content, here)
-    right = page.media_type in (HTML if kind in HTML else {kind, "text/vtt", *MARKDOWN})
-    has_no_cues = page.media_type == kind != "text/plain" and page.content.startswith(
-        "```"
+    stated_type = response.headers.get("content-type", "")
+    if kind not in HTML and parse_media_type(stated_type) not in HTML:
+        parameters = stated_type.partition(";")[2]
+        headers = {**response.headers, "content-type": f"{kind};{parameters}"}
+        response = replace(response, headers=headers)
+    page = parse_response(
+        reader, response, final_url, final_url, MAX_BYTES, links="text"
     )
-    if not right or has_no_cues or not page.content.strip():
+    if page.media_type in HTML:
+        check_response(response, reader, page.content, final_url)
+    if not _is_transcript(page, kind):
         raise UnsupportedContent(
             f"{reader.name} read failed: this is not a transcript", provider=reader.name
         )
     return page.content
+
+
+def _is_transcript(page: Page, kind: str) -> bool:
+    types = HTML if kind in HTML else {kind, "text/vtt", *MARKDOWN}
+    if page.media_type not in types or not page.content.strip():
+        return False
+    if page.media_type != kind or kind == "text/plain":
+        return True
+    return not page.content.startswith("```")  # a format without cues stays as it is

@@ -10,7 +10,14 @@ from ..errors import UnsupportedOption
 from ..flow import Flow
 from ..models import SearchQuery, SearchResponse, SearchResult
 from ._codes import GOOGLE_LANGUAGES, GOOGLE_RESULT_LANGUAGES
-from ._http import as_object, as_objects, as_text, check_options, drop_none, parse_usage
+from ._http import (
+    as_object,
+    as_objects,
+    as_text,
+    check_options,
+    find_value,
+    parse_usage,
+)
 from ._languages import find_country, find_language
 from ._paging import collect_pages
 from ._ports import Provider
@@ -27,18 +34,17 @@ def google_filters(query: SearchQuery, provider: Provider) -> dict[str, str]:
     """Return country, language and safe search of *query* as Google's ``gl``, ``hl``
     and ``lr``, and ``safe``.
     """
-    country, language = find_country(query, provider), find_language(query, provider)
-    filters = {
-        "gl": country.lower() if country else None,
-        "hl": language,
-        "lr": f"lang_{language}" if language else None,
-        "safe": None
-        if query.safe_search is None
-        else "off"
-        if query.safe_search == "off"
-        else "active",
-    }
-    return drop_none(filters)
+    country = find_country(query, provider)
+    language = find_language(query, provider)
+    filters = {}
+    if country:
+        filters["gl"] = country.lower()
+    if language:
+        filters["hl"] = language
+        filters["lr"] = f"lang_{language}"
+    if query.safe_search:
+        filters["safe"] = "off" if query.safe_search == "off" else "active"
+    return filters
 
 
 def google_period(query: SearchQuery) -> list[str] | None:
@@ -72,27 +78,16 @@ def google_answer(body: dict[str, Any]) -> str | None:
     overview written by a model.
     """
     box = as_object(body.get("answer_box") or body.get("answerBox"))
-    if found := next(
-        filter(
-            None,
-            (plain_text(box.get(name)) for name in ("answer", "snippet", "result")),
-        ),
-        None,
-    ):
-        return found
-    blocks = as_objects(as_object(body.get("ai_overview")).get("text_blocks"))
-    return (
-        " ".join(
-            filter(
-                None,
-                (
-                    as_text(one.get("snippet")) or as_text(one.get("answer"))
-                    for one in blocks
-                ),
-            )
-        )
-        or None
-    )
+    for name in ("answer", "snippet", "result"):
+        answer = plain_text(box.get(name))
+        if answer:
+            return answer
+    blocks = as_objects(find_value(body, "ai_overview.text_blocks"))
+    texts = [
+        as_text(block.get("snippet")) or as_text(block.get("answer"))
+        for block in blocks
+    ]
+    return " ".join(filter(None, texts)) or None
 
 
 def google_authors(item: Mapping[str, Any]) -> Any:
@@ -102,11 +97,13 @@ def google_authors(item: Mapping[str, Any]) -> Any:
     The line is ``A Vaswani, N Shazeer - Advances in …, 2017 - publisher``.
     """
     info = as_object(item.get("publication_info"))
+    authors = info.get("authors") or item.get("authors")
+    if authors:
+        return authors
     line = info.get("summary") or item.get("publication") or item.get("publicationInfo")
-    named = (
-        line.partition(" - ")[0] if isinstance(line, str) and " - " in line else None
-    )
-    return info.get("authors") or item.get("authors") or named
+    if not isinstance(line, str) or " - " not in line:
+        return None
+    return line.partition(" - ")[0]
 
 
 def find_google(_: Provider, _result: SearchResult, /) -> tuple[str, ...]:
@@ -121,7 +118,7 @@ def search_google(
     provider: Provider,
     ask: Callable[[SearchQuery, str, int], Flow[dict[str, Any]]],
     find_items: Callable[[dict[str, Any], str], tuple[Any, bool | None]],
-    images: tuple[str, str, str],
+    images: Mapping[str, str],
 ) -> Flow[SearchResponse]:
     """Search Google, page by page until the limit is reached; if the query wants
     images, they are a search of their own.
@@ -133,40 +130,52 @@ def search_google(
             returns the service's answer.
         find_items: Takes an answer and the topic; returns the list of results in it,
             and whether there is another page. None: if the page is full.
-        images: Where they are in the answer to a search for images, and in each of them
-            its URL and that of its page.
+        images: Where the ``items`` are in the answer to a search for images, and in
+            each of them its ``url`` and its ``page_url``.
     """
     check_options(query, provider)
-    pictures = (yield from ask(query, "images", 0)) if query.images else {}
+    pictures: dict[str, Any] = {}
+    if query.images:
+        pictures = yield from ask(query, "images", 0)
 
     def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
         body = yield from ask(query, query.topic, number)
-        items, more = find_items(body, query.topic)
-        related = as_objects(
-            body.get("related_searches") or body.get("relatedSearches")
-        )
-        suggestions = [
-            as_object(body.get("search_information")).get("spelling_fix"),
-            *(one.get("query") for one in related),
-        ]
-        page = parse_search(
-            provider, query, body, items, url="link",
-            published=("iso_date", "published_at", "date"),
-            author=google_authors, answer=google_answer(body),
-            suggestions=tuple(filter(None, map(plain_text, suggestions))),
-            request_id=as_text(as_object(body.get("search_metadata")).get("id")),
-            usage=parse_usage(body, credits="credits"),
-        )  # fmt: skip
-        return page, len(page.results) >= size if more is None else more
+        items, has_next = find_items(body, query.topic)
+        page = _parse_page(query, provider, body, items)
+        if has_next is None:
+            has_next = len(page.results) >= size
+        return page, has_next
 
-    found = yield from collect_pages(query, provider, fetch, fixed=True)
-    usage = parse_usage(pictures, credits="credits")
-    total = {
-        unit: found.usage.get(unit, 0) + usage.get(unit, 0)
-        for unit in found.usage | usage
-    }
-    items, url, page_url = images
-    shown = parse_images(
-        pictures.get(items), url=url, description="title", page_url=page_url
+    response = yield from collect_pages(query, provider, fetch, fixed=True)
+    usage = dict(response.usage)
+    for unit, amount in parse_usage(pictures, credits="credits").items():
+        usage[unit] = usage.get(unit, 0) + amount
+    parsed = parse_images(
+        pictures.get(images["items"]),
+        url=images["url"],
+        description="title",
+        page_url=images["page_url"],
     )
-    return found.model_copy(update={"images": shown[: query.limit], "usage": total})
+    update = {"images": parsed[: query.limit], "usage": usage}
+    return response.model_copy(update=update)
+
+
+def _parse_page(
+    query: SearchQuery, provider: Provider, body: dict[str, Any], items: Any
+) -> SearchResponse:
+    related = as_objects(body.get("related_searches") or body.get("relatedSearches"))
+    spelling = find_value(body, "search_information.spelling_fix")
+    suggestions = [spelling, *(search.get("query") for search in related)]
+    return parse_search(
+        provider,
+        query,
+        body,
+        items,
+        url="link",
+        published=("iso_date", "published_at", "date"),
+        author=google_authors,
+        answer=google_answer(body),
+        suggestions=tuple(filter(None, map(plain_text, suggestions))),
+        request_id=as_text(find_value(body, "search_metadata.id")),
+        usage=parse_usage(body, credits="credits"),
+    )

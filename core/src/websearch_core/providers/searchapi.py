@@ -25,7 +25,11 @@ _ENGINES = {
     "academic": "google_scholar",
     "images": "google_images",
 }
-_IMAGES = ("images", "original.link", "source.link")
+_IMAGES = {
+    "items": "images",
+    "url": "original.link",
+    "page_url": "source.link",
+}
 _EMPTY = ("return any results", "returned any results", "no results")
 _USED_UP = ("run out", "used all", "upgrade", "exceeded your", "monthly", "credits")
 _KINDS: dict[str, type[ServiceError]] = {

@@ -29,7 +29,7 @@ _ENGINES = {
 }
 _OTHERS = {"bing", "duckduckgo"}  # engines that are not Google's
 _DOMAINS = {"allowed_domains", "blocked_domains"}
-_IMAGES = ("images_results", "original", "link")
+_IMAGES = {"items": "images_results", "url": "original", "page_url": "link"}
 _EMPTY = "returned any results"
 _KINDS: dict[str, type[ServiceError]] = {
     "run out": QuotaExhausted, "upgrade": QuotaExhausted,

@@ -21,7 +21,7 @@ from websearch_core.provider.google import (
 )
 
 _PERIOD = ("time_range", "after", "before")
-_IMAGES = ("images", "imageUrl", "link")
+_IMAGES = {"items": "images", "url": "imageUrl", "page_url": "link"}
 _ENDPOINTS = {
     "general": "search",
     "news": "news",

@@ -26,7 +26,7 @@ from ..flow import Flow, Request, Response, arun, run
 from ..flow._redaction import redact_response
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider import PageReader, SearchProvider
-from ..provider._declare import destinations, is_vendor
+from ..provider._declare import check_limits, destinations, is_vendor
 from ._play import SECRET, play, reply
 
 _MAX_REQUESTS = 25  # of one call: more, and it would go on forever
@@ -93,7 +93,12 @@ _GARBAGE = [
 
 
 def search_checks(
-    provider: SearchProvider, *, some: Response, none: Response, markup: bool = True
+    provider: SearchProvider,
+    *,
+    some: Response,
+    none: Response,
+    failures: Sequence[Response] = (),
+    markup: bool = True,
 ) -> list[Check]:
     """Return the promises of a search provider that uses HTTP.
 
@@ -101,6 +106,9 @@ def search_checks(
         provider: The provider, made with the key `SECRET` if it takes one.
         some: A response of its service with at least one result.
         none: A response of its service without results.
+        failures: Responses in which its service reports a failure: a key that is wrong,
+            an account that is empty. Each is also tried under a status of success, and
+            has to be an error there, not an empty answer.
         markup: Whether the service may send HTML in titles and snippets. False for
             plain text, in which ``<code>`` is a word.
     """
@@ -149,6 +157,13 @@ def search_checks(
             else []
         ),
         Check("keeps limit and filters", lambda: _check_limits(search, some)),
+        *(
+            Check(
+                f"takes no answer of a failure for results: {failure.content[:40]!r}",
+                partial(_check_failure, search, failure),
+            )
+            for failure in failures
+        ),
         *_make_robust_checks(
             provider,
             lambda: provider.search(SearchQuery.of("kelp", limit=1)),
@@ -330,6 +345,7 @@ def _make_robust_checks(
         Check(
             "links the documentation of its API", lambda: check_documentation(provider)
         ),
+        Check("names its limits as `Limits` does", lambda: _check_names(provider)),
     ]
 
 
@@ -444,6 +460,27 @@ def _check_status(
         )
     else:
         raise AssertionError(f"{status} is treated as success")
+
+
+def _check_failure(
+    search: Callable[[Response], SearchResponse], failure: Response
+) -> None:
+    for status in dict.fromkeys((failure.status, 200)):
+        try:
+            search(replace(failure, status=status))
+        except errors.ServiceError:
+            continue
+        raise AssertionError(
+            f"under status {status}, this is taken for an answer without results: give "
+            f"`decode` the path of the service's code, as in code='error.code'"
+        )
+
+
+def _check_names(provider: Any) -> None:
+    try:
+        check_limits(provider)
+    except errors.ConfigurationError as error:
+        raise AssertionError(str(error)) from error
 
 
 def _check_garbage(ask: Callable[[Response], Any], body: bytes) -> None:
