@@ -174,16 +174,63 @@ async def test_with_provenance_only_pages_of_the_conversation_open():
         assert refused["structuredContent"]["code"] == "unsafe_url"
 
 
-@pytest.mark.parametrize(
-    "handle",
-    ["1", "0" * 28, "x" * 100_000, "\ud800", "é" * 28, ["a"], {"a": 1}, 7, True],
-)
-async def test_a_handle_that_nobody_got_is_refused(handle):
+UNKNOWN = ["1", "0" * 28, "x" * 100_000, "\ud800", "é" * 28, ["a"], {"a": 1}, 7, True]
+
+
+@pytest.mark.parametrize("handle", UNKNOWN)
+async def test_a_handle_that_nobody_got_begins_another_conversation_with_a_note(handle):
     calls = calls_of(serve())
     answer = await calls("web_search", {"query": "kelp", "conversation": handle})
-    assert answer["isError"]
-    assert answer["structuredContent"]["code"] == "invalid_option"
-    assert "leave it out" in answer["structuredContent"]["text"]
+    text, note = texts(answer)
+    begun = answer["structuredContent"]["conversation"]
+
+    assert not answer["isError"]
+    assert "Kelp" in text
+    assert note.startswith("Note: the conversation that you passed is not known here")
+    assert begun in note
+    assert begun != handle
+    again = await calls("open_page", {"url": KELP["url"], "conversation": begun})
+    assert (again["isError"], len(texts(again))) == (False, 1)
+
+
+@pytest.mark.parametrize("nothing", [None, "", "null", "None", " none "])
+async def test_words_for_no_conversation_begin_one_as_if_it_was_left_out(nothing):
+    calls = calls_of(serve())
+    answer = await calls("web_search", {"query": "kelp", "conversation": nothing})
+
+    assert texts(answer)[1].startswith("This is conversation ")
+
+
+async def test_after_restarts_no_number_stands_for_another_page():
+    web_of = {"kelp": [KELP], "tides": [TIDES]}
+    handle, numbers = None, {}
+    for query in ("kelp", "tides", "tides", "kelp") * 4:
+        calls = calls_of(serve(web(results=web_of)))  # as clients that start one a call
+        answer = await calls("web_search", {"query": query, "conversation": handle})
+        handle = answer["structuredContent"]["conversation"]
+        (source,) = answer["structuredContent"]["sources"]
+        assert numbers.setdefault(source["id"], source["url"]) == source["url"]
+
+    failed = await calls("open_page", {"url": "[1]", "conversation": handle})
+    assert "no page of this conversation has the number 1 " in texts(failed)[0]
+    assert len(numbers) == 16
+
+
+@pytest.mark.parametrize("url", ["[1]", KELP["url"]])
+async def test_an_error_for_want_of_a_conversation_says_so(url):
+    calls = calls_of(serve(provenance="seen"))
+    handle = (await calls("web_search", {"query": "kelp"}))["structuredContent"][
+        "conversation"
+    ]
+    failed = await calls("open_page", {"url": url})
+    unknown = await calls("open_page", {"url": url, "conversation": "0" * 28})
+    opened = await calls("open_page", {"url": url, "conversation": handle})
+
+    assert failed["isError"]
+    assert "pass it as `conversation`" in texts(failed)[1]
+    assert unknown["isError"]
+    assert "is not known here" in texts(unknown)[1]
+    assert not opened["isError"]
 
 
 def calls_of(server, user=None, session=None, token=None):

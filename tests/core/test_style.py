@@ -18,7 +18,11 @@ PACKAGES = {
     "llamaindex": ROOT / "llamaindex_websearch/src/llamaindex_websearch",
 }
 # Folders and files, such as "core/layers", "langchain".
-FINISHED: list[str] = ["core/index", "core/providers"]
+FINISHED: list[str] = [
+    "core/index",
+    "core/mcp",
+    "core/providers",
+]
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 WHOLE_VALUES = (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword, ast.Dict)
 PARTICIPLES = set(

@@ -125,8 +125,13 @@ async def test_tools_of_llamaindex_are_made_as_the_page_says_and_get_texts_and_e
     pytest.importorskip("llama_index.tools.mcp", reason="needs mcp 2")
     search, page = (await run_block("llama_index"))["tools"]
     found = await search.acall(query="kelp")
+    # each call has a server of its own, which does not know this conversation
+    handle = re.search(r"This is conversation (\w+)", str(found))[1]
+    opened = await page.acall(url="https://sea.example/kelp", conversation=handle)
     failed = await page.acall(url="http://10.0.0.1/")
 
     assert (search.metadata.name, page.metadata.name) == ("web_search", "open_page")
     assert "1. Kelp" in str(found)
+    assert "brown alga" in str(opened)
+    assert "Cite as: [1001]" in str(opened)
     assert "ERROR [" in str(failed)

@@ -12,11 +12,12 @@ import secrets
 from contextlib import nullcontext
 from hashlib import blake2b
 from importlib import import_module, metadata
-from typing import Any
+from typing import Any, NamedTuple
 
 from .errors import ConfigurationError, InvalidOption
 from .events import Event, listen
 from .tools import DESCRIPTIONS, Output, PageArguments, Run, WebTools, as_error
+from .tools._arguments import is_left_out
 
 __all__ = ["make_server"]
 
@@ -34,13 +35,33 @@ _BEGUN = (
     "This is conversation {}: pass it as `conversation` in further calls, and pages "
     "keep their numbers."
 )
+_UNKNOWN = (
+    "Note: the conversation that you passed is not known here, as after a restart of "
+    "the server; open what it found by URL, not by number. "
+)
+_MISSING = (
+    "Note: if an earlier result named a conversation, pass it as `conversation`: this "
+    "call began another one, which knows nothing of that."
+)
+# The codes of errors that a call with its conversation might not have.
+_FOR_WANT_OF_ONE = {"invalid_option", "unsafe_url"}
+# The numbers of pages that a conversation may have had before it was unknown: the one
+# that takes its place begins above them.
+_NUMBERS_EACH = 1_000
+_GENERATIONS = 256
 _TEXT = {"type": "string"}
-_ANSWER: dict[str, Any] = {"type": "object", "required": ["status", "text", "sources"], "properties": {
-    "status": {"enum": ["success", "error"]}, "text": _TEXT, "conversation": _TEXT,
-    "code": _TEXT,
-    "sources": {"type": "array", "items": {"type": "object"}},
-    "retry_after": {"type": "number"},
-}}  # fmt: skip
+_ANSWER: dict[str, Any] = {
+    "type": "object",
+    "required": ["status", "text", "sources"],
+    "properties": {
+        "status": {"enum": ["success", "error"]},
+        "text": _TEXT,
+        "conversation": _TEXT,
+        "code": _TEXT,
+        "sources": {"type": "array", "items": {"type": "object"}},
+        "retry_after": {"type": "number"},
+    },
+}
 
 
 def make_server(tools: WebTools) -> Any:
@@ -49,8 +70,9 @@ def make_server(tools: WebTools) -> Any:
 
     Each takes one argument more, ``conversation``, which the first result names. Calls
     that pass it share numbers of pages, ``max_uses``, and with ``provenance`` what may
-    be opened; a call without it begins another. It ends with the server, and belongs to
-    the user whom the transport has authenticated. A budget charges that user as its
+    be opened; a call without it, or with one that is not known, begins another and says
+    so. It ends with the server, and belongs to the user whom the transport has
+    authenticated. A budget charges that user as its
     tenant.
 
     Raises:
@@ -58,14 +80,16 @@ def make_server(tools: WebTools) -> Any:
             format that MCP does not have.
     """
     try:
-        sdk, types = import_module("mcp.server.lowlevel"), import_module("mcp.types")
+        sdk = import_module("mcp.server.lowlevel")
+        types = import_module("mcp.types")
     except ImportError as error:
         raise ConfigurationError(
             "MCP needs: pip install 'websearch-core[mcp]'"
         ) from error
     if tools.output_format == "search_result":
         raise ConfigurationError("output_format: MCP has text, markdown and json")
-    listed = (calls := _Calls(tools, types)).describe()
+    calls = _Calls(tools, types)
+    listed = calls.describe()
 
     async def list_tools(*_: Any) -> Any:
         return listed
@@ -74,21 +98,57 @@ def make_server(tools: WebTools) -> Any:
     if hasattr(server, "call_tool"):  # 1.x
         server.list_tools()(list_tools)
         server.call_tool(validate_input=False)(
-            lambda *asked: calls.answer(server.request_context, *asked)
+            lambda *call: calls.answer(server.request_context, *call)
         )
     else:
         server.add_request_handler(
             "tools/list", types.PaginatedRequestParams, list_tools
         )
-        call = (
+        server.add_request_handler(
+            "tools/call",
             types.CallToolRequestParams,
-            lambda context, asked: calls.answer(context, asked.name, asked.arguments),
+            lambda context, call: calls.answer(context, call.name, call.arguments),
         )
-        server.add_request_handler("tools/call", *call)
         server.get_tool_input_schema = {
             tool.name: tool.input_schema for tool in listed.tools
         }.get
     return server
+
+
+class _Conversation(NamedTuple):
+    """The conversation of a call."""
+
+    handle: str  # what the model passes
+    run: Run
+    is_new: bool = False
+    is_unknown: bool = False  # the model passed another one
+
+
+class _Progress:
+    """Tells a client that asked for it, with a *token*, what happens in a call."""
+
+    def __init__(self, context: Any, token: Any) -> None:
+        self._context = context
+        self._token = token
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def report(self, event: Event) -> None:
+        provider = getattr(event, "provider", "")
+        if not provider:
+            return
+        number = len(self._tasks) + 1
+        message = f"{provider}: {event.name.replace('_', ' ')}"
+        send = self._context.session.send_progress_notification(
+            self._token, number, None, message, str(self._context.request_id)
+        )
+        self._tasks.append(asyncio.create_task(send))
+
+    async def finish(self) -> None:
+        """Wait until all is sent: nothing may follow the result; the client may have
+        gone.
+        """
+        if self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
 class _Calls:
@@ -97,7 +157,8 @@ class _Calls:
     """
 
     def __init__(self, tools: WebTools, types: Any) -> None:
-        self._tools, self._types = tools, types
+        self._tools = tools
+        self._types = types
         self._secret = secrets.token_bytes(32)
 
     def describe(self) -> Any:
@@ -112,101 +173,128 @@ class _Calls:
                 "name": name,
                 "title": name.replace("_", " ").capitalize(),
                 "description": DESCRIPTIONS[name],
+                "inputSchema": schema,
+                "outputSchema": _ANSWER,
+                "annotations": _HINTS,
             }
-            tools.append(
-                {
-                    **about,
-                    "inputSchema": schema,
-                    "outputSchema": _ANSWER,
-                    "annotations": _HINTS,
-                }
-            )
+            tools.append(about)
         return self._types.ListToolsResult.model_validate(
             {"tools": tools, "ttlMs": 86_400_000, "cacheScope": "public"}
         )
 
     async def answer(self, context: Any, name: str, arguments: Any) -> Any:
         """Answer a call, also if it fails: the SDK would show a text of its own."""
-        meta, sends = context.meta, list[asyncio.Task[None]]()
-        token = (
-            meta.get("progress_token")
-            if isinstance(meta, dict)
-            else getattr(meta, "progressToken", None)
-        )
-
-        def report(event: Event) -> None:
-            if provider := getattr(event, "provider", ""):
-                facts = (
-                    token,
-                    len(sends) + 1,
-                    None,
-                    f"{provider}: {event.name.replace('_', ' ')}",
-                )
-                send = context.session.send_progress_notification(
-                    *facts, str(context.request_id)
-                )
-                sends.append(asyncio.create_task(send))
-
-        given, handle = dict(arguments or {}), None
-        asked = (
-            str(given.pop("conversation", None) or "")
-            .encode("ascii", "replace")
-            .decode()
-        )
-        tool = self._tools.asearch if name == "web_search" else self._tools.aopen_page
+        sent = dict(arguments or {})
+        handle = sent.pop("conversation", None)
+        token = _find_token(context.meta)
+        progress = _Progress(context, token)
+        conversation: _Conversation | None = None
         try:
-            handle, run = self._begin(name, asked, context.request)
-            with nullcontext() if token is None else listen(report):
-                output = await tool(given, run)
+            conversation = self._find_conversation(name, handle, context.request)
+            hears = nullcontext() if token is None else listen(progress.report)
+            with hears:
+                output = await self._call(name, sent, conversation.run)
         except Exception as error:  # noqa: BLE001 - a bug is logged, and its text may quote a key
             output = Output.of_error(
                 as_error(error, name[:50]), self._tools.output_format
             )
-        if sends:  # nothing may follow the result; the client may have gone
-            await asyncio.gather(*sends, return_exceptions=True)
-        facts = {**output.artifact, "text": output.content, "conversation": handle}
-        texts = [
-            output.content,
-            *([] if asked or facts["status"] == "error" else [_BEGUN.format(handle)]),
-        ]
-        # dicts are tried as every kind
-        parts = [self._types.TextContent(type="text", text=text) for text in texts]
-        known = {
+        await progress.finish()
+        return self._make_result(output, conversation)
+
+    async def _call(self, name: str, arguments: dict[str, Any], run: Run) -> Output:
+        if name == "web_search":
+            return await self._tools.asearch(arguments, run)
+        return await self._tools.aopen_page(arguments, run)
+
+    def _make_result(self, output: Output, conversation: _Conversation | None) -> Any:
+        is_error = output.artifact["status"] == "error"
+        texts = [output.content]
+        handle = None
+        if conversation is not None:
+            handle = conversation.handle
+            texts += _list_notes(conversation, output.artifact.get("code"))
+        facts = {
+            **output.artifact,
+            "text": output.content,
+            "conversation": handle,
+        }
+        known_facts = {
             name: facts[name]
             for name in _ANSWER["properties"]
             if facts.get(name) is not None
         }
+        # dicts are tried as every kind
+        parts = [self._types.TextContent(type="text", text=text) for text in texts]
         return self._types.CallToolResult(
-            content=parts, isError=facts["status"] == "error", structuredContent=known
+            content=parts, isError=is_error, structuredContent=known_facts
         )
 
-    def _begin(self, name: str, asked: str, request: Any) -> tuple[str, Run]:
-        """Return the conversation of a call. It is signed: nobody can make one up, or
-        continue another user's.
+    def _find_conversation(self, name: str, sent: Any, request: Any) -> _Conversation:
+        """Return the conversation of a call: the one that was *sent*, or another. It is
+        signed: nobody can make one up, or continue another user's.
         """
         if name not in DESCRIPTIONS:
             raise InvalidOption(
                 f"there is no such tool; there are {' and '.join(DESCRIPTIONS)}"
             )
-        login = getattr(request and request.scope.get("user"), "access_token", None)
-        user = (
-            [login.client_id, (login.claims or {}).get("iss"), login.subject]
-            if login
-            else [None]
-        )
-        number = asked[:12] or secrets.token_hex(6)
-        handle = (
-            number
-            + blake2b(
-                f"{number} {user}".encode(), key=self._secret, digest_size=8
-            ).hexdigest()
-        )
-        if asked and not hmac.compare_digest(handle, asked):
-            raise InvalidOption(
-                "conversation: not one that a result named; leave it out to begin "
-                "another"
-            )
-        run = (*user, handle)
-        return handle, Run(
-            name=run, conversation=run, tenant=str(user) if any(user[1:]) else user[0]
-        )
+        user = _find_user(request)
+        handle = str(sent or "").encode("ascii", "replace").decode()
+        if is_left_out(handle):
+            return self._begin(user, 0)
+        if hmac.compare_digest(self._sign(handle[:12], user), handle):
+            return _Conversation(handle, _make_run(user, handle))
+        return self._begin(user, _generation_of(handle) + 1)._replace(is_unknown=True)
+
+    def _begin(self, user: list[str | None], generation: int) -> _Conversation:
+        generation %= _GENERATIONS
+        handle = self._sign(f"{generation:02x}{secrets.token_hex(5)}", user)
+        return _Conversation(handle, _make_run(user, handle), is_new=True)
+
+    def _sign(self, number: str, user: list[str | None]) -> str:
+        text = f"{number} {user}".encode()
+        signature = blake2b(text, key=self._secret, digest_size=8)
+        return number + signature.hexdigest()
+
+
+def _find_token(meta: Any) -> Any:
+    if isinstance(meta, dict):
+        return meta.get("progress_token")
+    return getattr(meta, "progressToken", None)
+
+
+def _find_user(request: Any) -> list[str | None]:
+    """Return what identifies the user whom the transport has authenticated."""
+    login = getattr(request and request.scope.get("user"), "access_token", None)
+    if login is None:
+        return [None]
+    return [login.client_id, (login.claims or {}).get("iss"), login.subject]
+
+
+def _make_run(user: list[str | None], handle: str) -> Run:
+    name = (*user, handle)
+    tenant = str(user) if any(user[1:]) else user[0]
+    first = _generation_of(handle) * _NUMBERS_EACH
+    numbers = range(_NUMBERS_EACH, first + 1, _NUMBERS_EACH)
+    return Run(name=name, conversation=name, tenant=tenant, numbers=numbers)
+
+
+def _generation_of(handle: str) -> int:
+    """Return how many conversations one followed that were not known any more."""
+    try:
+        return int(handle[:2], 16)
+    except ValueError:
+        return 0
+
+
+def _list_notes(conversation: _Conversation, code: str | None) -> list[str]:
+    """Return what a model is told about its conversation besides the result, which has
+    the *code* of an error.
+    """
+    if not conversation.is_new:
+        return []
+    begun = _BEGUN.format(conversation.handle)
+    if conversation.is_unknown:
+        return [_UNKNOWN + begun]
+    if code is None:
+        return [begun]
+    return [_MISSING] if code in _FOR_WANT_OF_ONE else []
