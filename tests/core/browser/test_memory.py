@@ -79,8 +79,25 @@ def test_a_browser_that_grows_on_has_to_end(processes):
     used, _ = processes
     watch = MemoryWatch(MAIN, 640 * MEBI)
     watch.look(1)
-    used[NETWORK][0] = 700
+    used[NETWORK][0] = 1400
 
+    assert not watch.look(1)
+
+
+def test_much_for_a_moment_costs_the_one_that_made_it_only(processes, monkeypatch):
+    used, ended = processes
+    clock = [100.0]
+    monkeypatch.setattr(memory.time, "monotonic", lambda: clock[0])
+    watch = MemoryWatch(MAIN, 640 * MEBI)
+    used[HARMFUL][1] = 5
+    watch.look(2)
+    used[MAIN][0] = 700  # while nobody is busy, for who was busy before
+
+    assert watch.look(2)
+    assert ended == [HARMFUL]
+    clock[0] += 1
+    assert watch.look(1)
+    clock[0] += 1.5
     assert not watch.look(1)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 import asyncio
+import datetime as dt
 import http.server
 import importlib.util
 import os
 import ssl
 import sys
 import threading
+from contextlib import contextmanager
 
 import pytest
 import trustme
@@ -48,8 +50,14 @@ def authority():
 @pytest.fixture(scope="module")
 def origin(authority):
     """A site whose certificate the company has signed."""
+    with serve(authority.issue_cert("127.0.0.1")) as address:
+        yield address
+
+
+@contextmanager
+def serve(certificate):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("127.0.0.1").configure_cert(context)
+    certificate.configure_cert(context)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.socket = context.wrap_socket(server.socket, server_side=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -94,6 +102,29 @@ def test_pages_and_services_trust_the_certificates_of_a_company(
         assert "Brown algae" in web.read(origin).content
         assert web.search("kelp").results[0].title == "Kelp"
         assert "Brown algae" in asyncio.run(web.aread(origin)).content
+
+
+def test_an_error_says_what_is_wrong_with_a_certificate(authority, company):
+    now = dt.datetime.now(dt.UTC)
+    day = dt.timedelta(days=1)
+    certificates = {
+        "has expired": authority.issue_cert(
+            "127.0.0.1", not_before=now - 9 * day, not_after=now - day
+        ),
+        "is not valid yet": authority.issue_cert(
+            "127.0.0.1", not_before=now + day, not_after=now + 9 * day
+        ),
+        "is for another address": authority.issue_cert("127.0.0.9"),
+        "http.certificates": trustme.CA().issue_cert("127.0.0.1"),
+    }
+    for words, certificate in certificates.items():
+        with (
+            serve(certificate) as origin,
+            make_web(origin, certificates=company) as web,
+        ):
+            for call in (lambda: web.read(origin), lambda: web.search("kelp")):
+                with pytest.raises(Unavailable, match=words):
+                    call()
 
 
 def test_the_usual_certificates_are_trusted_as_before(company):

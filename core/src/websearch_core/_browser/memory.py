@@ -19,7 +19,10 @@ from pathlib import Path
 # Bytes of the browser's own processes, together: about 75 MiB with ordinary pages.
 _MAX_OWN = 320 * 2**20
 _GUILT = 64 * 2**20  # bytes of them that one renderer may have made
-_TOO_MANY = 2  # as many times that, and the browser has to end
+_TOO_MANY = 4  # as many times that, and the browser has to end
+_MANY = 2  # so it has if they use as many times that for longer than `_PATIENCE`
+_PATIENCE = 2.0  # seconds
+_MEMORY_OF_WORK = 0.8  # of what a renderer worked before, from one look to the next
 _PAGE = 2  # what the renderers of one page may take together, in limits of one renderer
 # Seconds after a renderer was ended for what it had to be given back.
 _RELEASE = 1.0
@@ -48,6 +51,8 @@ class MemoryWatch:
         self._ticks: dict[int, int] = {}  # of each renderer, at the last look
         # Of what those processes grew by, the part of each renderer that ran meanwhile.
         self._shares: dict[int, float] = {}
+        self._work: dict[int, float] = {}  # of each renderer, lately
+        self._many_since = math.inf  # when the own processes began to use far too much
         self._ended_at = -math.inf  # when a renderer was ended last
         self._reason = ""  # for which it was
 
@@ -61,7 +66,7 @@ class MemoryWatch:
         total_own = sum(usage.private for usage in own.values())
         self._charge(total_own - self._own, renderers)
         self._own = total_own
-        if total_own > _TOO_MANY * _MAX_OWN:
+        if self._has_to_end():
             return False
         for pid, usage in renderers.items():
             if usage.resident > self._limit:
@@ -80,6 +85,19 @@ class MemoryWatch:
     def is_full(self) -> bool:
         """Whether the browser's own processes use too much."""
         return self._own > _MAX_OWN
+
+    def _has_to_end(self) -> bool:
+        """Return whether the browser's own processes use far too much.
+
+        Some of it is for a moment only, and goes with the renderer that is ended.
+        """
+        if self._own <= _MANY * _MAX_OWN:
+            self._many_since = math.inf
+            return False
+        now = time.monotonic()
+        self._many_since = min(self._many_since, now)
+        is_long = now - self._many_since > _PATIENCE
+        return is_long or self._own > _TOO_MANY * _MAX_OWN
 
     def explain(self) -> str:
         """Return why a renderer was ended that has just crashed; empty if none was."""
@@ -103,19 +121,23 @@ class MemoryWatch:
 
     def _charge(self, growth: int, renderers: dict[int, _Usage]) -> None:
         """Share what the browser's own processes grew by among the renderers, by the
-        processor time that each used meanwhile.
+        processor time that each used lately.
 
         Nothing says for whom a byte lies there, but who makes it grow is busy.
         """
         before = self._ticks
         self._ticks = {pid: usage.ticks for pid, usage in renderers.items()}
         self._shares = {pid: self._shares.get(pid, 0.0) for pid in renderers}
-        work = {pid: ticks - before.get(pid, 0) for pid, ticks in self._ticks.items()}
+        work: dict[int, float] = {}
+        for pid, ticks in self._ticks.items():
+            earlier = _MEMORY_OF_WORK * self._work.get(pid, 0.0)
+            work[pid] = earlier + ticks - before.get(pid, 0)
+        self._work = work
         all_work = sum(work.values())
         if growth <= 0 or all_work <= 0:
             return
-        for pid, ticks in work.items():
-            self._shares[pid] += growth * ticks / all_work
+        for pid, part in work.items():
+            self._shares[pid] += growth * part / all_work
 
     def _end_who_filled_it(self) -> None:
         if not self._shares:

@@ -42,6 +42,24 @@ _LOGGERS = (  # a logger's filter does not see the records of its child loggers
 )
 
 
+_UNKNOWN = (
+    "nobody who is trusted here has signed the certificate (if it is of your company: "
+    "http.certificates)"
+)
+# What is wrong with a certificate, by the number that OpenSSL gives it:
+# https://docs.openssl.org/master/man3/X509_STORE_CTX_get_error/
+_MISTAKES = {
+    9: "the certificate is not valid yet",
+    10: "the certificate has expired",
+    18: _UNKNOWN,
+    19: _UNKNOWN,
+    20: _UNKNOWN,
+    21: _UNKNOWN,
+    62: "the certificate is for another name",
+    64: "the certificate is for another address",
+}
+
+
 def redact_logs() -> None:
     """Remove queries and keys from the logs of the HTTP libraries."""
     for name in _LOGGERS:
@@ -213,7 +231,10 @@ def _describe_cause(reason: OSError | None) -> str:
     """Describe *reason* without addresses and names, which may be internal ones."""
     if reason is None:
         return ""
-    return (
-        f": "
-        f"{reason.reason if isinstance(reason, ssl.SSLError) else os.strerror(reason.errno or 0)}"
-    )
+    if isinstance(reason, ssl.SSLCertVerificationError):
+        mistake = _MISTAKES.get(reason.verify_code)
+        if mistake is not None:
+            return f": {reason.reason}: {mistake}"
+    if isinstance(reason, ssl.SSLError):
+        return f": {reason.reason}"
+    return f": {os.strerror(reason.errno or 0)}"
