@@ -228,7 +228,7 @@ def _closed() -> str:
 
 
 def _signs() -> str:
-    codes = [chr(code) for code in range(0x21, 0x30000)]
+    codes = [chr(code) for code in range(0x21, 0x9000)]
     signs = [sign for sign in codes if unicodedata.category(sign)[0] in "LMNPS"]
     marks = [sign for sign in signs if unicodedata.category(sign)[0] == "M"]
     return "<pre>kelp " + " ".join(marks) + " ".join(signs).replace("<", "")
@@ -245,6 +245,13 @@ def _noscripts() -> str:
 def _unseen_runs() -> str:
     product = {"@type": "Product", "name": "Kelp", "offers": {"price": "7"}}
     return _data_page(product) + "<div>$1 " * 60 + "<i>&#8203;</i>" * 40_000
+
+
+def _grounds() -> str:
+    """Return elements whose styles say something about what is inside, deeply."""
+    names = ";".join(f"--k{n}:{n}" for n in range(90))
+    around = f"<div style='{names};font-size:99%;background:#fff'>" * 200
+    return around + "<b style='opacity:var(--k1);color:red'>kelp</b>" * 4_000
 
 
 def _formulas() -> str:
@@ -276,6 +283,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "controls without a word": _controls,
     "different signs": _signs,
     "formulas around one without text": _formulas,
+    "grounds inside grounds": _grounds,
     "links inside links": _links,
     "noscript inside noscript": _noscripts,
     "parts that are not free": _closed,

@@ -591,6 +591,86 @@ def test_what_a_browser_shows_stays_whatever_its_class() -> None:
     assert page.block_texts == [SPOKEN]
 
 
+DOUBTED = [
+    *(
+        f"<p style='{style}'>{SPOKEN}</p>"
+        for style in (
+            "opacity:round(down, .7, 1)",
+            "opacity:env(none, 0)",
+            "rotate:x 90deg",
+            "color:oklch(98% 0 0);background:#fafafa",
+            "color:color-mix(in oklab, transparent 99%, red)",
+            "-webkit-mask-image:radial-gradient(transparent, #0000)",
+            "background:#fff;-webkit-background-clip:text;color:#0000",
+            "clip-path:shape(from 0 0, hline to 0)",
+            "clip-path:polygon(-3px 0,-2px 0,-2px -1px)",
+            "offset-path:ray(45deg)",
+            "color:#eee;background:radial-gradient(#eee,#eee)",
+            "max-height:calc-size(auto,size*0);overflow:hidden",
+            "filter:blur(12px)",
+            "filter:contrast(0)",
+            "transform:perspective(2px) translateZ(-90em)",
+        )
+    ),
+    f"<div style='font-size:20%'><p style='font-size:.2em'>{SPOKEN}</p></div>",
+    f"<div style='background:#123'><i><p style='color:#123'>{SPOKEN}</p></i></div>",
+    f"<table bgcolor=silver><tr><td><font color=silver>{SPOKEN}</font></table>",
+]
+
+
+@pytest.mark.parametrize("html", DOUBTED)
+def test_what_only_a_browser_can_compute_is_read_with_a_note(html: str) -> None:
+    page = find_blocks(parse(f"<p>Kelp</p>{html}".encode()).body)
+
+    assert (page.block_texts, page.doubted) == (["Kelp", SPOKEN], 1)
+    assert [
+        note
+        for note in read_html(f"<p>Kelp</p>{html}".encode(), "https://a.example").notes
+        if "hidden" in note
+    ] == ["1 passage read that their style may leave hidden"]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p style='opacity:calc(1/2)'>{}</p>",
+        "<p style='opacity:var(--of-a-sheet)'>{}</p>",
+        "<p style='color:var(--text);background:white'>{}</p>",
+        "<p style='color:currentcolor'>{}</p>",
+        "<p style='mask-image:linear-gradient(black,transparent)'>{}</p>",
+        "<p style='background:linear-gradient(red,blue);color:#0000'>{}</p>".replace(
+            ";", ";background-clip:text;"
+        ),
+        "<p style='color:#fff;background:linear-gradient(#fff,#333)'>{}</p>",
+        "<p style='filter:blur(0);transform:translateX(2px)'>{}</p>",
+        "<p style='clip-path:polygon(0 0,9px 0,9px 9px)'>{}</p>",
+        "<div style='font-size:90%'><p style='font-size:.9em'>{}</p></div>",
+        "<div style='font-size:0'><p style='font-size:1rem'>{}</p></div>",
+        "<div style='background:#123'><p style='color:#123;background:#fff'>{}</p></div>",
+        "<div style='background:url(a.png) #123'><p style='color:#123'>{}</p></div>",
+        "<div style='background:#123'><p style='color:#fed'>{}</p></div>",
+    ],
+)
+def test_what_can_be_seen_is_no_doubt(html: str) -> None:
+    page = find_blocks(parse(html.format(SPOKEN).encode()).body)
+
+    assert (page.block_texts, page.doubted) == ([SPOKEN], 0)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div style='--a:none'><div><p style='display:var(--a)'>{}</p></div></div>",
+        "<div style='--a:1'><p style='--a:0;opacity:var(--a)'>{}</p></div>",
+        "<p style='zoom:2%'>{}</p>",
+    ],
+)
+def test_variables_and_percentages_are_computed(html: str) -> None:
+    page = find_blocks(parse(f"<p>Kelp</p>{html.format(SPOKEN)}".encode()).body)
+
+    assert (page.block_texts, page.doubted) == (["Kelp"], 0)
+
+
 def test_text_that_is_hidden_inside_hidden_text_is_counted_once() -> None:
     hidden, visible = (
         f"<div style='visibility:{one}'>" for one in ("hidden", "visible")

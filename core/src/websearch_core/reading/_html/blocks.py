@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..._text.dates import parse_date
 from ..._text.invisible import GLYPHS, is_clean, strip_invisible
 from .._element import BLOCKS
+from .css.doubt import OUTERMOST, Around, is_lost, read_around
 from .css.look import PLAIN, Look, judge_inline_style
 from .formula import FORMULAS, Formulas
 from .hidden import (
@@ -54,11 +55,13 @@ _TELLING = frozenset({*_BITS, "dialog"})
 _ALL_BITS = (1 << len(_BITS)) - 1
 # Times the bits of `Look`: being in an element whose text is counted as hidden in this
 # way. The text of those inside is a part of it, and is not counted again.
-_COUNTED = _ALL_BITS + 1
+_DOUBTED = _ALL_BITS + 1  # being in an element that its style may hide
+_COUNTED = 2 * _DOUBTED
 # times the bits of `Look`: text that is hidden, unless an element inside makes it
 # visible again
 _MUTED = _COUNTED * 2 * WHOLE
 _PARTS = BLOCKS | {"button", "label"}  # their text forms blocks of its own
+_STYLING = frozenset({"style", "bgcolor", "color"})
 _NO_ATTRIBUTES: dict[str, str | None] = {}
 _DISPLAYED: dict[str, str | None] = {"display": "block"}
 _CELLS = frozenset({"td", "th"})
@@ -123,6 +126,8 @@ class TextBlocks:
         self.hidden_length = 0  # their characters
         # hidden passages that are read although people may never see them
         self.unasked = 0
+        # texts that are read although their style may hide them
+        self.doubted = 0
         self.invisible = 0  # invisible characters that were removed
         # places that scripts would fill, such as ``{{title}}``, which were left out
         self.unfilled = 0
@@ -271,6 +276,7 @@ class _Walk:
         self._page = page
         self._opens = page.opens
         self._hidden: list[_Hidden] = []
+        self._surroundings: dict[int, Around] = {}
         self._joints: list[str] = []  # the text between each run and the one before it
         if body is not None:
             self._walk(
@@ -316,7 +322,7 @@ class _Walk:
         # by class, the attributes of elements with no other attribute
         alike = {"": _NO_ATTRIBUTES}
         block, joint, room = -1, "", MAX_CHARACTERS
-        formulas = Formulas()
+        formulas, doubted = Formulas(), 0
         while True:
             if following is None:
                 if not waiting:
@@ -367,7 +373,10 @@ class _Walk:
                         or name == "dialog"
                         or inside >= _MUTED
                     ):
-                        look = judge_inline_style(attributes.get("style") or "")
+                        inherited = self._around(here)
+                        look = judge_inline_style(
+                            attributes.get("style") or "", inherited.variables
+                        )
                         hides = hiding(name, attributes, look)
                         if (
                             hides
@@ -387,6 +396,8 @@ class _Walk:
                                 continue
                             muted |= hides * (_COUNTED | _MUTED)
                         muted &= ~(look.resets * _MUTED)
+                        if look.doubtful or is_lost(inherited, attributes):
+                            muted |= _DOUBTED
                     if not has_more:
                         # shared, since allocating memory takes time
                         attributes = alike.setdefault(mark, attributes)
@@ -451,6 +462,8 @@ class _Walk:
             if openers.waiting:
                 openers.see(text, place, parents)
             run_blocks.append(block)
+            if inside & _DOUBTED:
+                doubted += 1
             if inside & _IN_LINK:
                 linked[block] += length
             room -= length
@@ -458,6 +471,26 @@ class _Walk:
                 o.cut = True
                 break
         o.unasked = openers.unasked
+        o.doubted = 0 if self._page.rendered else doubted
+
+    def _around(self, element: int) -> Around:
+        """Return what the styles of an element and of those around it say, each read
+        once.
+        """
+        if self._page.rendered:  # then each has what holds for it
+            return OUTERMOST
+        surroundings = self._surroundings
+        unread: list[int] = []
+        while element > 0 and element not in surroundings:
+            unread.append(element)
+            element = self.outline.parents[element]
+        around = surroundings.get(element, OUTERMOST)
+        for inner in reversed(unread):
+            attributes = self.outline.attributes[inner]
+            if not _STYLING.isdisjoint(attributes):
+                around = read_around(around, attributes)
+            surroundings[inner] = around
+        return around
 
     def _is_unseen(
         self, node: LexborNode, mark: str, here: int, openers: Openers

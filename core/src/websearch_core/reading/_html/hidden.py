@@ -14,7 +14,7 @@ from typing import NamedTuple
 from .css.look import UNSEEN, Look
 from .phrases import PHRASES
 
-MAY_HIDE = frozenset({"hidden", "aria-hidden", "style", "popover"})
+MAY_HIDE = frozenset({"hidden", "aria-hidden", "style", "popover", "color"})
 _NAMES_TARGETS = frozenset({"aria-controls", "data-target", "data-bs-target"})
 MAY_OPEN = _NAMES_TARGETS | {"href", "role"}
 

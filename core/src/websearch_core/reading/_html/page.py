@@ -196,6 +196,11 @@ def _describe_hidden(blocks: TextBlocks, length: int) -> Iterator[str]:
             else ""
         )
         yield f"{quantity(blocks.hidden, 'hidden passage')} left out{much}"
+    if blocks.doubted:
+        yield (
+            f"{quantity(blocks.doubted, 'passage')} read that their style may leave "
+            f"hidden"
+        )
     if blocks.unasked:
         yield (
             f"{quantity(blocks.unasked, 'hidden passage')} read that people may never "

@@ -6,11 +6,12 @@ declarations.
 
 from __future__ import annotations
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from .colours import parse_colour
+from .doubt import is_doubtful
 from .syntax import (
     Declaration,
     Size,
@@ -48,6 +49,7 @@ _HARMLESS = re.compile(
 
 Value = tuple[Token, ...]
 Style = dict[str, Value]
+_NOTHING: Mapping[str, Value] = {}
 # what it sets, and the names of that
 _Shorthand = tuple[Callable[[Value], Style], tuple[str, ...]]
 
@@ -66,37 +68,45 @@ class Look(NamedTuple):
     resets: int = 0  # the bits that it undoes
     # it sets ``display``, which shows an element that is hidden only by an attribute
     displays: bool = False
+    # it may hide the text in a way that only a browser can compute
+    doubtful: bool = False
 
 
 PLAIN = Look()
 
 
-def judge_inline_style(text: str) -> Look:
-    """Judge a ``style`` attribute."""
+def judge_inline_style(text: str, inherited: Mapping[str, Value] = _NOTHING) -> Look:
+    """Judge a ``style`` attribute, with the variables that it has *inherited*."""
     if not text or _HARMLESS.fullmatch(text):
         return PLAIN
+    if inherited and "(" in text:
+        return _judge(text, inherited)
     return _judge_cached(text) if len(text) <= _MAX_CACHED_LENGTH else _judge(text)
 
 
-def _judge(text: str) -> Look:
+def _judge(text: str, inherited: Mapping[str, Value] = _NOTHING) -> Look:
     # later ones win
     declared = sorted(parse_declarations(text), key=lambda one: one.important)
-    style = _compute_style(declared)
+    variables = Variables(
+        dict(inherited)
+        | {one.name: one.value for one in declared if one.name.startswith("--")}
+    )
+    style = _compute_style(declared, variables)
     mutes, resets = _read_inherited(style)
     displays = _keyword(style, "display") not in {"", "none"}
-    return Look(_closes(style), _disguises(style), mutes, resets, displays)
+    # what only style sheets know is no doubt: pages often have it
+    values = {one.name: variables.substitute(one.value) or () for one in declared}
+    doubtful = is_doubtful(values)
+    return Look(_closes(style), _disguises(style), mutes, resets, displays, doubtful)
 
 
 _judge_cached = lru_cache(maxsize=1_024)(_judge)
 
 
-def _compute_style(declared: Sequence[Declaration]) -> Style:
+def _compute_style(declared: Sequence[Declaration], variables: Variables) -> Style:
     """Compute the value of each property that matters; it is empty if it is valid but
     cannot be known.
     """
-    variables = Variables(
-        {one.name: one.value for one in declared if one.name.startswith("--")}
-    )
     style: Style = {}
     for written, value, _ in declared:
         if written == "all" and len(value) == 1 and value[0].text in _GLOBAL:
@@ -486,13 +496,13 @@ def _collapses(style: Style) -> bool:
 
 def _disguises(style: Style) -> bool:
     """Return whether the style only serves to show text to machines, not to people."""
-    zoom = _number(style, "zoom")
+    zoom = parse_size(style.get("zoom", ()))
     return (
         _is_away(style)
         or _is_shifted(style)
         or _is_indented(style)
         or _is_clipped(style)
-        or (zoom is not None and 0 < zoom < _FAINT)
+        or (zoom is not None and 0 < zoom.number < _FAINT)
         or (
             (spacing := _number(style, "letter-spacing")) is not None
             and spacing <= _SQUEEZED
