@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.server import Server, http
+from tests.server import Server, http
 from websearch_core import WebSearch
 from websearch_core.errors import WebSearchError
 from websearch_core.reading._isolation import pool
