@@ -8,6 +8,7 @@ import pytest
 
 from websearch_core import Page, SearchResponse, SearchResult
 from websearch_core._cli.rows import Rows
+from websearch_core._text.urls import find_page
 from websearch_core.errors import ConfigurationError, PageNotFound, TimedOut
 
 needs_links = pytest.mark.skipif(os.name != "posix", reason="makes links and pipes")
@@ -409,3 +410,89 @@ def test_a_row_whose_facts_have_other_kinds_recalls_an_empty_page(tmp_path):
 
     with Rows(str(path)) as rows:
         assert rows.recall(SEA).links == page_of().links
+
+
+def refresh(path, urls, content="Red algae.", **options):
+    """Refresh the rows of *urls*, as a run that is interrupted after them."""
+    rows = Rows(str(path), refresh=True, **options)
+    for url in urls:
+        if not rows.skip(url):
+            rows.add(url, page_of(url, content))
+    rows._close()
+    return rows
+
+
+def first_run(path, count=4):
+    urls = [f"{SEA}/{number}" for number in range(count)]
+    with Rows(str(path)) as rows:
+        for url in urls:
+            rows.add(url, page_of(url))
+    return urls
+
+
+def test_a_refresh_that_goes_on_keeps_no_row_of_what_is_no_longer_listed(tmp_path):
+    path = tmp_path / "pages.jsonl"
+    urls = first_run(path)
+    refresh(path, urls[:3])
+    with Rows(str(path), refresh=True) as rows:
+        for url in urls[1:]:
+            if not rows.skip(url):
+                rows.add(url, page_of(url, "Red algae."))
+
+    assert [row["url"] for row in lines_of(path)] == urls[1:]
+    assert rows.counts["there already"] == 2
+
+
+def test_a_refresh_that_was_given_up_long_ago_begins_anew(tmp_path):
+    path = tmp_path / "pages.jsonl"
+    urls = first_run(path)
+    refresh(path, urls[:3])
+    part = tmp_path / "pages.jsonl.part"
+    old = part.stat().st_mtime - 30 * 86_400
+    os.utime(part, (old, old))
+
+    with Rows(str(path), refresh=True) as rows:
+        asked = [url for url in urls if not rows.skip(url)]
+        for url in asked:
+            rows.add(url, page_of(url, "Green algae."))
+
+    assert asked == urls
+    assert {row["content"] for row in lines_of(path)} == {"Green algae."}
+
+
+def test_the_texts_of_a_refresh_replace_the_old_ones_with_their_rows(tmp_path):
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    urls = first_run(folder)
+
+    def read():
+        return {
+            row["url"]: (row["hash"] in (folder / row["file"]).read_text("utf-8"))
+            for row in lines_of(folder / "index.jsonl")
+        }
+
+    refresh(folder, urls[:3])
+    assert set(read().values()) == {True}  # both are old
+    with Rows(str(folder), refresh=True) as rows:
+        assert rows.recall(urls[1]).content == "Red algae."
+        for url in urls[1:]:
+            if not rows.skip(url):
+                rows.add(url, page_of(url, "Red algae."))
+
+    assert read() == dict.fromkeys(urls[1:], True)
+    assert not list(folder.glob("*.part"))
+    assert len(list(folder.glob("*.md"))) == 3
+    assert "Red algae." in next(folder.glob("*.md")).read_text("utf-8")
+
+
+def test_a_page_that_is_found_in_another_spelling_keeps_its_row(tmp_path):
+    path = tmp_path / "site.jsonl"
+    with Rows(str(path), find_key=find_page) as rows:
+        rows.add(SEA, page_of())
+    with Rows(str(path), find_key=find_page) as rows:
+        assert rows.skip(f"{SEA}?utm_source=b")
+    with Rows(str(path), refresh=True, find_key=find_page) as rows:
+        row = rows.add(f"{SEA}?utm_source=b", page_of())
+
+    assert (row["url"], row["changed"]) == (SEA, "same")
+    assert [row["url"] for row in lines_of(path)] == [SEA]

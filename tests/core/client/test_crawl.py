@@ -5,8 +5,10 @@ them.
 from __future__ import annotations
 import asyncio
 import gzip
+import random
 import sys
 import threading
+import time
 from itertools import count
 from typing import Any
 
@@ -672,3 +674,61 @@ async def test_a_crawl_on_an_event_loop_can_be_closed():
 
     assert len(asyncio.all_tasks()) == 1
     assert len(sites.asked) < len(SITE)
+
+
+def draw_site(seed):
+    """Return the links of each page of a random site."""
+    chance = random.Random(seed)
+    names = [f"/{number}" for number in range(1, chance.randint(40, 60))]
+    return {name: chance.sample(names, chance.randint(1, 3)) for name in ["/", *names]}
+
+
+def walk_breadth_first(links, depth):
+    """Return what is at most *depth* links from the start, as a naive crawl has it."""
+    depths = {"/": 0}
+    waiting = ["/"]
+    for name in waiting:
+        for link in links[name]:
+            if link not in depths and depths[name] < depth:
+                depths[link] = depths[name] + 1
+                waiting.append(link)
+    return sorted(depths)
+
+
+class Slow:
+    """A page that answers after a while."""
+
+    def __init__(self, seconds, body):
+        self.seconds = seconds
+        self.body = body
+
+    def __call__(self, url):
+        time.sleep(self.seconds)
+        return self.body
+
+
+@pytest.mark.parametrize("only_urls", [False, True])
+@pytest.mark.parametrize("seed", range(12))
+def test_the_pages_of_a_crawl_do_not_depend_on_which_answers_first(seed, only_urls):
+    links = draw_site(seed)
+    chance = random.Random(seed)
+    pages = {
+        f"{SEA}{name}": Slow(
+            chance.choice([0.0, 0.0, 0.0, 0.15]),
+            html(*(f"{SEA}{link}" for link in linked), text=f"page {name}"),
+        )
+        for name, linked in links.items()
+    }
+    depth = chance.randint(3, 4)
+    crawling = Crawl(
+        Sites(pages).open(),
+        f"{SEA}/",
+        {"depth": depth, "sitemaps": False},
+        only_urls=only_urls,
+    )
+    urls = [url for url, _ in crawling.rows()]
+
+    reached = sorted(url.removeprefix(SEA) for url in crawling.found)
+    assert reached == walk_breadth_first(links, depth)
+    if not only_urls:
+        assert sorted(url.removeprefix(SEA) for url in urls) == reached

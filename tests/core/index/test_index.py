@@ -829,3 +829,12 @@ def test_a_file_whose_name_is_no_unicode_is_indexed_with_the_others(index, tmp_p
     assert "gr\ufffd\ufffde.txt" in titles
     assert [Path(one.what).name for one in report.skipped] == [".\ufffd", "\ufffd.bin"]
     assert index.add_folder(folder).unchanged == 4
+
+
+def test_a_page_that_comes_twice_with_different_texts_is_counted_twice(index):
+    url = "https://sea.example/a"
+    texts = ("one", "two", "two")
+
+    report = index.add_pages([(url, page("a", text)) for text in texts])
+
+    assert (report.added, report.unchanged) == (2, 1)

@@ -1019,3 +1019,29 @@ def test_a_cache_gives_what_a_simple_model_of_it_gives(seed, location, clock, pa
             except Unavailable:
                 got = None
         assert got == expected
+
+
+def test_half_an_answer_without_the_cache_replaces_no_whole_one():
+    answers = ["whole", "half", "down"]
+
+    class Service:
+        name = "service"
+
+        def search(self, query, /):
+            yield from ()
+            kind = answers.pop(0)
+            if kind == "down":
+                raise Unavailable("down", status=503)
+            result = SearchResult(title=kind, url=f"https://a.example/{kind}")
+            response = SearchResponse(query=query.text, results=(result,))
+            if kind == "half":
+                return response.with_notes("a part failed", partial=True)
+            return response
+
+    cache = Cache(max_age=0.0, stale_if_error=1000)
+    web = WebSearch(Service(), reader=FakeWeb(), cache=cache, retry=False)
+    web.search("kelp")
+    with no_cache():
+        web.search("kelp")
+
+    assert web.search("kelp").results[0].title == "whole"

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from websearch_core.errors import InvalidOption
+from websearch_core.errors import InvalidOption, UnsafeURL
 from websearch_core.models import Page, SearchResponse, SearchResult
 from websearch_core.provenance import Ledger
 
@@ -256,3 +256,21 @@ def test_numbers_that_messages_show_are_skipped_unless_they_are_far_above_all_ot
     assert page.citation_id == 9
     with pytest.raises(InvalidOption, match="has the number 8 that is known here"):
         ledger.check("[8]")
+
+
+def test_a_page_with_one_number_is_opened_in_a_third_spelling():
+    ledger = Ledger("seen")
+    for url in (f"{A}/", f"{A}?utm_source=x"):  # found by two searches
+        ledger.allow_results(found(url))
+        assert numbers(ledger.number_results(found(url))) == [1]
+
+    assert ledger.check(A) == f"{A}/"
+
+
+def test_pages_with_two_numbers_are_not_opened_in_a_third_spelling():
+    ledger = Ledger("seen")
+    ledger.allow_results(found(f"{A}/", f"{A}?utm_source=x"))
+    ledger.number_results(found(f"{A}/", f"{A}?utm_source=x"))
+
+    with pytest.raises(UnsafeURL, match="only pages"):
+        ledger.check(A)

@@ -634,3 +634,37 @@ def test_a_variable_can_set_each_part_that_a_text_can_say():
         ),
         "http": ("certificates", "library", "proxy", "resolve", "contact"),
     }
+
+
+@pytest.mark.parametrize(
+    "mapping",
+    [
+        {},
+        {"timeout": 5, "read_options": {"max_tokens": 900}},
+        {"combine": "first"},
+        {"combine": "until_results"},
+        {"combine": {"fuse": {"k": 20}}},
+        {"retry": 4, "cache": 60, "budget": "2 USD/day", "throttle": 3},
+    ],
+)
+def test_what_settings_return_can_be_read_again(mapping):
+    written = Settings.from_mapping(mapping).model_dump()
+
+    again = Settings.from_mapping(written)
+
+    assert again.model_dump() == written
+    assert again.model_dump_json()
+
+
+@pytest.mark.parametrize(
+    ("written", "path", "value"),
+    [
+        ({"retry": {"waitMax": 7}}, ("retry", "wait_max"), 7),
+        ({"cache": {"maxAge": 9}}, ("cache", "max_age"), 9),
+        ({"combine": {"fallback": {"onEmpty": True}}}, ("combine", "on_empty"), True),
+    ],
+)
+def test_options_of_layers_may_be_written_as_other_settings_are(written, path, value):
+    settings = Settings.from_mapping({"webSearch": written})
+
+    assert getattr(getattr(settings, path[0]), path[1]) == value

@@ -1,6 +1,7 @@
 """Rate limits in the headers of services."""
 
 from __future__ import annotations
+import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from types import SimpleNamespace
@@ -121,3 +122,32 @@ def test_no_header_raises_an_error(headers):
     for one in parse_rate_limits(headers):
         for number in (one.limit, one.remaining, one.reset, one.window):
             assert number is None or 0 <= number < 1e16
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo", "UTC"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "%a, %d %b %Y %H:%M:%S GMT",
+        "%A, %d-%b-%y %H:%M:%S GMT",
+        "%a %b %e %H:%M:%S %Y",
+        "%a, %d %b %Y %H:%M:%S -0000",
+        "%a, %d %b %Y %H:%M:%S +0000",
+        "%Y-%m-%dT%H:%M:%SZ",
+        "%Y-%m-%dT%H:%M:%S+00:00",
+    ],
+)
+def test_a_date_is_not_read_in_the_zone_of_this_machine(monkeypatch, zone, form):
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    then = datetime.now(UTC) + timedelta(seconds=120)
+
+    assert rates.parse_wait(then.strftime(form)) == pytest.approx(120, abs=5)
+
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.parametrize("value", ["soon", "2026-05-04T10:00:00", "4 May", "Sun"])
+def test_a_time_that_may_be_in_any_zone_is_no_wait(value):
+    assert rates.parse_wait(value) is None

@@ -18,7 +18,7 @@ from hashlib import blake2b
 from io import TextIOWrapper
 from pathlib import Path
 from shutil import copymode
-from time import monotonic
+from time import monotonic, time
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
@@ -58,6 +58,8 @@ _FOR_ALL = (
     errors.ConfigurationError,
     errors.QuotaExhausted,
 )
+_PART = ".part"  # after the name of a file that a refresh writes, until its end
+_MAX_PAUSE = 86_400.0  # seconds, after which an interrupted refresh begins anew
 _INDEX = "index.jsonl"  # in a folder: the rows, whose texts stand in files of their own
 # what a crawl goes on with
 _RECALLED = ("url", "final_url", "title", "content", "canonical_url", "links")
@@ -94,6 +96,11 @@ class Rows:
     again, beside the output, and replaces it at the end; ``old`` has the rows of
     before. A file with other lines than such rows is a `ConfigurationError`. Rows that
     are broken are left out; with *retry*, those with a temporary error, too.
+
+    A refresh that was interrupted goes on, unless its last row is older than a day. At
+    its end, only inputs of this run have a row. *find_key* returns what is the same for
+    all spellings of an input that is found, and not listed: its row keeps the first
+    spelling.
     """
 
     def __init__(
@@ -103,8 +110,10 @@ class Rows:
         *,
         refresh: bool = False,
         retry: bool = False,
+        find_key: Callable[[str], str] | None = None,
     ) -> None:
         self.key = key
+        self._find_key = find_key
         self.folder = (
             Path(output) if output.endswith("/") or Path(output).is_dir() else None
         )
@@ -113,12 +122,14 @@ class Rows:
         self.path = self.folder / _INDEX if self.folder else Path(output)
         if self.folder is None and output != "-":
             check_links(self.path)
-        self.old = Rows(output, key) if refresh and self.path.is_file() else None
+        self.old: Rows | None = None
+        if refresh and self.path.is_file():
+            self.old = Rows(output, key, find_key=find_key)
         # The user named a file, which may be a link; nobody named what is in a folder.
         self._place = self.path if self.folder else self.path.resolve()
         self._part = self._place
         if self.old:
-            self._part = self._place.with_name(f"{self._place.name}.part")
+            self._part = self._place.with_name(f"{self._place.name}{_PART}")
         self._file: BinaryIO = sys.stdout.buffer
         self._is_kept = False
         # of pages whose rows come next
@@ -144,6 +155,8 @@ class Rows:
             raise
 
     def _open(self) -> None:
+        if self.old and _is_given_up(self._part):
+            self._part.unlink()
         self._file = open_to_append(self._part)
         self._is_kept = is_regular(self._file)
         if self.folder and not self._is_kept:
@@ -159,14 +172,24 @@ class Rows:
         """Return whether *item* has its row from an earlier run; if it is listed twice,
         it has two.
         """
-        if is_done := self._done[_digest(item)] > 0:
-            self._done[_digest(item)] -= 1
+        digest = self._digest_input(item)
+        is_done = self._done[digest] > 0
+        if is_done:
+            self._done[digest] -= 1
             self.counts["there already"] += 1
         return is_done
 
+    def _digest_input(self, item: str) -> int:
+        """Return what counts the rows of an input: as it is listed, if it is."""
+        return _digest(self._find_key(item) if self._find_key else item)
+
+    def _digest_page(self, item: str) -> int:
+        find_key = self._find_key or identify
+        return _digest(find_key(item))
+
     def find(self, item: str) -> dict[str, Any] | None:
         """Return the last row of *item*, or of a URL with the same canonical form."""
-        offset = self._offsets.get(_digest(identify(item)))
+        offset = self._offsets.get(self._digest_page(item))
         if offset is None:
             return None
         with open_to_read(self._part) as file:
@@ -181,7 +204,11 @@ class Rows:
         row = self.find(url) or {}
         text = None
         if self.folder and row.get("file"):
-            text = read_text(self.folder / row["file"])
+            text = None
+            if self.old:
+                text = read_text(self.folder / f"{row['file']}{_PART}")
+            if text is None:
+                text = read_text(self.folder / row["file"])
         if text is not None:
             row["content"] = text.partition("\n---\n\n")[2][:-1]
         facts = {name: row[name] for name in _RECALLED if row.get(name)}
@@ -243,6 +270,8 @@ class Rows:
             (self.old.find(item) if self.old else None) or {},
             row_as_json(answer),
         )
+        if self._find_key:
+            item = old.get(self.key, item)
         is_lost = getattr(answer, "temporary", False) and old.get("status") == "success"
         if old and (is_lost or getattr(answer, "status", None) == UNCHANGED):
             old.pop("refresh_error", None)
@@ -285,7 +314,7 @@ class Rows:
             line = line[self._file.write(line) :]
         self._file.flush()
         if self._is_kept:
-            self._offsets[_digest(identify(row[self.key]))] = self._end
+            self._offsets[self._digest_page(row[self.key])] = self._end
             self._end = self._file.tell()
 
     def __enter__(self) -> Self:
@@ -304,12 +333,40 @@ class Rows:
             self._replace(self.old)
 
     def _replace(self, old: Rows) -> None:
-        """Put the new rows in the place of the old ones."""
+        """Put the new rows in the place of the old ones, and their texts."""
+        dropped = self._drop_unlisted()
         if self.folder:
-            before = {row.get("file") for row in old}
-            for name in before - {row.get("file") for row in self} - {None}:
-                (self.folder / str(name)).unlink(missing_ok=True)
+            names = {str(row["file"]) for row in self if row.get("file")}
+            before = {str(row["file"]) for row in old if row.get("file")}
+            for name in (before | dropped) - names:
+                (self.folder / name).unlink(missing_ok=True)
+                (self.folder / f"{name}{_PART}").unlink(missing_ok=True)
+            for name in names:
+                with suppress(FileNotFoundError):  # its text is the same
+                    (self.folder / f"{name}{_PART}").replace(self.folder / name)
         self._part.replace(self._place)
+
+    def _drop_unlisted(self) -> set[str]:
+        """Leave out the rows that an interrupted refresh wrote for inputs that this run
+        did not have; return the names of their files.
+        """
+        left = +self._done
+        numbers = set[int]()
+        files = set[str]()
+        with open_to_read(self._part) as file:
+            for number, line in enumerate(file, 1):
+                row = self._parse(line)
+                digest = self._digest_input(str(row[self.key])) if row else None
+                if row is None or not left[digest or 0]:
+                    continue
+                left[digest or 0] -= 1
+                numbers.add(number)
+                files.add(str(row.get("file") or ""))
+        if numbers:
+            self._file = open_to_append(self._part)
+            self._leave_out(numbers)
+            self._file.close()
+        return files - {""}
 
     def _note(self, error: Mapping[str, Any] | None) -> None:
         if error:
@@ -321,11 +378,12 @@ class Rows:
         name.
         """
         name = _name_file(row[self.key])
+        place = folder / (f"{name}{_PART}" if self.old else name)
         facts = "".join(
             f"{fact}: {json.dumps(row[fact], ensure_ascii=False)}\n" for fact in _FACTS
         )
         text = f"---\n{facts}---\n\n{row['content']}\n"
-        with replacing(folder / name) as file:
+        with replacing(place) as file:
             file.write(text.encode("utf-8", "backslashreplace"))
         return name
 
@@ -353,8 +411,8 @@ class Rows:
                     left_out.add(number)
                     continue
                 self._note(error)
-                self._done[_digest(item)] += 1
-                self._offsets[_digest(identify(item))] = end
+                self._done[self._digest_input(item)] += 1
+                self._offsets[self._digest_page(item)] = end
                 end += len(line)
         if left_out:
             self._leave_out(left_out)
@@ -398,6 +456,15 @@ class Rows:
                     rest.write(line)
         self._file.close()
         self._file = open_to_append(self._part)
+
+
+def _is_given_up(part: Path) -> bool:
+    """Return whether the rows of an interrupted refresh are too old to go on with."""
+    try:
+        age = time() - part.stat().st_mtime
+    except FileNotFoundError:
+        return False
+    return age > _MAX_PAUSE
 
 
 def _name_file(item: str) -> str:

@@ -11,9 +11,12 @@ from __future__ import annotations
 import math
 import re
 import time
+from calendar import timegm
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
+from email.utils import parsedate
 from typing import NamedTuple
+
+from .dates import parse_date
 
 _FIELDS = ("limit", "remaining", "reset", "policy")
 _NAME = re.compile(
@@ -35,6 +38,17 @@ _EPOCH = 1_000_000_000.0
 _MOST_LIMITS = 16
 _MAX_LENGTH = 400  # characters of a header
 _MAX_WAIT = 30 * 86_400.0
+_WEEKDAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
+_MONTH = r"[A-Z][a-z]{2}"
+_CLOCK = r"\d\d:\d\d:\d\d"
+_HTTP_DATE = re.compile(
+    rf"{_WEEKDAY}, \d\d {_MONTH} \d{{4}} {_CLOCK} GMT"
+    rf"|{_WEEKDAY}[a-z]{{3,6}}, \d\d-{_MONTH}-\d\d {_CLOCK} GMT"
+    rf"|{_WEEKDAY} {_MONTH} [ \d]\d {_CLOCK} \d{{4}}",
+    re.ASCII | re.IGNORECASE,
+)
+# without one, and without a day of the week, a time may be anywhere
+_HAS_ZONE = re.compile(r"\d\s?(?:Z|GMT|UTC|[+-]\d\d:?\d\d)$", re.IGNORECASE)
 
 
 class RateLimit(NamedTuple):
@@ -219,10 +233,26 @@ def _number(value: str | None) -> float | None:
     )
 
 
-def _until(value: str) -> float | None:
-    """Return the seconds until an HTTP date; 0 if it has passed."""
-    try:
-        seconds = parsedate_to_datetime(value).timestamp() - time.time()
-    except (ValueError, TypeError, IndexError, OverflowError, OSError):
+def parse_http_date(value: str) -> float | None:
+    """Return an HTTP date (RFC 9110, 5.6.7) in seconds since 1970; None for anything
+    else. All three forms are in GMT.
+    """
+    if not _HTTP_DATE.fullmatch(value):
         return None
-    return min(max(seconds, 0.0), _MAX_WAIT) if math.isfinite(seconds) else None
+    try:
+        return float(timegm(parsedate(value) or ()))
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _until(value: str) -> float | None:
+    """Return the seconds until an HTTP date, or one with an offset or in the format of
+    ISO 8601; 0 if it has passed.
+    """
+    end = parse_http_date(value)
+    if end is None and _HAS_ZONE.search(value):
+        date = parse_date(value)
+        end = None if date is None else date.timestamp()
+    if end is None:
+        return None
+    return min(max(end - time.time(), 0.0), _MAX_WAIT)

@@ -144,10 +144,16 @@ class Crawl:
         self.left = 0  # pages that were found, and are beyond the limit
         # starts and lists with a temporary error, which may have led to more
         self.failed = 0
-        # with the links from the start; None for lists
-        self._waiting: deque[tuple[_Area, str, int | None]] = deque()
-        self._under_way: dict[str, tuple[_Area, int | None]] = {}
-        self._seen: set[str] = set()
+        # with whether it is a list
+        self._waiting: deque[tuple[_Area, str, bool]] = deque()
+        self._under_way: dict[str, tuple[_Area, bool]] = {}
+        # by what identifies a page: the fewest links from its start so far; None for a
+        # list
+        self._depths: dict[str, int | None] = {}
+        # the links of what was read, which are followed again on a shorter way
+        self._links: dict[str, tuple[_Area, list[str]]] = {}
+        self._shorter: deque[str] = deque()  # pages to which such a way was found
+        self._listed: set[str] = set()  # pages that a map names, and does not read
         self._read: set[int] = set()  # pages, by what identifies them
 
     def rows(self) -> Generator[tuple[str, Answer]]:
@@ -211,24 +217,29 @@ class Crawl:
             if not self._waiting:
                 yield NOT_NOW
                 continue
-            area, url, depth = self._waiting.popleft()
+            area, url, is_list = self._waiting.popleft()
             # it would only add to what is too much
-            if depth is None and area.counts["pages"] >= area.site.limit:
+            if is_list and area.counts["pages"] >= area.site.limit:
                 continue
-            self._under_way[url] = area, depth
-            if depth and (page := self._find_known(url)) is not None:
-                self._take_in(url, page)
-            else:
+            self._under_way[url] = area, is_list
+            may_be_known = bool(self._depths.get(identify_crawled(url)))
+            page = self._find_known(url) if may_be_known else None
+            if page is None:
                 yield url
+            else:
+                self._take_in(url, page)
 
     def _take_in(self, url: str, answer: Answer) -> Answer | None:
-        area, depth = self._under_way.pop(url)
+        area, is_list = self._under_way.pop(url)
+        key = identify_crawled(url)
+        depth = None if is_list else self._depths.get(key, 0)
         if isinstance(answer, WebSearchError):
             if not depth and getattr(answer, "temporary", False):
                 self.failed += 1
                 _log.warning("pages may be missing: %s", answer)
             return None if depth is None else answer
         there = _normalize(answer.final_url or url)
+        is_double = False
         if depth is not None:
             if depth and not area.holds(there):
                 return UnsafeURL("the page redirects to something outside of the crawl")
@@ -237,15 +248,25 @@ class Crawl:
             # many sites declare one canonical URL for all pages
             begin = answer.title, answer.content[:500]
             page = {
-                hash((_identify(one), *begin))
+                hash((identify_crawled(one), *begin))
                 for one in (there, answer.canonical_url or there)
             }
-            self._seen.add(_identify(there))
-            if page & self._read:
-                return None
+            self._depths.setdefault(identify_crawled(there), depth)
+            is_double = bool(page & self._read)
             self._read |= page
-        for link in filter(is_web_url, answer.links):
-            self._add(area, _normalize(link), (depth or 0) + 1)
+        links = [_normalize(link) for link in answer.links if is_web_url(link)]
+        if depth is not None:
+            if is_double:  # only for a shorter way to what is there
+                links = [
+                    link for link in links if identify_crawled(link) in self._depths
+                ]
+            self._links[key] = area, links
+            self._links[identify_crawled(there)] = area, links
+        for link in links:
+            self._add(area, link, (depth or 0) + 1)
+        self._follow_shorter_ways()
+        if is_double:
+            return None
         if depth == 0 and area.site.sitemaps and area.site.depth:
             named = [
                 one
@@ -260,8 +281,11 @@ class Crawl:
     def _add(self, area: _Area, url: str, depth: int | None) -> None:
         if depth is not None and depth <= 1 and _LIST.search(url.partition("?")[0]):
             depth = None
-        key = _identify(url)
-        if key in self._seen or (depth or 0) > area.site.depth:
+        key = identify_crawled(url)
+        if (depth or 0) > area.site.depth:
+            return
+        if key in self._depths:
+            self._shorten(area, url, depth)
             return
         if not (
             area.holds(url, whole=True)
@@ -269,7 +293,7 @@ class Crawl:
             else depth == 0 or area.wants(url)
         ):
             return
-        self._seen.add(key)
+        self._depths[key] = depth
         kind, most = (
             ("lists", _MAX_LISTS) if depth is None else ("pages", area.site.limit)
         )
@@ -279,14 +303,39 @@ class Crawl:
         area.counts[kind] += 1
         self.found += [] if depth is None else [url]
         if depth is None or not self._only_urls or depth < area.site.depth:
-            self._waiting.append((area, url, depth))
+            self._waiting.append((area, url, depth is None))
+        else:
+            self._listed.add(key)
+
+    def _shorten(self, area: _Area, url: str, depth: int | None) -> None:
+        """Note a shorter way to a page that was found before: which way is found first
+        depends on which page answers first.
+        """
+        key = identify_crawled(url)
+        before = self._depths[key]
+        if depth is None or before is None or depth >= before:
+            return
+        self._depths[key] = depth
+        if key in self._links:
+            self._shorter.append(key)
+        elif key in self._listed and depth < area.site.depth:
+            self._listed.discard(key)
+            self._waiting.append((area, url, False))
+
+    def _follow_shorter_ways(self) -> None:
+        while self._shorter:
+            key = self._shorter.popleft()
+            area, links = self._links[key]
+            depth = self._depths[key] or 0
+            for link in links:
+                self._add(area, link, depth + 1)
 
 
 def _normalize(url: str) -> str:
     return serialize(url).partition("#")[0] if is_web_url(url) else url
 
 
-def _identify(url: str) -> str:
+def identify_crawled(url: str) -> str:
     return (
         find_page(_SESSION.sub("", url)) if is_web_url(url) else f"{url} is not a URL"
     )

@@ -331,15 +331,15 @@ class Index:
         them; remove those that are gone.
         """
         changed = 0
+        unchanged = 0
         removed = 0
-        present: set[str] = set()
         skipped: list[SkippedFile] = []
         try:
             for url, page in pages:
                 try:
                     if isinstance(page, errors.WebSearchError):
                         raise page
-                    changed += self.add(page)
+                    is_changed = self.add(page)
                 except (
                     errors.ServiceError,
                     errors.UnsafeURL,
@@ -350,7 +350,8 @@ class Index:
                     if is_gone and self.path.exists():
                         removed += self.remove(url)
                 else:
-                    present.add(address(page.final_url or page.url))
+                    changed += is_changed
+                    unchanged += not is_changed
                     tell(url)
         finally:
             # it would read on while somebody looks at the traceback
@@ -358,7 +359,7 @@ class Index:
                 pages.close()
         return Report(
             added=changed,
-            unchanged=len(present) - changed,
+            unchanged=unchanged,
             removed=removed,
             skipped=tuple(skipped),
         )

@@ -279,8 +279,12 @@ class _CacheProvider(ProviderWrapper[Cache]):
             new = self._make_entry(answer, watch)
             # Half an answer does not replace a whole one that may still stand in if the
             # service fails.
-            is_worse = new is not None and new.partial and self._may_stand_in(entry)
-            yield from self._save({key: None if is_worse else new})
+            if new is not None and new.partial:
+                # also one that must not be given now
+                (whole,) = yield from self._use(self._store.load, key)
+                if self._may_stand_in(whole):
+                    new = None
+            yield from self._save({key: new})
         elif entry or current_call().is_fresh:
             yield from self._save({key: None}, erase=True)
         return self._replace_failure(answer, entry, seconds)

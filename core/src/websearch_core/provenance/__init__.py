@@ -150,7 +150,7 @@ class Ledger:
 
         A page is known by any spelling of its URL, or by its number. One that differs
         in the scheme, ``www.``, a slash at the end or parameters for tracking is that
-        of a known page if there is only one such page.
+        of a known page if there is only one such page, or one such number.
 
         Args:
             url: The URL that a model wants to open; or the number of a page in this
@@ -188,6 +188,9 @@ class Ledger:
         with self._lock:
             seen = self._seen.get(conversation) or {}
             found = find_alike({**self._named, **seen}, url)
+        numbered = numbers.find_url(url) if len(found) > 1 else None
+        if numbered is not None and numbered in {page.url for page in found}:
+            return numbered  # two spellings of one page, with one number
         if len(found) != 1:
             elsewhere = _ELSEWHERE if numbers.is_restored else "" if seen else _NOTHING
             raise UnsafeURL(

@@ -46,6 +46,7 @@ from ._values import (
     ReadDefaults,
     Seconds,
     Timeout,
+    show_combination,
     show_layer,
     show_options,
 )
@@ -139,7 +140,7 @@ class Settings(BaseModel):
         NO_TEXTS
     )
     timeout: Annotated[Seconds, PerRun()] = _USUAL_TIMEOUT
-    combine: Combine = None
+    combine: Annotated[Combine, PlainSerializer(show_combination)] = None
     retry: Annotated[Repeat, FoundFile()] = None
     cache: Annotated[Keep, FoundFile(at_most=False), PlainSerializer(show_layer)] = (
         Field(default=None, repr=False)
@@ -200,7 +201,8 @@ class Settings(BaseModel):
 
         It may have any shape that a settings file may have, such as ``{"webSearch":
         {"tavily": {"apiKey": "..."}}}`` or ``{"enabled": True, "provider": "searxng",
-        "url": "http://localhost:8888"}``.
+        "url": "http://localhost:8888"}``. What ``model_dump`` returns can be read
+        again; in it, None is what nobody set.
 
         Raises:
             ConfigurationError: A name or value is wrong.
@@ -209,7 +211,10 @@ class Settings(BaseModel):
             raise ConfigurationError(
                 f"settings: must be a mapping, not {type(mapping).__name__}"
             )
-        return cls(**{str(name): value for name, value in mapping.items()})
+        settings = {
+            str(name): value for name, value in mapping.items() if value is not None
+        }
+        return cls(**settings)
 
     def override(self, **explicit: object) -> Settings:
         """Return these settings with those of *explicit* that are not None; errors as

@@ -23,7 +23,7 @@ import logging
 import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from math import inf
 from os import PathLike, fspath
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -233,7 +233,8 @@ def _read_parts(group: str, value: Any, source: Source) -> Iterator[_Entry]:
         raise ConfigurationError(f"{source.at()}: must be a table of options")
     for written, entry in value.items():
         part = _to_own_name(str(written), PARTS[group])
-        yield Name(group, part), entry, _inside(source, written)
+        if entry is not None:  # as `Settings.model_dump` writes what nobody set
+            yield Name(group, part), entry, _inside(source, written)
 
 
 def _read_concern(name: str, value: Any, source: Source) -> Iterator[_Entry]:
@@ -264,8 +265,15 @@ def _read_layer_table(
         kind, table = _find_combined(table, source)
         source = _inside(source, kind)
     yield Name(name), kind, source
-    for option, entry in table.items():
-        yield Name("layers", kind, str(option)), entry, _inside(source, option)
+    options = _options_of(kind)
+    for written, entry in table.items():
+        option = _to_own_name(str(written), options)
+        yield Name("layers", kind, option), entry, _inside(source, written)
+
+
+def _options_of(kind: str) -> Collection[str]:
+    """Return the names of the options of a layer of this package."""
+    return [option.name for option in fields(layer_class(kind))]
 
 
 def _find_combined(

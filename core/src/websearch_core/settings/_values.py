@@ -224,6 +224,23 @@ def show_layer(layer: Any) -> Any:
     return options
 
 
+def show_combination(layer: Any) -> Any:
+    """Return the table of the layer that combines providers, with the options that are
+    not the usual ones; classes of errors by their names.
+    """
+    if not is_dataclass(layer):
+        return layer
+    options: dict[str, Any] = {}
+    for option in fields(layer):
+        value = getattr(layer, option.name)
+        if value == option.default:
+            continue
+        if isinstance(value, tuple):
+            value = [getattr(part, "__name__", part) for part in value]
+        options[option.name] = value
+    return {type(layer).__name__.lower(): options}
+
+
 def _hide(value: Any) -> Any:
     """Keep a URL with a password out of what is shown and pickled."""
     return ApiKey.hiding(SecretStr(value)) if isinstance(value, str) else value

@@ -50,14 +50,18 @@ def crawl(
     no_cache: NoCache = False,
 ) -> None:
     """Read the pages of sites that robots.txt allows: a row for each."""
-    from ...client._crawl import Crawl
+    from ...client._crawl import Crawl, identify_crawled
     from ..revalidation import Revalidation
     from ..rows import Rows, write_rows
 
     far: Any = {"limit": limit, "depth": depth, "scope": scope, "sitemaps": sitemaps}
     part: Any = {"max_length": sys.maxsize}
     # only when all arguments are right
-    rows = cache(lambda: Rows(output or "-", refresh=refresh, retry=True))
+    rows = cache(
+        lambda: Rows(
+            output or "-", refresh=refresh, retry=True, find_key=identify_crawled
+        )
+    )
     arguments: Any = {
         "layers": [] if only_urls else [Revalidation(rows, part)],
         "reader": reader,

@@ -13,15 +13,14 @@ flow is closed, since the page in the cache holds.
 from __future__ import annotations
 import re
 import time
-from calendar import timegm
 from collections.abc import Mapping
 from dataclasses import replace
-from email.utils import parsedate
 from math import inf
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
+from ..._text.rates import parse_http_date
 from ...flow import Flow, Request, Response
 from ...flow._intercept import Auxiliary, intercept
 
@@ -35,14 +34,6 @@ UNCHANGED = 304
 _HARMLESS = {"accept", "accept-encoding", "accept-language", "user-agent"}
 _DIRECTIVE = re.compile(
     r"""([!#$%&'*+.^`|~\w-]+)(?:[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|[^\s,;]*))?"""
-)
-_WEEKDAY, _MONTH = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)", r"[A-Z][a-z]{2}"
-# The three forms of RFC 9110, 5.6.7. All are in GMT; anything else is not a date.
-_HTTP_DATE = re.compile(
-    rf"{_WEEKDAY}, \d\d {_MONTH} \d{{4}} \d\d:\d\d:\d\d GMT"
-    rf"|{_WEEKDAY}[a-z]{{3,6}}, \d\d-{_MONTH}-\d\d \d\d:\d\d:\d\d GMT"
-    rf"|{_WEEKDAY} {_MONTH} [ \d]\d \d\d:\d\d:\d\d \d{{4}}",
-    re.ASCII | re.IGNORECASE,
 )
 _ETAG = r"^(?:W/)?\"[\x21\x23-\x7e]{0,500}\"$"
 _DATE = r"^[A-Za-z0-9,:+ -]{1,60}$"
@@ -107,8 +98,9 @@ class Lifetime(NamedTuple):
         if "max-age" in said:
             fresh = _as_seconds(said["max-age"]) - _find_age(headers)
         elif "expires" in headers:
-            now = _as_time(headers.get("date")) or time.time()
-            fresh = (_as_time(headers["expires"]) or 0.0) - now - _find_age(headers)
+            now = parse_http_date(headers.get("date", "")) or time.time()
+            end = parse_http_date(headers["expires"]) or 0.0
+            fresh = end - now - _find_age(headers)
         if said.get("no-cache") == "" or find_vary(headers) is None:
             fresh = 0.0
         must_ask = "must-revalidate" in said or said.get("no-cache") == ""
@@ -234,11 +226,3 @@ def _as_seconds(text: str | None) -> float:
 def _find_age(headers: Mapping[str, str]) -> float:
     """Return the first of a list in ``Age``, as RFC 9111, 5.1 says."""
     return _as_seconds(headers.get("age", "").partition(",")[0].strip())
-
-
-def _as_time(text: str | None) -> float | None:
-    parts = parsedate(text) if text and _HTTP_DATE.fullmatch(text) else None
-    try:
-        return float(timegm(parts)) if parts else None
-    except (ValueError, OverflowError):
-        return None
