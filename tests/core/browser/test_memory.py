@@ -8,6 +8,13 @@ from websearch_core._browser import memory
 from websearch_core._browser.memory import MemoryWatch
 
 MEBI = 2**20
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch):
+    monkeypatch.setattr(memory, "_LOOKS", 0)
+
+
 MAIN, NETWORK, HONEST, HARMFUL = 10, 11, 20, 21
 
 
@@ -89,6 +96,7 @@ def test_much_for_a_moment_costs_the_one_that_made_it_only(processes, monkeypatc
     clock = [100.0]
     monkeypatch.setattr(memory.time, "monotonic", lambda: clock[0])
     watch = MemoryWatch(MAIN, 640 * MEBI)
+    watch.look(2)
     used[HARMFUL][1] = 5
     watch.look(2)
     used[MAIN][0] = 700  # while nobody is busy, for who was busy before

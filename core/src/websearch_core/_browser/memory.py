@@ -22,6 +22,7 @@ _GUILT = 64 * 2**20  # bytes of them that one renderer may have made
 _TOO_MANY = 4  # as many times that, and the browser has to end
 _MANY = 2  # so it has if they use as many times that for longer than `_PATIENCE`
 _PATIENCE = 2.0  # seconds
+_LOOKS = 10  # half a second, in which it may be over by itself
 _MEMORY_OF_WORK = 0.8  # of what a renderer worked before, from one look to the next
 _PAGE = 2  # what the renderers of one page may take together, in limits of one renderer
 # Seconds after a renderer was ended for what it had to be given back.
@@ -52,6 +53,7 @@ class MemoryWatch:
         # Of what those processes grew by, the part of each renderer that ran meanwhile.
         self._shares: dict[int, float] = {}
         self._work: dict[int, float] = {}  # of each renderer, lately
+        self._looks_full = 0  # one after the other
         self._many_since = math.inf  # when the own processes began to use far too much
         self._ended_at = -math.inf  # when a renderer was ended last
         self._reason = ""  # for which it was
@@ -77,7 +79,9 @@ class MemoryWatch:
         if together > _PAGE * self._limit * max(pages, 1):
             largest = max(renderers, key=lambda pid: renderers[pid].private)
             self._end(largest, "too much memory in too many processes")
-        elif self.is_full:
+        self._looks_full = self._looks_full + 1 if self.is_full else 0
+        # a long message takes much for a moment, and gives it back by itself
+        if self._looks_full > _LOOKS:
             self._end_who_filled_it()
         return True
 
@@ -131,7 +135,8 @@ class MemoryWatch:
         work: dict[int, float] = {}
         for pid, ticks in self._ticks.items():
             earlier = _MEMORY_OF_WORK * self._work.get(pid, 0.0)
-            work[pid] = earlier + ticks - before.get(pid, 0)
+            # what a new one took to start says nothing
+            work[pid] = earlier + ticks - before.get(pid, ticks)
         self._work = work
         all_work = sum(work.values())
         if growth <= 0 or all_work <= 0:
@@ -143,8 +148,9 @@ class MemoryWatch:
         if not self._shares:
             return
         pid = max(self._shares, key=lambda renderer: self._shares[renderer])
-        # else it is what pages left that have gone
-        if self._shares[pid] > _GUILT:
+        # else it is what pages left that have gone, or nobody can say whose it is
+        is_clear = self._shares[pid] > sum(self._shares.values()) / 2
+        if is_clear and self._shares[pid] > _GUILT:
             self._end(pid, "too much memory of the browser itself")
 
     def _end(self, pid: int, what: str) -> None:
