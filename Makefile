@@ -167,40 +167,40 @@ provider: $(VENV)/installed  ## start a new provider with its file, registration
 	$(BIN)/python tools/new_provider.py "$(NAME)"
 	$(BIN)/python -m docs.generate
 
-bench: $(VENV)/measuring  ## measure the cost of a call, and write docs/measured/benchmarks.md; ONLY=concurrency for one section
+bench: $(VENV)/measuring  ## measure the cost of a call, and write benchmarks/results/benchmarks.md; ONLY=concurrency for one section
 	$(BIN)/python -m benchmarks.calls $(if $(ONLY),--write $(ONLY))
 
-bench-reading: $(VENV)/measuring $(PEERS)/installed  ## compare our reader with others, and write that part of docs/measured/benchmarks.md
+bench-reading: $(VENV)/measuring $(PEERS)/installed  ## compare our reader with others, and write that part of benchmarks/results/benchmarks.md
 	$(BIN)/python -m benchmarks.reading --peers $(PEERS)/bin/python --unseen training.train:unseen
 
-bench-facts: $(VENV)/installed $(PEERS)/installed  ## measure how many facts of a page reach a model, and write docs/measured/facts.md
+bench-facts: $(VENV)/installed $(PEERS)/installed  ## measure how many facts of a page reach a model, and write benchmarks/results/facts.md
 	$(BIN)/python -m benchmarks.facts --peers $(PEERS)/bin/python
 
-bench-memory: $(VENV)/installed  ## measure what the worst pages cost to read, and write docs/measured/memory.md
+bench-memory: $(VENV)/installed  ## measure what the worst pages cost to read, and write benchmarks/results/memory.md
 	$(BIN)/python -m benchmarks.reading.memory
 
-bench-data: $(VENV)/installed  ## measure how many prices of pages a model is shown, and write docs/measured/data.md
+bench-data: $(VENV)/installed  ## measure how many prices of pages a model is shown, and write benchmarks/results/data.md
 	$(BIN)/python -m benchmarks.reading.data
 
-bench-citations: $(VENV)/installed  ## measure the checks of citations, and write docs/measured/citations.md
+bench-citations: $(VENV)/installed  ## measure the checks of citations, and write benchmarks/results/citations.md
 	$(BIN)/python -m benchmarks.citations
 
-bench-browser: $(VENV)/installed $(BROWSERS)/installed  ## attack and measure the browser, and write docs/measured/browser.md
+bench-browser: $(VENV)/installed $(BROWSERS)/installed  ## attack and measure the browser, and write benchmarks/results/browser.md
 	$(BIN)/python -m benchmarks.browser --peers $(BROWSERS)/bin/python $(if $(CRAWL4AI),--crawl4ai $(CRAWL4AI))
 
-bench-ssrf: $(VENV)/installed $(FETCHERS)/installed  ## compare our guard with others, and write docs/measured/ssrf.md
+bench-ssrf: $(VENV)/installed $(FETCHERS)/installed  ## compare our guard with others, and write benchmarks/results/ssrf.md
 	$(BIN)/python -m benchmarks.ssrf --peers $(FETCHERS)/bin/python
 
-bench-mcp: $(VENV)/installed  ## measure what a call through the MCP server costs, and write docs/measured/mcp.md
+bench-mcp: $(VENV)/installed  ## measure what a call through the MCP server costs, and write benchmarks/results/mcp.md
 	$(BIN)/python -m benchmarks.mcp
 
-bench-faults: $(VENV)/installed $(FAULTED)/installed  ## let our calls and those of others meet 72 faults, and write docs/measured/faults.md
+bench-faults: $(VENV)/installed $(FAULTED)/installed  ## let our calls and those of others meet 72 faults, and write benchmarks/results/faults.md
 	$(BIN)/python -m benchmarks.faults --peers $(FAULTED)/bin/python
 
-bench-stopping: $(VENV)/installed  ## measure the time from Ctrl-C to the next line, and write docs/measured/stopping.md
+bench-stopping: $(VENV)/installed  ## measure the time from Ctrl-C to the next line, and write benchmarks/results/stopping.md
 	$(BIN)/python -m benchmarks.stopping
 
-bench-bulk: $(VENV)/measuring $(BULK)/installed $(CLUSTER)/installed  ## read lists of real pages, compare with others, and write docs/measured/bulk.md
+bench-bulk: $(VENV)/measuring $(BULK)/installed $(CLUSTER)/installed  ## read lists of real pages, compare with others, and write benchmarks/results/bulk.md
 	$(BIN)/python -m benchmarks.bulk --peers $(BULK)/bin/python --cluster $(CLUSTER)/bin/python
 
 model: $(VENV)/measuring  ## train the model that finds the main content of a page: make model, or make model PAGES="folder ..."

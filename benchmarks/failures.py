@@ -1,5 +1,5 @@
 """Let every provider fail in every way, in both frameworks, blocking and async, and
-write docs/measured/failures.md.
+write benchmarks/results/failures.md.
 
     python -m benchmarks.failures
 
@@ -27,7 +27,7 @@ from tests.cassettes import player
 from tests.cassettes import tape as tapes
 from tests.clock import skip_pauses
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "measured" / "failures.md"
+PAGE = Path(__file__).resolve().parents[1] / "benchmarks" / "results" / "failures.md"
 WAYS = (
     "LangChain `invoke`",
     "LangChain `ainvoke`",
@@ -143,7 +143,7 @@ def write_page() -> str:
         "`ERROR [rate_limited] ...`; it has two if not all four ways agree. Each is "
         "marked as a failure: a "
         "tool message with the status `error`, or a `ToolOutput` with `is_error`. "
-        "[Errors](../errors.md) explains the "
+        "[Errors](../../docs/errors.md) explains the "
         f"codes.\n\n{table}\n\nA test compares this page with the program of every "
         f"commit.\n"
     )

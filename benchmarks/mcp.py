@@ -1,4 +1,4 @@
-"""Measure what a call through the MCP server costs, and write docs/measured/mcp.md.
+"""Measure what a call through the MCP server costs, and write benchmarks/results/mcp.md.
 
 python -m benchmarks.mcp
 """
@@ -17,7 +17,7 @@ from websearch_core.mcp import make_server
 from websearch_core.testing import FakeWeb
 from websearch_core.tools import Run, WebTools
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "measured" / "mcp.md"
+PAGE = Path(__file__).resolve().parents[1] / "benchmarks" / "results" / "mcp.md"
 _CALLS, _WARM, _IN_FLIGHT = 500, 50, 200
 _RESULTS = [
     {
@@ -136,7 +136,7 @@ def main() -> None:
 
 What a call of `web_search` costs in processor time, client included, with a provider that answers five results at once:
 the same call of the tool without a server; a tool of that SDK ({metadata.version("mcp")}) with the same schemas that
-does nothing but return that answer; and the call through [the server](../mcp.md). The three take turns, so that each
+does nothing but return that answer; and the call through [the server](../../docs/mcp.md). The three take turns, so that each
 finds the processor as the others leave it; medians of {_CALLS:,} calls. More: beyond the sum of the first two. The goal
 is 10 %.
 

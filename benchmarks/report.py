@@ -86,7 +86,7 @@ class Section:
 
 
 def head() -> str:
-    """Return the beginning of ``docs/measured/benchmarks.md``: what is compared, when
+    """Return the beginning of ``benchmarks/results/benchmarks.md``: what is compared, when
     and on which machine.
     """
     introduction = (

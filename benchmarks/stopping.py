@@ -1,5 +1,5 @@
 """Interrupt blocking calls that are waiting for a server, and write
-docs/measured/stopping.md.
+benchmarks/results/stopping.md.
 
 python -m benchmarks.stopping
 """
@@ -12,7 +12,7 @@ from statistics import median
 from benchmarks.report import Table, store
 from tests.faults.stopping import PROGRAMS, stop
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "measured" / "stopping.md"
+PAGE = Path(__file__).resolve().parents[1] / "benchmarks" / "results" / "stopping.md"
 _TIMES = 3
 
 

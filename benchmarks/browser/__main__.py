@@ -1,7 +1,7 @@
 """Measure the reader ``browser``: what attacks reach, what harmful pages cost, time and
 memory. ``make bench-browser``.
 
-Writes ``docs/measured/browser.md``, and exits with an error if an attack reached an
+Writes ``benchmarks/results/browser.md``, and exits with an error if an attack reached an
 internal address. Rewrites only the sections that were measured: ``python -m
 benchmarks.browser attacks``.
 """
@@ -39,7 +39,7 @@ from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import WebSearchError
 from websearch_core.flow import Request
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "measured" / "browser.md"
+PAGE = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "browser.md"
 FLAGS = ("--allow-loopback-in-peer-connection",)
 # These need a name server that the peers' browsers would ask, or a proxy.
 OURS_ONLY = frozenset({

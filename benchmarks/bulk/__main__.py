@@ -1,4 +1,4 @@
-"""Read a list of real pages with ours and with others, and write docs/measured/bulk.md.
+"""Read a list of real pages with ours and with others, and write benchmarks/results/bulk.md.
 
     python -m benchmarks.bulk --peers build/bulk/bin/python --cluster
         build/cluster/bin/python
@@ -31,7 +31,7 @@ from benchmarks.reading.metrics import score
 from benchmarks.report import Goal, Section, Table, put, store, times
 from training.corpus import ROOT, Page, wcxb
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "measured" / "bulk.md"
+PAGE = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "bulk.md"
 _PROGRAM = Path(__file__).resolve().parents[2]
 _HOSTS, _HANGING = 20, 12
 _US, _BARE, _TRAFILATURA = "iter_read", "parsing alone", "trafilatura alone"
@@ -383,9 +383,9 @@ def main() -> None:
 
 # Lists
 
-What [lists of any length](../bulk.md) cost. Measured on {datetime.now(UTC):%Y-%m-%d} with Python
+What [lists of any length](../../docs/bulk.md) cost. Measured on {datetime.now(UTC):%Y-%m-%d} with Python
 {platform.python_version()} on {os.cpu_count()} cores, with a timeout of {PATIENCE} s for a page unless something else
-is said; [how it is measured](../../benchmarks/bulk). [Scale](../scale.md) says what follows for long lists.
+is said; [how it is measured](../../benchmarks/bulk). [Scale](../../docs/scale.md) says what follows for long lists.
 
 **0 of 0 goals were met.**
 

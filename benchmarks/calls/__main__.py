@@ -1,4 +1,4 @@
-"""Measure calls, and write their sections of ``docs/measured/benchmarks.md``.
+"""Measure calls, and write their sections of ``benchmarks/results/benchmarks.md``.
 
     python -m benchmarks.calls                      # measure everything and write the
         page python -m benchmarks.calls imports overhead     # measure these and only
@@ -24,7 +24,7 @@ from pathlib import Path
 from benchmarks.calls.server import Server
 from benchmarks.report import Section, head, put, store
 
-_PAGE = Path(__file__).resolve().parents[2] / "docs" / "measured" / "benchmarks.md"
+_PAGE = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "benchmarks.md"
 _MEASUREMENTS = (
     "imports",
     "overhead",
@@ -43,7 +43,7 @@ def main() -> int:
     """
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.calls",
-        description="Measure calls, and write docs/measured/benchmarks.md.",
+        description="Measure calls, and write benchmarks/results/benchmarks.md.",
     )
     parser.add_argument(
         "measurements", nargs="*", metavar="measurement", help=", ".join(_MEASUREMENTS)

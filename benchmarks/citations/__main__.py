@@ -1,5 +1,5 @@
 """Measure how well `check_citations` separates right citations from wrong ones, and
-write ``docs/measured/citations.md``.
+write ``benchmarks/results/citations.md``.
 
     python -m benchmarks.citations
 
@@ -25,14 +25,14 @@ from benchmarks.reading.passages import CORPUS, LANGUAGES
 from benchmarks.report import Goal, Section, Table, store
 from websearch_core.citations import check_citations
 
-_PAGE = Path(__file__).resolve().parents[2] / "docs" / "measured" / "citations.md"
+_PAGE = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "citations.md"
 _KINDS = ("another passage", "figure altered", "name altered")
 _HEAD = """<!-- Written by `make bench-citations`. Do not edit. -->
 
 # Checking citations
 
 How well `check_citations` tells a citation that supports a claim from one that does not. It compares words, figures,
-names and quotations, without a model. [Citations](../citations.md) says how to use it.
+names and quotations, without a model. [Citations](../../docs/citations.md) says how to use it.
 """
 
 

@@ -1,5 +1,5 @@
 """Measure how many facts that a person sees on a page reach a model, and write
-``docs/measured/facts.md``.
+``benchmarks/results/facts.md``.
 
     python -m benchmarks.facts --peers build/peers/bin/python
 
@@ -31,7 +31,7 @@ from websearch_core.reading import Excerpt, read_html
 FACTS = Path(__file__).parent / "facts.jsonl"
 MAX_TOKENS = 500
 GOAL = 0.85
-_PAGE = Path(__file__).resolve().parents[2] / "docs" / "measured" / "facts.md"
+_PAGE = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "facts.md"
 _FOLDERS = ("wcxb", "wcxb_more", "news")
 _PEERS = (
     "trafilatura",
@@ -45,7 +45,7 @@ _HEAD = """<!-- Written by `make bench-facts`. Do not edit. -->
 
 # Facts that reach a model
 
-How many of the facts that a person sees on a page are in what `query` returns. [Reading](../reading.md#parts-of-a-page)
+How many of the facts that a person sees on a page are in what `query` returns. [Reading](../../docs/reading.md#parts-of-a-page)
 says how it chooses.
 """
 

@@ -1,5 +1,5 @@
 """Let our calls and those of other libraries meet every fault of the matrix, and write
-docs/measured/faults.md.
+benchmarks/results/faults.md.
 
     python -m benchmarks.faults --peers build/fault-peers/bin/python
 

@@ -1,4 +1,4 @@
-"""The page docs/measured/faults.md."""
+"""The page benchmarks/results/faults.md."""
 
 from __future__ import annotations
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from tests.faults import run
 from tests.faults.model import Fault
 from tests.faults.table import CASES, FAULTS
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "measured" / "faults.md"
+PAGE = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "faults.md"
 _INTRODUCTION = """<!-- Written by `make bench-faults`. Do not edit. -->
 
 # Faults
@@ -23,7 +23,7 @@ and DuckDuckGo (HTML), pages read with `direct`, and a chain in which Brave answ
 apply, with shorter deadlines and pauses. A call is as expected if it ends with this code, in time, with this number of
 requests and this outcome of the first provider, and if neither the key nor an internal address shows in what it returns
 or raises. What no such call can show is proven by {proofs} tests (T), which ran for this page too.
-[Errors](../errors.md) explains the codes. The same calls are tests of every HTTP library: `tests/faults`.
+[Errors](../../docs/errors.md) explains the codes. The same calls are tests of every HTTP library: `tests/faults`.
 
 The others are judged by less: a call has to end within 10 s, with at most 64 MiB, with an error that is raised or with
 the answer, and without showing the key; a page that is cut has to say so. `httpx` is

@@ -5,7 +5,7 @@
     make bench-reading                                                                  # everything
     .venv/bin/python -m benchmarks.reading --peers build/peers/bin/python quality       # one section
 
-Writes its sections of ``docs/measured/benchmarks.md`` and ``docs/measured/plots``; with
+Writes its sections of ``benchmarks/results/benchmarks.md`` and ``benchmarks/results/plots``; with
 ``--only``, nothing. The sections on many pages at once and on passages (which uses
 XQuAD) measure only our reader. The requirements of the peers may conflict with ours, so
 they live in their own environment, never in ``.venv``.
@@ -39,7 +39,7 @@ from benchmarks.report import Section, put, store
 from training.corpus import ROOT, load, mozilla, wcxb
 
 _ROOT = Path(__file__).resolve().parents[2]
-_PAGE = _ROOT / "docs" / "measured" / "benchmarks.md"
+_PAGE = _ROOT / "benchmarks" / "results" / "benchmarks.md"
 _STORED = _ROOT / "build" / "reading"  # past results: one plot needs two measurements
 _PARTS = ("quality", "news", "share", "speed", "size", "encodings", "pool", "passages")
 
@@ -132,7 +132,7 @@ def _parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.reading",
         description="Measure page readers, and write their sections of "
-        "docs/measured/benchmarks.md.",
+        "benchmarks/results/benchmarks.md.",
     )
     parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(_PARTS))
     parser.add_argument(

@@ -1,5 +1,5 @@
 """Measure how much of what pages state and show of prices a model is shown, and write
-``docs/measured/data.md``.
+``benchmarks/results/data.md``.
 
     python -m benchmarks.reading.data
 
@@ -27,7 +27,7 @@ from websearch_core.reading._html.harden import harden
 from websearch_core.reading._html.parse import parse
 from websearch_core.tools._outputs import page_output
 
-_PAGE = Path(__file__).resolve().parents[2] / "docs" / "measured" / "data.md"
+_PAGE = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "data.md"
 _FOLDERS = ("wcxb", "wcxb_more")
 _MAX_LENGTH = 15_000  # characters, as by default
 _MIN_PRICES = 6  # that a category page shows
@@ -50,7 +50,7 @@ _HEAD = """<!-- Written by `make bench-data`. Do not edit. -->
 # Prices that a model is shown
 
 Of the prices that pages state in their data and show, or show in grids, how many are in the text that `open_page`
-returns for a page, with the default limit of 15,000 characters. [Reading](../reading.md#data) says where they are
+returns for a page, with the default limit of 15,000 characters. [Reading](../../docs/reading.md#data) says where they are
 found.
 """
 

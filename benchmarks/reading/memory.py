@@ -2,7 +2,7 @@
 its own process.
 
 ``python -m benchmarks.reading.memory`` reads all of `worst_pages.PAGES` through
-`WebSearch.read`, blocking and async, and writes ``docs/measured/memory.md``. This
+`WebSearch.read`, blocking and async, and writes ``benchmarks/results/memory.md``. This
 process loads only the standard library, because the peak of a new process starts at the
 memory of its parent.
 """
@@ -29,7 +29,7 @@ MAX_MEMORY = 192.0
 # of CPU time: a third of the time that reading a page has by default
 MAX_SECONDS = 10.0
 RUNS = 3  # of pages; a PDF, which takes the same each time, is read once
-REPORT = Path(__file__).resolve().parents[2] / "docs" / "measured" / "memory.md"
+REPORT = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "memory.md"
 
 Colour = Literal["read", "aread"]
 COLOURS: tuple[Colour, ...] = ("read", "aread")

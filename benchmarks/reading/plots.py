@@ -1,4 +1,4 @@
-"""Plots of the results of reading pages, in ``docs/measured/plots``; equal results give
+"""Plots of the results of reading pages, in ``benchmarks/results/plots``; equal results give
 equal files.
 """
 
@@ -13,7 +13,7 @@ from benchmarks.reading.quality import Scores
 from benchmarks.reading.size import ARTICLE, Seconds
 from benchmarks.reading.speed import Speed
 
-PLOTS = Path(__file__).resolve().parents[2] / "docs" / "measured" / "plots"
+PLOTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "plots"
 _OURS, _OTHERS = (
     "#c2410c",
     (

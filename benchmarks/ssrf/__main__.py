@@ -3,7 +3,7 @@ corpus of hostile URLs.
 
 Every candidate fetches every row in its own process, on a network that leads nowhere
 (`benchmarks.ssrf.network`). What counts is the addresses it connects to, not what it
-returns. Writes ``docs/measured/ssrf.md``, and exits with an error if our guard misses
+returns. Writes ``benchmarks/results/ssrf.md``, and exits with an error if our guard misses
 its goal. ``make bench-ssrf`` installs the other candidates first.
 """
 
@@ -31,7 +31,7 @@ from benchmarks.ssrf.candidates import CANDIDATES, Candidate
 from benchmarks.ssrf.network import FIRST, Row, read_rows
 
 _ROOT = Path(__file__).resolve().parents[2]
-PAGE = _ROOT / "docs" / "measured" / "ssrf.md"
+PAGE = _ROOT / "benchmarks" / "results" / "ssrf.md"
 CORPUS = _ROOT.parent / "shared" / "corpora" / "hostile"
 
 _AT_ONCE = 3  # processes

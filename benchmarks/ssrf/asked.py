@@ -4,7 +4,7 @@
 Each candidate fetches the corpus in its own process, behind a proxy on this machine
 that notes the host of each request and answers with a page; and it follows redirects of
 a page that it logs in to, to another port and another host. Writes its section of
-``docs/measured/ssrf.md``::
+``benchmarks/results/ssrf.md``::
 
     python -m benchmarks.ssrf.asked --peers ../peers/bin/python
 """
@@ -33,7 +33,7 @@ from benchmarks.report import Goal, Table
 from benchmarks.ssrf.network import Row, read_rows
 
 _ROOT = Path(__file__).resolve().parents[2]
-PAGE = _ROOT / "docs" / "measured" / "ssrf.md"
+PAGE = _ROOT / "benchmarks" / "results" / "ssrf.md"
 CORPUS = _ROOT.parent / "shared" / "corpora" / "hostile"
 HEADING = "## With a login, and behind a proxy"
 

@@ -209,7 +209,6 @@ def find_title(page: str) -> str:
 def write_index(folder: str, pages: Mapping[str, str]) -> str:
     """Return a page that lists the others of its folder."""
     title = {
-        "measured": "What was measured",
         "decisions": "Decisions",
         REFERENCE: "Modules",
     }[folder]

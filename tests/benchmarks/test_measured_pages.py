@@ -1,4 +1,4 @@
-"""What docs/measured says is what the program does, and names the commit that it was
+"""What benchmarks/results says is what the program does, and names the commit that it was
 measured at.
 """
 
@@ -17,8 +17,8 @@ from langchain_websearch import WebSearchTool
 from websearch_core import Timeout
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDER = ROOT / "docs" / "measured"
-# Names of faults in docs/measured/benchmarks.md, and the path at which the server has
+FOLDER = ROOT / "benchmarks" / "results"
+# Names of faults in benchmarks/results/benchmarks.md, and the path at which the server has
 # them.
 FAULTS = {
     "401, the key is wrong": "401",

@@ -29,7 +29,12 @@ from websearch_core.testing import SECRET, play, reply
 
 ROOT = Path(__file__).resolve().parents[2]
 RENDERED = generate.render()
-PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")]
+PAGES = [
+    *ROOT.glob("*.md"),
+    *ROOT.glob("docs/**/*.md"),
+    *ROOT.glob("*/README.md"),
+    *ROOT.glob("benchmarks/results/*.md"),
+]
 
 
 def examples(page: Path) -> list[str]:
@@ -456,10 +461,7 @@ def test_the_json_of_the_command_line_is_shown_with_all_its_fields():
 
 def test_every_page_can_be_found_from_the_index():
     docs = ROOT / "docs"
-    pages = {
-        str(page.relative_to(docs))
-        for page in [*docs.glob("*.md"), *docs.glob("measured/*.md")]
-    } - {"index.md"}
+    pages = {page.name for page in docs.glob("*.md")} - {"index.md"}
     listed = set(
         re.findall(r"\]\(([\w./-]+)\)", (docs / "index.md").read_text("utf-8"))
     )
@@ -481,13 +483,14 @@ def find_section(page, anchor):
 
 
 def find_numbers(text):
+    text = re.sub(r"(?<=\d),(?=\d{3})", "", text)
     return [number.lstrip("0") for number in re.findall(r"\d*\.?\d+", text)]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_number_stands_on_the_page_that_it_links_to(page):
     links = re.findall(
-        r"\[([^\]]*\d[^\]]*)\]\(([^)#]*measured/[^)#]*\.md)#?([^)]*)\)",
+        r"\[([^\]]*\d[^\]]*)\]\(([^)#]*(?:measured|results/\w+)\.md)#?([^)]*)\)",
         page.read_text("utf-8"),
     )
     missing = []
@@ -500,3 +503,22 @@ def test_a_number_stands_on_the_page_that_it_links_to(page):
         ]
 
     assert missing == []
+
+
+SECTIONS = re.split(
+    r"^(?=## )", (ROOT / "docs" / "measured.md").read_text("utf-8"), flags=re.MULTILINE
+)[1:]
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda text: text.splitlines()[0][3:])
+def test_each_number_that_was_measured_stands_in_the_details(section):
+    targets = re.findall(r"\]\((\.\./benchmarks/results/\w+\.md)", section)
+    results = "".join((ROOT / "docs" / path).read_text("utf-8") for path in targets)
+    commits = re.findall(r"commit `(\w+)`", section)
+    # links, dates and commits are not results
+    text = re.sub(r"\]\([^)]*\)|\d{4}-\d\d-\d\d|commit `\w+`", "", section)
+    measured = set(find_numbers(results))
+
+    assert [number for number in find_numbers(text) if number not in measured] == []
+    assert commits
+    assert [commit for commit in commits if commit not in results] == []

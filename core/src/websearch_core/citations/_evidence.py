@@ -4,7 +4,7 @@ not meanings.
 A claim is split into terms (see `websearch_core._text.terms`, which needs no language),
 figures, names and quotations. The evidence of a source is the run of up to three
 sentences that covers the claim best, with terms that are rare in all sources counting
-more. The constants were chosen on one half of XQuAD; ``docs/measured/citations.md``
+more. The constants were chosen on one half of XQuAD; ``benchmarks/results/citations.md``
 reports the other.
 """
 

@@ -42,7 +42,7 @@ _NARROWED = frozenset({"limit", "allowed_domains", "blocked_domains"})
 _READING = {"read_top": 0, "passage_length": 1}
 # the options of a page that each call chooses
 OF_CALL = ("offset", "query", "find", "outline")
-# characters of the passages for a query: docs/measured/benchmarks.md says how often
+# characters of the passages for a query: benchmarks/results/benchmarks.md says how often
 # they hold it
 _PASSAGES = 2_000
 

@@ -20,7 +20,7 @@ from .messages import MAX_HEAD, MAX_SECONDS, pack, receive, send
 from .tasks import TASKS, Answer
 
 _GRACE_SECONDS = 10  # after those, a process ends itself: its parent may be gone
-# bytes: a third more than the worst page may take (docs/measured/memory.md)
+# bytes: a third more than the worst page may take (benchmarks/results/memory.md)
 _MAX_MEMORY = 256 * 2**20
 # bytes per byte of the page, for callers that raise the limit on the size of a page
 _MEMORY_PER_BYTE = 10
