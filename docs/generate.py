@@ -28,13 +28,11 @@ def render() -> dict[Path, str]:
         _CLASSES: classes.write_module(_CLASSES),
         docs / "providers.md": providers.write_page(),
         docs / "api.md": reference.write_page(),
-        ROOT / "core" / "README.md": _fill(
-            ROOT / "core" / "README.md", {"providers": providers.write_table()}
-        ),
         **{
             page: _fill(page, {"services": providers.write_names()})
             for page in (
                 ROOT / "README.md",
+                ROOT / "core" / "README.md",
                 ROOT / "langchain_websearch" / "README.md",
                 ROOT / "llamaindex_websearch" / "README.md",
             )

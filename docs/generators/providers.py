@@ -104,6 +104,7 @@ def write_page() -> str:
     head = [
         "# Providers",
         "Written by `make docs` from the providers themselves.",
+        _write_overview(),
         _query_options(classes),
         _OPTIONS,
     ]
@@ -123,9 +124,9 @@ def write_page() -> str:
     )
 
 
-def write_table() -> str:
-    """Return the table of the README: what each provider does, what it is, what it
-    needs, and what it costs.
+def _write_overview() -> str:
+    """Return a table: what each provider does, what it is, what it needs, and what it
+    costs.
     """
     rows = []
     for name in known():
@@ -136,7 +137,7 @@ def write_table() -> str:
         needs = f"[{needs}]({about.signup_url})" if about.signup_url else needs
         rows.append(
             [
-                f"`{name}`",
+                f"[`{name}`](#{name})",
                 *marks,
                 _summary(cls),
                 needs,
