@@ -4,17 +4,25 @@ figures can tell.
 
 from __future__ import annotations
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from .._runtime.threads import in_thread
 from ._claims import Words, split_claims
-from ._evidence import MAX_LENGTH, Claim, Evidence, Weights, support_together
+from ._evidence import (
+    MAX_LENGTH,
+    Claim,
+    Evidence,
+    Support,
+    Weights,
+    support_together,
+)
 
 Verdict = Literal["supported", "partial", "unsupported", "unknown"]
 
-_SUPPORTED, _PARTIAL = 0.42, 0.2  # scores
+_SUPPORTED = 0.42  # scores
+_PARTIAL = 0.2
 _MAX_CLAIMS = 5_000
 _MAX_SECONDS = 10.0  # of processor time
 
@@ -87,12 +95,14 @@ def check_citations(
     """
     ends = time.thread_time() + _MAX_SECONDS
     texts = {
-        int(one["id"]): f"{one.get('title') or ''}\n{one['text']}"
-        for one in sources
-        if one.get("text")
+        int(source["id"]): f"{source.get('title') or ''}\n{source['text']}"
+        for source in sources
+        if source.get("text")
     }
     claims = list(split_claims(text, Words([text, *texts.values()])))
-    cited = {number for _, numbers in claims for number in numbers}
+    cited: set[int] = set()
+    for _, numbers in claims:
+        cited.update(numbers)
     evidence: dict[int, Evidence] = {}
     # the others say how rare a word is
     for number in sorted(texts, key=lambda number: number not in cited):
@@ -100,28 +110,31 @@ def check_citations(
             evidence[number] = Evidence(texts[number])
     weights = Weights(evidence.values())
     checks = []
-    for n, (claim, numbers) in enumerate(claims):
-        if n >= _MAX_CLAIMS or time.thread_time() > ends:
+    for place, (claim, numbers) in enumerate(claims):
+        if place >= _MAX_CLAIMS or time.thread_time() > ends:
             note = "not checked: the answer and its sources are too long"
-            checks.append(
-                CitationCheck(
-                    claim=claim, citations=numbers, verdict="unknown", note=note
-                )
+            check = _leave_unknown(claim, numbers, note)
+        else:
+            check = _check(
+                claim, numbers, evidence, weights, _note_length(numbers, texts)
             )
-            continue
-        long = [
-            f"[{number}]"
-            for number in numbers
-            if len(texts.get(number, "")) > MAX_LENGTH
-        ]
-        note = (
-            f"only the first {MAX_LENGTH:,} characters of {', '.join(long)} were "
-            f"searched"
-            if long
-            else ""
-        )
-        checks.append(_check(claim, numbers, evidence, weights, note))
+        checks.append(check)
     return checks
+
+
+def _leave_unknown(claim: str, numbers: tuple[int, ...], note: str) -> CitationCheck:
+    return CitationCheck(claim=claim, citations=numbers, verdict="unknown", note=note)
+
+
+def _note_length(numbers: Iterable[int], texts: Mapping[int, str]) -> str:
+    """Return a note if one of the sources is longer than what is searched."""
+    long = [
+        f"[{number}]" for number in numbers if len(texts.get(number, "")) > MAX_LENGTH
+    ]
+    if not long:
+        return ""
+    names = ", ".join(long)
+    return f"only the first {MAX_LENGTH:,} characters of {names} were searched"
 
 
 def _check(
@@ -131,42 +144,23 @@ def _check(
     weights: Weights,
     note: str,
 ) -> CitationCheck:
-    known = [number for number in numbers if number in evidence]
-    if not known:
-        return CitationCheck(
-            claim=text, citations=numbers, verdict="unknown", note=note
-        )
+    with_text = [number for number in numbers if number in evidence]
+    if not with_text:
+        return _leave_unknown(text, numbers, note)
     claim = Claim(text)
-    by_source = {number: evidence[number].support(claim, weights) for number in known}
-    best = max(known, key=lambda number: by_source[number].score)
+    by_source = {
+        number: evidence[number].support(claim, weights) for number in with_text
+    }
+    best = max(with_text, key=lambda number: by_source[number].score)
     support = by_source[best]
-    if len(known) > 1:  # each may support a part of it
-        together = support_together(claim, weights, list(by_source.values()))
-        support = max(
-            support,
-            together._replace(passage=support.passage),
-            key=lambda one: one.score,
+    if len(with_text) > 1:
+        support = _support_by_all(claim, weights, support, list(by_source.values()))
+    verdict = _judge(support)
+    notes = [note] if note else []
+    if support.negation:
+        notes.append(
+            f"only one of the claim and its source has a negation: {support.negation}"
         )
-        missing = set(support.missing).intersection(
-            *(one.missing for one in by_source.values())
-        )
-        support = support._replace(
-            missing=tuple(name for name in support.missing if name in missing)
-        )
-    is_whole = (
-        support.score >= _SUPPORTED and not support.missing and not support.negation
-    )
-    verdict: Verdict = (
-        "unsupported"
-        if support.share < _PARTIAL
-        else "supported"
-        if is_whole
-        else "partial"
-    )
-    denied = (
-        support.negation
-        and f"only one of the claim and its source has a negation: {support.negation}"
-    )
     return CitationCheck(
         claim=text,
         citations=numbers,
@@ -175,5 +169,30 @@ def _check(
         source=best,
         passage="" if verdict == "unsupported" else support.passage,
         missing=support.missing,
-        note="; ".join(filter(None, (note, denied))),
+        note="; ".join(notes),
     )
+
+
+def _support_by_all(
+    claim: Claim, weights: Weights, best: Support, supports: Sequence[Support]
+) -> Support:
+    """Return the *best* support by one source, or by all together, of which each may
+    support a part.
+    """
+    together = support_together(claim, weights, supports)
+    together = together._replace(passage=best.passage)
+    support = max(best, together, key=lambda support: support.score)
+    missing = set(support.missing)
+    for each in supports:
+        missing.intersection_update(each.missing)
+    return support._replace(
+        missing=tuple(name for name in support.missing if name in missing)
+    )
+
+
+def _judge(support: Support) -> Verdict:
+    if support.share < _PARTIAL:
+        return "unsupported"
+    if support.missing or support.negation:
+        return "partial"
+    return "supported" if support.score >= _SUPPORTED else "partial"

@@ -4,6 +4,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from .._text.sentences import split_sentences
 from .._text.terms import MARKS
@@ -14,13 +15,16 @@ from ._tables import TABLES, list_words
 _WORD = re.compile(r"\w")
 # What leads to the source of the words after it: "according to [1], ..."
 _INTRODUCTION = re.compile(
-    r"(?:根据|根據|据|據|(?:^|[\s,;:(])(?:(?:as|by|from|in|per|see|source|wie|nach|laut|quelle|selon|según|fuente|secondo|fonte|segundo|w|po)"
+    r"(?:根据|根據|据|據|(?:^|[\s,;:(])(?:(?:as|by|from|in|per|see|source|wie|nach"
+    r"|laut|quelle|selon|según|fuente|secondo|fonte|segundo|w|po)"
     r"|(?:according to|based "
     r"on|laut|nach|gemäß|selon|d['’]après|según|secondo|segundo|согласно|по "  # noqa: RUF001
     r"данным|według)"
     r"(?:\s{1,3}[^\W\d]{1,30}){0,4}))\s{0,3}:?\s{0,3}$",
     re.IGNORECASE,
 )
+_SHORT = 3  # letters of a word such as "and", in ASCII
+_SHORT_ELSEWHERE = 2
 _TAIL = 150  # characters before a citation in which such words stand
 # two citations of which the second begins something new have this between them
 _JOINT = re.compile(
@@ -71,15 +75,12 @@ def split_claims(text: str, words: Words) -> Iterator[tuple[str, tuple[int, ...]
     starts = [mark.start for mark in marks]
     for start, end in _sentences(text, marks, words):
         inside = marks[bisect_left(starts, start) : bisect_left(starts, end)]
-        for begin, stop, numbers in _parts(text, start, end, inside):
-            claim = _strip(
-                text,
-                begin,
-                stop,
-                marks[bisect_left(starts, begin) : bisect_left(starts, stop)],
-            )
+        for part in _divide(text, start, end, inside):
+            first = bisect_left(starts, part.start)
+            last = bisect_left(starts, part.end)
+            claim = _strip(text, part, marks[first:last])
             if _WORD.search(claim):
-                yield claim, tuple(dict.fromkeys(numbers))
+                yield claim, tuple(dict.fromkeys(part.numbers))
 
 
 def _sentences(
@@ -92,14 +93,13 @@ def _sentences(
     spans: list[tuple[int, int]] = []
     for begin, end in join_sentences(text, words):
         start = begin
-        while (
-            spans
-            and spans[-1][1] >= begin
-            and (place := _skip_space(text, start)) in after
-        ):
-            start = after[place]
-        # it begins with citations, which belong to the sentence before, on the same
-        # line
+        follows = bool(spans) and spans[-1][1] >= begin  # on the same line
+        if follows:
+            # it may begin with citations, which belong to the sentence before
+            place = _skip_space(text, start)
+            while place in after:
+                start = after[place]
+                place = _skip_space(text, start)
         if start > begin:
             spans[-1] = (spans[-1][0], start)
         while block[1] <= start < len(text):
@@ -109,40 +109,53 @@ def _sentences(
     yield from spans
 
 
-def _parts(
-    text: str, start: int, end: int, marks: Sequence[Mark]
-) -> list[tuple[int, int, list[int]]]:
-    """Return the parts of a sentence: where each begins and ends, and the numbers that
-    it cites.
+class _Part(NamedTuple):
+    """A part of a sentence, with the numbers that it cites."""
+
+    start: int
+    end: int
+    numbers: list[int]
+
+
+def _divide(text: str, start: int, end: int, marks: Sequence[Mark]) -> list[_Part]:
+    """Return the parts of a sentence.
 
     A citation belongs to the words before it; at the beginning, and after words such as
     "according to", to those after.
     """
-    parts: list[tuple[int, int, list[int]]] = []
+    parts: list[_Part] = []
     groups = list(_groups(text, marks))
-    # whether the words before a citation belong to an earlier one
-    begin, is_taken = start, False
-    for n, group in enumerate(groups):
-        numbers = [number for mark in group for number in mark.numbers]
+    if not groups:
+        return parts
+    ends = [group[0].start for group in groups[1:]]
+    ends.append(end)
+    begin = start
+    is_taken = False  # whether the words before a citation belong to an earlier one
+    for group, end_of_next in zip(groups, ends, strict=True):
+        numbers: list[int] = []
+        for mark in group:
+            numbers += mark.numbers
         stop = group[0].start
-        after = group[-1].end, groups[n + 1][0].start if n + 1 < len(groups) else end
-        said = _find_introduction(text, begin, stop)
-        leads = not _has_content(text[begin:said]) or (
-            is_taken and (said < stop or _JOINT.search(text[begin:stop][-_TAIL:]))
-        )
-        if leads and _has_content(text[slice(*after)]):
+        begin_of_next = group[-1].end
+        introduction = _find_introduction(text, begin, stop)
+        leads = not _has_content(text[begin:introduction])
+        if is_taken and not leads:
+            joint = _JOINT.search(text[begin:stop][-_TAIL:])
+            leads = introduction < stop or joint is not None
+        continues = is_taken or bool(leads and parts)
+        if leads and _has_content(text[begin_of_next:end_of_next]):
             if is_taken:
-                parts[-1] = (parts[-1][0], said, parts[-1][2])
-            parts.append((*after, numbers))
+                parts[-1] = parts[-1]._replace(end=introduction)
+            parts.append(_Part(begin_of_next, end_of_next, numbers))
             is_taken = True
-        elif is_taken or (leads and parts):
-            parts[-1] = (parts[-1][0], stop, [*parts[-1][2], *numbers])
+        elif continues:
+            numbers = [*parts[-1].numbers, *numbers]
+            parts[-1] = parts[-1]._replace(end=stop, numbers=numbers)
             is_taken = False
         else:
-            parts.append((begin, stop, numbers))
-        begin = after[0]
-    if parts:
-        parts[-1] = (parts[-1][0], end, parts[-1][2])
+            parts.append(_Part(begin, stop, numbers))
+        begin = begin_of_next
+    parts[-1] = parts[-1]._replace(end=end)
     return parts
 
 
@@ -153,10 +166,10 @@ def _groups(text: str, marks: Sequence[Mark]) -> Iterator[list[Mark]]:
     group: list[Mark] = []
     for mark in marks:
         if group:
-            begin, end = group[-1].end, mark.start
-            if _find_introduction(text, begin, end) < end or _has_content(
-                text[begin:end]
-            ):
+            begin = group[-1].end
+            end = mark.start
+            is_introduced = _find_introduction(text, begin, end) < end
+            if is_introduced or _has_content(text[begin:end]):
                 yield group
                 group = []
         group.append(mark)
@@ -167,8 +180,8 @@ def _groups(text: str, marks: Sequence[Mark]) -> Iterator[list[Mark]]:
 def _find_introduction(text: str, begin: int, end: int) -> int:
     """Return where words such as "according to" begin that end at *end*, or *end*."""
     begin = max(begin, end - _TAIL)
-    found = _INTRODUCTION.search(text[begin:end])
-    return begin + found.start() if found else end
+    introduction = _INTRODUCTION.search(text[begin:end])
+    return begin + introduction.start() if introduction else end
 
 
 def _has_content(part: str) -> bool:
@@ -176,20 +189,24 @@ def _has_content(part: str) -> bool:
     "and".
     """
     words = re.findall(r"\w+", part[:_TAIL])
-    return len(words) > 1 or any(
-        len(word) > (3 if word.isascii() else 2) or word.isdecimal() for word in words
-    )
+    if len(words) != 1:
+        return bool(words)
+    word: str = words[0]
+    limit = _SHORT if word.isascii() else _SHORT_ELSEWHERE
+    return len(word) > limit or word.isdecimal()
 
 
-def _strip(text: str, begin: int, stop: int, marks: Sequence[Mark]) -> str:
-    parts, position = [], begin
+def _strip(text: str, part: _Part, marks: Sequence[Mark]) -> str:
+    """Return the text of a part of a sentence, without citations and markup."""
+    pieces = []
+    position = part.start
     for mark in marks:
-        parts.append(text[position : mark.start])
+        pieces.append(text[position : mark.start])
         position = mark.end
-    parts.append(text[position:stop])
-    return re.sub(
-        r" ([.,;:!?。])", r"\1", " ".join(_MARKUP.sub("", "".join(parts)).split())
-    ).lstrip(" ,;:，、；：")  # noqa: RUF001 - fullwidth punctuation
+    pieces.append(text[position : part.end])
+    words = _MARKUP.sub("", "".join(pieces)).split()
+    claim = re.sub(r" ([.,;:!?。])", r"\1", " ".join(words))
+    return claim.lstrip(" ,;:，、；：")  # noqa: RUF001 - fullwidth punctuation
 
 
 def _skip_space(text: str, position: int) -> int:
@@ -245,7 +262,9 @@ def _is_abbreviation(word: str, after: str, words: Words) -> bool:
     if word.lower() in _ABBREVIATIONS or _THAI.match(word[-1]):
         return True
     is_short = len(word) <= _MAX_ABBREVIATION and word.isalpha()
-    if not is_short or word in words or word.lower() in UNITS:
+    if not is_short or word in words:
+        return False
+    if word.lower() in UNITS:
         return False
     if after.isdecimal() or word[0].isupper():
         return True

@@ -9,18 +9,10 @@ from datetime import datetime
 from typing import NamedTuple
 
 from .._text.dates import find_dates
-from ._tables import TABLES, list_words
+from ._tables import TABLES, list_words, number_words
 
-_MONTHS = {
-    name: number
-    for number, names in enumerate(TABLES["months"], 1)
-    for name in list_words(names)
-}
-_SHORT_MONTHS = {
-    name: number
-    for number, names in enumerate(TABLES["short months"], 1)
-    for name in list_words(names)
-}
+_MONTHS = number_words(TABLES["months"])
+_SHORT_MONTHS = number_words(TABLES["short months"])
 _LONG = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _SHORT = "|".join(sorted(_SHORT_MONTHS, key=len, reverse=True))
 _NAME = rf"(?P<name>(?:{_LONG})(?!o?s(?!\w))|(?:{_SHORT})(?![^\W\d_]))"
@@ -56,7 +48,8 @@ _LETTERS = re.compile(r"[^\W\d_]{3,}")
 _NUMBER = re.compile(r"\d{1,2}")
 _LONGEST = 24  # characters of a day with a list before it, such as "4th, 6th and"
 _MOST_IN_LIST = 6  # days of one month
-_STEP, _WINDOW = 200, 300  # characters in which dates are looked for
+_WINDOW = 300  # characters in which dates are looked for
+_STEP = 200
 
 
 class Day(NamedTuple):

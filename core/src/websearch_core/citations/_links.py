@@ -14,7 +14,8 @@ from ._marks import Mark, find_marks
 # characters that are quoted in full; of anything longer, the beginning and the end
 _MAX_EXACT = 80
 _MAX_QUOTE = 300  # characters of a quote that has no words to begin and end with
-_MIN_WORDS, _MIN_LENGTH = 3, 20  # of a beginning or an end
+_MIN_WORDS = 3  # of a beginning or an end
+_MIN_LENGTH = 20  # the same, in characters
 _CONTEXT = 3  # words before or after it
 _CLAUSE = re.compile(r"[,;:、，；：]\s*")  # noqa: RUF001 - fullwidth punctuation
 _END = " .,;:!?…。！？"  # noqa: RUF001 - the same
@@ -61,25 +62,22 @@ def merge_sources(entries: Iterable[Mapping[str, Any]]) -> list[Source]:
             it; its title and URL are those
         of the page, if it was read.
     """
-    merged: dict[int, dict[str, Any]] = {}
+    by_number: dict[int, dict[str, Any]] = {}
     for entry in entries:
         number = entry.get("id")
         if not isinstance(number, int) or not isinstance(entry.get("url"), str):
             continue
-        before = merged.get(number, {})
+        before = by_number.get(number, {})
         texts = dict.fromkeys(
             text for text in (before.get("text"), entry.get("text")) if text
         )
         stays = before.get("read") and not entry.get("read")
         both = {**entry, **before} if stays else {**before, **entry}
         both.pop("shown", None)
-        merged[number] = {
-            "title": "",
-            "read": False,
-            **both,
-            **({"text": "\n\n".join(texts)} if texts else {}),
-        }
-    return [Source(**merged[number]) for number in sorted(merged)]  # type: ignore[typeddict-item]
+        if texts:
+            both["text"] = "\n\n".join(texts)
+        by_number[number] = {"title": "", "read": False, **both}
+    return [Source(**by_number[number]) for number in sorted(by_number)]  # type: ignore[typeddict-item]
 
 
 def link_citations(
@@ -96,21 +94,24 @@ def link_citations(
             whose URL is not http(s), such as a file of a local index.
         footer: Also append a list of the sources that the text cites.
     """
-    known = {_number(source): source for source in sources}
-    urls = {number: link_target(str(source["url"])) for number, source in known.items()}
-    parts, position = [], 0
-    cited: dict[int, None] = {}
+    by_number = {_number(source): source for source in sources}
+    urls = {
+        number: link_target(str(source["url"])) for number, source in by_number.items()
+    }
+    parts = []
+    position = 0
+    cited: dict[int, Mapping[str, object]] = {}
     for mark in find_marks(text):
-        cited |= dict.fromkeys(number for number in mark.numbers if number in known)
-        linked = _link(mark, urls) if mark.kind == "plain" else ""
-        parts += [text[position : mark.start], linked or text[mark.start : mark.end]]
+        for number in mark.numbers:
+            if number in by_number:
+                cited[number] = by_number[number]
+        links = _link(mark, urls) if mark.kind == "plain" else ""
+        parts += [text[position : mark.start], links or text[mark.start : mark.end]]
         position = mark.end
     whole = "".join([*parts, text[position:]])
-    return (
-        _add_footer(whole, [known[number] for number in cited])
-        if footer and cited
-        else whole
-    )
+    if footer and cited:
+        return _add_footer(whole, list(cited.values()))
+    return whole
 
 
 def unknown_citations(text: str, sources: Iterable[Mapping[str, object]]) -> list[int]:
@@ -123,11 +124,11 @@ def unknown_citations(text: str, sources: Iterable[Mapping[str, object]]) -> lis
     Returns:
         The numbers, in the order of the text.
     """
-    known = {_number(source) for source in sources}
-    cited = dict.fromkeys(
-        number for mark in find_marks(text) for number in mark.numbers
-    )
-    return [number for number in cited if number not in known]
+    issued = {_number(source) for source in sources}
+    cited: dict[int, None] = {}
+    for mark in find_marks(text):
+        cited |= dict.fromkeys(mark.numbers)
+    return [number for number in cited if number not in issued]
 
 
 def _number(source: Mapping[str, object]) -> int:
@@ -138,10 +139,12 @@ def _link(mark: Mark, urls: Mapping[int, str | None]) -> str:
     """Return the links of a citation, or nothing if it has none."""
     if not any(urls.get(number) for number in mark.numbers):
         return ""
-    links = ", ".join(
-        f"[{number}]({url})" if (url := urls.get(number)) else f"[{number}]"
-        for number in mark.numbers
-    )
+    parts = []
+    for number in mark.numbers:
+        url = urls.get(number)
+        link = f"[{number}]({url})" if url else f"[{number}]"
+        parts.append(link)
+    links = ", ".join(parts)
     # without the space, this would be an image, which a front end fetches
     return f"! {links}" if mark.image else links
 
@@ -152,7 +155,8 @@ def _add_footer(text: str, sources: Sequence[Mapping[str, object]]) -> str:
         url = link_target(str(source["url"]))
         title = " ".join(escape_text(str(source.get("title") or source["url"])).split())
         label = title.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
-        lines.append(f"- [{source['id']}] " + (f"[{label}]({url})" if url else label))
+        link = f"[{label}]({url})" if url else label
+        lines.append(f"- [{source['id']}] {link}")
     return f"{text.rstrip()}\n\n**Sources**\n\n" + "\n".join(lines)
 
 
@@ -182,16 +186,18 @@ def link_to_text(
     if not whole:
         return None
     for start, end in _ranges(whole):
-        exact = start if end is None else None
-        for prefix, suffix in _contexts(before, after if exact else ""):
-            if count(" ".join(filter(None, [prefix, start, suffix]))) == 1:
-                parts = [
-                    f"{_encode(prefix)}-" if prefix else "",
-                    _encode(start),
-                    _encode(end or ""),
-                ]
-                parts.append(f"-{_encode(suffix)}" if suffix else "")
-                return f"{url}{'' if '#' in url else '#'}:~:text={','.join(filter(None, parts))}"
+        is_exact = end is None and bool(start)
+        words_after = after if is_exact else ""
+        for prefix, suffix in _contexts(before, words_after):
+            if count(" ".join(filter(None, [prefix, start, suffix]))) != 1:
+                continue
+            parts = [_encode(start), _encode(end or "")]
+            if prefix:
+                parts.insert(0, f"{_encode(prefix)}-")
+            if suffix:
+                parts.append(f"-{_encode(suffix)}")
+            mark = "" if "#" in url else "#"
+            return f"{url}{mark}:~:text={','.join(filter(None, parts))}"
     return None
 
 
@@ -206,22 +212,26 @@ def _ranges(whole: str) -> Iterator[tuple[str, str | None]]:
     separator = " "
     # a script without spaces: a clause is sure to end where a word does
     if len(units) < 2 * _MIN_WORDS:
-        units, separator = [unit for unit in _CLAUSE.split(whole) if unit], ""
+        units = [unit for unit in _CLAUSE.split(whole) if unit]
+        separator = ""
     for share in (4, 2):
-        start = _take(units, len(units) // share, separator)
-        end = _take(units[::-1], len(units) // share, separator)
-        if start and end and separator and whole.count(" ".join(end[::-1])) == 1:
-            yield " ".join(start), " ".join(end[::-1])
-        elif not separator and len(units) > 1 and whole.count(units[-1]) == 1:
+        if separator:
+            start = " ".join(_take(units, len(units) // share, separator))
+            last = _take(units[::-1], len(units) // share, separator)
+            end = " ".join(last[::-1])
+            is_unique = bool(end) and whole.count(end) == 1
+            if start and is_unique:
+                yield start, end
+        elif len(units) > 1 and whole.count(units[-1]) == 1:
             yield units[0], units[-1]
     if len(whole) <= _MAX_QUOTE:
         yield whole, None
 
 
-def _take(units: Sequence[str], most: int, separator: str) -> list[str]:
+def _take(units: Sequence[str], limit: int, separator: str) -> list[str]:
     """Take the first of *units* until they are long enough to be found, or nothing."""
     taken: list[str] = []
-    for unit in units[: max(most, _MIN_WORDS)]:
+    for unit in units[: max(limit, _MIN_WORDS)]:
         taken.append(unit)
         if len(taken) >= _MIN_WORDS and len(separator.join(taken)) >= _MIN_LENGTH:
             break
@@ -229,10 +239,8 @@ def _take(units: Sequence[str], most: int, separator: str) -> list[str]:
 
 
 def _contexts(before: str, after: str) -> Iterator[tuple[str, str]]:
-    prefix, suffix = (
-        " ".join(before.split()[-_CONTEXT:]),
-        " ".join(after.split()[:_CONTEXT]),
-    )
+    prefix = " ".join(before.split()[-_CONTEXT:])
+    suffix = " ".join(after.split()[:_CONTEXT])
     yield from dict.fromkeys([("", ""), (prefix, ""), ("", suffix), (prefix, suffix)])
 
 

@@ -4,7 +4,7 @@ never in code.
 
 from __future__ import annotations
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 _CODE = (
@@ -67,41 +67,54 @@ class Mark(NamedTuple):
 
 def find_marks(text: str) -> Iterator[Mark]:
     """Yield the citations in *text*, in order."""
-    defined = {label.strip().lower() for label in _DEFINITION.findall(text)}
-    code = _indented_code(text)
-    position, n = 0, 0
-    while found := _TOKEN.search(text, position):
-        position = found.end()
-        while n < len(code) and code[n][1] <= found.start():
-            n += 1
-        if n < len(code) and code[n][0] <= found.start() and not found["skipped"]:
-            position = code[n][1]
-        elif found["mark"]:
-            yield _read(
-                found,
-                "linked"
-                if found["square"] and found["square"].strip() in defined
-                else "plain",
-            )
-        elif found["link"] and (
-            found["reference"] is None or found["reference"].strip().lower() in defined
-        ):
-            for inside in _MARK.finditer(text, *found.span("label")):
-                yield _read(inside, "linked")
-        elif found["link"]:  # just brackets: look inside
-            position = found.start() + 1
-            if mark := _MARK.match(text, found.start()):
-                position = mark.end()
-                yield _read(
-                    mark, "linked" if mark["square"].strip() in defined else "plain"
-                )
+    labels = {label.strip().lower() for label in _DEFINITION.findall(text)}
+    # where the next block of indented code begins and ends
+    blocks = iter([*_indented_code(text), (len(text) + 1, len(text) + 1)])
+    block = next(blocks)
+    position = 0
+    token = _TOKEN.search(text, position)
+    while token is not None:
+        position = token.end()
+        while block[1] <= token.start():
+            block = next(blocks)
+        if block[0] <= token.start() and not token["skipped"]:
+            position = block[1]
+        elif token["mark"]:
+            yield _read_defined(token, labels)
+        elif token["link"] and _is_link(token, labels):
+            for mark in _MARK.finditer(text, *token.span("label")):
+                yield _read(mark, "linked")
+        elif token["link"]:  # just brackets: look inside
+            position = token.start() + 1
+            first = _MARK.match(text, token.start())
+            if first is not None:
+                position = first.end()
+                yield _read_defined(first, labels)
+        token = _TOKEN.search(text, position)
+
+
+def _is_link(token: re.Match[str], labels: Container[str]) -> bool:
+    """Return whether brackets are a link: with a target, or with one of the *labels* of
+    definitions.
+    """
+    reference = token["reference"]
+    return reference is None or reference.strip().lower() in labels
+
+
+def _read_defined(mark: re.Match[str], labels: Container[str]) -> Mark:
+    """Read a citation, which is a link if one of the *labels* of definitions is its
+    own.
+    """
+    square = mark["square"]
+    is_linked = bool(square) and square.strip() in labels
+    kind: Kind = "linked" if is_linked else "plain"
+    return _read(mark, kind)
 
 
 def code_spans(text: str) -> list[tuple[int, int]]:
     """Return where the code in *text* begins and ends."""
-    return sorted(
-        [*(found.span() for found in _CODE_ONLY.finditer(text)), *_indented_code(text)]
-    )
+    spans = [code.span() for code in _CODE_ONLY.finditer(text)]
+    return sorted([*spans, *_indented_code(text)])
 
 
 def _indented_code(text: str) -> list[tuple[int, int]]:
@@ -109,14 +122,17 @@ def _indented_code(text: str) -> list[tuple[int, int]]:
     deeper than a list needs.
     """
     spans: list[tuple[int, int]] = []
-    start, is_blank, depth = 0, True, 4
+    start = 0
+    is_blank = True
+    depth = 4  # from which on a line is code
     for line in text.splitlines(keepends=True):
-        shown = line.expandtabs(4).lstrip("\n")
-        indent = len(shown) - len(shown.lstrip(" "))
+        spaced = line.expandtabs(4).lstrip("\n")
+        indent = len(spaced) - len(spaced.lstrip(" "))
         end = start + len(line)
+        may_be_code = is_blank or _ends_at(spans, start)
         if not line.strip():
             is_blank = True
-        elif indent >= depth and (is_blank or (spans and spans[-1][1] == start)):
+        elif indent >= depth and may_be_code:
             spans.append((start, end))
         else:
             if _LIST_ITEM.match(line):
@@ -128,13 +144,19 @@ def _indented_code(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _read(found: re.Match[str], kind: Kind) -> Mark:
+def _ends_at(spans: Sequence[tuple[int, int]], place: int) -> bool:
+    return bool(spans) and spans[-1][1] == place
+
+
+def _read(mark: re.Match[str], kind: Kind) -> Mark:
     numbers: dict[int, None] = {}
-    for item in _ITEM.finditer(found["square"] or found["lens"]):
-        first, last = int(item[1]), int(item[2] or item[1])
+    for item in _ITEM.finditer(mark["square"] or mark["lens"]):
+        first = int(item[1])
+        last = int(item[2] or item[1])
         if 0 < first <= last < first + _MAX_RANGE:
             numbers |= dict.fromkeys(range(first, last + 1))
         else:
             kind = "stray"
             numbers |= {first: None, last: None}
-    return Mark(found.start(), found.end(), tuple(numbers), bool(found["image"]), kind)
+    is_image = bool(mark["image"])
+    return Mark(mark.start(), mark.end(), tuple(numbers), is_image, kind)

@@ -16,7 +16,8 @@ _ALONE = "|".join(
 _OTHERS = "|".join(list_words(TABLES["no negations"]))
 _LETTER = rf"[\w{MARKS}]"
 _NEGATION = re.compile(
-    rf"(?<!{_LETTER})(?:(?:{_OTHERS})|(?P<alone>{_ALONE}))(?!{_LETTER})|(?P<part>{TABLES['negating parts']})",
+    rf"(?<!{_LETTER})(?:(?:{_OTHERS})|(?P<alone>{_ALONE}))(?!{_LETTER})"
+    rf"|(?P<part>{TABLES['negating parts']})",
     re.IGNORECASE,
 )
 # What may stand between two statements: "30 metres long and does not ..."

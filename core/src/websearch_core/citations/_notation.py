@@ -12,9 +12,9 @@ from typing import NamedTuple
 from ._tables import TABLES, list_words
 
 _MAX_LENGTH = 20_000  # characters that are looked at
-_MARKS = {"decimal point": ".", "decimal comma": ","}
 _MARK_OF = {
-    word: mark for name, mark in _MARKS.items() for word in list_words(TABLES[name])
+    **dict.fromkeys(list_words(TABLES["decimal point"]), "."),
+    **dict.fromkeys(list_words(TABLES["decimal comma"]), ","),
 }
 _WORD = re.compile(
     rf"(?<!\w)(?:{'|'.join(sorted(_MARK_OF, key=len, reverse=True))})(?!\w)",

@@ -10,6 +10,14 @@ TABLES: dict[str, Any] = json.loads(
 )
 
 
+def number_words(rows: list[str]) -> dict[str, int]:
+    """Return the number of the row of each word of a table, from 1 on."""
+    numbers: dict[str, int] = {}
+    for number, words in enumerate(rows, 1):
+        numbers |= dict.fromkeys(list_words(words), number)
+    return numbers
+
+
 def list_words(words: str) -> list[str]:
     """Split words of a table, in which an underscore is a space."""
     return [word.replace("_", " ") for word in words.split()]
