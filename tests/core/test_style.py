@@ -19,6 +19,13 @@ PACKAGES = {
 }
 # Folders and files, such as "core/layers", "langchain".
 FINISHED: list[str] = [
+    "core/citations/_check",
+    "core/citations/_claims",
+    "core/citations/_days",
+    "core/citations/_marks",
+    "core/citations/_negations",
+    "core/citations/_notation",
+    "core/citations/_tables",
     "core/index",
     "core/mcp",
     "core/providers",

@@ -95,8 +95,10 @@ _GERMAN = re.compile(
 )
 _COMPOUND = re.compile(rf"(?:{_GERMAN.pattern})(?:(?:und)?(?:{_GERMAN.pattern}))+")
 _WORD = re.compile(
-    rf"(?P<percent>分之)?(?P<han>[{''.join(_HAN)}]{{1,{_MAX_NUMERAL}}})(?P<counted>(?=[{TABLES['han counts']}]))?"
-    rf"|(?P<thai>(?:{TABLES['thai']}){{1,{_MAX_NUMERAL}}})|(?:(?![{UNSPACED}])[^\W\d_]|[{MARKS}])+"
+    rf"(?P<percent>分之)?(?P<han>[{''.join(_HAN)}]{{1,{_MAX_NUMERAL}}})"
+    rf"(?P<counted>(?=[{TABLES['han counts']}]))?"
+    rf"|(?P<thai>(?:{TABLES['thai']}){{1,{_MAX_NUMERAL}}})"
+    rf"|(?:(?![{UNSPACED}])[^\W\d_]|[{MARKS}])+"
 )
 _MAX_COMPOUND = 60  # characters: the longest below a million has 57
 _NUMERAL_GAP = re.compile(
