@@ -5,6 +5,7 @@ import ast
 import importlib
 import inspect
 import pkgutil
+import re
 import subprocess
 import sys
 import types
@@ -87,6 +88,17 @@ def test_every_other_module_has_an_underscore_or_lies_behind_one():
 def test_the_kit_of_an_author_fits_on_a_page_and_leaves_errors_to_their_module():
     assert len(provider.__all__) <= 82
     assert set(provider.__all__).isdisjoint([*errors.__all__, *google.__all__])
+
+
+def test_the_page_about_extending_shows_the_whole_kit():
+    page = (Path(__file__).resolve().parents[2] / "docs/extending.md").read_text(
+        "utf-8"
+    )
+    section = page.partition("### The kit\n")[2].partition("\n#")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| ")]
+    names = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+
+    assert sorted(names) == sorted(provider.__all__)
 
 
 def test_the_kit_says_what_it_lacks():

@@ -28,6 +28,7 @@ FINISHED: list[str] = [
     "core/citations/_tables",
     "core/index",
     "core/mcp",
+    "core/provider",
     "core/providers",
 ]
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

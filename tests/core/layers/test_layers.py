@@ -1,6 +1,7 @@
 """Providers made of providers, run without a network."""
 
 from __future__ import annotations
+import ast
 import copy
 import pickle
 import sys
@@ -1078,3 +1079,18 @@ def test_layers_without_end_are_an_error():
 
     with pytest.raises(ConfigurationError, match="more than 100 layers"):
         WebSearch(Endless())
+
+
+def test_each_built_in_layer_is_in_its_file_and_in_all_three_lists():
+    source = Path(layers.__file__).read_text("utf-8")
+    imports = {
+        (node.module, alias.name)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+    for name, class_name in layers._BUILT_IN.items():
+        assert layers.layer_class(name) is getattr(layers, class_name)
+        assert class_name in layers.__all__
+        assert (f"_{name}", class_name) in imports, "for type checkers"

@@ -135,7 +135,8 @@ def from_function(
     ::
 
         def search(query):
-            return [{"title": hit.name, "url": hit.link, "snippet": hit.text} for hit in client.find(query.text)]
+            hits = client.find(query.text)
+            return [{"title": hit.name, "url": hit.link} for hit in hits]
 
         web = WebSearch(from_function("harbour", search=search))
 

@@ -27,47 +27,118 @@ _HEADERS = (
     ("x-datadome", "captcha", "DataDome"),
 )
 _SOURCE = (
-    ("Cloudflare", rb"_cf_chl_opt|cf-browser-verification|id=\"challenge-error-text\"|cf-error-details"),
-    ("DataDome", (rb"captcha-delivery\.com/|Please enable JS and disable any ad "
-                 rb"blocker")),
-    ("HUMAN", rb"px-captcha|captcha\.px-cdn\.net|captcha\.px-cloud\.net|\"blockScript\"\s*:"),
+    (
+        "Cloudflare",
+        (
+            rb"_cf_chl_opt|cf-browser-verification|id=\"challenge-error-text\"|"
+            rb"cf-error-details"
+        ),
+    ),
+    (
+        "DataDome",
+        (
+            rb"captcha-delivery\.com/|Please enable JS and disable any ad "
+            rb"blocker"
+        ),
+    ),
+    (
+        "HUMAN",
+        (
+            rb"px-captcha|captcha\.px-cdn\.net|captcha\.px-cloud\.net|"
+            rb"\"blockScript\"\s*:"
+        ),
+    ),
     ("Akamai", rb"errors\.edgesuite\.net|sec-if-cpt-container|sec-cpt-if|bm-verify="),
-    ("AWS WAF", rb"awsWafCookieDomainList|\.awswaf\.com/[^\"']{1,200}challenge|AwsWafIntegration\.checkForceRefresh"),
-    ("Imperva", (rb"Incapsula incident "
-                rb"ID|_Incapsula_Resource\?[^\"']{0,40}(?:CWUDNSAI|SWCNGEEC|incident_id)")),
+    (
+        "AWS WAF",
+        (
+            rb"awsWafCookieDomainList|\.awswaf\.com/[^\"']{1,200}challenge|"
+            rb"AwsWafIntegration\.checkForceRefresh"
+        ),
+    ),
+    (
+        "Imperva",
+        (
+            rb"Incapsula incident "
+            rb"ID|_Incapsula_Resource\?[^\"']{0,40}(?:CWUDNSAI|SWCNGEEC|"
+            rb"incident_id)"
+        ),
+    ),
     ("Imperva", rb"Pardon Our Interruption"),
-    ("Kasada", rb"window\.KPSDK=|/149e9513-01fa-4fb0-aad4-566afd725d1b/[0-9a-f-]{36}/ips\.js"),
-    ("F5", (rb"The requested URL was rejected\. Please consult with your "
-           rb"administrator|TSPD_101")),
+    (
+        "Kasada",
+        (
+            rb"window\.KPSDK=|/149e9513-01fa-4fb0-aad4-566afd725d1b/[0-9a-f-]{36}"
+            rb"/ips\.js"
+        ),
+    ),
+    (
+        "F5",
+        (
+            rb"The requested URL was rejected\. Please consult with your "
+            rb"administrator|TSPD_101"
+        ),
+    ),
     ("Sucuri", rb"sucuri_cloudproxy_js|Sucuri WebSite Firewall - Access Denied"),
-    ("DDoS-Guard", rb"/\.well-known/ddos-guard/(?:js-challenge|check)|<title>DDoS-Guard</title>"),
+    (
+        "DDoS-Guard",
+        (
+            rb"/\.well-known/ddos-guard/(?:js-challenge|check)|"
+            rb"<title>DDoS-Guard</title>"
+        ),
+    ),
     ("Anubis", rb"anubis_challenge|/\.within\.website/x/cmd/anubis/"),
     ("Vercel", rb"Vercel Security Checkpoint"),
-    ("Google", (rb"Our systems have detected unusual traffic from your computer "
-               rb"network|id=\"captcha-form\"")),
+    (
+        "Google",
+        (
+            rb"Our systems have detected unusual traffic from your computer "
+            rb"network|id=\"captcha-form\""
+        ),
+    ),
     ("Amazon", rb"/errors/validateCaptcha"),
-)  # fmt: skip
+)
 _WIDGETS = re.compile(
     rb"g-recaptcha|h-captcha|cf-turnstile|geetest_|arkoselabs\.com|friendlycaptcha",
     re.IGNORECASE,
 )
 _TEXTS = (
-    ("Cloudflare", (r"Just a moment\.\.\.|Attention Required! \| Cloudflare|security by "
-                   r"Cloudflare")),
-    ("Cloudflare", (r"needs to review the security of your connection before "
-                   r"proceeding|Checking your browser before")),
+    (
+        "Cloudflare",
+        (
+            r"Just a moment\.\.\.|Attention Required! \| Cloudflare|security by "
+            r"Cloudflare"
+        ),
+    ),
+    (
+        "Cloudflare",
+        (
+            r"needs to review the security of your connection before "
+            r"proceeding|Checking your browser before"
+        ),
+    ),
     ("HUMAN", r"Press (?:&|and) Hold to confirm|Access to this page has been denied"),
-    ("Akamai", (r"You don't have permission to access .{1,300} on this "
-               r"server\.\s+Reference\W{1,3}#?[0-9a-f]")),
+    (
+        "Akamai",
+        (
+            r"You don't have permission to access .{1,300} on this "
+            r"server\.\s+Reference\W{1,3}#?[0-9a-f]"
+        ),
+    ),
     ("AWS WAF", r"Let's confirm you are human"),
     ("Imperva", r"Incapsula incident ID|Pardon Our Interruption"),
     ("Anubis", r"Making sure you(?:'|\u2019)re not a bot"),
     ("Vercel", r"Vercel Security Checkpoint"),
     ("Google", r"detected unusual traffic from your computer network"),
     ("Amazon", r"make sure you(?:'|\u2019)re not a robot"),
-    ("a CAPTCHA", (r"(?:Verify|Confirm|Checking|Verifying) (?:that )?you(?: are|'re) "
-                  r"(?:a )?(?:not a )?(?:human|robot)")),
-)  # fmt: skip
+    (
+        "a CAPTCHA",
+        (
+            r"(?:Verify|Confirm|Checking|Verifying) (?:that )?you(?: are|'re) "
+            r"(?:a )?(?:not a )?(?:human|robot)"
+        ),
+    ),
+)
 # `re` is slow if it ignores case
 _BY_SOURCE = tuple((name, re.compile(marks.lower())) for name, marks in _SOURCE)
 _BY_TEXT = tuple(
@@ -96,8 +167,10 @@ _WAITING = re.compile(
     r"|(?:l\xe4dt|wird geladen|bitte warten|chargement(?: en "
     r"cours)?|cargando|carregando"
     r"|caricamento(?: in "
-    r"corso)?|laden|\u0142adowanie|\u0437\u0430\u0433\u0440\u0443\u0437\u043a\u0430|y\xfckleniyor"
-    r"|\u8aad\u307f\u8fbc\u307f\u4e2d|\u52a0\u8f7d\u4e2d|\u6b63\u5728\u52a0\u8f7d)\W{0,5})",
+    r"corso)?|laden|\u0142adowanie|"
+    r"\u0437\u0430\u0433\u0440\u0443\u0437\u043a\u0430|y\xfckleniyor"
+    r"|\u8aad\u307f\u8fbc\u307f\u4e2d|\u52a0\u8f7d\u4e2d|"
+    r"\u6b63\u5728\u52a0\u8f7d)\W{0,5})",
     re.IGNORECASE,
 )
 # How a consent wall begins, and what stands on its buttons.
@@ -116,7 +189,8 @@ _EMPTY_MAIN = re.compile(
     rb"<main\b[^>]{0,500}>(?:\s|<!--[^>]{0,200}-->){0,50}</main>", re.IGNORECASE
 )
 _EMPTY_ROOT = re.compile(
-    rb"<div\b[^>]{0,200}\bid\s{0,5}=\s{0,5}[\"']?(?:root|app|content|main|__next|__nuxt|app-root|react-root|svelte)[\"'\s>]"
+    rb"<div\b[^>]{0,200}\bid\s{0,5}=\s{0,5}[\"']?(?:root|app|content|"
+    rb"main|__next|__nuxt|app-root|react-root|svelte)[\"'\s>]"
     rb"[^<]{0,200}(?<=>)\s{0,50}</div>"
     rb"|<([a-z][a-z0-9]{0,30}-[a-z0-9-]{1,50})\b[^>]{0,300}>\s{0,50}</\1>",
     re.IGNORECASE,
@@ -143,7 +217,8 @@ _MAX_LABELS = 40  # characters of words that do not make a sentence
 # a figure, or the end of a sentence
 _STATES = re.compile(r"\d|[.!?\u2026\u3002\uff01\uff1f\u061f\u0964]\W{0,9}\Z")
 _PICTURE_NAME = re.compile(
-    rb"<img\b[^<>]{0,500}?\salt\s{0,5}=\s{0,5}(?:\"([^\"]{1,300})\"|'([^']{1,300})'|([^\s\"'>]{1,300}))",
+    rb"<img\b[^<>]{0,500}?\salt\s{0,5}=\s{0,5}(?:\"([^\"]{1,300})\"|"
+    rb"'([^']{1,300})'|([^\s\"'>]{1,300}))",
     re.IGNORECASE,
 )
 _PASSWORD = re.compile(
@@ -152,7 +227,8 @@ _PASSWORD = re.compile(
 _LOGIN = re.compile(
     r"https?://(?:accounts?|auth|cas|idp?|login|signin|sso)\."
     r"|https?://[^/?#]+/(?:[^/?#]*/){0,8}"
-    r"(?:auth|authorize|cas|log-?in|oauth2?|openid|openid-connect|saml2?|sign-?in|sso|wp-login\.php)(?:[/?#.]|$)",
+    r"(?:auth|authorize|cas|log-?in|oauth2?|openid|openid-connect|"
+    r"saml2?|sign-?in|sso|wp-login\.php)(?:[/?#.]|$)",
     re.IGNORECASE,
 )
 # linear: nothing that it runs over can begin another link
@@ -170,7 +246,8 @@ _SIGN_IN = re.compile(
     r"|\bsubscribe to (?:read|continue)\b|\bcreate (?:an?|your) (?:free )?account to\b"
     r"|\b(?:melden|loggen) sie sich (?:bitte )?(?:an|ein)\b|\banmelden, "
     r"um\b|\bconnectez-vous\b|\bidentifiez-vous\b"
-    r"|\binici[ae]r? sesi[oó]n\b|\bfaça (?:o )?login\b|\baccedi per\b|\bвойдите\b"  # noqa: RUF001 - Russian
+    r"|\binici[ae]r? sesi[oó]n\b|\bfaça (?:o )?login\b|\baccedi per\b|"
+    r"\bвойдите\b"  # noqa: RUF001 - Russian
     r"|ログインして|请(?:先)?登录|請(?:先)?登入|로그인",
     re.IGNORECASE,
 )
@@ -418,8 +495,9 @@ def _find_wall(title: str, words: str) -> str | None:
     if _SIGN_IN.search(words):
         return "asks to sign in"
     first_line = words.partition("\n")[0].lstrip("#* ")
-    is_json = words[0] == "{" and words[-1] == "}"
-    if is_json or _FAILED.match(first_line) or _FAILED.match(title):
+    if _FAILED.match(first_line) or _FAILED.match(title):
+        return "reports an error"
+    if words[0] == "{" and words[-1] == "}":
         return "reports an error"
     return None
 

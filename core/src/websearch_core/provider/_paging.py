@@ -229,7 +229,8 @@ def _merge(
     suggestions = chain.from_iterable(page.suggestions for page in pages)
     page_notes = chain.from_iterable(page.notes for page in pages)
     costs = [page.cost for page in pages if page.cost is not None]
-    partial = bool(notes) or any(page._is_partial for page in pages)  # noqa: SLF001 - private to users, not to us
+    # private to users, not to us
+    is_partial = bool(notes) or any(page._is_partial for page in pages)  # noqa: SLF001
     update = {
         "results": results,
         "answer": next((page.answer for page in pages if page.answer), None),
@@ -239,7 +240,7 @@ def _merge(
         "cost": sum(costs) if costs else None,
         "usage": _add_usage(pages),
     }
-    return pages[0].model_copy(update=update).with_notes(partial=partial)
+    return pages[0].model_copy(update=update).with_notes(partial=is_partial)
 
 
 def _add_usage(pages: list[SearchResponse]) -> dict[str, float]:
