@@ -34,6 +34,7 @@ from websearch_core.providers import known, provider_class
 from websearch_core.testing import (
     SECRET,
     Check,
+    _contract,
     play,
     read_checks,
     reply,
@@ -373,3 +374,11 @@ def test_a_limit_that_does_nothing_breaks_a_promise_and_is_refused_by_the_decora
         run_checks(Beacon(), "names its limits")
     with pytest.raises(ConfigurationError, match=words):
         kit.provider(type("Lamp", (), {"name": "lamp", "limits": Beacon.limits}))
+
+
+# Fields of a query that no service gets as an option of its own.
+NO_OPTIONS = {"text", "limit", "extra", "unsupported", "max_snippet_chars"}
+
+
+def test_the_contract_has_a_sample_of_each_option_of_a_query():
+    assert set(_contract._OPTIONS) == set(SearchQuery.model_fields) - NO_OPTIONS
