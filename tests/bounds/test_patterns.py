@@ -63,6 +63,7 @@ BOUNDED = {
 # Patterns that are made at run time, by module and source of the argument; and an
 # example of what they become.
 INSIDE = {
+    ("websearch_core._cli.commands.mcp", "f'(?:{alternatives}"): r"(?:search\.example|localhost)(?::[0-9]{1,5})?",
     ("websearch_core._cli.comparison", "f'(?<!"): r"(?<!\w)45\ metres(?!\w)",
     # of the user
     ("websearch_core._cli.comparison", "pattern"): r"live for (?:12|twelve) hours",
