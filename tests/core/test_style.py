@@ -27,9 +27,11 @@ FINISHED: list[str] = [
     "core/citations/_notation",
     "core/citations/_tables",
     "core/index",
+    "core/layers",
     "core/mcp",
     "core/provider",
     "core/providers",
+    "core/settings",
 ]
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 WHOLE_VALUES = (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword, ast.Dict)

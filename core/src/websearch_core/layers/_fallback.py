@@ -3,7 +3,7 @@
 from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, TypeVar
+from typing import ClassVar, TypeVar, cast
 
 from .. import events
 from .._runtime.bugs import contain_bugs
@@ -79,9 +79,7 @@ class Fallback(Layer):
     def __post_init__(self) -> None:
         for name in ("on", "silent_errors"):
             kinds = getattr(self, name)
-            if not isinstance(kinds, tuple) or not all(
-                isinstance(k, type) and issubclass(k, WebSearchError) for k in kinds
-            ):
+            if not isinstance(kinds, tuple) or not all(map(_is_error, kinds)):
                 raise ConfigurationError(
                     f"Fallback: {name}: must be a tuple of classes of "
                     f"websearch_core.errors"
@@ -93,14 +91,18 @@ class Fallback(Layer):
             parse_hedge(self.hedge)
 
 
+def _is_error(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, WebSearchError)
+
+
 class _FallbackProvider(ProviderGroup[Fallback]):
     separator = "|"
 
     def __init__(self, layer: Fallback, *inner: Provider) -> None:
         super().__init__(layer, *inner)
-        self._hedging = (
-            None if layer.hedge is None else Hedging(layer.hedge, layer.hedge_share)
-        )
+        self._hedging: Hedging | None = None
+        if layer.hedge is not None:
+            self._hedging = Hedging(layer.hedge, layer.hedge_share)
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         def ask(provider: Provider) -> Flow[SearchResponse]:
@@ -127,39 +129,44 @@ class _FallbackProvider(ProviderGroup[Fallback]):
             url: Trail(self.layer.silent_errors) for url in urls
         }
         for n, provider in enumerate(self.inner, 1):
-            left = [url for url in trails if url not in answers]
-            for url in [
-                url for url in left if n > 1 and not trails[url].is_helped_by(provider)
-            ]:
-                trails[url].skip(provider)
-                left.remove(url)
+            left: list[str] = []
+            for url, trail in trails.items():
+                if url in answers:
+                    continue
+                if n == 1 or trail.is_helped_by(provider):
+                    left.append(url)
+                else:
+                    trail.skip(provider)
             turn: Turn[Page] = Turn(provider)
             with time_limit(time_left() / (len(self.inner) - n + 1)):
-                found = yield from self._read_all(provider, left, trails)
+                pages = yield from self._read_all(provider, left, trails)
             turn.stop()
-            for url, got in found.items():
-                end = got
-                if isinstance(got, Page) and self._is_lacking(got, self.inner[n:]):
-                    end = MostlyHidden(got)
-                if isinstance(end, WebSearchError) and not isinstance(
-                    end, self._lost(trails[url])
-                ):
-                    answers[url] = end
-                    continue
-                trails[url].add(replace(turn, end=end))
-                if isinstance(end, Page):
-                    answers[url] = trails[url].finish(end, provider)
-                else:
-                    self._announce(
-                        provider,
-                        end,
-                        [
-                            one
-                            for one in self.inner[n:]
-                            if trails[url].is_helped_by(one)
-                        ],
-                    )
+            for url, page in pages.items():
+                answer = self._judge(page, trails[url], turn, self.inner[n:])
+                if answer is not None:
+                    answers[url] = answer
         return [answers.get(url) or trails[url].end() for url in urls]
+
+    def _judge(
+        self,
+        answer: Page | WebSearchError,
+        trail: Trail[Page],
+        turn: Turn[Page],
+        others: Sequence[Provider],
+    ) -> Page | WebSearchError | None:
+        """Return the answer that ends the reading of a page; None if *others* go on."""
+        end = answer
+        if isinstance(answer, Page) and self._is_lacking(answer, others):
+            end = MostlyHidden(answer)
+        is_error = isinstance(end, WebSearchError)
+        if is_error and not isinstance(end, self._lost(trail)):
+            return end
+        trail.add(replace(turn, end=end))
+        if isinstance(end, Page):
+            return trail.finish(end, turn.provider)
+        able = [other for other in others if trail.is_helped_by(other)]
+        self._announce(turn.provider, end, able)
+        return None
 
     def _read_all(
         self, provider: Provider, urls: Sequence[str], trails: Mapping[str, Trail[Page]]
@@ -171,10 +178,8 @@ class _FallbackProvider(ProviderGroup[Fallback]):
                 lambda: read_many(reader(provider), urls), provider.name
             )
         except WebSearchError as failure:
-            if not (
-                isinstance(failure, self.layer.on)
-                or any(trails[url].has_answer for url in urls)
-            ):
+            has_answer = any(trails[url].has_answer for url in urls)
+            if not has_answer and not isinstance(failure, self.layer.on):
                 raise
             return dict(zip(urls, spread(failure, len(urls)), strict=True))
         return dict(zip(urls, pages, strict=True))
@@ -192,7 +197,8 @@ class _FallbackProvider(ProviderGroup[Fallback]):
             while left and not trail.is_helped_by(left[0]):
                 trail.skip(left.pop(0))
             self._announce(turns[-1].provider, turns[-1].end, left)
-        if isinstance(end := trail.end(), WebSearchError):
+        end = trail.end()
+        if isinstance(end, WebSearchError):
             raise end
         return end
 
@@ -200,7 +206,9 @@ class _FallbackProvider(ProviderGroup[Fallback]):
         """Return the errors that do not end the call: all of them, once there is an
         answer.
         """
-        return (WebSearchError,) if trail.has_answer else (*self.layer.on, NothingFound)
+        if trail.has_answer:
+            return (WebSearchError,)
+        return (*self.layer.on, NothingFound)
 
     def _is_lacking(
         self, answer: SearchResponse | Page, others: Sequence[Provider]
@@ -210,10 +218,9 @@ class _FallbackProvider(ProviderGroup[Fallback]):
         """
         if not (isinstance(answer, Page) and issubclass(NeedsBrowser, self.layer.on)):
             return False
-        is_hidden = any(note.endswith(MORE_HIDDEN) for note in answer.notes)
-        return is_hidden and any(
-            NeedsBrowser in helps_after(leaf) for one in others for leaf in leaves(one)
-        )
+        if not any(note.endswith(MORE_HIDDEN) for note in answer.notes):
+            return False
+        return any(map(_renders, others))
 
     def _take_turns(
         self,
@@ -225,8 +232,10 @@ class _FallbackProvider(ProviderGroup[Fallback]):
         take them from the list.
         """
         turn: Turn[A] = Turn(left.pop(0))
-        after = self._hedging.begin(turn.provider.name) if self._hedging else None
-        if after is not None and left and not any(map(helps_after, leaves(left[0]))):
+        after: float | None = None
+        if self._hedging is not None:
+            after = self._hedging.begin(turn.provider.name)
+        if after is not None and _may_be_hedge(left):
             turns = yield from self._hedge(turn, ask, left, after)
         else:
             turns = [turn]
@@ -234,12 +243,18 @@ class _FallbackProvider(ProviderGroup[Fallback]):
                 turn.end = yield from self._ask(turn, ask, left)
             except lost as failure:
                 turn.end = failure
-        for one in turns:
-            if self._hedging and (
-                one.end is None or (one.answer is not None and not is_free(one.answer))
-            ):
-                self._hedging.add_time(one.provider.name, one.measure())
+        if self._hedging is not None:
+            self._add_times(self._hedging, turns)
         return turns
+
+    def _add_times(self, hedging: Hedging, turns: Sequence[Turn[A]]) -> None:
+        """Remember how long services took; an answer that was kept says nothing."""
+        for turn in turns:
+            if isinstance(turn.end, WebSearchError):
+                continue
+            if turn.answer is not None and is_free(turn.answer):
+                continue
+            hedging.add_time(turn.provider.name, turn.measure())
 
     def _hedge(
         self,
@@ -267,15 +282,15 @@ class _FallbackProvider(ProviderGroup[Fallback]):
         ends = yield Hedge(self._ask(first, ask, left), make_second, after)
         for turn, end in zip(turns, ends, strict=False):
             turn.end = end
-        if not any(turn.answer for turn in turns):
-            for turn in turns:
-                turn.end = turn.end or TimedOut(
-                    "no answer within the time allowed", provider=turn.provider.name
-                )
-                if isinstance(turn.end, WebSearchError) and not isinstance(
-                    turn.end, (*self.layer.on, NothingFound)
-                ):
-                    raise turn.end
+        if any(turn.answer for turn in turns):
+            return turns
+        for turn in turns:
+            turn.end = turn.end or TimedOut(
+                "no answer within the time allowed", provider=turn.provider.name
+            )
+            is_error = isinstance(turn.end, WebSearchError)
+            if is_error and not isinstance(turn.end, (*self.layer.on, NothingFound)):
+                raise cast("WebSearchError", turn.end)
         return turns
 
     def _ask(
@@ -301,14 +316,24 @@ class _FallbackProvider(ProviderGroup[Fallback]):
     def _announce(
         self, provider: Provider, end: object, left: Sequence[Provider]
     ) -> None:
-        if left and not isinstance(end, self.layer.silent_errors):
-            error = (
-                end
-                if isinstance(end, WebSearchError) and not isinstance(end, NothingFound)
-                else None
+        if not left or isinstance(end, self.layer.silent_errors):
+            return
+        error: WebSearchError | None = None
+        if isinstance(end, WebSearchError) and not isinstance(end, NothingFound):
+            error = end
+        events.emit(
+            events.Failover(
+                provider=provider.name, next_provider=left[0].name, error=error
             )
-            events.emit(
-                events.Failover(
-                    provider=provider.name, next_provider=left[0].name, error=error
-                )
-            )
+        )
+
+
+def _renders(provider: Provider) -> bool:
+    return any(NeedsBrowser in helps_after(leaf) for leaf in leaves(provider))
+
+
+def _may_be_hedge(left: Sequence[Provider]) -> bool:
+    """Return whether the next provider may be asked beside the first: not one that only
+    helps after certain errors.
+    """
+    return bool(left) and not any(map(helps_after, leaves(left[0])))

@@ -437,15 +437,16 @@ def find_outage(pages: Sequence[Page | WebSearchError]) -> ServiceError | None:
     it was asked for, and may not fail again.
     """
     answers = [page for page in pages if not was_refused(page)]
-    failures = [
-        answer
-        for answer in answers
-        if isinstance(answer, ServiceError)
-        if answer.temporary and not answer.concerns_page
-    ]
-    if not failures or len(failures) < len(answers):
+    outages = [answer for answer in answers if _is_outage(answer)]
+    if not outages or len(outages) < len(answers):
         return None
-    return failures[0]
+    return cast("ServiceError", outages[0])
+
+
+def _is_outage(answer: Page | WebSearchError) -> bool:
+    if not isinstance(answer, ServiceError):
+        return False
+    return answer.temporary and not answer.concerns_page
 
 
 def read_each(

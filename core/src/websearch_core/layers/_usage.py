@@ -28,7 +28,8 @@ from ._amounts import MILLION, Amount, Limit, format_amount
 _STAMP = 0x77737573, 1
 _SCHEMA = (
     """CREATE TABLE usage (
-        day TEXT, tenant TEXT, provider TEXT, calls INTEGER NOT NULL, credits INTEGER NOT NULL, usd INTEGER NOT NULL,
+        day TEXT, tenant TEXT, provider TEXT,
+        calls INTEGER NOT NULL, credits INTEGER NOT NULL, usd INTEGER NOT NULL,
         PRIMARY KEY (day, tenant, provider)
     ) WITHOUT ROWID""",
 )
@@ -113,15 +114,16 @@ class UsageFile:
         return [self._read_row(row) for row in rows]
 
     def _read_row(self, row: tuple[Any, ...]) -> Usage:
-        names, amounts = row[:3], row[3:]
-        has_names = all(isinstance(name, str) for name in names)
+        amounts = row[3:]
+        has_names = all(isinstance(name, str) for name in row[:3])
         has_amounts = all(isinstance(amount, int) for amount in amounts)
         if not has_names or not has_amounts:
             raise ConfigurationError(
                 f"the usage file {self.path} has a row that is none: remove the file"
             )
-        day, tenant, provider = names
-        return Usage(day, tenant, provider, Amount(*amounts))
+        return Usage(
+            day=row[0], tenant=row[1], provider=row[2], amount=Amount(*amounts)
+        )
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -157,12 +159,10 @@ class Runs:
             used = self.used.find(account.run)
             for limit in limits:
                 more = amount.of(limit.unit)
-                mine = (
-                    [used.get(provider, Amount())]
-                    if limit.unit == "credits"
-                    else used.values()
-                )
-                spent = sum(one.of(limit.unit) for one in mine)
+                amounts = list(used.values())
+                if limit.unit == "credits":  # those of two services differ
+                    amounts = [used.get(provider, Amount())]
+                spent = sum(part.of(limit.unit) for part in amounts)
                 if more > 0 and spent + more > limit.amount:
                     raise exceeded(limit, spent, provider)
             used[provider] = used.get(provider, Amount()) + amount
@@ -181,10 +181,10 @@ def exceeded(
         if again
         else "answer with what has been found so far"
     )
+    verb = "is" if spent == MILLION else "are"
     return BudgetExceeded(
         f"the budget of {limit}{what} does not allow this call to {provider}: "
-        f"{format_amount(spent, limit.unit)} "
-        f"{'is' if spent == MILLION else 'are'} used up{each}; {then}"
+        f"{format_amount(spent, limit.unit)} {verb} used up{each}; {then}"
     )
 
 
@@ -193,7 +193,8 @@ def _sum(
 ) -> int:
     first, after = limit.days(day)
     (spent,) = db.execute(
-        f"SELECT coalesce(sum({limit.unit}), 0) FROM usage "  # noqa: S608 - one of three columns
+        # the unit is one of three columns
+        f"SELECT coalesce(sum({limit.unit}), 0) FROM usage "  # noqa: S608
         "WHERE day >= ? AND day < ? AND (? OR tenant = ?) AND (? OR provider = ?)",
         (
             str(first),

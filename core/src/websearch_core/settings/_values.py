@@ -140,8 +140,9 @@ class Http:
             raise ConfigurationError(f"Http: verify: must be an ssl.SSLContext; {how}")
         if self.verify is not None and self.certificates is not None:
             raise ConfigurationError(
-                "Http: certificates: the context of verify says already what is trusted: "
-                "add them there, with load_verify_locations(), or leave out verify"
+                "Http: certificates: the context of verify says already what is "
+                "trusted: add them there, with load_verify_locations(), or leave out "
+                "verify"
             )
         for name, is_async, kind in (
             ("client", False, "Client"),
@@ -204,11 +205,11 @@ def show_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return *options* with the names of functions instead of these, which JSON has no
     form for.
     """
-    shown = dict(options)
+    plain = dict(options)
     for name, value in options.items():
         if callable(value):
-            shown[name] = getattr(value, "__name__", type(value).__name__)
-    return shown
+            plain[name] = getattr(value, "__name__", type(value).__name__)
+    return plain
 
 
 def show_layer(layer: Any) -> Any:

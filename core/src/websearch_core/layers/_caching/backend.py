@@ -56,7 +56,9 @@ class MemoryBackend:
     """Keeps entries in this process; what was used least recently goes first."""
 
     def __init__(self, max_bytes: int) -> None:
-        self._max_bytes, self._size, self._lock = max_bytes, 0, Lock()
+        self._max_bytes = max_bytes
+        self._size = 0
+        self._lock = Lock()
         self._entries: OrderedDict[str, tuple[bytes, float]] = OrderedDict()
 
     def get(self, key: str) -> bytes | None:

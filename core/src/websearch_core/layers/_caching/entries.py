@@ -68,7 +68,7 @@ class Entry(BaseModel):
             response=answer if isinstance(answer, SearchResponse) else None,
             page=answer if isinstance(answer, Page) else None,
             missing=missing,
-            partial=isinstance(answer, SearchResponse) and answer._is_partial,  # noqa: SLF001 - private to users
+            partial=getattr(answer, "_is_partial", False),
             fresh=_as_bound(lifetime.fresh),
             stale=_as_bound(lifetime.stale),
             validators=validators,
@@ -78,9 +78,12 @@ class Entry(BaseModel):
         """Return the same, as of now: its site says that it holds, and perhaps for how
         long.
         """
-        said = {"fresh": _as_bound(lifetime.fresh), "stale": _as_bound(lifetime.stale)}
-        known = {name: value for name, value in said.items() if value is not None}
-        return self.model_copy(update={"stored": time.time(), **known})
+        update = {"stored": time.time()}
+        for name in ("fresh", "stale"):
+            bound = _as_bound(getattr(lifetime, name))
+            if bound is not None:
+                update[name] = bound
+        return self.model_copy(update=update)
 
     @property
     def age(self) -> float:

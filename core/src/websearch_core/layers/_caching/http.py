@@ -56,7 +56,9 @@ class Validators(BaseModel):
         vary = find_vary(response.headers)
         etag = _match(_ETAG, response.headers.get("etag", ""))
         modified = _match(_DATE, response.headers.get("last-modified", ""))
-        if vary is None or not vary <= _HARMLESS or not (etag or modified):
+        if vary is None or not vary <= _HARMLESS:
+            return None
+        if not etag and not modified:
             return None
         return cls(
             url=request.url,
@@ -93,25 +95,23 @@ class Lifetime(NamedTuple):
     @classmethod
     def of(cls, headers: Mapping[str, str]) -> Lifetime:
         """Return what the headers of a response say, with names in lower case."""
-        said = _parse_directives(headers.get("cache-control", ""))
+        directives = _parse_directives(headers.get("cache-control", ""))
         fresh = inf
-        if "max-age" in said:
-            fresh = _as_seconds(said["max-age"]) - _find_age(headers)
+        if "max-age" in directives:
+            fresh = _as_seconds(directives["max-age"]) - _find_age(headers)
         elif "expires" in headers:
             now = parse_http_date(headers.get("date", "")) or time.time()
             end = parse_http_date(headers["expires"]) or 0.0
             fresh = end - now - _find_age(headers)
-        if said.get("no-cache") == "" or find_vary(headers) is None:
+        is_never_fresh = directives.get("no-cache") == ""
+        if is_never_fresh or find_vary(headers) is None:
             fresh = 0.0
-        must_ask = "must-revalidate" in said or said.get("no-cache") == ""
-        stale = (
-            0.0
-            if must_ask
-            else _as_seconds(said["stale-if-error"])
-            if "stale-if-error" in said
-            else inf
-        )
-        return cls(max(fresh, 0.0), stale, "no-store" not in said)
+        stale = inf
+        if is_never_fresh or "must-revalidate" in directives:
+            stale = 0.0
+        elif "stale-if-error" in directives:
+            stale = _as_seconds(directives["stale-if-error"])
+        return cls(max(fresh, 0.0), stale, "no-store" not in directives)
 
     def __or__(self, other: object) -> Lifetime:
         """Return the shorter of two: a page that came over redirects depends on
@@ -131,22 +131,22 @@ class NotModified(BaseException):
 
 
 class Watch:
-    """Watches how a page is fetched; *known* are the validators of the page in the
-    cache, if there is one.
+    """Watches how a page is fetched; *validators* are those of the page in the cache,
+    if there is one.
     """
 
-    def __init__(self, known: Validators | None = None) -> None:
-        self._known = known
+    def __init__(self, validators: Validators | None = None) -> None:
+        self._earlier = validators
         self._seen: list[tuple[Request, Response]] = []
 
     @property
     def lifetime(self) -> Lifetime:
         """How long the page may be given."""
-        found = Lifetime()
+        lifetime = Lifetime()
         for _, response in self._seen:
             if response.status in {*_KEPT, UNCHANGED}:
-                found |= Lifetime.of(response.headers)
-        return found
+                lifetime |= Lifetime.of(response.headers)
+        return lifetime
 
     @property
     def validators(self) -> Validators | None:
@@ -154,7 +154,9 @@ class Watch:
         responses, or of none.
         """
         made_of = [pair for pair in self._seen if pair[1].status in _SUCCESSES]
-        return Validators.of(*made_of[0]) if len(made_of) == 1 else None
+        if len(made_of) != 1:
+            return None
+        return Validators.of(*made_of[0])
 
     def watch(self, flow: Flow[T]) -> Flow[T]:
         """Run *flow*, and raise `NotModified` if the page has not changed."""
@@ -163,7 +165,7 @@ class Watch:
     def _fetch(self, request: Any) -> Flow[Any]:
         if not _fetches_page(request):
             return (yield request)
-        conditional = self._known.add_to(request) if self._known else None
+        conditional = self._earlier.add_to(request) if self._earlier else None
         response: Response = yield conditional or request
         self._seen.append((request, response))
         if conditional and response.status == UNCHANGED:
@@ -183,18 +185,12 @@ def _fetches_page(effect: object) -> bool:
     """Return whether *effect* is a request of the reader for a page: not of a layer, to
     a service or by a browser.
     """
-    if (
-        not isinstance(effect, Request)
-        or isinstance(effect, Auxiliary)
-        or not effect.guarded
-    ):
+    if isinstance(effect, Auxiliary) or not isinstance(effect, Request):
         return False
-    return (
-        effect.method == "GET"
-        and effect.transport is None
-        and effect.json is None
-        and effect.form is None
-    )
+    if not effect.guarded or effect.method != "GET":
+        return False
+    has_body = effect.json is not None or effect.form is not None
+    return effect.transport is None and not has_body
 
 
 def _select(request: Request, names: set[str] | Mapping[str, str]) -> dict[str, str]:
@@ -210,17 +206,19 @@ def _parse_directives(text: str) -> dict[str, str]:
     """Return the directives with their values; of one that occurs twice, the first, as
     RFC 9111 recommends.
     """
-    found: dict[str, str] = {}
+    directives: dict[str, str] = {}
     for name, value in _DIRECTIVE.findall(text):
-        found.setdefault(name.lower(), value.strip('"'))
-    return found
+        directives.setdefault(name.lower(), value.strip('"'))
+    return directives
 
 
 def _as_seconds(text: str | None) -> float:
     """Return delta-seconds; 0 for anything else, since what is invalid is to be taken
     as stale.
     """
-    return float(text[:10]) if text and text.isascii() and text.isdigit() else 0.0
+    if text is None or not re.fullmatch("[0-9]+", text):
+        return 0.0
+    return float(text[:10])
 
 
 def _find_age(headers: Mapping[str, str]) -> float:

@@ -25,7 +25,8 @@ class RedisBackend:
     """
 
     def __init__(self, url: str) -> None:
-        self._url, self._client = url, connect(url, "a cache", "cache")
+        self._url = url
+        self._client = connect(url, "a cache", "cache")
 
     def get(self, key: str) -> bytes | None:
         from redis.exceptions import ResponseError
@@ -58,7 +59,10 @@ class RedisBackend:
             with suppress(ResponseError):  # somebody put something else there
                 sizes[-1] = int(self._client.strlen(key))
         parts = urlsplit(self._url)
-        location = f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
+        host = parts.hostname or ""
+        if parts.port:
+            host += f":{parts.port}"
+        location = f"{parts.scheme}://{host}{parts.path}"
         return CacheStats(len(sizes), sum(sizes), location)
 
 

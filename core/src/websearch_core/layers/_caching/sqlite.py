@@ -31,13 +31,15 @@ _PATIENCE = 2.0
 _FULL = 0.9  # of the limit, after old entries have been removed
 _SCHEMA = (
     """CREATE TABLE IF NOT EXISTS entries (
-        key TEXT PRIMARY KEY, value BLOB NOT NULL, stored REAL NOT NULL, expires REAL NOT NULL
+        key TEXT PRIMARY KEY, value BLOB NOT NULL,
+        stored REAL NOT NULL, expires REAL NOT NULL
     )""",
     "CREATE INDEX IF NOT EXISTS by_age ON entries (stored)",
 )
 _DROP_OLDEST = """
 DELETE FROM entries WHERE key IN (
-    SELECT key FROM entries ORDER BY stored LIMIT 1 + (SELECT count(*) FROM entries) / 16
+    SELECT key FROM entries ORDER BY stored
+    LIMIT 1 + (SELECT count(*) FROM entries) / 16
 )
 """
 _log = logging.getLogger(__name__)
@@ -59,18 +61,23 @@ class SQLiteBackend:
     def __init__(
         self, path: Path, max_bytes: int, *, may_replace: bool = False
     ) -> None:
-        self._path, self._max_bytes, self._may_replace = path, max_bytes, may_replace
+        self._path = path
+        self._max_bytes = max_bytes
+        self._may_replace = may_replace
 
     def get(self, key: str) -> bytes | None:
         """Return an entry that has not expired."""
         query = "SELECT value FROM entries WHERE key = ? AND expires > ?"
         row = self._run(lambda db: db.execute(query, (key, time.time())).fetchone())
-        return row[0] if row and isinstance(row[0], bytes) else None
+        if row is None or not isinstance(row[0], bytes):
+            return None
+        return row[0]
 
     def set(self, key: str, value: bytes, ttl: float) -> None:
         """Keep an entry, and remove the oldest ones if there is no room."""
         if len(value) > self._max_bytes // 2:
-            value, ttl = b"", 0.0
+            value = b""
+            ttl = 0.0
         now = time.time()
         row = (key, value, now, now + ttl)
 
