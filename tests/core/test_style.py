@@ -22,6 +22,7 @@ FINISHED: list[str] = [
     "core/citations/_check",
     "core/citations/_claims",
     "core/citations/_days",
+    "core/citations/_evidence",
     "core/citations/_marks",
     "core/citations/_negations",
     "core/citations/_notation",

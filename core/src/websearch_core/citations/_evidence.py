@@ -17,7 +17,7 @@ from functools import cached_property, reduce
 from itertools import islice
 from typing import NamedTuple
 
-from .._text.terms import split_terms
+from .._text.terms import Term, split_terms
 from ._claims import Words, join_sentences
 from ._days import find_days
 from ._figures import DAY, MONTH, PERCENT, UNITS, Figure, find_figures, is_same
@@ -64,31 +64,31 @@ class Claim:
         text = text[:_MAX_CLAIM]
         self.notation = notation or find_notation(text)
         self.figures = find_figures(text, self.notation)
-        inside = [(figure.start, figure.end) for figure in self.figures]
-        words = [
-            term
-            for term in split_terms(text)
-            if not any(a <= term.start < b for a, b in inside)
-        ]
-        first = words[0].start if words else -1
-        self.names = {
-            term.form: name
-            for term in words
-            if (name := text[term.start : term.end])[:1].isupper()
-            and not (
-                term.start == first
-                or text[term.start - 1] == "°"
-                or name.lower() in UNITS
-            )
-        }
-        self.terms = dict.fromkeys(term.form for term in words)
+        inside: set[int] = set()  # the positions of figures
+        for figure in self.figures:
+            inside.update(range(figure.start, figure.end))
+        words = [term for term in split_terms(text) if term.start not in inside]
+        self.names: dict[str, str] = {}
+        for word in words[1:]:
+            name = text[word.start : word.end]
+            if word.start == words[0].start or _is_unit(text, word):
+                continue
+            if name[:1].isupper():
+                self.names[word.form] = name
+        self.terms = dict.fromkeys(word.form for word in words)
         self.negations = Negations(text)
         quotes = (quote[1].strip() for quote in _QUOTE.finditer(text))
-        self.quotes = [
-            one
-            for one in quotes
-            if len(list(islice(split_terms(one), _MIN_QUOTE))) == _MIN_QUOTE
-        ]
+        self.quotes = [quote for quote in quotes if _is_long_enough(quote)]
+
+
+def _is_unit(text: str, word: Term) -> bool:
+    """Return whether a word with a capital is a unit: "°C", "MW"."""
+    return text[word.start - 1] == "°" or text[word.start : word.end].lower() in UNITS
+
+
+def _is_long_enough(quote: str) -> bool:
+    words = islice(split_terms(quote), _MIN_QUOTE)
+    return len(list(words)) == _MIN_QUOTE
 
 
 class Support(NamedTuple):
@@ -113,7 +113,7 @@ class Evidence:
     def __init__(self, text: str) -> None:
         self.text = _BLANK.sub("\n\n", _LEFT_OUT.sub("", text[:MAX_LENGTH]))
         self.capitals = Counter(
-            found[1].isupper() for found in _CAPITALIZED.finditer(self.text)
+            word[1].isupper() for word in _CAPITALIZED.finditer(self.text)
         )
         self.notation = find_notation(self.text)
         self.spans = list(join_sentences(self.text, Words([self.text])))
@@ -129,9 +129,8 @@ class Evidence:
             forms = {term.form for term in split_terms(sentence)}
             for form in forms:
                 self.sentences_with.setdefault(form, []).append(n)
-            for stem in {
-                form[: _stem_length(form)] for form in forms if len(form) > _SHORT
-            }:
+            long = [form for form in forms if len(form) > _SHORT]
+            for stem in {form[: _stem_length(form)] for form in long}:
                 self._beginning.setdefault(stem, []).append(n)
             figures = find_figures(sentence, self.notation)
             for value in _list_stated(figures, sentence):
@@ -152,41 +151,48 @@ class Evidence:
     def support(self, claim: Claim, weights: Weights) -> Support:
         """Return how well this text supports *claim*."""
         values = _Values(claim, weights)
-        found = self._find(claim)
-        best, best_run = -1.0, (0, 0)
-        # A sentence with nothing of the claim begins no run: it would only make it
-        # longer.
-        for first in [0, *sorted(found)] if self.spans else []:
+        by_sentence = self._find(claim)
+        run = self._find_run(by_sentence, values)
+        passage = ""
+        if run:
+            begin = self.spans[run[0]][0]
+            end = self.spans[run[-1]][1]
+            passage = self.text[begin:end].strip()
+        near = _join(by_sentence.get(n, Found()) for n in run)
+        quoted = frozenset(
+            quote for quote in claim.quotes if f" {_fold(quote)} " in self.folded
+        )
+        counts = not self._counting.isdisjoint(run)
+        fits = _rate_figures(claim, values, by_sentence, counts=counts)
+        everything = _join(by_sentence.values())
+        support = _judge(claim, values, near, everything, quoted=quoted, fits=fits)
+        negation = claim.negations.differ(Negations(passage))
+        return support._replace(passage=passage, negation=negation)
+
+    # Measured: for each sentence that has something of the claim, the runs of one to
+    # three sentences that begin with it. One with nothing of the claim begins no run:
+    # it would only make it longer.
+    def _find_run(self, by_sentence: Mapping[int, Found], values: _Values) -> range:
+        """Return the numbers of the sentences that cover the claim best."""
+        best = -1.0
+        run = range(0)
+        firsts = [0, *sorted(by_sentence)] if self.spans else []
+        for first in firsts:
             here = Found()
             for after in range(first + 1, min(first + _RUN, len(self.spans)) + 1):
-                here = here.join(found.get(after - 1, Found()))
+                here = here.join(by_sentence.get(after - 1, Found()))
                 gain = (
                     values.of(here)
                     + here.figures.bit_count() * 2
                     - _LONGER * values.total * (after - first)
                 )
                 if gain > best:
-                    best, best_run = gain, (first, after)
-        first, after = best_run
-        passage = (
-            self.text[self.spans[first][0] : self.spans[after - 1][1]].strip()
-            if after
-            else ""
-        )
-        near = _join(found.get(n, Found()) for n in range(*best_run))
-        quoted = frozenset(
-            quote for quote in claim.quotes if f" {_fold(quote)} " in self.folded
-        )
-        fits = _rate_figures(
-            claim, values, found, counts=not self._counting.isdisjoint(range(*best_run))
-        )
-        judged = _judge(
-            claim, values, near, _join(found.values()), quoted=quoted, fits=fits
-        )
-        return judged._replace(
-            passage=passage, negation=claim.negations.differ(Negations(passage))
-        )
+                    best = gain
+                    run = range(first, after)
+        return run
 
+    # Measured: for each sentence the bits of the terms that it has, of those that only
+    # begin alike, and of the figures.
     def _find(self, claim: Claim) -> dict[int, Found]:
         """Return what each sentence has of *claim*, for those that have any of it."""
         exact: dict[int, int] = {}
@@ -222,12 +228,14 @@ class Evidence:
         """
         if figure.kind != DAY:
             return _list_wanted(figure)
-        wanted = []
+        statements = []
         for value in figure.values:
-            month, _, number = value.partition("-")
-            is_stated = f"{month} {MONTH}" in self._stating
-            wanted.append(f"{value if is_stated else number} {DAY}")
-        return wanted
+            month = value.partition("-")[0]
+            number = value.partition("-")[2]
+            has_month = f"{month} {MONTH}" in self._stating
+            day = value if has_month else number
+            statements.append(f"{day} {DAY}")
+        return statements
 
     def _find_converted(self, figure: Figure, notation: Notation) -> Iterator[int]:
         """Yield the sentences that state what a figure states, in another unit.
@@ -239,21 +247,27 @@ class Evidence:
         decimal = notation.decimal or self.notation.decimal
         is_clear = bool(self.notation.decimal)
         amounts = figure.amounts(decimal)
-        near = [
-            (other.factor == figure.factor, sentence)
-            for other, amount, sentence in (
-                self._measured.get(figure.kind, ()) if amounts else ()
-            )
-            if any(is_same(amount, one, figure.kind) for one in amounts)
-            if is_clear or other.digits != figure.digits or not other.digits
-        ]
-        # "340 miles (547 km)" is not 343 miles
-        stated = {sentence for is_same_unit, sentence in near if is_same_unit}
-        yield from (
-            sentence
-            for is_same_unit, sentence in near
-            if not is_same_unit and sentence not in stated
-        )
+        if not amounts:
+            return
+        same_unit: set[int] = set()  # sentences: "340 miles (547 km)" is not 343 miles
+        converted: list[int] = []
+        for other, amount, sentence in self._measured.get(figure.kind, ()):
+            is_number = bool(other.digits) and other.digits == figure.digits
+            if is_number and not is_clear:
+                continue
+            if not _is_among(amount, amounts, figure.kind):
+                continue
+            if other.factor == figure.factor:
+                same_unit.add(sentence)
+            else:
+                converted.append(sentence)
+        for sentence in converted:
+            if sentence not in same_unit:
+                yield sentence
+
+
+def _is_among(amount: float, amounts: Iterable[float], kind: str) -> bool:
+    return any(is_same(amount, other, kind) for other in amounts)
 
 
 def support_together(
@@ -264,14 +278,13 @@ def support_together(
     """
     near = _join(support.near for support in supports)
     quoted = frozenset[str]().union(*(support.quoted for support in supports))
-    fits = [
-        max(some) for some in zip(*(support.fits for support in supports), strict=True)
-    ]
+    by_source = [support.fits for support in supports]
+    fits = [max(each) for each in zip(*by_source, strict=True)]
     return _judge(claim, _Values(claim, weights), near, near, quoted=quoted, fits=fits)
 
 
 def _rate_figures(
-    claim: Claim, values: _Values, found: Mapping[int, Found], *, counts: bool
+    claim: Claim, values: _Values, by_sentence: Mapping[int, Found], *, counts: bool
 ) -> list[float]:
     """Return for each figure how well the best sentence with it fits the words of the
     claim, compared with any.
@@ -279,19 +292,20 @@ def _rate_figures(
     The number of things that a source only lists is nowhere in it, unless it *counts*
     other things.
     """
-    fits = {n: values.of(one) for n, one in found.items()}
-    best = max(fits.values(), default=0.0)
-    return [
-        max(
-            (
-                fits[n] / best if best else 1.0
-                for n, one in found.items()
-                if one.figures >> number & 1
-            ),
-            default=_NOWHERE if counts or not figure.is_count else 1.0,
-        )
-        for number, figure in enumerate(claim.figures)
-    ]
+    worth = {n: values.of(part) for n, part in by_sentence.items()}
+    best = max(worth.values(), default=0.0)
+    fits: list[float] = []
+    for number, figure in enumerate(claim.figures):
+        having = [n for n, part in by_sentence.items() if part.figures >> number & 1]
+        if not having:
+            is_only_listed = figure.is_count and not counts
+            fit = 1.0 if is_only_listed else _NOWHERE
+            fits.append(fit)
+        elif best:
+            fits.append(max(worth[n] / best for n in having))
+        else:
+            fits.append(1.0)
+    return fits
 
 
 def _judge(
@@ -303,12 +317,10 @@ def _judge(
     quoted: frozenset[str],
     fits: list[float],
 ) -> Support:
-    total = values.total
-    score = (
-        (_NEAR * values.of(near) + (1 - _NEAR) * values.of(everything)) / total
-        if total
-        else 1.0
-    )
+    score = 1.0
+    if values.total:
+        worth = _NEAR * values.of(near) + (1 - _NEAR) * values.of(everything)
+        score = worth / values.total
     doubt = 1.0
     missing = []
     for figure, fit in zip(claim.figures, fits, strict=True):
@@ -317,15 +329,16 @@ def _judge(
             missing.append(figure.text)
         else:
             doubt *= _ELSEWHERE + (1 - _ELSEWHERE) * fit
-    here = {
-        form
-        for n, form in enumerate(claim.terms)
-        if (everything.exact | everything.alike) >> n & 1
-    }
+    bits = everything.exact | everything.alike
+    here = {form for n, form in enumerate(claim.terms) if bits >> n & 1}
     for form, name in claim.names.items():
-        if form not in here:
-            score *= _MISSING_NAME if values.capitals_are_names else _MISSING_NOUN
-            missing += [name] if values.capitals_are_names else []
+        if form in here:
+            continue
+        if values.capitals_are_names:
+            score *= _MISSING_NAME
+            missing.append(name)
+        else:
+            score *= _MISSING_NOUN
     for quote in claim.quotes:
         if quote not in quoted:
             score *= _MISSING_QUOTE
@@ -339,42 +352,44 @@ class Weights:
     """How much each term says, by how many sentences of all sources have it."""
 
     def __init__(self, evidence: Iterable[Evidence]) -> None:
-        evidence = list(evidence)
-        capitals = sum((one.capitals for one in evidence), Counter[bool]())
+        capitals: Counter[bool] = Counter()
+        self._count = 0  # sentences
+        self._having: Counter[str] = Counter()  # of these, by term
+        for source in evidence:
+            capitals += source.capitals
+            self._count += len(source.spans)
+            for form, sentences in source.sentences_with.items():
+                self._having[form] += len(sentences)
         self.capitals_are_names = capitals[True] <= _USUAL_CAPITALS * capitals.total()
-        self._count = sum(len(one.spans) for one in evidence)
-        self._having: Counter[str] = Counter()
-        for one in evidence:
-            self._having.update(
-                {form: len(sentences) for form, sentences in one.sentences_with.items()}
-            )
 
     def of(self, form: str, *, name: bool) -> float:
         """Return the weight of a term."""
         having = self._having.get(form, 0)
         rarity = math.log(1 + (self._count + 1) / (having + 0.5))
-        short = form.isascii() and len(form) <= _SHORT
-        return rarity * (_NAME_WEIGHT if name else _SHORT_WEIGHT if short else 1.0)
+        if name:
+            return rarity * _NAME_WEIGHT
+        if form.isascii() and len(form) <= _SHORT:
+            return rarity * _SHORT_WEIGHT
+        return rarity
 
 
 def _list_stated(figures: Iterable[Figure], sentence: str) -> set[str]:
     """Return what the figures of a sentence of a source state: their values alone, and
     with the unit.
     """
-    stated = set()
+    statements: set[str] = set()
     for figure in figures:
-        values = {
-            *figure.values,
-            *(f"{value}{_SCALED}" for value in figure.unscaled if figure.scale > 1),
-        }
-        stated |= {f"{value} {figure.unit}" for value in values}
+        values = set(figure.values)
+        if figure.scale > 1:
+            values |= {f"{value}{_SCALED}" for value in figure.unscaled}
+        statements |= {f"{value} {figure.unit}" for value in values}
         if figure.kind not in _ONLY_WITH_UNIT:
-            stated |= values
+            statements |= values
     for day in find_days(sentence):
         for value in day.days:
-            _, _, number = value.partition("-")
-            stated |= {f"{value} {DAY}", f"{number} {DAY}"}
-    return stated
+            number = value.partition("-")[2]
+            statements |= {f"{value} {DAY}", f"{number} {DAY}"}
+    return statements
 
 
 def _list_wanted(figure: Figure) -> Iterable[str]:
@@ -384,16 +399,17 @@ def _list_wanted(figure: Figure) -> Iterable[str]:
     the head of a table; so may the unit. If both have a scale or a unit, what they say
     together must be the same.
     """
-    other_scale = {f"{one}{_SCALED}" for one in figure.values}
+    other_scale = {f"{value}{_SCALED}" for value in figure.values}
     if figure.scale > 1:
         other_scale = set(figure.unscaled)
     if not figure.kind:
         return figure.values | other_scale
-    units = [figure.unit] if figure.kind in _ONLY_WITH_UNIT else [figure.unit, ""]
-    wanted = [f"{value} {unit}" for value in figure.values for unit in units]
-    # beside a unit such as km there is no scale in the head of a table
-    units = [""] if figure.is_physical else units
-    return wanted + [f"{value} {unit}" for value in other_scale for unit in units]
+    statements = {f"{value} {figure.unit}" for value in figure.values}
+    if not figure.is_physical:  # beside a unit such as km there is no such head
+        statements |= {f"{value} {figure.unit}" for value in other_scale}
+    if figure.kind not in _ONLY_WITH_UNIT:
+        statements |= {f"{value} " for value in figure.values | other_scale}
+    return statements
 
 
 class Found(NamedTuple):
@@ -421,31 +437,36 @@ class _Values:
         self._weights = [
             weights.of(form, name=form in claim.names) for form in claim.terms
         ]
-        self._known: dict[tuple[int, int], float] = {}
+        self._worth: dict[tuple[int, int], float] = {}
         self.total = sum(self._weights)
         self.capitals_are_names = weights.capitals_are_names
 
-    def of(self, found: Found) -> float:
-        key = found.exact, found.alike & ~found.exact
-        if key not in self._known:
-            self._known[key] = self._sum(key[0]) + _PREFIX_WEIGHT * self._sum(key[1])
-        return self._known[key]
+    def of(self, part: Found) -> float:
+        exact = part.exact
+        alike = part.alike & ~exact
+        worth = self._worth.get((exact, alike))
+        if worth is None:
+            worth = self._sum(exact) + _PREFIX_WEIGHT * self._sum(alike)
+            self._worth[exact, alike] = worth
+        return worth
 
     def _sum(self, bits: int) -> float:
         return sum(weight for n, weight in enumerate(self._weights) if bits >> n & 1)
 
 
-def _join(found: Iterable[Found]) -> Found:
-    return reduce(Found.join, found, Found())
+def _join(parts: Iterable[Found]) -> Found:
+    return reduce(Found.join, parts, Found())
 
 
 def _join_short(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Join each short sentence with the next ones, so that their number is bounded by
     the length of the text.
     """
-    begin, end = -1, 0
-    for start, stop in spans:
-        begin, end = (start if begin < 0 else begin), stop
+    begin = -1  # of those that are not long enough yet; -1 for none
+    end = 0
+    for start, end in spans:
+        if begin < 0:
+            begin = start
         if end - begin >= _MIN_SENTENCE:
             yield begin, end
             begin = -1
