@@ -39,7 +39,7 @@ PYTHON := $(shell for each in python3.11 python3.12 python3.13 python3; do \
 endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
-.PHONY: help install wheels demo check test test-apart test-timed test-ddgs test-cluster test-mcp conformance test-models test-service fuzz test-whole kills coverage lint types format docs docs-site provider bench bench-reading \
+.PHONY: help install wheels demo check test test-apart test-timed test-ddgs test-cluster test-mcp conformance test-models test-service fuzz test-whole kills coverage lint types format docs docs-types docs-site provider bench bench-reading \
 	bench-memory bench-data bench-citations bench-ssrf bench-browser bench-faults bench-stopping bench-bulk bench-mcp bench-facts model record sdks drift plugin matrix lock distributions sbom release publish
 
 help:  ## list the targets
@@ -159,6 +159,9 @@ format: $(VENV)/installed  ## fix and format the code
 docs: $(VENV)/installed  ## update the generated parts of the documentation
 	$(BIN)/python -m docs.generate
 	$(BIN)/python -m benchmarks.failures
+
+docs-types: $(VENV)/installed  ## check the types of all code in the documentation, with mypy and pyright
+	$(BIN)/python -m pytest -p no:cacheprovider tests/typing/blocks.py
 
 docs-site: $(VENV)/installed $(SITE)/installed  ## build the site in build/site/html, and check its links; REPOSITORY=https://... for links to the code
 	$(BIN)/python -m docs.site --tools $(SITE) --repository "$(REPOSITORY)"

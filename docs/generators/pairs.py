@@ -110,6 +110,8 @@ NEW_IMPORTS = {
         ("Exa", "Firecrawl", "SearXNG", "Tavily"), "websearch_core.providers"
     ),
     "Throttle": "websearch_core.layers",
+    "Page": "websearch_core",
+    "SearchResponse": "websearch_core",
 }
 
 
@@ -146,7 +148,9 @@ class Pair:
             if old
             else NEW_IMPORTS | {"WebSearchRetriever": f"{self.framework}_websearch"}
         )
-        words = set(re.findall(r"\b[A-Z]\w+(?=[(.])", self.before if old else self.now))
+        words = set(
+            re.findall(r"\b[A-Z]\w+(?=[(.)])", self.before if old else self.now)
+        )
         by_module: dict[str, list[str]] = {}
         for name in sorted(words & set(homes)):
             by_module.setdefault(homes[name], []).append(name)
@@ -315,7 +319,7 @@ _SEARCH = (
     ),
     Pair(
         '[r["url"] for r in PerplexitySearchResults().invoke({"query": [q, "fees"]})]',
-        '[r.url for found in WebSearch("perplexity").search_many([q, "fees"]) for r in found.results]',
+        'answers = WebSearch("perplexity").search_many([q, "fees"])\n[r.url for found in answers if isinstance(found, SearchResponse) for r in found.results]',
         "each query has an answer of its own",
     ),
     Pair(
@@ -614,7 +618,7 @@ _CLIENTS = (
     ),
     Pair(
         '[r["raw_content"] for r in TavilyClient(key).extract(urls)["results"]]',
-        '[page.content for page in WebSearch("tavily", reader="tavily", api_key=key).read_many(urls)]',
+        'pages = WebSearch("tavily", reader="tavily", api_key=key).read_many(urls)\n[page.content for page in pages if isinstance(page, Page)]',
         kind="pages",
     ),
     Pair(

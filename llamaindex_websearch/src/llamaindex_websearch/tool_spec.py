@@ -19,7 +19,7 @@ from typing import (
 )
 
 from llama_index.core.llms import ChatMessage
-from llama_index.core.tools import FunctionTool, ToolMetadata
+from llama_index.core.tools import ToolMetadata
 from llama_index.core.tools.tool_spec.base import SPEC_FUNCTION_TYPE, BaseToolSpec
 from llama_index.core.workflow import Context
 from pydantic import BaseModel
@@ -425,8 +425,11 @@ class WebSearchToolSpec(BaseToolSpec):
         self,
         spec_functions: list[SPEC_FUNCTION_TYPE] | None = None,
         func_to_metadata_mapping: dict[str, ToolMetadata] | None = None,
-    ) -> list[FunctionTool]:
+    ) -> list[Any]:
         """Return the tools.
+
+        Each is a `FunctionTool`; type checkers would not take a list of these for the
+        ``tools`` of an agent.
 
         Args:
             spec_functions: The tools to return, such as ``["web_search"]``; None for
