@@ -149,7 +149,7 @@ def test_the_browser_is_asked_for_the_route():
     asked = []
     browser = Browser()
     flow = browser.read("https://site.example/app")
-    with scope(wanted=WantedContent(route="#/inbox")):
+    with scope(content=WantedContent(route="#/inbox")):
         asked.append(next(flow).url)
 
     assert asked == [ROUTE]

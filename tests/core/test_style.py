@@ -19,6 +19,7 @@ PACKAGES = {
 }
 # Folders and files, such as "core/layers", "langchain".
 FINISHED: list[str] = [
+    "core/_runtime",
     "core/citations/_check",
     "core/citations/_claims",
     "core/citations/_days",
@@ -27,6 +28,7 @@ FINISHED: list[str] = [
     "core/citations/_negations",
     "core/citations/_notation",
     "core/citations/_tables",
+    "core/flow",
     "core/index",
     "core/layers",
     "core/mcp",

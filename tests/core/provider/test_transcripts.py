@@ -42,7 +42,7 @@ def captions(text=VTT, kind="text/vtt"):
 
 def read(*answers, reader=None, wanted=KEEP, url=URL):
     """Return the page of these answers, and the requests."""
-    with scope(wanted=wanted):
+    with scope(content=wanted):
         return drive(
             (reader or Direct(prefer_markdown=False, isolate=False)).read(url), *answers
         )
@@ -181,7 +181,7 @@ def test_they_take_at_most_half_of_the_time_left():
         left.append(time_left())
         return reply(film("/a.vtt", "/b.vtt")) if request.url == URL else captions()
 
-    with scope(wanted=KEEP), time_limit(1_000):
+    with scope(content=KEEP), time_limit(1_000):
         run(Direct(prefer_markdown=False).read(URL), send)
 
     assert left[0] > 900

@@ -217,7 +217,7 @@ def test_a_redirect_to_the_markdown_is_followed_and_named():
 
 
 def test_a_crawl_asks_for_html_because_it_needs_the_menus():
-    with scope(wanted=WantedContent(menus=True)):
+    with scope(content=WantedContent(menus=True)):
         outcome = play(Direct().read(URL), reply(HTML))
 
     assert "markdown" not in accepts(outcome)[0]

@@ -95,7 +95,7 @@ class TestTurns:
         assert turns.take() is None
 
     def test_places_that_are_kept_are_for_those_who_have_none(self):
-        turns = Turns(64, kept=32)
+        turns = Turns(64, reserve=32)
         fill(turns, ann=1_000, bob=1_000)
         assert len(take_all(turns)) in (21, 22)
         fill(turns, **{f"client{n}-": 2 for n in range(100)})
@@ -287,10 +287,12 @@ class TestPlaces:
         slots, ends = Slots(4), threading.Event()
         with ThreadPoolExecutor(50) as readers:
             for _ in range(40):
-                readers.submit(slots.hold, "ann", lambda: ends.wait(20), 20, most=2)
+                readers.submit(slots.hold, "ann", lambda: ends.wait(20), 20, limit=2)
             wait_until(lambda: slots.waiting == 38)
             assert (
-                readers.submit(slots.hold, "bob", lambda: "read", 20, most=2).result(60)
+                readers.submit(slots.hold, "bob", lambda: "read", 20, limit=2).result(
+                    60
+                )
                 == "read"
             )
             assert (slots.held, slots.waiting) == (2, 38)
@@ -302,7 +304,7 @@ class TestPlaces:
         slots.grow(16)
         with ThreadPoolExecutor(6) as readers:
             for _ in range(6):
-                readers.submit(slots.hold, "ann", lambda: ends.wait(20), 20, most=1)
+                readers.submit(slots.hold, "ann", lambda: ends.wait(20), 20, limit=1)
             wait_until(lambda: slots.held + slots.waiting == 6)
             counts = slots.held, slots.waiting
             ends.set()

@@ -75,6 +75,14 @@ def as_error(bug: Exception, what: str, provider: str | None = None) -> BadRespo
     return error
 
 
+def _find_cause(error: BaseException) -> BaseException | None:
+    if error.__cause__ is not None:
+        return error.__cause__
+    if error.__suppress_context__:
+        return None
+    return error.__context__
+
+
 def _format_stack(bug: BaseException) -> str:
     """Format the stacks of *bug* and its causes, each with its type but without its
     text.
@@ -87,7 +95,5 @@ def _format_stack(bug: BaseException) -> str:
             f"Traceback (most recent call "
             f"last):\n{stack}{type(error).__module__}.{type(error).__qualname__}"
         )
-        error = error.__cause__ or (
-            None if error.__suppress_context__ else error.__context__
-        )
+        error = _find_cause(error)
     return "\ncaused by\n".join(parts)

@@ -29,9 +29,9 @@ class Restartable:
 _inherited: WeakSet[Restartable] = WeakSet()
 
 
-def start_over_after_fork(one: Restartable) -> None:
-    """Let *one* start over in every process that is forked while it exists."""
-    _inherited.add(one)
+def start_over_after_fork(part: Restartable) -> None:
+    """Let *part* start over in every process that is forked while it exists."""
+    _inherited.add(part)
 
 
 class _Process:
@@ -42,15 +42,16 @@ class _Process:
         self._claims: dict[int, object] = {}
 
     def start_over(self) -> None:
-        for one in list(_inherited):
-            one.start_over()
+        for part in list(_inherited):
+            part.start_over()
         self._known = os.getpid()
 
     def notice(self) -> None:
         """Start over, once for all threads, in a process that was not forked by Python,
         but by uWSGI for example.
         """
-        now, claim = os.getpid(), object()
+        now = os.getpid()
+        claim = object()
         while self._known != now:
             if self._claims.setdefault(now, claim) is not claim:
                 time.sleep(0.001)  # another thread is at it

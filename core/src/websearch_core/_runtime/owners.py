@@ -76,15 +76,15 @@ def check_links(path: Path) -> None:
                 )
 
 
-def _check_file(path: str, found: os.stat_result, own: set[int]) -> None:
-    if found.st_uid not in own:
+def _check_file(path: str, status: os.stat_result, own: set[int]) -> None:
+    if status.st_uid not in own:
         raise UnsafeFile(
-            f"{path} belongs to another user ({found.st_uid}), who can change what is "
+            f"{path} belongs to another user ({status.st_uid}), who can change what is "
             f"read from it: "
             f"if you trust it, run 'chown {os.geteuid()} {quote(path)}' as root; else "
             f"remove it, or name another place"
         )
-    if found.st_mode & _WRITABLE and not stat.S_ISLNK(found.st_mode):
+    if status.st_mode & _WRITABLE and not stat.S_ISLNK(status.st_mode):
         raise UnsafeFile(
             f"other users may change {path}: run 'chmod go-w {quote(path)}' if you "
             f"trust what is in it, "
@@ -94,7 +94,8 @@ def _check_file(path: str, found: os.stat_result, own: set[int]) -> None:
 
 def _find_own_ids() -> set[int]:
     users = {os.geteuid()}
-    if os.geteuid() == _ROOT and (sudo := os.environ.get("SUDO_UID", "")).isdecimal():
+    sudo = os.environ.get("SUDO_UID", "")
+    if os.geteuid() == _ROOT and sudo.isdecimal():
         users.add(int(sudo))
     return users
 

@@ -66,7 +66,8 @@ class Delay:
     def __init__(self, until: float) -> None:
         # the moment of `time.monotonic` when the time of the whole list is over
         self.until = until
-        self._before = self._since = 0.0
+        self._before = 0.0
+        self._since = 0.0
         self._waiting = 0
         self._lock = threading.Lock()
 
@@ -74,9 +75,9 @@ class Delay:
     def seconds(self) -> float:
         """How long it has waited until now."""
         with self._lock:
-            return self._before + (
-                time.monotonic() - self._since if self._waiting else 0.0
-            )
+            if not self._waiting:
+                return self._before
+            return self._before + time.monotonic() - self._since
 
     def __enter__(self) -> None:
         with self._lock:
@@ -170,17 +171,17 @@ class ByRun(Generic[T]):
 
     def find(self, run: object) -> T:
         """Return what belongs to *run*."""
-        known: Any = self.by_name
+        values: Any = self.by_name
         if not isinstance(run, str):
             # a name, such as a number, cannot be referred to weakly
             with suppress(TypeError):
                 ref(run)
-                known = self.by_object
-        found: T = known.pop(run) if run in known else self._make()
-        known[run] = found  # at the end: the names used least recently come first
+                values = self.by_object
+        value: T = values.pop(run) if run in values else self._make()
+        values[run] = value  # at the end: the names used least recently come first
         while len(self.by_name) > _MAX_RUNS:
             del self.by_name[next(name for name in self.by_name if name is not None)]
-        return found
+        return value
 
 
 class CallContext(NamedTuple):
@@ -195,7 +196,7 @@ class CallContext(NamedTuple):
     patience: Patience = Patience()
     caller: Caller = Caller()  # who makes it
     account: Account = Account()  # who is charged
-    wanted: WantedContent = WantedContent()  # what it wants of pages
+    content: WantedContent = WantedContent()  # what it wants of pages
     parsing: Parsing = Parsing()  # where these are parsed
     is_fresh: bool = False  # whether it is made inside `no_cache`
     # whether it reads what follows of a page, which should be the same page as before
@@ -222,11 +223,15 @@ class CallContext(NamedTuple):
         )
 
 
-_call: ContextVar[CallContext] = ContextVar("websearch_call", default=CallContext())  # noqa: B039 - immutable
+_call: ContextVar[CallContext] = ContextVar(
+    "websearch_call",
+    default=CallContext(),  # noqa: B039 - immutable
+)
 current_call: Callable[[], CallContext] = _call.get
 
 
-class scope:  # noqa: N801 - a block, which every call enters several times: a generator would take longer
+# Every call enters it several times: a generator would take longer.
+class scope:  # noqa: N801 - a block
     """Change what belongs to the calls in this block, as ``scope(is_fresh=True)``; a
     flow may yield inside.
     """
@@ -284,12 +289,11 @@ def charge_to(tenant: str | None = None, *, run: object = None) -> Iterator[None
     """
     hash(run)
     outer = current_call().account
-    with scope(
-        account=Account(
-            outer.tenant if tenant is None else str(tenant),
-            outer.run if run is None else run,
-        )
-    ):
+    account = Account(
+        tenant=outer.tenant if tenant is None else str(tenant),
+        run=outer.run if run is None else run,
+    )
+    with scope(account=account):
         yield
 
 

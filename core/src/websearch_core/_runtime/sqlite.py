@@ -46,7 +46,8 @@ class _Use:
     db: sqlite3.Connection | None = None
 
     def __init__(self, path: Path) -> None:
-        self.path, self.thread = path, threading.get_ident()
+        self.path = path
+        self.thread = threading.get_ident()
 
 
 class _Connections(Restartable):
@@ -87,9 +88,9 @@ class _Connections(Restartable):
         daemons, which end with it.
         """
         self.pause()
-        if files := ", ".join(
-            sorted({str(use.path) for use in self._find_others(threading.get_ident())})
-        ):
+        others = self._find_others(threading.get_ident())
+        files = ", ".join(sorted({str(use.path) for use in others}))
+        if files:
             _log.warning(
                 "the program ends before everything is written: %s: in use for more "
                 "than %g s",
@@ -148,7 +149,7 @@ class _Connections(Restartable):
         """Return whether a file is or was open here as a database, under whatever
         name.
         """
-        return any(_is_same(path, one) for one in list(self._paths))
+        return any(_is_same(path, other) for other in list(self._paths))
 
 
 _connections = _Connections()
@@ -222,10 +223,10 @@ def create_private(path: Path) -> None:
 def identify(path: Path) -> tuple[int, int] | None:
     """Return what tells a file from one that takes its place; None if there is none."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def move_aside(path: Path, file: tuple[int, int] | None, target: Path) -> bool:

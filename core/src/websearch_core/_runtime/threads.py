@@ -35,12 +35,14 @@ class Threads(Restartable):
     takes a job first makes sure that an idle one remains, and the first worker is
     started by a thread that is started without waiting.
 
-    At *most* so many work; half of them are for clients that have none. *each* limits a
+    At most *limit* work; half of them are for clients that have none. *each* limits a
     client, alone to a quarter.
     """
 
-    def __init__(self, name: str, most: int, each: float = inf) -> None:
-        self._name, self._most, self._each = name, most, each
+    def __init__(self, name: str, limit: int, each: float = inf) -> None:
+        self._name = name
+        self._limit = limit
+        self._each = each
         super().__init__()
 
     def start_over(self) -> None:
@@ -48,7 +50,7 @@ class Threads(Restartable):
         not exist.
         """
         self._turns: Turns[_Job] = Turns(
-            self._most, each=self._each, kept=self._most // 2
+            self._limit, each=self._each, reserve=self._limit // 2
         )
         # always entered itself, not as a `Condition`: see `interrupts`
         self._lock = threading.Lock()
@@ -62,12 +64,14 @@ class Threads(Restartable):
         return its outcome: `Unavailable` if the system has no thread for it. Cancelling
         it takes back work that waits.
         """
-        job, thread = _Job(client, work), object()
+        job = _Job(client, work)
+        thread = object()
         job.add_done_callback(self._drop)
         try:
             with self._lock:
                 self._turns.put(client, job)
-                if needs_thread := self._needs_thread():
+                needs_thread = self._needs_thread()
+                if needs_thread:
                     self._ready.add(thread)
                 self._changed.notify()
             if needs_thread:
@@ -111,13 +115,18 @@ class Threads(Restartable):
         """
         with self._lock:
             self._ready.discard(thread)
-            left = [] if self._working or self._ready else self._turns.clear()
-        for job in left:
+            if self._working or self._ready:
+                return
+            jobs = self._turns.clear()
+        for job in jobs:
             job.fail(error)
 
     def _work(self, thread: object) -> None:
         turns = self._turns
-        while (job := self._take(thread)) is not None:
+        while True:
+            job = self._take(thread)
+            if job is None:
+                return
             job.run()
             # the work forked: a child has nothing else to do
             if self._turns is not turns:
@@ -135,15 +144,19 @@ class Threads(Restartable):
         following = object()
         with self._lock:
             self._ready.add(thread)
-            while (turn := self._turns.take()) is None:
+            turn = self._turns.take()
+            while turn is None:
                 is_late = not self._changed.wait(_KEPT) and not self._turns.can_take()
                 # else, it is the one that has to be ready
-                if is_late and (len(self._ready) > 1 or not self._working):
+                is_needless = len(self._ready) > 1 or not self._working
+                if is_late and is_needless:
                     self._ready.discard(thread)
                     return None
+                turn = self._turns.take()
             self._ready.discard(thread)
             self._working += 1
-            if needs_thread := self._needs_thread():
+            needs_thread = self._needs_thread()
+            if needs_thread:
                 self._ready.add(following)
             if self._turns.can_take():
                 self._changed.notify()
@@ -152,7 +165,7 @@ class Threads(Restartable):
         return turn[1]
 
     def _needs_thread(self) -> bool:
-        return not self._ready and self._working < self._most
+        return not self._ready and self._working < self._limit
 
 
 class _Job(Future[Any]):
@@ -206,7 +219,7 @@ def start_thread(work: Callable[[], T]) -> Future[T]:
     def run() -> None:
         try:
             done.set_result(context.run(work))
-        except BaseException as error:  # noqa: BLE001 - raised again by the one that waits
+        except BaseException as error:  # noqa: BLE001 - for the one that waits
             done.set_exception(error)
 
     _spare.run(run)

@@ -16,7 +16,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from math import inf
 from typing import Generic, TypeAlias, TypeVar
 
@@ -35,13 +35,15 @@ class Turns(Generic[T]):
     An interrupt can end any of these methods half-way. So they keep no counts, and each
     can be called again: it then does what is left.
 
-    *each* is the maximum for one client, besides the rule above. Of the slots, those
-    that are *kept* are only for clients that have none: they do not count as free for
-    the others.
+    *each* is the maximum for one client, besides the rule above. Of the slots,
+    *reserve* are only for clients that have none: they do not count as free for the
+    others.
     """
 
-    def __init__(self, slots: int, *, each: float = inf, kept: int = 0) -> None:
-        self._slots, self._each, self._kept = slots, each, kept
+    def __init__(self, slots: int, *, each: float = inf, reserve: int = 0) -> None:
+        self._slots = slots
+        self._each = each
+        self._reserve = reserve
         # Of each client what waits, in order, with the maximum that it allows; the
         # client whose turn it is first.
         self.waiting: OrderedDict[Hashable, OrderedDict[T, float]] = OrderedDict()
@@ -52,25 +54,25 @@ class Turns(Generic[T]):
         """Have this many slots, if there are fewer."""
         self._slots = max(slots, self._slots)
 
-    def put(self, client: Hashable, one: T, most: float = inf) -> None:
-        """Let *one* of a client wait for a slot; it gets none while the client has
-        *most*.
+    def put(self, client: Hashable, turn: T, limit: float = inf) -> None:
+        """Let a *turn* of a client wait for a slot; it gets none while the client has
+        *limit*.
         """
-        self.waiting.setdefault(client, OrderedDict())[one] = most
+        self.waiting.setdefault(client, OrderedDict())[turn] = limit
 
-    def drop(self, client: Hashable, one: T) -> None:
+    def drop(self, client: Hashable, turn: T) -> None:
         """Let it wait no longer, if it still does."""
         line = self.waiting.get(client)
         if line is not None:
-            line.pop(one, None)
+            line.pop(turn, None)
             if not line:
                 self.waiting.pop(client, None)
 
     def clear(self) -> list[T]:
         """Let nothing wait any longer; return what did."""
-        left = [one for line in self.waiting.values() for one in line]
+        turns = list(chain.from_iterable(self.waiting.values()))
         self.waiting.clear()
-        return left
+        return turns
 
     def take(self) -> tuple[Hashable, T] | None:
         """Give a slot to what is next, and return it with its client; None if nothing
@@ -80,28 +82,31 @@ class Turns(Generic[T]):
         if client is None:
             return None
         line = self.waiting[client]
-        one = next(iter(line))
-        self.give(client, one)
-        return client, one
+        turn = next(iter(line))
+        self.give(client, turn)
+        return client, turn
 
-    def give(self, client: Hashable, one: T) -> None:
-        """Give a slot to *one* of a client, whose next turn comes after those of the
+    def give(self, client: Hashable, turn: T) -> None:
+        """Give a slot to a *turn* of a client, whose next one comes after those of the
         others.
         """
-        self.held.add(one)  # first: what is held is never given to somebody else
-        self._taken.setdefault(client, set()).add(one)
+        self.held.add(turn)  # first: what is held is never given to somebody else
+        self._taken.setdefault(client, set()).add(turn)
         if client in self.waiting:
             self.waiting.move_to_end(client)
-            self.drop(client, one)
+            self.drop(client, turn)
 
-    def count_ahead(self, client: Hashable, one: T, counts: Callable[[T], bool]) -> int:
-        """Return how much of what *counts* has its turn before *one* of a client."""
+    def count_ahead(
+        self, client: Hashable, turn: T, counts: Callable[[T], bool]
+    ) -> int:
+        """Return how much of what *counts* comes before a *turn* of a client."""
         turns = 0
         for earlier in self.waiting[client]:
-            if earlier is one:
+            if earlier is turn:
                 break
             turns += counts(earlier)
-        ahead, is_before = turns, 1
+        ahead = turns
+        is_before = 1
         for other, line in self.waiting.items():
             if other == client:
                 is_before = 0
@@ -109,22 +114,24 @@ class Turns(Generic[T]):
                 ahead += sum(1 for _ in islice(filter(counts, line), turns + is_before))
         return ahead
 
-    def take_at_once(self, client: Hashable, one: T, most: float = inf) -> bool:
-        """Give a slot to *one* of a client and return True, if nothing waits and it may
-        have one now.
+    def take_at_once(self, client: Hashable, turn: T, limit: float = inf) -> bool:
+        """Give a slot to a *turn* of a client and return True, if nothing waits and it
+        may have one now.
         """
         free = self._slots - len(self.held)
-        if self.waiting or free <= 0 or not self._may_take(client, most, free):
+        if self.waiting or free <= 0:
             return False
-        self.give(client, one)
+        if not self._may_take(client, limit, free):
+            return False
+        self.give(client, turn)
         return True
 
-    def give_back(self, client: Hashable, one: T) -> None:
-        """Free the slot of *one* of a client, if it has one."""
-        self.held.discard(one)
+    def give_back(self, client: Hashable, turn: T) -> None:
+        """Free the slot of a *turn* of a client, if it has one."""
+        self.held.discard(turn)
         taken = self._taken.get(client)
         if taken is not None:
-            taken.discard(one)
+            taken.discard(turn)
             if not taken:
                 self._taken.pop(client, None)
 
@@ -145,10 +152,9 @@ class Turns(Generic[T]):
                 return client
         return None
 
-    def _may_take(self, client: Hashable, most: float, free: int) -> bool:
-        return len(self._taken.get(client, ())) < max(
-            1, min(most, self._each, free - self._kept)
-        )
+    def _may_take(self, client: Hashable, limit: float, free: int) -> bool:
+        share = min(limit, self._each, free - self._reserve)
+        return len(self._taken.get(client, ())) < max(1, share)
 
 
 class Slots(Restartable):
@@ -185,21 +191,20 @@ class Slots(Restartable):
         work: Callable[[], R],
         seconds: float | None = None,
         *,
-        most: float = inf,
+        limit: float = inf,
     ) -> R:
         """Wait for a slot, in turn with the other clients, and hold it for as long as
         *work* takes.
 
-        After *seconds* without a slot, raise `TimedOut`. *most* bounds the slots that
+        After *seconds* without a slot, raise `TimedOut`. *limit* bounds the slots that
         this client may have for that.
         """
         turn = threading.Lock()
         release = releasing(partial(self._leave, client, turn))
         try:
-            self._queue(client, turn, most)
-            if turn.locked() and not turn.acquire(
-                timeout=-1 if seconds is None else seconds
-            ):
+            self._queue(client, turn, limit)
+            timeout = -1 if seconds is None else seconds
+            if turn.locked() and not turn.acquire(timeout=timeout):
                 raise TimedOut(
                     "too much is under way: no turn came within the time allowed"
                 )
@@ -207,11 +212,11 @@ class Slots(Restartable):
         finally:
             release.close()
 
-    def _queue(self, client: Hashable, turn: _Turn, most: float) -> None:
+    def _queue(self, client: Hashable, turn: _Turn, limit: float) -> None:
         with self._lock:
-            if not self._turns.take_at_once(client, turn, most):
+            if not self._turns.take_at_once(client, turn, limit):
                 turn.acquire()
-                self._turns.put(client, turn, most)
+                self._turns.put(client, turn, limit)
                 self._admit()
 
     def _leave(self, client: Hashable, turn: _Turn) -> None:
@@ -224,8 +229,10 @@ class Slots(Restartable):
     def _admit(self) -> None:
         """Wake those who get a slot; call with the lock held."""
         try:
-            while (one := self._turns.take()) is not None:
-                _wake(one[1])
+            following = self._turns.take()
+            while following is not None:
+                _wake(following[1])
+                following = self._turns.take()
         except BaseException:  # interrupted: somebody may have a slot and not know it
             for turn in self._turns.held:
                 _wake(turn)

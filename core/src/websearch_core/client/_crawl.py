@@ -205,7 +205,7 @@ class Crawl:
         part: Any = {
             name: value for name, value in self._part.items() if name != "concurrency"
         }
-        with scope(wanted=WantedContent(menus=True)):
+        with scope(content=WantedContent(menus=True)):
             return (
                 yield from calls.stream_reads(
                     part, self._part["concurrency"], in_order=False, give_up_after=3

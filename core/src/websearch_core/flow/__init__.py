@@ -5,7 +5,7 @@ or a pause. Such a series of exchanges is a generator: a *flow* yields what it w
 done and gets the answer back::
 
     def search(self, query):
-        response = yield Request(url="https://api.example/search", params={"q": query.text})
+        response = yield Request(url="https://api.example", params={"q": query.text})
         return parse(response)
 
 A flow may yield six effects: `Request`, `Sleep`, `Call`, `Gather`, `Share` and `Hedge`.
@@ -19,7 +19,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-import math
 import re
 import time
 from collections.abc import Awaitable, Callable, Generator, Hashable, Mapping, Sequence
@@ -29,7 +28,7 @@ from functools import partial
 from typing import Any, Self, TypeAlias, TypeVar, cast
 
 from .._runtime.bugs import as_error
-from .._runtime.deadline import in_time, time_left
+from .._runtime.deadline import in_time, time_left, timeout_left
 from .._runtime.scope import current_call
 from .._runtime.threads import in_thread
 from .._text.media_types import parse_media_type
@@ -143,12 +142,10 @@ def _repair(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, list):
-        return [_repair(one) for one in value]
-    return (
-        {_repair(name): _repair(one) for name, one in value.items()}
-        if isinstance(value, dict)
-        else value
-    )
+        return [_repair(item) for item in value]
+    if isinstance(value, dict):
+        return {_repair(name): _repair(item) for name, item in value.items()}
+    return value
 
 
 @dataclass(frozen=True)
@@ -344,8 +341,9 @@ async def _aperform(effect: Effect, send: AsyncSend) -> Any:
         case Sleep(seconds):
             return await asyncio.sleep(_check_pause(seconds))
         case Call():
-            if effect._asynchronous is not None:  # noqa: SLF001 - the driver of this effect
-                return await _in_time(effect._asynchronous())  # noqa: SLF001
+            asynchronous = effect._asynchronous  # noqa: SLF001 - its driver is here
+            if asynchronous is not None:
+                return await _in_time(asynchronous())
             if inspect.iscoroutinefunction(effect.function):
                 return await _in_time(effect())
             return await _in_time(in_thread(effect))
@@ -400,7 +398,7 @@ def _check_pause(seconds: float) -> float:
 
 
 async def _in_time(work: Awaitable[_T]) -> _T:
-    limit = asyncio.timeout(time_left() if time_left() < math.inf else None)
+    limit = asyncio.timeout(timeout_left())
     try:
         async with limit:
             return await work

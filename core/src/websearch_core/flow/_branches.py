@@ -82,7 +82,7 @@ class Branch:
             with scope(branch=self):
                 self.check()
                 self.done.set_result(self._work())
-        except BaseException as error:  # noqa: BLE001 - raised again, or returned, by the waiting thread
+        except BaseException as error:  # noqa: BLE001 - for the thread that waits
             self.done.set_exception(error)
         finally:
             if self._outer is not None:
@@ -181,10 +181,10 @@ def gather(works: Sequence[Callable[[], Any]], limit: int) -> list[Any]:
         while waiting:
             check_branch()
             try:
-                number, one = waiting.popleft()
+                number, following = waiting.popleft()
             except IndexError:  # another branch was quicker
                 return
-            answers[number] = copy_context().run(one)
+            answers[number] = copy_context().run(following)
 
     branches: list[Branch] = []
     try:
@@ -222,24 +222,25 @@ def hedge(
     try:
         branches[0].start()
         wait([branches[0].done], _shorten(after))
-        if not branches[0].done.done() and (second := find_second()):
+        second = None if branches[0].done.done() else find_second()
+        if second:
             branches.append(Branch(second))
             branches[1].start()
         pending = {branch.done for branch in branches}
         while pending:
             done, pending = wait(pending, _shorten(), return_when=FIRST_COMPLETED)
-            if not (done or time_left()) or any(
-                one.exception() is None for one in done
-            ):
+            if not done and not time_left():
                 break
-        ends = [
-            _end_of(branch.done) if branch.done.done() else None for branch in branches
-        ]
+            if any(future.exception() is None for future in done):
+                break
+        ends = [_end_of(branch.done) for branch in branches]
         cut_all(branches)
     except BaseException:  # also Ctrl-C during that
         cut_all(branches)
         raise
-    return ends[0], ends[1] if len(ends) > 1 else None
+    if len(ends) == 1:
+        return ends[0], None
+    return ends[0], ends[1]
 
 
 async def ahedge(
@@ -253,31 +254,42 @@ async def ahedge(
     tasks = [asyncio.create_task(first())]
     try:
         await asyncio.wait(tasks, timeout=_shorten(after))
-        if not tasks[0].done() and (second := find_second()):
+        second = None if tasks[0].done() else find_second()
+        if second:
             tasks.append(asyncio.create_task(second()))
         pending = set(tasks)
         while pending:
             done, pending = await asyncio.wait(
                 pending, timeout=_shorten(), return_when=asyncio.FIRST_COMPLETED
             )
-            if not (done or time_left()) or any(
-                not one.cancelled() and one.exception() is None for one in done
-            ):
+            if not done and not time_left():
                 break
-        ends = [_end_of(task) if task.done() else None for task in tasks]
+            if any(_has_answer(task) for task in done):
+                break
+        ends = [_end_of(task) for task in tasks]
     finally:
         await cancel_all([task for task in tasks if not task.done()])
-    return ends[0], ends[1] if len(ends) > 1 else None
+    if len(ends) == 1:
+        return ends[0], None
+    return ends[0], ends[1]
+
+
+def _has_answer(task: asyncio.Task[Any]) -> bool:
+    return not task.cancelled() and task.exception() is None
 
 
 def _shorten(seconds: float | None = None) -> float | None:
     left = timeout_left()
     if left is None:
         return seconds
-    return left + _GRACE if seconds is None else min(seconds, left + _GRACE)
+    if seconds is None:
+        return left + _GRACE
+    return min(seconds, left + _GRACE)
 
 
 def _end_of(done: Future[Any] | asyncio.Task[Any]) -> Any:
+    if not done.done():
+        return None
     error = done.exception()
     if error is None:
         return done.result()

@@ -90,7 +90,8 @@ class Flights(Restartable):
         return SharedAnswer(work(), is_first=True, is_own=True)
 
     def _join(self, key: Hashable, work: Callable[[], Any]) -> SharedAnswer:
-        flight = new = _Flight()
+        new = _Flight()
+        flight = new
         answer: Any = _NOTHING
         try:
             with self._lock:
@@ -116,16 +117,16 @@ class Flights(Restartable):
     @passing_interrupts()
     def _follow(self, flight: _Flight) -> SharedAnswer:
         branch = current_call().branch
-        wait(
-            [flight.done, *([branch.end] if branch else [])],
-            timeout_left(),
-            return_when=FIRST_COMPLETED,
-        )
+        ends: list[Future[Any]] = [flight.done]
+        if branch:
+            ends.append(branch.end)
+        wait(ends, timeout_left(), return_when=FIRST_COMPLETED)
         if branch is not None:
             branch.check()
         if not flight.done.done():
             raise _make_late_error()
-        if error := flight.done.exception():
+        error = flight.done.exception()
+        if error is not None:
             raise _copy_error(error)
         return flight.charge(flight.done.result())
 
@@ -164,7 +165,7 @@ class Flights(Restartable):
                 flight.begin()
                 try:
                     answer = work()
-                except BaseException as error:  # noqa: BLE001 - raised again by those who wait
+                except BaseException as error:  # noqa: BLE001 - for those who wait
                     if not self._is_wanted_still(key, flight, error):
                         return flight.done.set_exception(error)
                 else:
@@ -184,9 +185,8 @@ class Flights(Restartable):
         joins any more.
         """
         with self._lock:
-            if any(
-                caller.is_waiting for caller in flight.waiting
-            ) and flight.has_got_time(error):
+            is_wanted = any(caller.is_waiting for caller in flight.waiting)
+            if is_wanted and flight.has_got_time(error):
                 return True
             del self._blocking[key]
             return False
@@ -209,11 +209,13 @@ class Flights(Restartable):
         flight = flights.get(key)
         is_own = flight is None
         if flight is None:
-            flight = flights[key] = _Flight()
+            flight = _Flight()
+            flights[key] = flight
             land = partial(_land, flights, key, flight)
             flight.task = asyncio.create_task(_fly(flight, work, land))
             flight.task.add_done_callback(land)  # if it was cancelled before it began
-        task, caller = flight.task, asyncio.get_running_loop().create_future()
+        task = flight.task
+        caller = asyncio.get_running_loop().create_future()
         flight.join(caller)
         try:
             await flight.wait(caller)
@@ -226,9 +228,12 @@ class Flights(Restartable):
                 await asyncio.wait((task,))
         if not task.done() or task.cancelled():
             raise _make_late_error()
-        if error := task.exception():
-            raise error if is_own else _copy_error(error)
-        return flight.charge(task.result(), is_own=is_own)
+        error = task.exception()
+        if error is None:
+            return flight.charge(task.result(), is_own=is_own)
+        if is_own:
+            raise error
+        raise _copy_error(error)
 
     def _get_flights_here(self) -> dict[Hashable, _Flight]:
         with self._lock:
@@ -259,7 +264,8 @@ class _Flight:
 
     def begin(self) -> None:
         """Note when the work begins, and how much time those who wait now have."""
-        self._began, self._began_with = time.monotonic(), current_call().end
+        self._began = time.monotonic()
+        self._began_with = current_call().end
 
     def join(self, caller: object) -> None:
         self.waiting.add(caller)
@@ -274,7 +280,8 @@ class _Flight:
         """Wait until `_land`, or the time of *caller* is up, as `asyncio.wait` does in
         twice the time.
         """
-        loop, patience = caller.get_loop(), self._find_patience()
+        loop = caller.get_loop()
+        patience = self._find_patience()
         timer: asyncio.TimerHandle | None = None
 
         def look() -> None:
@@ -294,9 +301,9 @@ class _Flight:
 
     def _find_patience(self) -> float:
         """Return how long this caller waits."""
-        return time_left() + (
-            _GRACE if current_call().deadline.at == self.deadline.at else 0.0
-        )
+        if current_call().deadline.at == self.deadline.at:
+            return time_left() + _GRACE
+        return time_left()
 
     def has_got_time(self, error: BaseException) -> bool:
         """Return whether the work ended only because those who were there when it began

@@ -31,7 +31,7 @@ def intercept(flow: Flow[T], perform: Perform) -> Flow[T]:
                     case Request() | Call():
                         answer = yield from perform(effect)
                     case Gather(flows, limit):
-                        answer = yield Gather([again(one) for one in flows], limit)
+                        answer = yield Gather([again(part) for part in flows], limit)
                     case Share() | Hedge():
                         answer = yield effect.wrap(again)
                     case _:

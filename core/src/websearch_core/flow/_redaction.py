@@ -42,17 +42,17 @@ def keys_in(request: Request) -> tuple[str, ...]:
     """Return the keys in *request*: secret parameters, credentials in headers without a
     scheme, and what it names.
     """
-    keys = [
-        *request.secret_params.values(),
-        *(request.secrets if isinstance(request, SecretRequest) else ()),
-    ]
+    keys = [*request.secret_params.values()]
+    if isinstance(request, SecretRequest):
+        keys += request.secrets
     for name, value in request.headers.items():
-        if _CREDENTIAL.search(name):
-            scheme, _, credentials = value.rpartition(" ")
-            keys += [
-                credentials,
-                _decode_password(credentials) if scheme.lower() == "basic" else "",
-            ]
+        if not _CREDENTIAL.search(name):
+            continue
+        scheme = value.rpartition(" ")[0]
+        credentials = value.rpartition(" ")[2]
+        keys.append(credentials)
+        if scheme.lower() == "basic":
+            keys.append(_decode_password(credentials))
     return tuple(dict.fromkeys(filter(None, keys)))
 
 
@@ -64,9 +64,11 @@ def without_keys(text: str, keys: Iterable[str]) -> str:
     for spelling in _spell(keys):
         text = text.replace(spelling, _MARK)
     # which takes a thirtieth of the time of a pattern
-    if "\\" in text or "&" in text or "%" in text:
-        for key in keys:
-            text = _escaped(key).sub(_MARK, text)
+    may_escape = "\\" in text or "&" in text or "%" in text
+    if not may_escape:
+        return text
+    for key in keys:
+        text = _escaped(key).sub(_MARK, text)
     return text
 
 
@@ -75,9 +77,11 @@ def redact_response(response: Response, request: Request) -> Response:
     keys = tuple(key for key in keys_in(request) if len(key) >= _MIN_LENGTH)
     if not keys:
         return response
-    content, headers = _redact_content(response.content, keys), response.headers
+    content = _redact_content(response.content, keys)
+    headers = response.headers
     lower = tuple(map(str.lower, keys))  # as the names of headers are
-    names, values = "\n".join(headers), "\n".join(headers.values())
+    names = "\n".join(headers)
+    values = "\n".join(headers.values())
     if without_keys(names, lower) != names or without_keys(values, keys) != values:
         headers = {
             without_keys(name, lower): without_keys(value, keys)
@@ -92,18 +96,19 @@ def _redact_content(content: bytes, keys: tuple[str, ...]) -> bytes:
     """Return *content* without *keys*. JSON in UTF-16 or UTF-32 that holds one comes
     back in UTF-8.
     """
-    if b"\0" in content[:4] and (encoding := json.detect_encoding(content)) != "utf-8":
+    encoding = "utf-8"
+    if b"\0" in content[:4]:
+        encoding = json.detect_encoding(content)
+    if encoding != "utf-8":
         text = content.decode(encoding, "replace")
-        content = (
-            text.encode(errors="replace")
-            if without_keys(text, keys) != text
-            else content
-        )
+        if without_keys(text, keys) != text:
+            content = text.encode(errors="replace")
     for spelling in _spell(keys):
         content = content.replace(spelling.encode(), _MARK.encode())
-    if len(content) <= _MAX_MIXED and (
-        b"\\" in content or b"&" in content or b"%" in content
-    ):
+    if len(content) > _MAX_MIXED:
+        return content
+    may_escape = b"\\" in content or b"&" in content or b"%" in content
+    if may_escape:
         # a letter for each byte
         content = without_keys(content.decode("latin-1"), keys).encode("latin-1")
     return content
@@ -126,18 +131,18 @@ def _escaped_letter(letter: str) -> str:
     """Return a pattern of *letter*; each branch begins with a literal, which `re` looks
     for first.
     """
-    code, plain = ord(letter), re.escape(letter)
-    names = [
-        re.escape(name)
-        for name, value in html5.items()
-        if value == letter and name.endswith(";")
-    ]
-    digits = "".join(
-        f"[{digit}{digit.upper()}]" if digit.isalpha() else digit
-        for digit in f"{code:02x}"
+    code = ord(letter)
+    plain = re.escape(letter)
+    entities = [name for name, value in html5.items() if value == letter]
+    names = [re.escape(name) for name in entities if name.endswith(";")]
+    digits = re.sub(
+        "[a-f]", lambda digit: f"[{digit[0]}{digit[0].upper()}]", f"{code:02x}"
     )
     entity = "|".join([*names, f"#0{{0,6}}{code};?", f"#[xX]0{{0,6}}{digits};?"])
-    return rf"&(?:amp;)?(?:{entity})|\\u0026(?:{entity})|%(?:25)?{digits}|\\\\?u00{digits}|\\\\?{plain}|{plain}"
+    return (
+        rf"&(?:amp;)?(?:{entity})|\\u0026(?:{entity})|%(?:25)?{digits}"
+        rf"|\\\\?u00{digits}|\\\\?{plain}|{plain}"
+    )
 
 
 @lru_cache(maxsize=64)
@@ -148,13 +153,13 @@ def _spell(keys: tuple[str, ...]) -> list[str]:
     The result is cached: it is needed for the body and for every header of every
     response.
     """
-    found: set[str] = set()
+    spellings: set[str] = set()
     for key in keys:
         escaped = re.sub(
             r"[^A-Za-z0-9._~-]", lambda sign: f"\\u{ord(sign[0]):04x}", key
         )
         quoted = quote(key, safe="")
-        found |= {
+        spellings |= {
             key,
             json.dumps(key)[1:-1],
             json.dumps(key)[1:-1].replace("/", r"\/"),
@@ -168,7 +173,7 @@ def _spell(keys: tuple[str, ...]) -> list[str]:
             repr(key)[1:-1],
             *_spell_in_base64(key.encode()),
         }
-    return sorted(found, key=lambda spelling: (-len(spelling), spelling))
+    return sorted(spellings, key=lambda spelling: (-len(spelling), spelling))
 
 
 def _spell_in_base64(key: bytes) -> Iterable[str]:

@@ -54,7 +54,7 @@ def describe_query(query: SearchQuery) -> list[Any] | None:
 
 def describe_page(url: str) -> list[Any]:
     """Return what is read at *url*, and what the call wants of it, as JSON."""
-    return ["read", identify(url), *current_call().wanted.describe()]
+    return ["read", identify(url), *current_call().content.describe()]
 
 
 def describe_provider(provider: Provider) -> list[Any] | None:

@@ -63,7 +63,7 @@ class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         key = self._make_key(
-            ["read_many", *map(identify, urls), *current_call().wanted.describe()]
+            ["read_many", *map(identify, urls), *current_call().content.describe()]
         )
         shared: SharedAnswer = yield Share(
             self._flights, key, partial(super().read_many, urls)

@@ -343,7 +343,7 @@ def parse_response(
             final_url,
             response.headers.get("content-type"),
             cut=cut,
-            ocr=current_call().wanted.ocr,
+            ocr=current_call().content.ocr,
             **options,
         )
     except errors.TooLarge as error:

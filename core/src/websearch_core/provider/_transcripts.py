@@ -35,7 +35,7 @@ def add_transcripts(
     *fetch* requests a URL, and returns the response and where redirects led to. A
     transcript that cannot be read, or not in half of the time left, is a note.
     """
-    if current_call().wanted.transcripts != "keep":
+    if current_call().content.transcripts != "keep":
         return page
     is_feed = page.media_type in _FEEDS
     may_name_some = is_feed or page.media_type in HTML

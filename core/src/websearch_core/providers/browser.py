@@ -93,7 +93,7 @@ class Browser:
         """Read the page at *url*."""
         kit.prepare_parser()
         response: kit.Response = yield kit.Request(
-            url=url + current_call().wanted.route,
+            url=url + current_call().content.route,
             max_bytes=self.max_bytes,
             guarded=True,
             transport=self._make_renderer(),
@@ -102,7 +102,7 @@ class Browser:
         kit.check_response(response, self)
         if response.media_type and response.media_type not in HTML:
             return (yield from self._read_file(url, final_url))
-        page: kit.Page = yield Call(self._parse, response, current_call().wanted, url)
+        page: kit.Page = yield Call(self._parse, response, current_call().content, url)
         page = complete_page(self, page, response, url, final_url)
         page = yield from add_transcripts(self, page, response, self._fetch_transcript)
         if not isinstance(response, Rendered):

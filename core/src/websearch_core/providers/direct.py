@@ -126,7 +126,7 @@ class Direct:
             return (yield from self._read(url))
 
     def _read(self, url: str) -> kit.Flow[kit.Page]:
-        if not self.prefer_markdown or current_call().wanted.menus:
+        if not self.prefer_markdown or current_call().content.menus:
             return (yield from self._read_html(url))
         response, final_url = yield from self._fetch(url, _MARKDOWN_FIRST)
         if response.media_type in MARKDOWN or response.status in _REFUSED:
@@ -218,7 +218,7 @@ class Direct:
     def _find_alternate(
         self, response: kit.Response, final_url: str
     ) -> kit.Flow[str | None]:
-        if not self.follow_alternates or current_call().wanted.menus:
+        if not self.follow_alternates or current_call().content.menus:
             return None
         if response.status >= 300 or response.media_type not in {"", *HTML}:
             return None
@@ -295,7 +295,7 @@ class Direct:
                 )
         elif _may_send_on(response):
             target = yield Call(
-                self._parse_refresh, response, url, current_call().wanted
+                self._parse_refresh, response, url, current_call().content
             )
         else:
             return None
@@ -320,7 +320,7 @@ class Direct:
         """Parse the page, off the event loop: a long one is searched for marks of
         challenges, too.
         """
-        content = current_call().wanted
+        content = current_call().content
         page: kit.Page = yield Call(self._parse, response, url, final_url, content)
         return page
 

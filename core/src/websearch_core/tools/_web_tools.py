@@ -343,7 +343,7 @@ class WebTools:
             memory = Recall(
                 self._memory, run.conversation, is_part or run.conversation is not None
             )
-            with scope(wanted=wanted, memory=memory, patience=Patience(_PATIENCE)):
+            with scope(content=wanted, memory=memory, patience=Patience(_PATIENCE)):
                 yield web, fixed
 
     def _count_queries(

@@ -85,7 +85,7 @@ def run(
 
     most = processes or count_cores()
     _pool.slots.grow(2 * most)
-    return _pool.slots.hold(current_client(), work, seconds, most=most)
+    return _pool.slots.hold(current_client(), work, seconds, limit=most)
 
 
 def prepare() -> None:
