@@ -19,6 +19,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import math
 import re
 import time
 from collections.abc import Awaitable, Callable, Generator, Hashable, Mapping, Sequence
@@ -28,7 +29,7 @@ from functools import partial
 from typing import Any, Self, TypeAlias, TypeVar, cast
 
 from .._runtime.bugs import as_error
-from .._runtime.deadline import in_time, time_left, timeout_left
+from .._runtime.deadline import in_time, time_left
 from .._runtime.scope import current_call
 from .._runtime.threads import in_thread
 from .._text.media_types import parse_media_type
@@ -398,7 +399,8 @@ def _check_pause(seconds: float) -> float:
 
 
 async def _in_time(work: Awaitable[_T]) -> _T:
-    limit = asyncio.timeout(timeout_left())
+    left = time_left()
+    limit = asyncio.timeout(delay=left if left < math.inf else None)
     try:
         async with limit:
             return await work
