@@ -459,8 +459,7 @@ def _find_problem(reader: Provider) -> str | None:
     find: Any = getattr(reader, "problem", None)
     if not callable(find):
         return None
-    problem: str | None = find()
-    return problem
+    return cast("str | None", find())
 
 
 class Rendering:
