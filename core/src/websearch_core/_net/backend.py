@@ -9,7 +9,7 @@ pass through here.
 from __future__ import annotations
 import asyncio
 import math
-from contextlib import nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from typing import Any, cast
 
@@ -40,13 +40,11 @@ class GuardedBackend:
         line: Line,
         way: Way | None = None,
     ) -> None:
-        self._core, self._inner, self._guard, self._line, self._way = (
-            core,
-            inner,
-            guard,
-            line,
-            way,
-        )
+        self._core = core
+        self._inner = inner
+        self._guard = guard
+        self._line = line
+        self._way = way
 
     def connect_tcp(
         self, host: str, port: int, timeout: float | None = None, **options: Any
@@ -57,16 +55,18 @@ class GuardedBackend:
         self, host: str, port: int, timeout: float | None, options: dict[str, Any]
     ) -> Any:
         proxy = self._way.find(host, port) if self._way else None
-        addresses, inner = [host], self._inner
-        if self._way is None or proxy is None or self._way.needs_look_up(host):
+        if self._way is None or proxy is None:
             addresses = resolve(self._line, self._guard, host, port, timeout)
-        if proxy is not None and self._way is not None:
-            reach = partial(self._reach, proxy, options)
-            if self._way.find_forwarder(host, port):
-                with proxy.explain():
-                    return reach(timeout)
-            inner = Tunnel(proxy, reach, partial(_Stream, self._core))
-        return self._try_each(inner, addresses, port, timeout, options)
+            return self._try_each(self._inner, addresses, port, timeout, options)
+        addresses = [host]
+        if self._way.needs_look_up(host):
+            addresses = resolve(self._line, self._guard, host, port, timeout)
+        reach = partial(self._reach, proxy, options)
+        if self._way.find_forwarder(host, port):
+            with proxy.explain():
+                return reach(timeout)
+        tunnel = Tunnel(proxy, reach, partial(_Stream, self._core))
+        return self._try_each(tunnel, addresses, port, timeout, options)
 
     def _reach(
         self, proxy: Proxy, options: dict[str, Any], timeout: float | None
@@ -91,7 +91,7 @@ class GuardedBackend:
             except AuthenticationError:
                 # of a proxy, which would say the same of the next address
                 raise
-            except Exception as error:  # noqa: BLE001 - of any kind: the next address may work
+            except Exception as error:  # noqa: BLE001 - the next address may work
                 failure = error
         raise failure or Unavailable("the name has no address")
 
@@ -104,7 +104,8 @@ class _Stream:
     """
 
     def __init__(self, core: Any, inner: Any) -> None:
-        self._core, self._inner = core, inner
+        self._core = core
+        self._inner = inner
         self._unsent = b""
         self.head = HeadBound(core)
 
@@ -114,11 +115,10 @@ class _Stream:
             with suppress(self._core.WriteError):
                 self._send(timeout)
         branch = current_call().branch
-        with (
-            branch.interruptible(self._shut_down)
-            if branch is not None
-            else nullcontext()
-        ):
+        interruption: AbstractContextManager[Any] = nullcontext()
+        if branch is not None:
+            interruption = branch.interruptible(self._shut_down)
+        with interruption:
             data = cast("bytes", self._inner.read(max_bytes, clamp(timeout)))
         self.head.count(len(data))
         return data
@@ -136,7 +136,8 @@ class _Stream:
             self._send(timeout)
 
     def _send(self, timeout: float | None) -> None:
-        unsent, self._unsent = self._unsent, b""
+        unsent = self._unsent
+        self._unsent = b""
         self._inner.write(unsent, clamp(timeout))
         self.head.begin()
 
@@ -166,7 +167,10 @@ class AsyncGuardedBackend:
     def __init__(
         self, inner: Any, guard: Guard | None, line: Line, way: Way | None = None
     ) -> None:
-        self._inner, self._guard, self._line, self._way = inner, guard, line, way
+        self._inner = inner
+        self._guard = guard
+        self._line = line
+        self._way = way
 
     async def connect_tcp(
         self, host: str, port: int, timeout: float | None = None, **options: Any
@@ -182,16 +186,18 @@ class AsyncGuardedBackend:
     async def _connect(
         self, host: str, port: int, proxy: Proxy | None, options: dict[str, Any]
     ) -> Any:
-        addresses, inner = [host], self._inner
-        if self._way is None or proxy is None or self._way.needs_look_up(host):
+        if self._way is None or proxy is None:
             addresses = await aresolve(self._line, self._guard, host, port)
-        if proxy is not None and self._way is not None:
-            reach = partial(self._reach, proxy, options)
-            if self._way.find_forwarder(host, port):
-                with proxy.explain():
-                    return await reach()
-            inner = AsyncTunnel(proxy, reach)
-        return await self._race(inner, addresses, port, options)
+            return await self._race(self._inner, addresses, port, options)
+        addresses = [host]
+        if self._way.needs_look_up(host):
+            addresses = await aresolve(self._line, self._guard, host, port)
+        reach = partial(self._reach, proxy, options)
+        if self._way.find_forwarder(host, port):
+            with proxy.explain():
+                return await reach()
+        tunnel = AsyncTunnel(proxy, reach)
+        return await self._race(tunnel, addresses, port, options)
 
     async def _reach(self, proxy: Proxy, options: dict[str, Any]) -> Any:
         addresses = await aresolve(self._line, None, proxy.host, proxy.port)
@@ -236,7 +242,8 @@ class AsyncGuardedBackend:
 def _close_loser(attempt: asyncio.Task[Any]) -> None:
     """Close the connection of an attempt that connected too late."""
     if not attempt.cancelled() and attempt.exception() is None:
-        _closing.add(closing := asyncio.ensure_future(attempt.result().aclose()))
+        closing = asyncio.ensure_future(attempt.result().aclose())
+        _closing.add(closing)
         closing.add_done_callback(_closing.discard)
 
 

@@ -10,21 +10,25 @@ from ..errors import BadResponse
 _STEP = 2**18  # bytes inflated at a time, which takes about a millisecond
 # A body may have so many parts, one more for so many bytes of the limit, and so many
 # more in each second: parts cost time, unless they come slowly.
-_FREE_PARTS, _PART, _PARTS_PER_SECOND = 10_000, 32, 2_000
+_FREE_PARTS = 10_000
+_PART = 32
+_PARTS_PER_SECOND = 2_000
 # the encodings we accept; any other in a response is an error
 OFFERED = "gzip, deflate"
+# those that an error may name
+_ENCODINGS = frozenset({"br", "zstd", "compress", "gzip", "deflate"})
 
 
 class BoundedBody:
     """Collects a body with the ``Content-Encoding`` *encoding* as it arrives, up to
-    *most* decompressed bytes.
+    *limit* decompressed bytes.
     """
 
-    def __init__(self, encoding: str, most: int) -> None:
+    def __init__(self, encoding: str, limit: int) -> None:
         self.content = bytearray()
-        self._most = most
+        self._limit = limit
         self._arrived = 0
-        self._parts_left = _FREE_PARTS + most // _PART
+        self._parts_left = _FREE_PARTS + limit // _PART
         self._has_too_many_parts = False
         self._began = time.monotonic()
         self._inflate = _make_inflater(encoding) if encoding else None
@@ -41,13 +45,15 @@ class BoundedBody:
             self._has_too_many_parts = True
         while True:
             yield
-            room = self._most + 1 - len(self.content)
+            room = self._limit + 1 - len(self.content)
             if self._inflate is None:
                 self.content += raw[:room]
                 return
             piece = self._inflate.feed(raw, min(room, _STEP))
             self.content += piece
-            if self.is_full or (len(piece) < _STEP and not self._inflate.waiting):
+            if self.is_full:
+                return
+            if len(piece) < _STEP and not self._inflate.waiting:
                 return
             raw = b""
 
@@ -57,8 +63,8 @@ class BoundedBody:
         all decode to nothing.
         """
         return (
-            len(self.content) > self._most
-            or self._arrived > self._most
+            len(self.content) > self._limit
+            or self._arrived > self._limit
             or self._has_too_many_parts
         )
 
@@ -76,7 +82,7 @@ class BoundedBody:
     def __bytes__(self) -> bytes:
         # slicing the bytearray would make another copy
         with memoryview(self.content) as content:
-            return bytes(content[: self._most])
+            return bytes(content[: self._limit])
 
 
 class _Inflater:
@@ -92,7 +98,8 @@ class _Inflater:
         """Return the next bytes: at most *room*, and of one member, since thousands of
         them can be empty.
         """
-        data, self.waiting = self.waiting + data, b""
+        data = self.waiting + data
+        self.waiting = b""
         if self.complete:
             data = data.lstrip(b"\0")  # padding
             if not data:  # no other member begins
@@ -116,11 +123,8 @@ class _Inflater:
 
 
 def _make_inflater(encoding: str) -> _Inflater | None:
-    names = [
-        name
-        for part in encoding.split(",")
-        if (name := part.strip().lower()) not in ("", "identity")
-    ]
+    parts = [part.strip().lower() for part in encoding.split(",")]
+    names = [name for name in parts if name not in {"", "identity"}]
     match names:
         case []:
             return None
@@ -128,12 +132,9 @@ def _make_inflater(encoding: str) -> _Inflater | None:
             return _Inflater(zlib.MAX_WBITS | 16)
         case ["deflate"]:
             return _Inflater(zlib.MAX_WBITS)
-    known = [
-        name
-        if name in {"br", "zstd", "compress", "gzip", "deflate"}
-        else "something unknown"
-        for name in names
-    ]
-    raise BadResponse(
-        f"the body is encoded as {', '.join(known[:3])}, which was not asked for"
-    )
+    listing = ", ".join(map(_describe_encoding, names[:3]))
+    raise BadResponse(f"the body is encoded as {listing}, which was not asked for")
+
+
+def _describe_encoding(name: str) -> str:
+    return name if name in _ENCODINGS else "something unknown"

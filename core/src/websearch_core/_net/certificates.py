@@ -143,8 +143,9 @@ def _find_socks() -> str:
 
 def _describe_mistake(library: Any) -> str:
     for name, value in _list_proxies():
+        url = value if "://" in value else f"http://{value}"
         try:
-            library.Proxy(value if "://" in value else f"http://{value}")
+            library.Proxy(url)
         except (ValueError, library.InvalidURL):
             return (
                 f"{name}: must be the URL of a proxy, such as "
@@ -153,8 +154,8 @@ def _describe_mistake(library: Any) -> str:
     name = _find_name("NO_PROXY")
     return (
         f"{name}: has an entry that {library.__name__} cannot read. It takes names, "
-        f"such as '.corp', and IPv4 addresses; IPv6 only as '::1', without brackets and "
-        f"networks. Or name the proxy yourself: http.proxy"
+        f"such as '.corp', and IPv4 addresses; IPv6 only as '::1', without brackets "
+        f"and networks. Or name the proxy yourself: http.proxy"
     )
 
 

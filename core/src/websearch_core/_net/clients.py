@@ -38,7 +38,8 @@ _to_json = JSONEncoder(
     ensure_ascii=False, separators=(",", ":"), allow_nan=False
 ).encode
 _EMAIL = re.compile(
-    r"(?:mailto:)?[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}"
+    r"(?:mailto:)?[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}"
+    r"@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}"
 )
 MAX_CONCURRENT = 100  # requests for pages, and as many to services, of a client
 
@@ -122,27 +123,27 @@ class DirectClient:
         address = _parse_url(self._http.URL, url)
         if params is not None:
             address = self._http.URL(address, params=params)
-        media_type, content = "", b""
+        media_type = ""
+        content = b""
         if json is not None:
-            media_type, content = "application/json", _to_json(json).encode()
+            media_type = "application/json"
+            content = _to_json(json).encode()
         elif data:
-            media_type, content = (
-                "application/x-www-form-urlencoded",
-                str(self._http.QueryParams(data)).encode(),
-            )
-        usual = {
+            media_type = "application/x-www-form-urlencoded"
+            content = str(self._http.QueryParams(data)).encode()
+        defaults = {
             "Host": address.netloc.decode("ascii"),
             "Accept": "*/*",
             "Connection": "keep-alive",
         }
         if media_type:
-            usual["Content-Type"] = media_type
+            defaults["Content-Type"] = media_type
         if content or method.upper() in _WITH_BODY:
-            usual["Content-Length"] = str(len(content))
+            defaults["Content-Length"] = str(len(content))
         request = self._http.Request(
             method,
             address,
-            headers={**usual, **headers},
+            headers={**defaults, **headers},
             stream=self._http.ByteStream(content),
             extensions={
                 "timeout": dict(
@@ -169,7 +170,8 @@ class DirectClient:
         inner._network_backend = GuardedBackend(
             core, inner._network_backend, guard, line, way
         )
-        return Pool(core, inner, MAX_CONCURRENT if guard is None else _MAX_IDLE, way)
+        max_idle = MAX_CONCURRENT if guard is None else _MAX_IDLE
+        return Pool(core, inner, max_idle, way)
 
 
 class AsyncDirectClient(DirectClient):
@@ -193,9 +195,8 @@ class AsyncDirectClient(DirectClient):
         inner._network_backend = AsyncGuardedBackend(
             AsyncioBackend(core), guard, line, way
         )
-        return AsyncPool(
-            core, inner, MAX_CONCURRENT if guard is None else _MAX_IDLE, way
-        )
+        max_idle = MAX_CONCURRENT if guard is None else _MAX_IDLE
+        return AsyncPool(core, inner, max_idle, way)
 
 
 @lru_cache(maxsize=64)

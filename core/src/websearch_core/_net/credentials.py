@@ -26,13 +26,13 @@ class OriginCredentials:
     `ConfigurationError`.
     """
 
-    def __init__(self, given: Mapping[str, Credentials], guard: Guard) -> None:
+    def __init__(self, entries: Mapping[str, Credentials], guard: Guard) -> None:
         self._of: dict[Origin, Credentials] = {}
-        if not isinstance(given, Mapping):
+        if not isinstance(entries, Mapping):
             raise ConfigurationError(
                 'credentials: must be {"https://wiki.corp": Credentials(...)}'
             )
-        for entry, credentials in given.items():
+        for entry, credentials in entries.items():
             origin, named = _parse_origin(entry)
             if not isinstance(credentials, Credentials):
                 raise ConfigurationError(
@@ -66,7 +66,7 @@ class OriginCredentials:
         if credentials is None:
             return request
         own, secrets = credentials.make_headers()
-        values = {one.name: getattr(request, one.name) for one in fields(Request)}
+        values = {part.name: getattr(request, part.name) for part in fields(Request)}
         values["headers"] = {
             name.title(): value for name, value in {**request.headers, **own}.items()
         }
@@ -82,11 +82,9 @@ class OriginCredentials:
                 described.append((origin, credentials.identify()))
             except WebSearchError:
                 described.append((origin, os.urandom(16)))
-        return (
-            blake2b(repr(described).encode(), digest_size=32).hexdigest()
-            if described
-            else ""
-        )
+        if not described:
+            return ""
+        return blake2b(repr(described).encode(), digest_size=32).hexdigest()
 
 
 def _parse_origin(entry: Any) -> tuple[Origin, str]:
@@ -97,17 +95,19 @@ def _parse_origin(entry: Any) -> tuple[Origin, str]:
         )
     named = describe_url(entry.strip()).rstrip("/")  # it may have a password in it
     try:
-        scheme, host, port, rest = split_url(entry)
+        parts = split_url(entry)
     except UnsafeURL as error:
         raise ConfigurationError(
             f"credentials: {named} is not an origin such as https://wiki.corp: {error}"
         ) from None
-    if rest != "/":
+    origin = parts[:3]
+    if parts[3] != "/":
         raise ConfigurationError(
             f"credentials: {named} has a path; an origin is scheme, host and port"
         )
+    scheme, host = origin[:2]
     if scheme != "https" and not is_this_machine(host):
         raise ConfigurationError(
             f"credentials: {named} would get them unencrypted; use https"
         )
-    return (scheme, host, port), named
+    return origin, named

@@ -9,7 +9,7 @@ import logging
 import os
 import ssl
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -83,7 +83,8 @@ def translate_errors(
     except Exception as error:
         _remove_request(error, request)
         server = "the page's server" if request.guarded else "the service"
-        server += f" through the proxy {proxy}" if proxy else ""
+        if proxy:
+            server += f" through the proxy {proxy}"
         ours = _translate(error, request, server, has_begun=bool(answers))
         if ours is error:
             raise
@@ -109,17 +110,7 @@ def _translate(
             f"sent to"
         )
     if isinstance(error, _find_error_types("ConnectError")):
-        reason = _find_root_cause(error)
-        # by the caller's own client; for ours, `lookup` says so
-        is_unknown = is_failed_lookup(reason)
-        problem = (
-            "the host name does not resolve"
-            if is_unknown
-            else f"cannot connect to {server}"
-        )
-        failure = Unavailable(problem + ("" if is_unknown else _describe_cause(reason)))
-        failure.temporary = not (is_unknown or isinstance(reason, ssl.SSLError))
-        return failure
+        return _make_connection_error(error, server)
     # the caller's own client failed to parse a redirect's Location
     if isinstance(error, UnicodeError):
         return BadResponse(f"{server} redirects to an invalid URL")
@@ -128,34 +119,48 @@ def _translate(
     return error
 
 
+def _make_connection_error(error: Exception, server: str) -> Unavailable:
+    reason = _find_root_cause(error)
+    # by the caller's own client; for ours, `lookup` says so
+    if is_failed_lookup(reason):
+        failure = Unavailable("the host name does not resolve")
+        failure.temporary = False
+        return failure
+    failure = Unavailable(f"cannot connect to {server}{_describe_cause(reason)}")
+    failure.temporary = not isinstance(reason, ssl.SSLError)
+    return failure
+
+
 def _remove_request(error: Exception, request: Request) -> None:
     """Remove the request and its keys from *error*: our errors are chained to those of
     the HTTP library.
     """
     keys = keys_in(request)
-    for one in _walk_chain(error):
-        for name, value in vars(one).items():
+    for link in _walk_chain(error):
+        for name, value in vars(link).items():
             if isinstance(value, _find_error_types("Request", "Response")):
-                vars(one)[name] = None
-        if any(
-            isinstance(arg, str) and without_keys(arg, keys) != arg for arg in one.args
-        ):
-            one.args = tuple(
-                without_keys(arg, keys) if isinstance(arg, str) else arg
-                for arg in one.args
-            )
+                vars(link)[name] = None
+        texts = [arg for arg in link.args if isinstance(arg, str)]
+        if any(without_keys(text, keys) != text for text in texts):
+            link.args = tuple(_remove_keys(arg, keys) for arg in link.args)
+
+
+def _remove_keys(arg: Any, keys: Sequence[str]) -> Any:
+    return without_keys(arg, keys) if isinstance(arg, str) else arg
 
 
 def _walk_chain(error: BaseException) -> list[BaseException]:
     """Return *error*, and all errors in its chain of causes and contexts."""
-    found: list[BaseException] = []
+    chain: list[BaseException] = []
     waiting: list[BaseException | None] = [error]
     while waiting:
-        one = waiting.pop()
-        if one is not None and not any(one is other for other in found):
-            found.append(one)
-            waiting += [one.__cause__, one.__context__, *getattr(one, "exceptions", ())]
-    return found
+        link = waiting.pop()
+        if link is None or any(link is other for other in chain):
+            continue
+        chain.append(link)
+        waiting += [link.__cause__, link.__context__]
+        waiting += getattr(link, "exceptions", ())
+    return chain
 
 
 class _LogRedaction(logging.Filter):
@@ -172,17 +177,20 @@ class _LogRedaction(logging.Filter):
             return True
         if isinstance(record.args, tuple):
             args: tuple[Any, ...] = record.args
-            record.args = tuple(
-                arg.copy_with(query=None) if hasattr(arg, "copy_with") else arg
-                for arg in args
-            )
+            record.args = tuple(map(_remove_query, args))
         message = record.getMessage()
         if isinstance(request, SecretRequest) and "set-cookie" in message.lower():
             return False  # the cookie of a session logs its holder in, too
         redacted = without_keys(message, keys_in(request))
         if redacted != message:
-            record.msg, record.args = redacted, ()
+            record.msg = redacted
+            record.args = ()
         return True
+
+
+def _remove_query(arg: Any) -> Any:
+    """Return *arg* of a log record; without its query if it is a URL of the library."""
+    return arg.copy_with(query=None) if hasattr(arg, "copy_with") else arg
 
 
 _log_redaction = _LogRedaction()
@@ -195,12 +203,10 @@ def _find_error_types(*names: str) -> tuple[type[Exception], ...]:
     One that another thread is importing may not have them yet, and has raised none.
     """
     loaded = [sys.modules[name] for name in ("httpx", "httpx2") if name in sys.modules]
-    return tuple(
-        getattr(library, name)
-        for library in loaded
-        for name in names
-        if hasattr(library, name)
-    )
+    types: list[type[Exception]] = []
+    for library in loaded:
+        types += [getattr(library, name) for name in names if hasattr(library, name)]
+    return tuple(types)
 
 
 def _describe_break(server: str, error: Exception, *, has_begun: bool) -> str:
@@ -211,20 +217,20 @@ def _describe_break(server: str, error: Exception, *, has_begun: bool) -> str:
         if str(error) == TOO_LONG:
             return f"{server} sent headers without end, and no answer"
         return f"{server} sent an answer that is not valid HTTP"
-    return (
-        f"{server} broke off its answer"
-        if has_begun
-        else f"{server} closed the connection before it answered"
-    )
+    if has_begun:
+        return f"{server} broke off its answer"
+    return f"{server} closed the connection before it answered"
 
 
 def _find_root_cause(error: BaseException | None) -> OSError | None:
     """Return the error of the operating system or TLS that caused an error of an HTTP
     library.
     """
-    while error is not None and not (isinstance(error, OSError) and error.strerror):
+    while error is not None:
+        if isinstance(error, OSError) and error.strerror:
+            return error
         error = error.__cause__ or error.__context__
-    return error
+    return None
 
 
 def _describe_cause(reason: OSError | None) -> str:

@@ -20,15 +20,15 @@ import os
 import secrets
 from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 from .._text.urls import locate
 from ..errors import TimedOut, Unavailable, UnsafeURL, WebSearchError
 from .backend import AsyncGuardedBackend
 from .guard import Guard
 from .heads import (
-    Fields,
     MalformedHead,
+    RequestHead,
     body_length,
     parse_answer,
     parse_request,
@@ -41,7 +41,6 @@ from .system import find_holder
 
 _MAX_HEAD = 64 * 1024  # bytes
 _CHUNK = 64 * 1024
-_Streams: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _TLS = b"\x16"  # the first byte of a TLS handshake
 
@@ -75,7 +74,8 @@ class Traffic:
 class _Refusal(Exception):
     def __init__(self, status: int, error: WebSearchError) -> None:
         super().__init__(str(error))
-        self.status, self.error = status, error
+        self.status = status
+        self.error = error
 
 
 class Gate:
@@ -104,12 +104,13 @@ class Gate:
         self.traffic = Traffic()
         self.mark = secrets.token_urlsafe(16)
         self.spent = ""  # what was used up, if anything
-        self._guard, self._address = guard, address
-        self._user, self._holds = user, holds
-        self._ways = {
-            scheme: Way(proxies, scheme) if proxies else None
-            for scheme in ("http", "https")
-        }
+        self._guard = guard
+        self._address = address
+        self._user = user
+        self._holds = holds
+        self._ways: dict[str, Way | None] = {"http": None, "https": None}
+        if proxies:
+            self._ways = {scheme: Way(proxies, scheme) for scheme in self._ways}
         self._backends = {
             name: AsyncGuardedBackend(_Dialer(), guard, line, way)
             for name, way in self._ways.items()
@@ -151,7 +152,8 @@ class Gate:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         self._writers.add(writer)
-        self._tasks.add(task := asyncio.ensure_future(self._handle(reader, writer)))
+        task = asyncio.ensure_future(self._handle(reader, writer))
+        self._tasks.add(task)
         task.add_done_callback(lambda _: self._finish(task, writer))
 
     def _finish(self, task: asyncio.Task[None], writer: asyncio.StreamWriter) -> None:
@@ -209,16 +211,16 @@ class Gate:
     ) -> None:
         async with asyncio.timeout(self.limits.idle):
             head = await reader.readuntil(b"\r\n\r\n")
-        method, target, fields = parse_request(head)
+        request = parse_request(head)
         self.traffic.requests += 1
         if self.traffic.requests > self.limits.requests:
             self.spend("requests")
         if self._is_shut or self._open > self.limits.at_once:
             raise _Refusal(503, Unavailable("the page has used up what it may use"))
-        if method == "CONNECT":
-            await self._tunnel(target, reader, writer)
-        elif method in _METHODS and target.startswith("http://"):
-            await self._exchange(method, target, fields, (reader, writer))
+        if request.method == "CONNECT":
+            await self._tunnel(request.target, reader, writer)
+        elif request.method in _METHODS and request.target.startswith("http://"):
+            await self._exchange(request, reader, writer)
         else:
             raise _Refusal(400, UnsafeURL("only http and https URLs can be opened"))
 
@@ -248,26 +250,30 @@ class Gate:
             )
 
     async def _exchange(
-        self, method: str, target: str, fields: Fields, browser: _Streams
+        self,
+        request: RequestHead,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
     ) -> None:
         """Serve a request over http:, one on each connection."""
-        reader, writer = browser
-        length = body_length(fields)
-        url = self._judge_name(target)
+        length = body_length(request.fields)
+        url = self._judge_name(request.target)
         if isinstance(url, WebSearchError):
-            raise self._refuse(target, url)
+            raise self._refuse(request.target, url)
         async with self._connect(url) as far:
-            authority, slash, path = url.removeprefix("http://").partition("/")
-            address = slash + path.partition("#")[0]
-            proxy = (
-                way.find_forwarder(*locate(url))
-                if (way := self._ways["http"])
-                else None
-            )
+            parts = url.removeprefix("http://").partition("/")
+            authority = parts[0]
+            address = parts[1] + parts[2].partition("#")[0]
+            way = self._ways["http"]
+            proxy = way.find_forwarder(*locate(url)) if way else None
+            own: dict[str, str] = {}
             if proxy is not None:
                 address = f"http://{authority}{address}"
-            own = proxy.make_headers() if proxy is not None else {}
-            far.writer.write(write_request(method, address, authority, fields, own))
+                own = proxy.make_headers()
+            head = write_request(
+                request.method, address, authority, request.fields, own
+            )
+            far.writer.write(head)
             await self._run_both(
                 self._pump(reader, far.writer, up=True, length=length),
                 self._answer(far.reader, writer, url, proxy),
@@ -284,13 +290,11 @@ class Gate:
         # without a place in an odd URL, the browser would not have sent it
         with contextlib.suppress(UnsafeURL):
             self.traffic.errors[locate(url)] = error
-        status = (
-            403
-            if isinstance(error, UnsafeURL)
-            else 504
-            if isinstance(error, TimedOut)
-            else 502
-        )
+        status = 502
+        if isinstance(error, UnsafeURL):
+            status = 403
+        elif isinstance(error, TimedOut):
+            status = 504
         return _Refusal(status, error)
 
     @contextlib.asynccontextmanager
@@ -327,11 +331,13 @@ class Gate:
         length: int | None = None,
     ) -> None:
         while length is None or length > 0:
-            data = await source.read(_CHUNK if length is None else min(_CHUNK, length))
+            size = _CHUNK if length is None else min(_CHUNK, length)
+            data = await source.read(size)
             if not data:
                 break
             self._count(len(data), up=up)
-            length = None if length is None else length - len(data)
+            if length is not None:
+                length -= len(data)
             sink.write(data)
             await sink.drain()
         if length is None:
@@ -349,17 +355,17 @@ class Gate:
         while True:
             head = await source.readuntil(b"\r\n\r\n")
             self._count(len(head), up=False)
-            status, reason, fields = parse_answer(head)
-            if status == 407 and proxy is not None:
+            answer = parse_answer(head)
+            if answer.status == 407 and proxy is not None:
                 raise self._refuse(url, proxy.make_login_error())
-            if status in {101, 407}:
+            if answer.status in {101, 407}:
                 raise self._refuse(
                     url,
                     Unavailable("the site answers like a proxy, or switches protocols"),
                 )
-            if status >= 200:
+            if answer.status >= 200:
                 break
-        sink.write(write_answer(status, reason, fields))
+        sink.write(write_answer(answer.status, answer.reason, answer.fields))
         await self._pump(source, sink)
 
     def _count(self, size: int, *, up: bool) -> None:
@@ -382,7 +388,8 @@ class Gate:
         """Run both directions until the answer is over, one of them fails, or nothing
         moves for too long.
         """
-        sending, receiving = asyncio.ensure_future(up), asyncio.ensure_future(down)
+        sending = asyncio.ensure_future(up)
+        receiving = asyncio.ensure_future(down)
         try:
             waiting: set[asyncio.Future[None]] = {sending, receiving}
             while receiving in waiting:
@@ -442,7 +449,13 @@ async def find_own_address() -> str:
     for _ in range(3):
         # From the system: the state of `random` is the same in processes that a fork or
         # a seed made alike.
-        address = f"127.{64 + secrets.randbelow(187)}.{1 + secrets.randbelow(250)}.{2 + secrets.randbelow(249)}"
+        octets = (
+            127,
+            64 + secrets.randbelow(187),
+            1 + secrets.randbelow(250),
+            2 + secrets.randbelow(249),
+        )
+        address = ".".join(map(str, octets))
         with contextlib.suppress(OSError):
             server = await asyncio.start_server(lambda *_: None, address, 0)
             server.close()

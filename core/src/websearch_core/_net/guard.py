@@ -17,7 +17,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import TypeAlias
 
 from .._text.urls import (
@@ -60,6 +60,7 @@ _V6_SPECIAL = [
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _LOCAL_NAT64 = ipaddress.IPv6Network("64:ff9b:1::/48")  # RFC 8215
 _ISATAP = (b"\x00\x00\x5e\xfe", b"\x02\x00\x5e\xfe")
+# where clouds give credentials to any machine inside; never allowed, not even by a hole
 _FORBIDDEN = [
     ipaddress.ip_network(network)
     for network in (
@@ -75,7 +76,7 @@ _FORBIDDEN = [
         "fd00:ec2::/32",  # AWS
         "fd20:ce::254",  # Google
     )
-]  # where clouds give credentials to any machine inside; never allowed, not even by a hole  # fmt: skip
+]  # fmt: skip
 
 _INTERNAL = (
     "arpa", "corp", "home", "internal", "intranet", "invalid", "lan", "local",
@@ -97,8 +98,10 @@ def verdict(address: str) -> str | None:
     """Return why *address* is not a public internet address, or None if it is one."""
     ip = ipaddress.ip_address(address)
     if isinstance(ip, ipaddress.IPv4Address):
-        special = any(ip in network for network in _V4_SPECIAL)
-        return "not a public address" if special or _is_forbidden(ip) else None
+        is_special = any(ip in network for network in _V4_SPECIAL)
+        if is_special or _is_forbidden(ip):
+            return "not a public address"
+        return None
     if ip.scope_id is not None:
         return "a scoped address"
     # the answer of DNS64 for every IPv4 site: judge the address inside
@@ -147,23 +150,26 @@ class Guard:
         Raise `UnsafeURL` if it is ambiguous, or its scheme, name, port or literal
         address is not allowed for pages, and `DomainNotAllowed` if its domain is not.
         """
-        scheme, host, port, _ = split_url(url)
-        if (ip := parse_address(host)) and _is_forbidden(ip):
+        origin = split_url(url)[:3]
+        host, port = origin[1:]
+        ip = parse_address(host)
+        if ip and _is_forbidden(ip):
             raise UnsafeURL("the address is not a public one")
-        if (scheme, host, port) not in self.origins:
+        if origin not in self.origins:
             # `judge` does not see the scheme, and would allow it
             if self._is_origin(host, port):
                 raise UnsafeURL(
                     "this host and port are allowed over another scheme only"
                 )
-            self._check_host(scheme, host, port)
+            self._check_host(origin[0], host, port)
         self.domains.check(url)
         return serialize(url)
 
     def _check_host(self, scheme: str, host: str, port: int) -> None:
         if port in _BLOCKED_PORTS:
             raise UnsafeURL("this port belongs to another kind of service")
-        if ip := parse_address(host):
+        ip = parse_address(host)
+        if ip:
             if verdict(str(ip)) and not self._is_hole(ip):
                 raise _refuse("the address is not a public one", host, port, scheme)
         elif not self.networks and _is_internal(host):
@@ -183,12 +189,10 @@ class Guard:
         named = self._is_origin(host, port)
         if not all(self._may_connect(ip, named) for ip in ips):
             raise _refuse("the address is not a public one", host, port)
-        six, four = (
-            [str(ip) for ip in ips if ip.version == version] for version in (6, 4)
-        )
-        return [
-            address for pair in zip_longest(six, four) for address in pair if address
-        ]
+        six = [str(ip) for ip in ips if ip.version == 6]
+        four = [str(ip) for ip in ips if ip.version == 4]
+        in_turn = chain.from_iterable(zip_longest(six, four))
+        return [address for address in in_turn if address]
 
     def _may_connect(self, ip: Address, named: bool) -> bool:
         if _is_forbidden(ip):
@@ -203,20 +207,19 @@ class Guard:
         return any((host, port) == origin[1:] for origin in self.origins)
 
     def _is_hole(self, ip: Address) -> bool:
-        return any(
-            ip in network for network in self.networks if network.version == ip.version
-        )
+        return _is_in_any(ip, self.networks)
 
 
 def _refuse(why: str, host: str, port: int, scheme: str = "") -> UnsafeURL:
     """Make the error, with a note for people that says how to allow it: models are
     shown only *why*.
     """
-    scheme = scheme or ("https" if port in {443, 8443} else "http")
-    shown = f"[{host}]" if ":" in host else host
-    origin = (
-        f"{scheme}://{shown}" if port in {80, 443} else f"{scheme}://{shown}:{port}"
-    )
+    if not scheme:
+        scheme = "https" if port in {443, 8443} else "http"
+    place = f"[{host}]" if ":" in host else host
+    origin = f"{scheme}://{place}"
+    if port not in {80, 443}:
+        origin += f":{port}"
     error = UnsafeURL(why)
     error.add_note(
         f"If it is meant to be read, allow it by internal=[{origin!r}] or --internal "
@@ -229,35 +232,35 @@ def _is_forbidden(ip: Address) -> bool:
     """Return whether a cloud may give out credentials at *ip* or an address embedded in
     it.
     """
-    return any(
-        one in network
-        for one in _find_embedded(ip)
-        for network in _FORBIDDEN
-        if network.version == one.version
-    )
+    return any(_is_in_any(address, _FORBIDDEN) for address in _find_embedded(ip))
+
+
+def _is_in_any(ip: Address, networks: Iterable[Network]) -> bool:
+    return any(ip in network for network in networks if network.version == ip.version)
 
 
 def _find_embedded(ip: Address) -> list[Address]:
     """Return *ip* and the IPv4 addresses that may be embedded in it."""
     if isinstance(ip, ipaddress.IPv4Address):
         return [ip]
-    found: list[Address] = [ip]
+    addresses: list[Address] = [ip]
     if ip.teredo is not None:
-        found.append(ip.teredo[1])
+        addresses.append(ip.teredo[1])
     if ip.sixtofour is not None:
-        found.append(ip.sixtofour)
+        addresses.append(ip.sixtofour)
     packed = ip.packed
-    # the second: ::, ::ffff: and ::ffff:0:
-    if ip in _NAT64 or int(ip) >> 64 == 0 or packed[8:12] in _ISATAP:
-        found.append(ipaddress.IPv4Address(packed[12:]))
+    is_mapped = int(ip) >> 64 == 0  # ::, ::ffff: and ::ffff:0:
+    is_translated = ip in _NAT64 or packed[8:12] in _ISATAP
+    if is_mapped or is_translated:
+        addresses.append(ipaddress.IPv4Address(packed[12:]))
     # any prefix length: byte 8 is never part of the address (RFC 6052, 2.2)
     if ip in _LOCAL_NAT64:
         octets = packed[6:8] + packed[9:]
-        found += [
+        addresses += [
             ipaddress.IPv4Address(octets[begin : begin + 4]) for begin in range(3)
         ]
-        found.append(ipaddress.IPv4Address(packed[12:]))
-    return found
+        addresses.append(ipaddress.IPv4Address(packed[12:]))
+    return addresses
 
 
 def _is_internal(host: str) -> bool:

@@ -5,13 +5,14 @@ to sites, and the other way.
 from __future__ import annotations
 import re
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 Fields: TypeAlias = list[tuple[str, bytes]]  # names in lower case
 
 _TOKEN = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _STATUS = re.compile(rb"HTTP/1\.[01] +([1-9][0-9]{2})(?: (.*))?", re.DOTALL)
 _REQUEST = re.compile(rb"([A-Z]+) ([\x21-\x7e]+) HTTP/1\.[01]")
+_NEVER_IN_VALUES = (b"\n", b"\r", b"\0")
 # What concerns one connection only, and what speaks to the client of a proxy (RFC 9110,
 # 7.6.1).
 _HOP = frozenset({"connection", "keep-alive", "te", "trailer", "upgrade"})
@@ -21,51 +22,66 @@ class MalformedHead(Exception):
     """A head that two programs could read differently, or that is not one at all."""
 
 
-def parse_request(head: bytes) -> tuple[str, str, Fields]:
-    """Return the method, the target and the fields of a request, read strictly: only a
-    browser sends it.
-    """
+class RequestHead(NamedTuple):
+    """The head of a request."""
+
+    method: str
+    target: str
+    fields: Fields
+
+
+class AnswerHead(NamedTuple):
+    """The head of an answer."""
+
+    status: int
+    reason: bytes
+    fields: Fields
+
+
+def parse_request(head: bytes) -> RequestHead:
+    """Return the head of a request, read strictly: only a browser sends it."""
     line, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     match = _REQUEST.fullmatch(line)
     if match is None:
         raise MalformedHead("not a request")
     fields: Fields = []
-    for one in lines:
-        name, colon, value = one.partition(b":")
-        if (
-            not colon
-            or not _TOKEN.fullmatch(name)
-            or b"\n" in value
-            or b"\r" in value
-            or b"\0" in value
-        ):
+    for text in lines:
+        field = _parse_field(text)
+        if field is None:
             raise MalformedHead("a malformed field")
-        fields.append((name.decode().lower(), value.strip(b" \t")))
-    return match[1].decode(), match[2].decode(), fields
+        fields.append(field)
+    return RequestHead(match[1].decode(), match[2].decode(), fields)
 
 
-def parse_answer(head: bytes) -> tuple[int, bytes, Fields]:
-    """Return the status, the reason and the fields of an answer. Lines that are not
-    fields are left out.
+def parse_answer(head: bytes) -> AnswerHead:
+    """Return the head of an answer. Lines that are not fields are left out.
 
     A browser also ends a line at a single line feed, so that is an end here too: no
     field may hide in another's value.
     """
-    line, *lines = [one.rstrip(b"\r") for one in head.split(b"\n")]
+    line, *lines = [text.rstrip(b"\r") for text in head.split(b"\n")]
     match = _STATUS.fullmatch(line)
     if match is None:
         raise MalformedHead("not an answer")
     fields: Fields = []
-    for one in lines:
-        name, colon, value = one.partition(b":")
-        if (
-            colon
-            and _TOKEN.fullmatch(name)
-            and b"\r" not in value
-            and b"\0" not in value
-        ):
-            fields.append((name.decode().lower(), value.strip(b" \t")))
-    return int(match[1]), (match[2] or b"").replace(b"\r", b""), fields
+    for text in lines:
+        field = _parse_field(text)
+        if field is not None:
+            fields.append(field)
+    reason = match[2] or b""
+    return AnswerHead(int(match[1]), reason.replace(b"\r", b""), fields)
+
+
+def _parse_field(line: bytes) -> tuple[str, bytes] | None:
+    """Return the name and the value of a field; None if the line is not one."""
+    if b":" not in line:
+        return None
+    name, value = line.split(b":", 1)
+    if not _TOKEN.fullmatch(name):
+        return None
+    if any(sign in value for sign in _NEVER_IN_VALUES):
+        return None
+    return name.decode().lower(), value.strip(b" \t")
 
 
 def body_length(fields: Fields) -> int:
@@ -73,12 +89,10 @@ def body_length(fields: Fields) -> int:
     0 without one.
     """
     lengths = {value for name, value in fields if name == "content-length"}
-    chunked = any(name == "transfer-encoding" for name, _ in fields)
-    if (
-        chunked
-        or len(lengths) > 1
-        or not all(re.fullmatch(rb"[0-9]{1,12}", value) for value in lengths)
-    ):
+    is_chunked = any(name == "transfer-encoding" for name, _ in fields)
+    are_numbers = all(re.fullmatch(rb"[0-9]{1,12}", value) for value in lengths)
+    is_clear = are_numbers and len(lengths) <= 1
+    if is_chunked or not is_clear:
         raise MalformedHead("a body of unknown length")
     return int(lengths.pop()) if lengths else 0
 
@@ -113,8 +127,8 @@ def write_answer(status: int, reason: bytes, fields: Fields) -> bytes:
 
 
 def _passed_on(fields: Fields) -> Fields:
-    return [
-        (name, value)
-        for name, value in fields
-        if name not in _HOP and not name.startswith("proxy-")
-    ]
+    return [(name, value) for name, value in fields if not _is_of_connection(name)]
+
+
+def _is_of_connection(name: str) -> bool:
+    return name in _HOP or name.startswith("proxy-")

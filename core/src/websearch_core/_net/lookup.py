@@ -60,11 +60,8 @@ def _answer(ask: Ask, page: str) -> Sequence[str]:
     try:
         return ask()
     except (OSError, UnicodeError) as error:
-        failure = Unavailable(
-            f"the host name {page} does not resolve"
-            if page
-            else "the host name does not resolve"
-        )
+        name = f"the host name {page}" if page else "the host name"
+        failure = Unavailable(f"{name} does not resolve")
         failure.temporary = False
         raise failure from error
 
@@ -92,10 +89,11 @@ async def aresolve(
     """
     try:
         async with asyncio.timeout(timeout):
-            found = await asyncio.wrap_future(start_lookup(line, guard, host, port))
+            lookup = start_lookup(line, guard, host, port)
+            addresses = await asyncio.wrap_future(lookup)
     except TimeoutError as error:
         raise TimedOut(LATE) from error
-    return _judge(guard, host, port, found)
+    return _judge(guard, host, port, addresses)
 
 
 def start_lookup(
@@ -103,13 +101,12 @@ def start_lookup(
 ) -> Future[Sequence[str]]:
     """Start the look-up of *host*; an address needs none."""
     if parse_address(host):
-        found: Future[Sequence[str]] = Future()
-        found.set_result([host])
-        return found
-    return line.look_up(
-        partial(guard.resolve if guard else resolve_name, host, port),
-        host if guard else "",
-    )
+        answer: Future[Sequence[str]] = Future()
+        answer.set_result([host])
+        return answer
+    if guard is None:
+        return line.look_up(partial(resolve_name, host, port))
+    return line.look_up(partial(guard.resolve, host, port), host)
 
 
 def _judge(

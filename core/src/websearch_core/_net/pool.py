@@ -38,11 +38,13 @@ class _Pool:
         self, core: Any, inner: Any, most_idle: int, way: Way | None = None
     ) -> None:
         self.inner = inner
-        self._core, self._way = core, way
+        self._core = core
+        self._way = way
         self._unsupported: type[Exception] = core.UnsupportedProtocol
         self._unavailable: type[Exception] = core.ConnectionNotAvailable
         self._is_closed = False
-        self._most_idle, self._lock = most_idle, threading.Lock()
+        self._most_idle = most_idle
+        self._lock = threading.Lock()
         # and when each is too old; the one used last is at the end
         self._idle: dict[Any, tuple[Key, float]] = {}
         # And whether the end of its answer is certain. Weak: an interrupted caller
@@ -53,7 +55,8 @@ class _Pool:
         url = request.url
         if url.scheme not in {b"http", b"https"}:
             raise self._unsupported("the scheme must be http or https")
-        port = url.port or (443 if url.scheme == b"https" else 80)
+        default_port = 443 if url.scheme == b"https" else 80
+        port = url.port or default_port
         return url.scheme, url.host, port, request.extensions.get(OWNER, b"")
 
     def _create(self, request: Any) -> Any:
@@ -109,18 +112,15 @@ class _Pool:
         close.
         """
         is_clear = self._busy.pop(connection, True) and is_clear
-        if (
-            is_clear
-            and connection.is_idle()
-            and not connection.is_closed()
-            and not _has_more(connection)
-        ):
-            with self._lock:
-                self._idle[connection] = key, time.monotonic() + KEPT
-            # Closing did nothing to a connection that was not open yet, or to one of a
-            # request that came later.
-            return self._take_all_idle() if self._is_closed else self._take_surplus()
-        return [connection]
+        if not is_clear or not connection.is_idle():
+            return [connection]
+        if connection.is_closed() or _has_more(connection):
+            return [connection]
+        with self._lock:
+            self._idle[connection] = key, time.monotonic() + KEPT
+        # Closing did nothing to a connection that was not open yet, or to one of a
+        # request that came later.
+        return self._take_all_idle() if self._is_closed else self._take_surplus()
 
     def _take_surplus(self) -> list[Any]:
         """Return the idle connections that are too old, and the oldest of those that
@@ -139,16 +139,18 @@ class _Pool:
 
     def _take_all_idle(self) -> list[Any]:
         with self._lock:
-            everything, self._idle = list(self._idle), {}
-        return everything
+            connections = list(self._idle)
+            self._idle = {}
+        return connections
 
     def _take_all(self) -> list[Any]:
         self._is_closed = True
-        busy, self._busy = self._busy, WeakKeyDictionary()
-        # In one step: other threads add connections meanwhile.
-        return [
-            one for ref in busy.keyrefs() if (one := ref()) is not None
-        ] + self._take_all_idle()
+        busy = self._busy
+        self._busy = WeakKeyDictionary()
+        # `keyrefs` is one step: other threads add connections meanwhile.
+        connections = [reference() for reference in busy.keyrefs()]
+        alive = [connection for connection in connections if connection is not None]
+        return alive + self._take_all_idle()
 
 
 class Pool(_Pool):
@@ -163,16 +165,15 @@ class Pool(_Pool):
             else None
         )
         while True:
-            while (
-                connection := self._take_idle(key)
-            ) is not None and connection.has_expired():
+            connection = self._take_idle(key)
+            while connection is not None and connection.has_expired():
                 connection.close()
+                connection = self._take_idle(key)
             connection = connection or self._create(request)
             self._busy[connection] = True
             try:
-                response = connection.handle_request(
-                    self._address(request, proxy) if proxy else request
-                )
+                sendable = self._address(request, proxy) if proxy else request
+                response = connection.handle_request(sendable)
                 self._begin_body(connection, response, proxy)
                 response.stream = _Body(
                     response.stream, partial(self._end, connection, key)
@@ -191,8 +192,8 @@ class Pool(_Pool):
             connection.close()
 
     def _end(self, connection: Any, key: Key, *, is_clear: bool) -> None:
-        for one in self._release(connection, key, is_clear):
-            one.close()
+        for surplus in self._release(connection, key, is_clear):
+            surplus.close()
 
 
 class AsyncPool(_Pool):
@@ -217,16 +218,15 @@ class AsyncPool(_Pool):
             else None
         )
         while True:
-            while (
-                connection := self._take_idle(key)
-            ) is not None and connection.has_expired():
+            connection = self._take_idle(key)
+            while connection is not None and connection.has_expired():
                 await connection.aclose()
+                connection = self._take_idle(key)
             connection = connection or self._create(request)
             self._busy[connection] = True
             try:
-                response = await connection.handle_async_request(
-                    self._address(request, proxy) if proxy else request
-                )
+                sendable = self._address(request, proxy) if proxy else request
+                response = await connection.handle_async_request(sendable)
                 self._begin_body(connection, response, proxy)
                 response.stream = _AsyncBody(
                     response.stream, partial(self._end, connection, key)
@@ -281,7 +281,8 @@ async def _close_all(connections: list[Any]) -> None:
 
 
 def _close_old(pool: weakref.ref[AsyncPool]) -> None:
-    if (alive := pool()) is not None:
+    alive = pool()
+    if alive is not None:
         alive.close_old()
 
 
@@ -293,8 +294,10 @@ def _has_more(connection: Any) -> bool:
     in h11.
     """
     # those of proxies hold another
-    while (inner := getattr(connection, "_connection", None)) is not None:
+    inner = getattr(connection, "_connection", None)
+    while inner is not None:
         connection = inner
+        inner = getattr(connection, "_connection", None)
     state = getattr(connection, "_h11_state", None)
     return state is not None and bool(state.trailing_data[0])
 
@@ -310,7 +313,8 @@ class _Body:
         return iter(self._stream)
 
     def close(self) -> None:
-        end, self._end = self._end, None
+        end = self._end
+        self._end = None
         if end is not None:
             is_clear = False
             try:
@@ -334,7 +338,8 @@ class _AsyncBody:
         return iterator
 
     async def aclose(self) -> None:
-        end, self._end = self._end, None
+        end = self._end
+        self._end = None
         if end is not None:
             is_clear = False
             try:

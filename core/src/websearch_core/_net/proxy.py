@@ -83,15 +83,15 @@ class Proxy:
             raise ConfigurationError(
                 f"{what}: the host of the URL cannot be used: {error}"
             ) from None
-        name, colon, word = (match[1] or "").partition(":")
-        user, password = unquote(name), unquote(word)
+        login = match[1] or ""
+        parts = login.partition(":")
+        user = unquote(parts[0])
+        password = unquote(parts[2])
         if ":" in user or not (user + password).isprintable():
             raise ConfigurationError(f"{what}: the user or the password cannot be sent")
-        secret = (
-            ApiKey.hiding(SecretStr(password)).owned("proxy", "password", ())
-            if colon
-            else None
-        )
+        secret: ApiKey | None = None
+        if ":" in login:
+            secret = ApiKey.hiding(SecretStr(password)).owned("proxy", "password", ())
         return cls(host, port, user, secret)
 
     def __str__(self) -> str:
@@ -121,11 +121,11 @@ class Proxy:
         `AuthenticationError` if the proxy wants a login, `Unavailable` if it refuses,
         cannot reach the site, or answers in its name.
         """
-        head, end, more = arrived.partition(_END)
-        if not end:
+        if _END not in arrived:
             raise Unavailable(f"the proxy {self} broke off its answer")
+        head, more = arrived.split(_END, 1)
         try:
-            status, _, _ = parse_answer(head)
+            status = parse_answer(head).status
         except MalformedHead as error:
             raise Unavailable(
                 f"the proxy {self} sent an answer that is not valid HTTP"
@@ -220,19 +220,25 @@ class Proxies:
                 f"proxy: must be a URL such as {_EXAMPLE}, or 'environment'"
             )
         if text.strip() != ENVIRONMENT:
-            one = Proxy.parse(text)
-            return cls(one, one, resolve)
-        named = getproxies_environment()
-        found = {
-            scheme: Proxy.parse(
-                url if "://" in url else f"http://{url}", f"{scheme.upper()}_PROXY"
-            )
-            for scheme in ("http", "https")
-            if (url := named.get(scheme) or named.get("all"))
-        }
-        if not found:
+            both = Proxy.parse(text)
+            return cls(both, both, resolve)
+        return cls._from_environment(resolve)
+
+    @classmethod
+    def _from_environment(cls, resolve: Resolver) -> Proxies:
+        variables = getproxies_environment()
+        proxies: dict[str, Proxy] = {}
+        for scheme in ("http", "https"):
+            url = variables.get(scheme) or variables.get("all")
+            if not url:
+                continue
+            if "://" not in url:
+                url = f"http://{url}"
+            proxies[scheme] = Proxy.parse(url, f"{scheme.upper()}_PROXY")
+        if not proxies:
             raise ConfigurationError("proxy: neither HTTP_PROXY nor HTTPS_PROXY is set")
-        return cls(found.get("http"), found.get("https"), resolve, named.get("no", ""))
+        bypass = variables.get("no", "")
+        return cls(proxies.get("http"), proxies.get("https"), resolve, bypass)
 
     def _bypasses(self, place: str) -> bool:
         if not self.bypass:
@@ -273,11 +279,9 @@ class Way:
         """Return the proxy that gets requests for a host instead of a request for a
         tunnel.
         """
-        return (
-            self.find(host, port)
-            if self._is_by_name and self.scheme == "http"
-            else None
-        )
+        if self._is_by_name and self.scheme == "http":
+            return self.find(host, port)
+        return None
 
     def needs_look_up(self, host: str) -> bool:
         """Return whether *host* is resolved and judged here, or only judged, if it is
@@ -298,7 +302,9 @@ class Tunnel:
         reach: Callable[[float | None], Any],
         bound: Callable[[Any], Any],
     ) -> None:
-        self._proxy, self._reach, self._bound = proxy, reach, bound
+        self._proxy = proxy
+        self._reach = reach
+        self._bound = bound
 
     def connect_tcp(
         self, host: str, port: int, timeout: float | None = None, **_: Any
@@ -309,11 +315,10 @@ class Tunnel:
                 stream = self._bound(connection)
                 stream.write(self._proxy.ask(host, port), timeout)
                 arrived = b""
-                while (
-                    _END not in arrived
-                    and len(arrived) < _MAX_HEAD
-                    and (data := stream.read(_CHUNK, timeout))
-                ):
+                while _END not in arrived and len(arrived) < _MAX_HEAD:
+                    data = stream.read(_CHUNK, timeout)
+                    if not data:
+                        break
                     arrived += data
                 self._proxy.check(arrived, port)
             except BaseException:
@@ -326,7 +331,8 @@ class AsyncTunnel:
     """The same on an event loop, where cancellation enforces the deadline."""
 
     def __init__(self, proxy: Proxy, reach: Callable[[], Any]) -> None:
-        self._proxy, self._reach = proxy, reach
+        self._proxy = proxy
+        self._reach = reach
 
     async def connect_tcp(
         self,
@@ -340,11 +346,10 @@ class AsyncTunnel:
             try:
                 await stream.write(self._proxy.ask(host, port))
                 arrived = b""
-                while (
-                    _END not in arrived
-                    and len(arrived) < _MAX_HEAD
-                    and (data := await stream.read(_CHUNK))
-                ):
+                while _END not in arrived and len(arrived) < _MAX_HEAD:
+                    data = await stream.read(_CHUNK)
+                    if not data:
+                        break
                     arrived += data
                 self._proxy.check(arrived, port)
             except BaseException:

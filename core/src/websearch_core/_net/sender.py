@@ -18,7 +18,7 @@ import weakref
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Hashable, Mapping
 from concurrent.futures import Future
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
@@ -95,7 +95,8 @@ class Sender(Restartable):
             proxies=proxies,
             certificates=certificates,
         )
-        self._own_client, self._own_async_client = client, async_client
+        self._own_client = client
+        self._own_async_client = async_client
         self._services: Sender | None = None
         self._start()
 
@@ -149,9 +150,8 @@ class Sender(Restartable):
         return self._send(client, request)
 
     def _send(self, client: Any, request: Request) -> Response:
-        with translate_errors(
-            request, self._find_proxy(request) if self._proxies else None
-        ) as answers:
+        proxy = self._find_proxy(request) if self._proxies else None
+        with translate_errors(request, proxy) as answers:
             # each request is a client of its own: it does not matter who sends it
             each = object()
             exchange = partial(self._exchange, client, request, answers)
@@ -169,9 +169,8 @@ class Sender(Restartable):
             headers = _read_headers(reply)
             body = _start_body(reply, headers, request)
             if body is not None:
-                for chunk in (
-                    [reply.content] if reply.is_stream_consumed else reply.stream
-                ):
+                chunks = [reply.content] if reply.is_stream_consumed else reply.stream
+                for chunk in chunks:
                     for _ in body.add(chunk):
                         # the caller's own client does not check our deadline
                         clamp(None)
@@ -190,9 +189,8 @@ class Sender(Restartable):
         if request.guarded:
             request = self.credentials.sign(request)
         here = self._get_loop_clients()
-        with translate_errors(
-            request, self._find_proxy(request) if self._proxies else None
-        ) as answers:
+        proxy = self._find_proxy(request) if self._proxies else None
+        with translate_errors(request, proxy) as answers:
             async with asyncio.timeout(clamp(None)), here.slots[request.guarded]:
                 if request.target is not None:
                     await self._find_targets(request).ajudge()
@@ -211,11 +209,10 @@ class Sender(Restartable):
                     if body is None:
                         await here.steps.next()
                     else:
-                        async for chunk in (
-                            _whole(reply.content)
-                            if reply.is_stream_consumed
-                            else reply.stream
-                        ):
+                        chunks = reply.stream
+                        if reply.is_stream_consumed:
+                            chunks = _whole(reply.content)
+                        async for chunk in chunks:
                             for _ in body.add(chunk):
                                 await here.steps.next()
                             if body.is_full:
@@ -266,12 +263,11 @@ class Sender(Restartable):
 
     def _wait(self, answer: Future[Response]) -> Response:
         branch = current_call().branch
+        interruption: AbstractContextManager[Any] = nullcontext()
         try:
-            with (
-                branch.interruptible(answer.cancel)
-                if branch is not None
-                else nullcontext()
-            ):
+            if branch is not None:
+                interruption = branch.interruptible(answer.cancel)
+            with interruption:
                 return wait_for(answer, timeout_left())
         finally:
             answer.cancel()  # unless it is there
@@ -304,26 +300,27 @@ class Sender(Restartable):
         if self._own_client is not None and not guarded:
             return self._own_client
         if self._services is not None and not guarded:
-            return self._services._client(guarded)  # noqa: SLF001 - an instance of this class
+            return self._services._client(guarded)  # noqa: SLF001 - of this class
         with self._lock:
             if guarded not in self._clients:
-                self._clients[guarded] = self._new(
-                    self.guard if guarded else None, self._lines[guarded]
-                )
+                guard = self.guard if guarded else None
+                self._clients[guarded] = self._new(guard, self._lines[guarded])
             return self._clients[guarded]
 
     def _get_loop_clients(self, guarded: bool = True) -> _LoopClients:
         if self._services is not None and not guarded:
-            return self._services._get_loop_clients(guarded)  # noqa: SLF001 - see `_client`
+            services = self._services
+            return services._get_loop_clients(guarded)  # noqa: SLF001 - see `_client`
         loop = asyncio.get_running_loop()
         with self._lock:
             here = self._loops.get(loop)
             if here is None:
                 for closed in [other for other in self._loops if other.is_closed()]:
                     del self._loops[closed]
-                here = self._loops[loop] = _LoopClients(
+                here = _LoopClients(
                     self._new_async, self.guard, self._lines, self._own_async_client
                 )
+                self._loops[loop] = here
             return here
 
     def _find_targets(self, request: Request) -> Targets:
@@ -333,11 +330,14 @@ class Sender(Restartable):
     def _find_proxy(self, request: Request) -> Proxy | None:
         """Return the proxy that *request* goes through, for errors."""
         origin = find_origin(request.url)
-        return self._proxies.find(*origin) if self._proxies and origin else None
+        if not self._proxies or not origin:
+            return None
+        return self._proxies.find(*origin)
 
     def _build_request(self, client: Any, request: Request) -> Any:
         url = self.guard.check(request.url) if request.guarded else request.url
-        left, agent = clamp(None), user_agent(self._contact, for_pages=request.guarded)
+        left = clamp(None)
+        agent = user_agent(self._contact, for_pages=request.guarded)
         # as all names are written here
         own = {name.title(): value for name, value in request.headers.items()}
         try:
@@ -354,7 +354,8 @@ class Sender(Restartable):
             # NaN, a set, half of a surrogate pair
             failure = InvalidOption(f"a value cannot be sent: {error}")
         else:
-            if isinstance(client, DirectClient) and (keys := keys_in(request)):
+            keys = keys_in(request) if isinstance(client, DirectClient) else ()
+            if keys:
                 built.extensions[OWNER] = blake2b("\n".join(keys).encode()).digest()
             return built
         # not chained: a UnicodeError holds what it cannot encode, which may be a key
@@ -372,7 +373,10 @@ class _LoopClients:
         # pages do not block services
         self.slots = {guarded: asyncio.Semaphore(MAX_CONCURRENT) for guarded in lines}
         self.steps = Steps.here()
-        self._new, self._guard, self._lines, self._own = new, guard, lines, own
+        self._new = new
+        self._guard = guard
+        self._lines = lines
+        self._own = own
         self._lifetimes: dict[bool, AsyncGenerator[Any, None]] = {}
         self._clients: dict[bool, Any] = {}
         self._making = asyncio.Lock()
@@ -388,14 +392,15 @@ class _LoopClients:
         if self._own is not None and not guarded:
             await in_thread(user_agent)  # it reads files the first time
             return self._own
-        self._lifetimes[guarded] = lifetime = self._keep_client(guarded)
+        lifetime = self._keep_client(guarded)
+        self._lifetimes[guarded] = lifetime
         return await anext(lifetime)
 
     async def _keep_client(self, guarded: bool) -> AsyncGenerator[Any, None]:
         # In a thread, since it reads files: it imports the HTTP library and loads
         # certificates.
-        new = partial(self._new, self._guard if guarded else None, self._lines[guarded])
-        client = await in_thread(new)
+        guard = self._guard if guarded else None
+        client = await in_thread(partial(self._new, guard, self._lines[guarded]))
         try:
             yield client
         finally:
@@ -445,9 +450,8 @@ def _start_body(
         return BoundedBody("", request.max_bytes)
     # else its encoding is that of another answer
     has_body = reply.status_code != 204 and request.method != "HEAD"
-    return BoundedBody(
-        headers.get("content-encoding", "") if has_body else "", request.max_bytes
-    )
+    encoding = headers.get("content-encoding", "") if has_body else ""
+    return BoundedBody(encoding, request.max_bytes)
 
 
 async def _whole(content: bytes) -> AsyncIterator[bytes]:
@@ -457,13 +461,12 @@ async def _whole(content: bytes) -> AsyncIterator[bytes]:
 def _make_response(
     request: Request, status: int, headers: Mapping[str, str], body: BoundedBody | None
 ) -> Response:
-    content, truncated = (bytes(body), body.truncated) if body else (b"", False)
     response = Response(
         status=status,
         url=request.url,
         headers=headers,
-        content=content,
-        truncated=truncated,
+        content=bytes(body) if body else b"",
+        truncated=body.truncated if body else False,
     )
     return redact_response(response, request)
 
@@ -497,7 +500,8 @@ class Steps:
             for other in [reference() for reference in _steps.keyrefs()]:
                 if other is not None and other.is_closed():
                     _steps.pop(other, None)  # what still waits there would keep it
-            steps = _steps[loop] = cls()
+            steps = cls()
+            _steps[loop] = steps
         return steps
 
     def __init__(self) -> None:
@@ -506,10 +510,13 @@ class Steps:
 
     async def next(self) -> None:
         """Wait until this client may do another step in this round of the loop."""
-        client, loop = current_client(), asyncio.get_running_loop()
+        client = current_client()
+        loop = asyncio.get_running_loop()
         line = self._lines.get(client)
         if line is None:
-            line = self._lines[client] = _Line(1 if self._lines else _ALONE)
+            steps = 1 if self._lines else _ALONE
+            line = _Line(steps)
+            self._lines[client] = line
             loop.call_soon(self._go_on, loop, client)
         if line.left:
             line.left -= 1
@@ -521,7 +528,8 @@ class Steps:
     def _go_on(self, loop: asyncio.AbstractEventLoop, client: Hashable) -> None:
         """Begin the next round of a client; forget it if it has nothing to do."""
         line = self._lines[client]
-        line.left = allowed = 1 if len(self._lines) > 1 else _ALONE
+        allowed = 1 if len(self._lines) > 1 else _ALONE
+        line.left = allowed
         while line.waiting and line.left:
             turn = line.waiting.popleft()
             if not turn.done():  # else its call was cancelled

@@ -92,7 +92,11 @@ class AsyncioStream(asyncio.Protocol):
         self._reader: asyncio.Future[None] | None = None
         self.head = HeadBound(core)
 
-    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002 - httpcore's
+    async def read(
+        self,
+        max_bytes: int,
+        timeout: float | None = None,  # noqa: ARG002 - httpcore's
+    ) -> bytes:
         self._send()
         if self._arrived:
             await asyncio.sleep(0)
@@ -113,7 +117,11 @@ class AsyncioStream(asyncio.Protocol):
         self.head.count(len(data))
         return data
 
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002 - httpcore's
+    async def write(
+        self,
+        buffer: bytes,
+        timeout: float | None = None,  # noqa: ARG002 - httpcore's
+    ) -> None:
         self._unsent += buffer
         if len(self._unsent) > _MAX_WAITING:
             self._send()
@@ -181,7 +189,8 @@ class AsyncioStream(asyncio.Protocol):
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._ended, self._failure = True, self._failure or exc
+        self._ended = True
+        self._failure = self._failure or exc
         self._can_write.set()
         self._wake()
 

@@ -20,9 +20,9 @@ def resolve_host(host: str, port: int) -> list[str]:
     ``page.example.corp.internal``. It also skips the hosts file, which compares whole
     words, so a name that is in this file is looked up without the dot.
     """
-    return resolve_name(
-        host if "." not in host or _is_in_hosts_file(host) else f"{host}.", port
-    )
+    if "." in host and not _is_in_hosts_file(host):
+        host = f"{host}."
+    return resolve_name(host, port)
 
 
 def _is_in_hosts_file(host: str) -> bool:
@@ -44,8 +44,8 @@ def resolve_name(name: str, port: int) -> list[str]:
     """Ask the system for the addresses of *name*, which may be a short name of this
     network.
     """
-    found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(info[4][0]) for info in found))
+    entries = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,8 @@ class Targets:
         Past the deadline, this raises `TimedOut`, since nobody waits for the others.
         """
         lookups = self._look_up()
-        end = monotonic() + (inf if self._timeout is None else self._timeout)
+        seconds = inf if self._timeout is None else self._timeout
+        end = monotonic() + seconds
         try:
             for lookup in lookups.values():
                 wait([lookup], clamp(_limit(end - monotonic())))
