@@ -32,7 +32,7 @@ class _Group(TyperGroup):
         windows_expand_args: bool = True,
         **extra: Any,
     ) -> Any:
-        words = list(sys.argv[1:] if args is None else args)
+        words = sys.argv[1:] if args is None else args
         try:
             code = super().main(
                 args,
@@ -55,25 +55,22 @@ class _Group(TyperGroup):
             code = 2
         except typer.Abort:
             code = 130
-        if standalone_mode:
-            sys.exit(code if isinstance(code, int) else 0)
-        return code
+        if not standalone_mode:
+            return code
+        status = code if isinstance(code, int) else 0
+        sys.exit(status)
 
 
 def _suggest_option(error: Any) -> None:
     """Let *error* name our option, if it is about one that another library calls so."""
-    asked = getattr(error, "option_name", "")
-    name = asked.removeprefix("--").replace("-", "_")
+    flag = getattr(error, "option_name", "")
+    name = flag.removeprefix("--").replace("-", "_")
     ours = name_flag(OTHER_NAMES.get(name, name))
-    if (
-        ours != asked
-        and error.ctx
-        and any(ours in one.opts for one in error.ctx.command.params)
-    ):
-        error.message, error.possibilities = (
-            f"No such option: {asked}; write {ours}",
-            (),
-        )
+    if ours == flag or not error.ctx:
+        return
+    if any(ours in parameter.opts for parameter in error.ctx.command.params):
+        error.message = f"No such option: {flag}; write {ours}"
+        error.possibilities = ()
 
 
 def _wants_json(words: Sequence[str]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
 
 import typer
 
@@ -101,55 +101,77 @@ def open_web(
     from ..settings import Settings
 
     progress = show_progress(doing) if doing else nullcontext()
-    with (
-        WebSearch(settings=Settings.load(providers=options), **arguments) as web,
-        progress,
-    ):
-        used = {
-            leaf.name
-            for chain in (web.provider, web.reader)
-            for leaf in layers.leaves(chain)
-        }
-        for name in options.keys() - used:
+    cache = layers.no_cache() if no_cache else nullcontext()
+    settings = Settings.load(providers=options)
+    with WebSearch(settings=settings, **arguments) as web, progress:
+        names = {leaf.name for leaf in layers.leaves(web.provider)}
+        names |= {leaf.name for leaf in layers.leaves(web.reader)}
+        for name in options.keys() - names:
             raise ConfigurationError(
                 f"--option: {name} is not used here; choose it with --provider or "
-                f"--reader (used: "
-                f"{', '.join(sorted(used))})"
+                f"--reader (used: {', '.join(sorted(names))})"
             )
-        with layers.no_cache() if no_cache else nullcontext():
+        with cache:
             yield web
 
 
-def parse_options(given: Iterable[str] | None) -> dict[str, dict[str, Any]]:
+def parse_options(entries: Iterable[str] | None) -> dict[str, dict[str, Any]]:
     """Return the options of ``--option``, each ``PROVIDER.OPTION=VALUE``, by the names
     of their providers.
 
     The value is one of TOML (``3``, ``true``, ``["a", "b"]``), else text. A key, which
     everybody who can list processes would see, is a `ConfigurationError`.
     """
+    from .._registry import registered_name
+
+    parsed: dict[str, dict[str, Any]] = {}
+    for entry in entries or ():
+        parts = _split_entry(entry)
+        if parts is None:
+            raise ConfigurationError(
+                "--option: write PROVIDER.OPTION=VALUE, such as "
+                "tavily.search_depth=advanced"
+            )
+        _refuse_key(*parts)
+        name = registered_name(parts.provider)
+        parsed.setdefault(name, {})[parts.option] = _parse_value(parts.text.strip())
+    return parsed
+
+
+class _Entry(NamedTuple):
+    provider: str
+    option: str
+    text: str
+
+
+def _split_entry(entry: str) -> _Entry | None:
+    """Return the parts of ``PROVIDER.OPTION=VALUE``; None if one is absent."""
+    if "=" not in entry:
+        return None
+    path = entry[: entry.index("=")].strip()
+    provider = path.partition(".")[0]
+    option = path.partition(".")[2]
+    if not provider or not option:
+        return None
+    return _Entry(provider, option, entry[entry.index("=") + 1 :])
+
+
+def _refuse_key(provider: str, option: str, text: str) -> None:
+    """Raise `ConfigurationError` if *text* is the key itself, not where it is."""
     from .._registry import provider_class, registered_name
     from ..provider._declare import environment, field_notes, is_secret
 
-    parsed: dict[str, dict[str, Any]] = {}
-    for one in given or ():
-        path, equals, text = one.partition("=")
-        name, dot, option = path.strip().partition(".")
-        if not (equals and dot and name and option):
-            example = "tavily.search_depth=advanced"
-            raise ConfigurationError(
-                f"--option: write PROVIDER.OPTION=VALUE, such as {example}"
-            )
-        cls, name = provider_class(name), registered_name(name)
-        if is_secret(field_notes(cls).get(option, ())) and not text.startswith(
-            "keyring:"
-        ):
-            instead = next(iter(environment(cls).get(option, ())), "the settings file")
-            raise ConfigurationError(
-                f"--option: other users of this machine can see {name}.{option} there; "
-                f"set {instead} instead"
-            )
-        parsed.setdefault(name, {})[option] = _parse_value(text.strip())
-    return parsed
+    cls = provider_class(provider)
+    name = registered_name(provider)
+    if text.startswith("keyring:"):
+        return
+    if not is_secret(field_notes(cls).get(option, ())):
+        return
+    instead = next(iter(environment(cls).get(option, ())), "the settings file")
+    raise ConfigurationError(
+        f"--option: other users of this machine can see {name}.{option} there; "
+        f"set {instead} instead"
+    )
 
 
 def _parse_value(text: str) -> Any:

@@ -35,9 +35,9 @@ def complete_option(incomplete: str) -> list[str]:
     from .._registry import find_class, known
     from ..provider._declare import field_notes, is_secret
 
-    name, dot, _ = incomplete.partition(".")
-    if not dot:
-        return [f"{one}." for one in _starting_with(incomplete, known())]
+    if "." not in incomplete:
+        return [f"{name}." for name in _starting_with(incomplete, known())]
+    name = incomplete.partition(".")[0]
     notes = field_notes(find_class(name))
     return _starting_with(
         incomplete,
@@ -66,11 +66,11 @@ def _list_providers(role: str) -> Iterator[str]:
 
 
 def _complete_chain(incomplete: str, names: Iterable[str]) -> list[str]:
-    before, comma, last = incomplete.rpartition(",")
+    last = incomplete.rpartition(",")[2]
+    before = incomplete.removesuffix(last)
+    chain = before.split(",")
     return [
-        f"{before}{comma}{name}"
-        for name in _starting_with(last, names)
-        if name not in before.split(",")
+        f"{before}{name}" for name in _starting_with(last, names) if name not in chain
     ]
 
 

@@ -37,24 +37,26 @@ Refresh = Annotated[
 
 def check_rows(output: str | None, *, refresh: bool, retry: bool = False) -> None:
     """Refuse options about the rows of an earlier run where no output has them."""
-    if (refresh or retry) and not output:
+    if output:
+        return
+    if refresh or retry:
         which = "--refresh" if refresh else "--retry-failed"
         raise InvalidOption(f"{which}: also name the --output of the earlier run")
 
 
-def find_items(source: str | None, given: list[str] | None) -> str | list[str]:
-    """Return the file of ``--input``, or what is *given* as arguments."""
-    if not source and not given:
+def find_items(source: str | None, arguments: list[str] | None) -> str | list[str]:
+    """Return the file of ``--input``, or else the *arguments*."""
+    if not source and not arguments:
         raise InvalidOption(
             "Missing argument: give one, or a file that has one in each line with "
             "--input"
         )
-    if source and given:
+    if source and arguments:
         raise InvalidOption("--input: give arguments or a file that has them, not both")
-    if (
-        source
-        and source != "-"
-        and (not Path(source).exists() or Path(source).is_dir())
-    ):
+    if not source:
+        return arguments or []
+    if source == "-":
+        return source
+    if not Path(source).exists() or Path(source).is_dir():
         raise InvalidOption(f"--input: there is no file {source!r}")
-    return source or given or []
+    return source

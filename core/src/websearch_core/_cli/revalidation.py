@@ -44,10 +44,9 @@ class _RevalidationProvider(ProviderWrapper[Revalidation]):
     def read(self, url: str, /) -> Flow[Page]:
         if self._made_of is None:
             return (yield from super().read(url))
-        rows, options = (
-            self.layer.rows(),
-            digest([self._made_of, describe_page(url), dict(self.layer.options)]),
-        )
+        rows = self.layer.rows()
+        shown_part = dict(self.layer.options)
+        options = digest([self._made_of, describe_page(url), shown_part])
         watch = Watch(rows.find_validators(url, options))
         try:
             page = yield from watch.watch(super().read(url))

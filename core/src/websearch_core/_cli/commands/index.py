@@ -56,8 +56,8 @@ def index(
         local = build_provider("local", Settings.load(), path=path)
         reports = []
         for place in places:
-            most = max_pages if _is_site(place) else None
-            with show_progress(f"Indexing {place}", most) as report_step:
+            steps = max_pages if _is_site(place) else None
+            with show_progress(f"Indexing {place}", steps) as report_step:
                 report = _add(place, local, max_pages, internal, report_step)
             reports.append(report)
             if form == "text":
@@ -79,15 +79,26 @@ def _add(
     internal: list[str] | None,
     report_step: Callable[[str], None],
 ) -> Report:
-    if not _is_site(place):
-        from ...provider._declare import complete_url
+    if _is_site(place):
+        return _add_site(place, local, max_pages, internal, report_step)
+    from ...provider._declare import complete_url
 
-        if (meant := complete_url(place)) and not Path(place).exists():
-            raise ConfigurationError(
-                f"{place}: no such file or folder; did you mean {meant}?"
-            )
-        added: Report = local.index.add_folder(Path(place), report_step)
-        return added
+    url = complete_url(place)
+    if url and not Path(place).exists():
+        raise ConfigurationError(
+            f"{place}: no such file or folder; did you mean {url}?"
+        )
+    report: Report = local.index.add_folder(Path(place), report_step)
+    return report
+
+
+def _add_site(
+    place: str,
+    local: Any,
+    max_pages: int,
+    internal: list[str] | None,
+    report_step: Callable[[str], None],
+) -> Report:
     from ...client import WebSearch
     from ...client._crawl import Crawl
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -35,49 +35,57 @@ def providers(
         from ..._registry import registered_name
         from ...providers import get_all
 
-        wanted = [registered_name(name) for name in names or ()]
-        found = {one.name: one for one in get_all() if not wanted or one.name in wanted}
+        choice = dict.fromkeys(map(registered_name, names or ()))
+        infos = get_all()
+        if choice:
+            infos = [info for info in infos if info.name in choice]
         if form == "json":
-            print_json([dataclasses.asdict(one) for one in found.values()])
-        elif wanted:
-            for number, name in enumerate(dict.fromkeys(wanted)):
-                if number:
-                    print_text("")
-                print_rows(_describe(found[name]))
+            print_json([dataclasses.asdict(info) for info in infos])
+        elif choice:
+            by_name = {info.name: info for info in infos}
+            _print_details([by_name[name] for name in choice])
         else:
-            rows = [
-                (one.name, "yes" * one.search, "yes" * one.read, _format_state(one))
-                for one in found.values()
-            ]
-            print_table(("provider", "search", "read", "state"), rows)
+            _print_list(infos)
 
 
-def _describe(one: ProviderInfo) -> Iterator[Row]:
-    verbs = " and ".join(
-        verb
-        for verb, able in (("searches", one.search), ("reads pages", one.read))
-        if able
-    )
-    prices = (
-        f"{one.about.price} ({one.about.as_of})"
-        if one.about.price and one.about.as_of
-        else one.about.price
-    )
-    yield one.name, f"{one.label}: {verbs}" if verbs else one.label
-    yield "state", _format_state(one)
-    yield "key", one.about.signup_url
-    yield "free", one.about.free_allowance
-    yield "price", prices
-    yield "terms", one.about.terms
-    for url in one.about.api_urls:
+def _print_details(infos: Iterable[ProviderInfo]) -> None:
+    for number, info in enumerate(infos):
+        if number:
+            print_text("")
+        print_rows(_describe(info))
+
+
+def _print_list(infos: Iterable[ProviderInfo]) -> None:
+    rows = [
+        (info.name, "yes" * info.search, "yes" * info.read, _format_state(info))
+        for info in infos
+    ]
+    print_table(("provider", "search", "read", "state"), rows)
+
+
+def _describe(info: ProviderInfo) -> Iterator[Row]:
+    about = info.about
+    verbs = []
+    if info.search:
+        verbs.append("searches")
+    if info.read:
+        verbs.append("reads pages")
+    price = about.price
+    if price and about.as_of:
+        price = f"{price} ({about.as_of})"
+    yield info.name, ": ".join(filter(None, [info.label, " and ".join(verbs)]))
+    yield "state", _format_state(info)
+    yield "key", about.signup_url
+    yield "free", about.free_allowance
+    yield "price", price
+    yield "terms", about.terms
+    for url in about.api_urls:
         yield "API", url
-    yield "supports", ", ".join(map(name_flag, one.options))
-    yield "variables", ", ".join(one.variables)
-    for option, meaning in _list_options(one.name):
-        yield (
-            "--option",
-            f"{one.name}.{option}: {meaning}" if meaning else f"{one.name}.{option}",
-        )
+    yield "supports", ", ".join(map(name_flag, info.options))
+    yield "variables", ", ".join(info.variables)
+    for option, meaning in _list_options(info.name):
+        name = f"{info.name}.{option}"
+        yield "--option", ": ".join(filter(None, [name, meaning]))
 
 
 def _list_options(name: str) -> Iterator[tuple[str, str]]:
@@ -93,7 +101,9 @@ def _list_options(name: str) -> Iterator[tuple[str, str]]:
             yield option, meanings.get(option, "").replace("``", "")
 
 
-def _format_state(one: ProviderInfo) -> str:
-    if one.configured:
+def _format_state(info: ProviderInfo) -> str:
+    if info.configured:
         return "ready"
-    return f"set {' or '.join(one.missing)}" if one.missing else one.problem or ""
+    if info.missing:
+        return f"set {' or '.join(info.missing)}"
+    return info.problem or ""

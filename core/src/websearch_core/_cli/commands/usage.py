@@ -1,6 +1,7 @@
 """``websearch usage``."""
 
 from __future__ import annotations
+from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
@@ -57,11 +58,15 @@ def usage(
         from ...layers._usage import UsageFile
         from ...settings import Settings
 
-        named = Settings.load().layer_options("budget").get("usage_file")
-        file = UsageFile.at(path or (named.value if named else None))
-        first = _parse_day(since)
-        found = [one for one in file.read(first) if not names or one.provider in names]
-        rows, total = _add_up(found, by), sum((one.amount for one in found), Amount())
+        if path is None:
+            option = Settings.load().layer_options("budget").get("usage_file")
+            path = option.value if option else None
+        file = UsageFile.at(path)
+        entries = file.read(_parse_day(since))
+        if names:
+            entries = [entry for entry in entries if entry.provider in names]
+        rows = _add_up(entries, by)
+        total = sum((entry.amount for entry in entries), Amount())
         if form == "json":
             print_json({
                 "path": str(file.path),
@@ -82,15 +87,23 @@ def _parse_day(since: str | None) -> date | None:
         raise InvalidOption("--since: must be a day such as 2026-11-01") from None
 
 
-def _add_up(found: list[Usage], by: By | None) -> dict[_Row, Amount]:
+def _add_up(entries: list[Usage], by: By | None) -> dict[_Row, Amount]:
     rows: dict[_Row, Amount] = {}
-    for one in found:
-        day, provider, tenant = (
-            getattr(one, name) if by in {None, name} else "" for name in get_args(By)
-        )
-        row = day, provider, tenant
-        rows[row] = rows[row] + one.amount if row in rows else one.amount
+    for entry in entries:
+        row = _find_row(entry, by)
+        rows[row] = rows[row] + entry.amount if row in rows else entry.amount
     return rows
+
+
+def _find_row(entry: Usage, by: By | None) -> _Row:
+    """Return the row that an entry is counted in."""
+    if by == "day":
+        return entry.day, "", ""
+    if by == "provider":
+        return "", entry.provider, ""
+    if by == "tenant":
+        return "", "", entry.tenant
+    return entry.day, entry.provider, entry.tenant
 
 
 def _as_json(row: _Row | None, amount: Amount) -> dict[str, Any]:
@@ -118,11 +131,17 @@ def _print(rows: dict[_Row, Amount], total: Amount) -> None:
             for unit in ("calls", "credits", "usd")
         ]
 
-    shown = [index for index in range(3) if any(row[index] for row in rows)] or [2]
-    columns = [get_args(By)[index] for index in shown]
-    lines = [
-        [*(row[index] for index in shown), *show(amount)]
-        for row, amount in rows.items()
-    ]
-    lines.append(["total", *[""] * (len(shown) - 1), *show(total)])
+    indexes = _find_columns(rows) or [2]
+    columns = [get_args(By)[index] for index in indexes]
+    lines = []
+    for row, amount in rows.items():
+        cells = [row[index] for index in indexes]
+        lines.append([*cells, *show(amount)])
+    lines.append(["total", *[""] * (len(indexes) - 1), *show(total)])
     print_table([*columns, "calls", "credits", "USD"], lines)
+
+
+def _find_columns(rows: Iterable[_Row]) -> list[int]:
+    """Return the columns in which a row has a text."""
+    columns = enumerate(zip(*rows, strict=True))
+    return [index for index, cells in columns if any(cells)]
