@@ -111,11 +111,11 @@ class Crawler:
         """Return what the server says of a page, with at most `max_length` characters
         of text.
         """
-        versions = {
-            name: text[: self.max_length]
-            for name in ("raw_markdown", "fit_markdown")
-            if (text := getattr(result.markdown, name, None))
-        }
+        versions = {}
+        for name in ("raw_markdown", "fit_markdown"):
+            text = getattr(result.markdown, name, None)
+            if text:
+                versions[name] = text[: self.max_length]
         longest = max(
             (len(getattr(result.markdown, name) or "") for name in versions), default=0
         )

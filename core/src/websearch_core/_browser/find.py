@@ -89,20 +89,18 @@ def read_version(path: Path) -> str | None:
     """
     # there, --version opens a window; the folder beside the program has that name
     if sys.platform == "win32":
-        names = (
-            [entry.name for entry in path.parent.iterdir()]
-            if path.parent.is_dir()
-            else []
-        )
+        if not path.parent.is_dir():
+            return None
+        names = [entry.name for entry in path.parent.iterdir()]
         return next((name for name in names if _VERSION.fullmatch(name)), None)
     try:
-        said = subprocess.run(  # noqa: S603
+        output = subprocess.run(  # noqa: S603
             [path, "--version"], capture_output=True, timeout=10, check=False
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return None
-    found = _VERSION.search(said.decode("utf-8", "replace"))
-    return found[0] if found else None
+    match = _VERSION.search(output.decode("utf-8", "replace"))
+    return match[0] if match else None
 
 
 def _candidates(platform: str) -> Iterator[Path]:
@@ -111,18 +109,18 @@ def _candidates(platform: str) -> Iterator[Path]:
             os.environ.get(name)
             for name in ("LOCALAPPDATA", "PROGRAMFILES", "PROGRAMFILES(X86)")
         ]
-        yield from (
-            Path(root, program) for program in _WINDOWS for root in roots if root
-        )
+        for program in _WINDOWS:
+            yield from (Path(root, program) for root in roots if root)
     elif platform == "darwin":
-        yield from (
-            Path(root, program)
-            for program in _MAC
-            for root in ("/Applications", Path.home() / "Applications")
-        )
+        folders = (Path("/Applications"), Path.home() / "Applications")
+        for program in _MAC:
+            yield from (folder / program for folder in folders)
     else:
         yield from map(Path, _LINUX)
-        yield from (Path(found) for name in _ON_PATH if (found := shutil.which(name)))
+        for name in _ON_PATH:
+            location = shutil.which(name)
+            if location:
+                yield Path(location)
     yield from _find_in_playwright(platform)
 
 

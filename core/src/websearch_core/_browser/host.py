@@ -27,7 +27,12 @@ from .._runtime.threads import start_thread
 from ..errors import BadResponse, TooLarge, Unavailable, WebSearchError
 from .launch import Launch, Process
 from .login import Login
-from .memory import MemoryWatch, find_descendants, is_renderer, resident  # noqa: F401 - for those who look at the host's processes
+from .memory import (  # noqa: F401 - for those who look at the host's processes
+    MemoryWatch,
+    find_descendants,
+    is_renderer,
+    resident,
+)
 from .pipe import CommandFailed, Connection, Gone
 from .tab import Tab
 
@@ -132,7 +137,8 @@ class Browser:
         await asyncio.wait({self._started}, timeout=_CLOSE)
         for tab in self._tabs.values():
             tab.fail(Unavailable("the browser was closed"))
-        if process := self._process:
+        process = self._process
+        if process:
             self._process = None
             self._memory = None
             self._connection.close()
@@ -172,7 +178,8 @@ class Browser:
                     "Target.setDiscoverTargets", {"discover": True}
                 )
         except (Gone, TimeoutError) as error:
-            process, self._process = self._process, None
+            process = self._process
+            self._process = None
             await _in_thread(process.end)
             raise process.explain() from error
 
@@ -231,9 +238,8 @@ class Browser:
     def _hear(self, event: str, params: dict[str, Any]) -> None:
         if event in ("Target.targetCreated", "Target.targetInfoChanged"):
             info = params["targetInfo"]
-            if event.endswith("Created") and (
-                tab := self._tabs.get(info.get("browserContextId", ""))
-            ):
+            tab = self._tabs.get(info.get("browserContextId", ""))
+            if event.endswith("Created") and tab:
                 tab.hear_of_target(info["targetId"], info["type"])
         elif event == "Browser.downloadWillBegin":
             for tab in self._tabs.values():
@@ -251,7 +257,8 @@ class Browser:
     def _start_ending(self) -> None:
         if not self._is_broken:
             self._is_broken = True
-            _ending.add(task := asyncio.ensure_future(self.end()))
+            task = asyncio.ensure_future(self.end())
+            _ending.add(task)
             task.add_done_callback(_ending.discard)
 
     def _holds(self, socket: int) -> bool:
@@ -332,14 +339,17 @@ class Host(Restartable):
         """Return the browser to open a page in. Call it on the loop."""
         browser = self._browsers.get(launch)
         if browser is None or not browser.is_usable:
-            browser = self._browsers[launch] = Browser(launch)
+            browser = Browser(launch)
+            self._browsers[launch] = browser
         return browser
 
     def end(self) -> None:
         """End all browsers and the thread. The next page starts over."""
         with self._lock:
-            loop, self._loop = self._loop, None
-            browsers, self._browsers = self._browsers, {}
+            loop = self._loop
+            browsers = self._browsers
+            self._loop = None
+            self._browsers = {}
         if loop is None:
             return
         asyncio.run_coroutine_threadsafe(_end(browsers), loop).result()

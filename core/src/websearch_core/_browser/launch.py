@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections import deque
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Thread
 
@@ -41,8 +42,9 @@ NETWORK_FLAGS = (
     # first, where the caller's rules may allow http: only. The others ask servers of
     # the browser's vendor.
     (
-        "--disable-features=MediaRouter,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,OptimizationHints,Translate,"
-        "AutofillServerCommunication,CertificateTransparencyComponentUpdater,DestroyProfileOnBrowserClose"
+        "--disable-features=MediaRouter,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,"
+        "OptimizationHints,Translate,AutofillServerCommunication,"
+        "CertificateTransparencyComponentUpdater,DestroyProfileOnBrowserClose"
     ),
 )
 _QUIET = (
@@ -96,12 +98,15 @@ class Launch:
         """Return the flags. The browser's own requests go to *proxy*; *address* is all
         it may resolve.
         """
+        of_images = () if self.images else _TEXT_ONLY
+        of_sandbox = () if self.sandbox else ("--no-sandbox",)
+        heap = max(64, self.memory // 2**20 * 2 // 3)  # MB
         return [
             *_QUIET,
             *NETWORK_FLAGS,
-            *(() if self.images else _TEXT_ONLY),
-            *(() if self.sandbox else ("--no-sandbox",)),
-            f"--js-flags=--max-old-space-size={max(64, self.memory // 2**20 * 2 // 3)}",
+            *of_images,
+            *of_sandbox,
+            f"--js-flags=--max-old-space-size={heap}",
             f"--proxy-server={proxy}",
             # The second wall, should anything go around the proxy: no name but this one
             # address resolves.
@@ -166,7 +171,7 @@ class Process:
                     "-c",
                     'exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null',
                 ]
-                self.popen = subprocess.Popen(  # noqa: S603 - the program that was found, or that the user chose
+                self.popen = subprocess.Popen(  # noqa: S603 - see `find_browser`
                     [*move, *command],
                     stdin=to_browser,
                     stdout=from_browser,
@@ -188,16 +193,16 @@ class Process:
 
     def _listen(self) -> None:
         """Keep the last lines that the browser writes, to say why it ended."""
+        output = self.popen.stderr
+        if output is None:
+            return
         with contextlib.suppress(ValueError, OSError):
-            for line in iter(
-                lambda: self.popen.stderr.readline(4096) if self.popen.stderr else b"",
-                b"",
-            ):
+            for line in iter(partial(output.readline, 4096), b""):
                 self._said.append(line)
 
     def explain(self) -> ConfigurationError | Unavailable:
-        said = b"".join(self._said).decode("utf-8", "replace")
-        if self._sandbox and any(sign in said for sign in _NO_SANDBOX):
+        output = b"".join(self._said).decode("utf-8", "replace")
+        if self._sandbox and any(sign in output for sign in _NO_SANDBOX):
             return ConfigurationError(
                 "the browser cannot make its sandbox here. Install the package "
                 "chromium-sandbox, or allow user "
@@ -206,7 +211,7 @@ class Process:
                 "else runs, pass sandbox=False"
             )
         error = Unavailable("the browser ended as soon as it was started")
-        error.add_note(said[-2000:])
+        error.add_note(output[-2000:])
         return error
 
     def end(self) -> None:
@@ -249,13 +254,13 @@ def _find_user() -> tuple[int, int] | None:
 
 def _make_environment(home: str) -> dict[str, str]:
     """Return an environment without keys, proxies and paths of the user."""
-    kept = {
+    environment = {
         name: os.environ[name]
         for name in ("PATH", "SYSTEMROOT", "WINDIR")
         if name in os.environ
     }
     nowhere = "unix:path=/dev/null"
-    return kept | {
+    return environment | {
         **dict.fromkeys(
             (
                 "HOME",
@@ -286,7 +291,7 @@ def _start_on_windows(
         raise AssertionError
     import msvcrt
 
-    handles = [msvcrt.get_osfhandle(one) for one in (to_browser, from_browser)]
+    handles = [msvcrt.get_osfhandle(fd) for fd in (to_browser, from_browser)]
     for handle in handles:
         os.set_handle_inheritable(handle, True)  # noqa: FBT003 - takes no keyword
     return subprocess.Popen(  # noqa: S603 - see above

@@ -24,7 +24,8 @@ class Login:
     """The credentials of one page: those of all origins, for *tab*."""
 
     def __init__(self, tab: Tab, credentials: OriginCredentials) -> None:
-        self._tab, self._credentials = tab, credentials
+        self._tab = tab
+        self._credentials = credentials
         # the URL of the document that each request is for
         self._documents: dict[str, asyncio.Future[str]] = {}
         # the headers that each request got, in lower case
@@ -55,9 +56,10 @@ class Login:
         return self._documents[request]
 
     async def _go_on(self, paused: dict[str, Any]) -> None:
-        asked, network = paused["request"], str(paused.get("networkId", ""))
+        request = paused["request"]
+        network = str(paused.get("networkId", ""))
         try:
-            own = await self._find_headers(paused, asked, network)
+            own = await self._find_headers(paused, request, network)
         except WebSearchError as error:
             self._tab.fail(error)
             return
@@ -68,7 +70,7 @@ class Login:
             gone = before | self._added[network]
             headers = {
                 name: value
-                for name, value in asked["headers"].items()
+                for name, value in request["headers"].items()
                 if name.lower() not in gone
             } | own
             answer["headers"] = [
@@ -77,15 +79,15 @@ class Login:
         await self._tab.send("Fetch.continueRequest", answer)
 
     async def _find_headers(
-        self, paused: dict[str, Any], asked: dict[str, Any], network: str
+        self, paused: dict[str, Any], request: dict[str, Any], network: str
     ) -> dict[str, str]:
         """Return the headers to log in with, if this request may have them."""
-        credentials = self._credentials.find(asked["url"])
+        credentials = self._credentials.find(request["url"])
         if credentials is None or paused.get("frameId") != self._tab.target:
             self._strayed.add(network)
             return {}
         if paused.get("resourceType") == "Document":
-            may = asked["method"] == "GET"
+            may = request["method"] == "GET"
         else:
             try:
                 async with asyncio.timeout(_PATIENCE):
@@ -93,7 +95,7 @@ class Login:
             except TimeoutError:
                 return {}
             may = (
-                find_origin(document) == find_origin(asked["url"])
+                find_origin(document) == find_origin(request["url"])
                 and network not in self._strayed
             )
         if not may:

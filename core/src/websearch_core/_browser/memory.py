@@ -47,7 +47,8 @@ class MemoryWatch:
     """
 
     def __init__(self, pid: int, limit: int) -> None:
-        self._pid, self._limit = pid, limit
+        self._pid = pid
+        self._limit = limit
         self._own = 0  # bytes of the browser's own processes at the last look
         self._ticks: dict[int, int] = {}  # of each renderer, at the last look
         # Of what those processes grew by, the part of each renderer that ran meanwhile.

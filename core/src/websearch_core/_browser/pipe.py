@@ -88,9 +88,9 @@ class Connection:
         number = next(self._ids)
         answer: asyncio.Future[dict[str, Any]] = self._loop.create_future()
         self._waiting[number] = session, answer
-        message = {"id": number, "method": method, "params": params or {}} | (
-            {"sessionId": session} if session else {}
-        )
+        message = {"id": number, "method": method, "params": params or {}}
+        if session:
+            message["sessionId"] = session
         self._outgoing.put(json.dumps(message).encode() + b"\0")
         try:
             return await answer
@@ -121,7 +121,7 @@ class Connection:
         incoming = _Incoming()
         try:
             for data in iter(lambda: os.read(fd, _CHUNK), b""):
-                messages = [_parse(one) for one in incoming.take(data)]
+                messages = [_parse(text) for text in incoming.take(data)]
                 if messages:
                     self._loop.call_soon_threadsafe(self._take, messages)
         except (OSError, RuntimeError):  # the loop has ended
@@ -212,7 +212,8 @@ class _Incoming:
             del self._unread[:-_ENDS]
 
     def _finish(self) -> bytes | _TooLong:
-        data, head = bytes(self._unread), self._head
+        data = bytes(self._unread)
+        head = self._head
         self._unread = bytearray()
         self._head = None
         return data if head is None else _TooLong(head, data)

@@ -52,13 +52,13 @@ class Rendered(Response):
 
 
 async def capture(
-    tab: Tab, wanted: Sequence[Capture], max_size: int
+    tab: Tab, captures: Sequence[Capture], max_size: int
 ) -> dict[str, bytes]:
-    """Return what is *wanted* by file name, the DOM up to *max_size* characters; a note
+    """Return the *captures* by file name, the DOM up to *max_size* characters; a note
     says what is missing.
     """
     files: dict[str, bytes] = {}
-    for name in wanted:
+    for name in captures:
         try:
             files[name] = await _take(tab, name, max_size)
         except (TimeoutError, CommandFailed, ScriptError):
@@ -150,12 +150,10 @@ class Renderer:
         secrets = tuple(tab.secrets)
         if not secrets:
             return answer
-        files = {
-            name: without_keys(data.decode(), secrets).encode()
-            if name.endswith(".html")
-            else data
-            for name, data in answer.files.items()
-        }
+        files = dict(answer.files)
+        for name, data in answer.files.items():
+            if name.endswith(".html"):
+                files[name] = without_keys(data.decode(), secrets).encode()
         return redact_response(
             replace(answer, files=files),
             SecretRequest(url=request.url, secrets=secrets),
@@ -165,19 +163,20 @@ class Renderer:
         document = await tab.goto(request.url)
         if document.media_type not in HTML:
             return _answer(document)
-        shown = await show(tab, document, request.max_bytes)
-        html = shown.html.encode("utf-8", "replace")
-        here = guard.check(shown.url)
+        snapshot = await show(tab, document, request.max_bytes)
+        html = snapshot.html.encode("utf-8", "replace")
+        here = guard.check(snapshot.url)
         files = await capture(tab, self.captures, request.max_bytes)
-        if refused := tab.gate.traffic.refused:
-            tab.note(f"{refused} request{'s were' if refused > 1 else ' was'} refused")
-        cut, notes = shown.cut or tab.truncated, tuple(tab.notes)
+        refused = tab.gate.traffic.refused
+        if refused:
+            requests = "requests were" if refused > 1 else "request was"
+            tab.note(f"{refused} {requests} refused")
         return replace(
-            _answer(shown.document),
+            _answer(snapshot.document),
             url=here,
             content=html,
-            truncated=cut,
-            notes=notes,
+            truncated=snapshot.cut or tab.truncated,
+            notes=tuple(tab.notes),
             files=files,
         )
 

@@ -5,7 +5,8 @@ waiting for them, and stops its clock while something loads. So seconds of the p
 time take milliseconds of real time, and text that a timer brings after 1.5 s is there
 as soon as any other. Only what loads, and what workers compute, takes real time.
 
-https://chromedevtools.github.io/devtools-protocol/tot/Emulation/#method-setVirtualTimePolicy
+``setVirtualTimePolicy`` in
+https://chromedevtools.github.io/devtools-protocol/tot/Emulation/
 """
 
 from __future__ import annotations
@@ -80,13 +81,15 @@ async def settle(clock: Clock, quiet: int = _QUIET) -> bool:
     that says next to nothing, or shows a spinner, gets more. Clocks that tick, tickers,
     and requests that never end do not hold it up.
     """
-    tab, loop = clock.tab, asyncio.get_running_loop()
-    page, silent = _Progress(loop.time()), 0
+    tab = clock.tab
+    loop = asyncio.get_running_loop()
+    page = _Progress(loop.time())
+    silent = 0
     while clock.left > 0:
         passed = _SLICE if await clock.advance(_SLICE) else 0
         await asyncio.sleep(_FRAME)
         try:
-            found: dict[str, Any] = await call(tab, "probe", timeout=_BUSY)
+            probe: dict[str, Any] = await call(tab, "probe", timeout=_BUSY)
         except (TimeoutError, ScriptError):
             # it is too busy to say how far it is, or moving on
             silent += 1
@@ -95,18 +98,20 @@ async def settle(clock: Clock, quiet: int = _QUIET) -> bool:
             elif silent > 3:
                 return False
             continue
-        silent, waits = 0, found["waits"]
-        page.take(found, passed, loop.time())
+        silent = 0
+        waits = probe["waits"]
+        page.take(probe, passed, loop.time())
         still = loop.time() - page.changed
-        if found["state"] == "loading" or (
-            tab.loading and still < (_STILL_WAITING if waits else _STILL)
-        ):
+        patience = _STILL_WAITING if waits else _STILL
+        may_bring_more = tab.loading and still < patience
+        if probe["state"] == "loading" or may_bring_more:
             continue
         if tab.stopped:
             return True
         if waits and still < _PATIENT:
             continue
-        if page.calm >= (_QUIET_WAITING if waits else quiet):
+        enough = _QUIET_WAITING if waits else quiet
+        if page.calm >= enough:
             return True
         # nothing worth waiting for is loading, but the clock has stopped
         clock.passes = not passed
@@ -121,18 +126,19 @@ class _Progress:
     passed: int = 0  # milliseconds of its time
     calm: int = 0  # of these, since it said something new
     longest: int = 0  # characters
-    said: tuple[str, int] = ("", 0)  # its URL, and a hash of its text
+    content: tuple[str, int] = ("", 0)  # its URL, and a hash of its text
 
-    def take(self, found: dict[str, Any], passed: int, now: float) -> None:
+    def take(self, probe: dict[str, Any], passed: int, now: float) -> None:
         """Compare what it says now, after *passed* milliseconds of its time, with what
         it said before.
         """
-        said = (found["url"], found["hash"])
-        grows = found["length"] > self.longest * 1.01
-        is_new = said != self.said and (
-            self.passed < _GROWING or grows or said[0] != self.said[0]
-        )
+        content = (probe["url"], probe["hash"])
+        grows = probe["length"] > self.longest * 1.01
+        has_moved = content[0] != self.content[0]
+        may_be_new = self.passed < _GROWING or grows or has_moved
+        is_new = may_be_new and content != self.content
         self.passed += passed
         self.calm = 0 if is_new else self.calm + passed
         self.changed = now if is_new else self.changed
-        self.said, self.longest = said, max(self.longest, found["length"])
+        self.content = content
+        self.longest = max(self.longest, probe["length"])

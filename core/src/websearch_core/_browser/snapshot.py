@@ -67,31 +67,30 @@ async def show(tab: Tab, document: Document, max_length: int) -> Snapshot:
         tab.note("the page was not opened to its end: its scripts are busy")
         if before is None:
             await tab.stop_scripts()
-    shown = await _take(tab, document, max_length)
+    after = await _take(tab, document, max_length)
     # a control led elsewhere
-    if before and before.url.partition("#")[0] != shown.url.partition("#")[0]:
+    if before and before.url.partition("#")[0] != after.url.partition("#")[0]:
         return before
-    return shown
+    return after
 
 
 async def _take(tab: Tab, document: Document, max_length: int) -> Snapshot:
     for _ in range(_ATTEMPTS):
         try:
-            shown = await call(
+            page = await call(
                 tab, "snapshot", max_length, timeout=min(_TIMEOUT, time_left() / 2)
             )
             tab.check()
         except (TimeoutError, ScriptError):
             await tab.stop_scripts()
             continue
-        if count := shown["foreignFrames"]:
-            tab.note(
-                f"{count} frames of other sites were left out"
-                if count > 1
-                else "a frame of another site was left out"
-            )
+        count = page["foreignFrames"]
+        if count > 1:
+            tab.note(f"{count} frames of other sites were left out")
+        elif count:
+            tab.note("a frame of another site was left out")
         return Snapshot(
-            tab.document or document, shown["url"], shown["html"], shown["cut"]
+            tab.document or document, page["url"], page["html"], page["cut"]
         )
     raise TimedOut("the page's scripts never end")
 
@@ -112,7 +111,9 @@ async def scroll(clock: Clock) -> None:
 
 async def _scroll(clock: Clock) -> bool:
     """Return whether there was anything to scroll."""
-    tab, screens, growths = clock.tab, 0, 0
+    tab = clock.tab
+    screens = 0
+    growths = 0
     ends = min(clock.ends, asyncio.get_running_loop().time() + _MAX_SECONDS)
     height = await call(tab, "measure")
     while True:
@@ -130,11 +131,8 @@ async def _scroll(clock: Clock) -> bool:
         elif not moved:
             break
         height = grown
-        if (
-            screens >= _MAX_SCREENS
-            or growths >= _MAX_GROWTHS
-            or asyncio.get_running_loop().time() > ends
-        ):
+        is_long = screens >= _MAX_SCREENS or growths >= _MAX_GROWTHS
+        if is_long or asyncio.get_running_loop().time() > ends:
             if growths:
                 tab.note("the page goes on: it was not scrolled to its end")
             break

@@ -30,10 +30,16 @@ from .pipe import CUT, CommandFailed, Connection, Gone
 
 # In the page's own world: what it makes as a closed shadow root is an open one, which
 # the scripts in ours can see.
-_OPEN_ROOTS = """{ const attach = Element.prototype.attachShadow; Element.prototype.attachShadow = new Proxy(attach, {
-  apply: (_, host, [init, ...more]) => attach.call(host, init && { ...init, mode: "open" }, ...more) }) }"""
+_OPEN_ROOTS = """{
+  const attach = Element.prototype.attachShadow;
+  Element.prototype.attachShadow = new Proxy(attach, {
+    apply: (_, host, [init, ...more]) =>
+      attach.call(host, init && { ...init, mode: "open" }, ...more)
+  })
+}"""
 # pixels: much that loads on scrolling loads at once on a tall screen
-_WIDTH, _HEIGHT = 1280, 2400
+_WIDTH = 1280
+_HEIGHT = 2400
 _MAX_DIALOGS = 3
 # bytes that an origin may store: databases, caches and files, all of them in memory
 _MAX_STORAGE = 16 * 2**20
@@ -85,7 +91,9 @@ class Tab:
         *,
         explain_crash: Callable[[], WebSearchError],
     ) -> None:
-        self.gate, self.context, self.target = gate, context, target
+        self.gate = gate
+        self.context = context
+        self.target = target
         self.loading: set[str] = set()  # the requests that have not ended
         self._requests = 0  # how many there have been
         self.document: Document | None = None
@@ -94,11 +102,9 @@ class Tab:
         self.stopped = False  # scripts were ended
         # set when virtual time that was granted is over
         self.time_passed = asyncio.Event()
-        self._connection, self._session, self._explain_crash = (
-            connection,
-            session,
-            explain_crash,
-        )
+        self._connection = connection
+        self._session = session
+        self._explain_crash = explain_crash
         self._asked = ""  # the URL of the main document, after redirects
         self._asking = ""  # the ID of the request for it
         # URL and error of the last navigation, if it failed
@@ -186,8 +192,9 @@ class Tab:
             await asyncio.sleep(_DOWNLOAD)
         if self._downloading or answer.get("isDownload"):
             return Document(self._asked, 200, {}, "application/octet-stream")
-        if failed := answer.get("errorText"):
-            raise self._explain(self._asked, str(failed))
+        problem = answer.get("errorText")
+        if problem:
+            raise self._explain(self._asked, str(problem))
         if self.document is None:
             raise BadResponse(
                 "the browser shows something that did not come from the site"
@@ -216,10 +223,10 @@ class Tab:
             for _ in range(3):
                 if not self._world:
                     world = {"frameId": self.target, "worldName": _WORLD}
-                    made = await self.send(
+                    context = await self.send(
                         "Page.createIsolatedWorld", world, timeout=timeout
                     )
-                    self._world = int(made["executionContextId"])
+                    self._world = int(context["executionContextId"])
                 query = {
                     "expression": script,
                     "contextId": self._world,
@@ -259,7 +266,8 @@ class Tab:
         with contextlib.suppress(TimeoutError, CommandFailed):
             async with asyncio.timeout(1):
                 await asyncio.gather(
-                    *(self.send(*one) for one in commands), return_exceptions=True
+                    *(self.send(*command) for command in commands),
+                    return_exceptions=True,
                 )
 
     def note(self, text: str) -> None:
@@ -303,7 +311,8 @@ class Tab:
             with contextlib.suppress(CommandFailed, Gone, WebSearchError, TimeoutError):
                 await work
 
-        self._tasks.add(task := asyncio.ensure_future(quietly()))
+        task = asyncio.ensure_future(quietly())
+        self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     def _hear(self, event: str, params: dict[str, Any]) -> None:
@@ -321,14 +330,8 @@ class Tab:
                 self._measure(params)
             case "Network.loadingFinished" | "Network.loadingFailed":
                 self.loading.discard(params["requestId"])
-                asked = event.endswith("Failed") and params["requestId"] == self._asking
-                loader = self.document.loader if self.document else None
-                if (
-                    asked
-                    and params["requestId"] != loader
-                    and not params.get("canceled")
-                ):
-                    self._failure = (self._asked, str(params.get("errorText", "")))
+                if event.endswith("Failed"):
+                    self._take_failure(params)
             case "Page.frameNavigated" if not params["frame"].get("parentId"):
                 self._world = 0
             case "Emulation.virtualTimeBudgetExpired":
@@ -354,11 +357,18 @@ class Tab:
         if params.get("type") not in _LONG_LIVED:
             self.loading.add(params["requestId"])
         if params.get("type") == "Document" and params.get("frameId") == self.target:
-            self._asked, self._asking, self._failure = (
-                params["request"]["url"],
-                params["requestId"],
-                None,
-            )
+            self._asked = params["request"]["url"]
+            self._asking = params["requestId"]
+            self._failure = None
+
+    def _take_failure(self, params: dict[str, Any]) -> None:
+        """Note that the main document failed, unless it had begun to arrive."""
+        if params["requestId"] != self._asking:
+            return
+        loader = self.document.loader if self.document else None
+        if params["requestId"] == loader or params.get("canceled"):
+            return
+        self._failure = (self._asked, str(params.get("errorText", "")))
 
     def _bound_storage(self, url: str) -> None:
         origin = find_origin(url)
@@ -391,7 +401,8 @@ class Tab:
         self.document = Document(
             str(answer["url"]), int(answer["status"]), headers, media_type, loader
         )
-        self._size, self._failure = 0, None
+        self._size = 0
+        self._failure = None
 
     def _measure(self, params: dict[str, Any]) -> None:
         """Bound the main document after decompression, which the gate does not see
@@ -419,10 +430,11 @@ class Tab:
             raise self.gate.find_error(self.document.url) or self._spent()
 
     def _explain(self, url: str, text: str) -> WebSearchError:
-        found = _NET_ERROR.search(text)
-        code = found[1] if found else ""
-        if refused := self.gate.find_error(url):
-            return refused
+        match = _NET_ERROR.search(text)
+        code = match[1] if match else ""
+        refusal = self.gate.find_error(url)
+        if refusal:
+            return refusal
         if code.startswith(_UNSAFE):
             return UnsafeURL("the page leads to something that is not a web page")
         if self.gate.spent:
@@ -431,9 +443,8 @@ class Tab:
             return BadResponse("the page has no content")
         if code == "ERR_TOO_MANY_REDIRECTS":
             return BadResponse("the page redirects too often")
-        error = Unavailable(
-            f"the browser cannot open the page{f': {code}' if code else ''}"
-        )
+        reason = f": {code}" if code else ""
+        error = Unavailable(f"the browser cannot open the page{reason}")
         error.temporary = not code.startswith(("ERR_CERT", "ERR_SSL"))
         return error
 

@@ -4,8 +4,8 @@ Chromium has no flag for it. On Linux it trusts those in the database of its use
 is in the folder of the profile and which the program ``certutil`` of Mozilla's NSS
 writes. Elsewhere it trusts what the system does.
 
-The flag ``--ignore-certificate-errors-spki-list`` is no way to do it: a site that merely
-shows the certificate, without being signed by it, would be trusted.
+The flag ``--ignore-certificate-errors-spki-list`` is no way to do it: a site that
+merely shows the certificate, without being signed by it, would be trusted.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ def trust(certificates: Path, home: Path) -> None:
     """
     if sys.platform != "linux":
         raise ConfigurationError(
-            "http.certificates: on this system the browser trusts what the system does: add "
-            "them there, and read these pages with a WebSearch without http.certificates"
+            "http.certificates: on this system the browser trusts what the system "
+            "does: add them there, and read these pages with a WebSearch without "
+            "http.certificates"
         )
     program = shutil.which("certutil")
     if program is None:
         raise ConfigurationError(
-            "http.certificates: the browser needs the program certutil to trust them: apt-get "
-            "install libnss3-tools"
+            "http.certificates: the browser needs the program certutil to trust them: "
+            "apt-get install libnss3-tools"
         )
     database = home / ".pki" / "nssdb"
     database.mkdir(parents=True, mode=0o700)

@@ -29,12 +29,12 @@ async def call(
     """Return what a function of these scripts returns in the page, as JSON; raise what
     `Tab.evaluate` raises.
     """
-    asked = f"[websearch.{function}({', '.join(map(json.dumps, arguments))})]"
+    query = f"[websearch.{function}({', '.join(map(json.dumps, arguments))})]"
     # A page can name an element "websearch", which is then a property of the global
     # object, but not its own.
     answer = await tab.evaluate(
-        f"Object.hasOwn(globalThis, 'websearch') ? {asked} : null", timeout=timeout
+        f"Object.hasOwn(globalThis, 'websearch') ? {query} : null", timeout=timeout
     )
     if answer is None:
-        answer = await tab.evaluate(f"{_source()}\n{asked}", timeout=timeout)
+        answer = await tab.evaluate(f"{_source()}\n{query}", timeout=timeout)
     return answer[0]
