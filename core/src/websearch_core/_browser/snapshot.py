@@ -138,14 +138,18 @@ async def _scroll(clock: Clock) -> bool:
             break
     if growths:
         tab.note("the page was scrolled to load more of it")
-    await call(tab, "scrollBack")
+    await _scroll_back(clock)
+    return True
+
+
+async def _scroll_back(clock: Clock) -> None:
+    await call(clock.tab, "scrollBack")
     await clock.advance(_STEP)
-    if await call(tab, "countGone"):
-        tab.note(
+    if await call(clock.tab, "countGone"):
+        clock.tab.note(
             "the page shows only some rows of a list at a time: those seen while "
             "scrolling are included"
         )
-    return True
 
 
 async def open_all(clock: Clock) -> None:
