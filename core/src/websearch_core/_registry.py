@@ -92,19 +92,21 @@ def unknown_provider(name: str, names: Sequence[str], what: str) -> UnknownProvi
     if name in _RETIRED:
         return UnknownProvider(f"{name}: {_RETIRED[name]}")
     aliases = {alias: real for alias, real in _ALIASES.items() if real in names}
-    shown = [
-        real + "".join(f" ({alias})" for alias in aliases if aliases[alias] == real)
-        for real in names
-    ]
-    named, hint = repr(name), ""
+    choices = ", ".join(_with_aliases(real, aliases) for real in names)
     if len(name) > _LONGEST:
-        named, hint = (
-            f"of {len(name)} characters",
-            "if it is a key, give it as api_key; ",
+        return UnknownProvider(
+            f"unknown provider of {len(name)} characters; if it is a key, give it as "
+            f"api_key; {what} {choices}"
         )
-    elif close := find_close(name, names, aliases):
-        what, hint = what.capitalize(), f"did you mean {close}? "
-    return UnknownProvider(f"unknown provider {named}; {hint}{what} {', '.join(shown)}")
+    close = find_close(name, names, aliases)
+    if close:
+        what = f"did you mean {close}? {what.capitalize()}"
+    return UnknownProvider(f"unknown provider {name!r}; {what} {choices}")
+
+
+def _with_aliases(name: str, aliases: Mapping[str, str]) -> str:
+    own = [alias for alias in aliases if aliases[alias] == name]
+    return name + "".join(f" ({alias})" for alias in own)
 
 
 def provider_class(name: str) -> type[Any]:
@@ -117,13 +119,15 @@ def provider_class(name: str) -> type[Any]:
     name = registered_name(name)
     if name in _registered:
         return _registered[name]
-    place = (
-        f"{__package__}.providers.{name}:{_BUILT_IN[name]}"
-        if name in _BUILT_IN
-        else _plugged_in()[name]
-    )
-    module, _, attribute = place.partition(":")
-    return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]
+    if name in _BUILT_IN:
+        return _import_class(f"{__package__}.providers.{name}:{_BUILT_IN[name]}")
+    return _import_class(_plugged_in()[name])
+
+
+def _import_class(place: str) -> type[Any]:
+    module = importlib.import_module(place.partition(":")[0])
+    cls: type[Any] = getattr(module, place.partition(":")[2])
+    return cls
 
 
 def find_class(name: str) -> type[Any]:
@@ -144,12 +148,13 @@ def built_in() -> Mapping[str, str]:
 @cache
 def _plugged_in() -> Mapping[str, str]:
     plugged: dict[str, str] = {}
-    is_used = any(
-        _GROUP in (one.read_text("entry_points.txt") or "") for one in distributions()
-    )
+    texts = (package.read_text("entry_points.txt") for package in distributions())
     # parsing those of all takes twice as long
-    for entry in entry_points(group=_GROUP) if is_used else ():
-        if entry.name in _BUILT_IN or entry.name in _ALIASES or entry.name in plugged:
+    if not any(_GROUP in (text or "") for text in texts):
+        return plugged
+    for entry in entry_points(group=_GROUP):
+        is_ours = entry.name in _BUILT_IN or entry.name in _ALIASES
+        if is_ours or entry.name in plugged:
             raise _make_conflict(entry.name)
         plugged[entry.name] = entry.value
     return plugged

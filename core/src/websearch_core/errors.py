@@ -62,8 +62,9 @@ class WebSearchError(Exception):
         return self.message
 
     def __str__(self) -> str:
-        url = f" ({self.url})" if self.url and self.url not in self.message else ""
-        return f"{self.summary}{url}"
+        if not self.url or self.url in self.message:
+            return self.summary
+        return f"{self.summary} ({self.url})"
 
 
 class ConfigurationError(WebSearchError, ValueError):
@@ -214,12 +215,9 @@ class ServiceError(WebSearchError):
         """Who failed, and how. It does not say where, which may be inside: a model
         reads it.
         """
-        who = (
-            f"{self.provider}: "
-            if self.provider and not self.message.startswith(self.provider)
-            else ""
-        )
-        return f"{who}{self.message}"
+        if not self.provider or self.message.startswith(self.provider):
+            return self.message
+        return f"{self.provider}: {self.message}"
 
 
 class AuthenticationError(ServiceError, PermissionError):
@@ -331,18 +329,18 @@ class AllProvidersFailed(ServiceError, ExceptionGroup[WebSearchError]):
 
     def __init__(self, message: str, exceptions: Sequence[WebSearchError]) -> None:
         super().__init__(message)
-        waits = [
-            wait
-            for cause in exceptions
-            if (wait := getattr(cause, "retry_after", None)) is not None
-        ]
-        self.retry_after: float | None = min(waits, default=None)
+        waits = [getattr(cause, "retry_after", None) for cause in exceptions]
+        self.retry_after: float | None = min(
+            (wait for wait in waits if wait is not None), default=None
+        )
         self.temporary: bool = any(
             getattr(cause, "temporary", False) for cause in exceptions
         )
         self.concerns_caller = any(cause.concerns_caller for cause in exceptions)
 
-    def derive(self, excs: Sequence[WebSearchError]) -> AllProvidersFailed:  # type: ignore[override]
+    def derive(  # type: ignore[override]
+        self, excs: Sequence[WebSearchError]
+    ) -> AllProvidersFailed:
         """Keep the type when Python splits the group."""
         return AllProvidersFailed(self.message, excs)
 

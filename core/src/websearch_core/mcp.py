@@ -194,7 +194,8 @@ class _Calls:
             hears = nullcontext() if token is None else listen(progress.report)
             with hears:
                 output = await self._call(name, sent, conversation.run)
-        except Exception as error:  # noqa: BLE001 - a bug is logged, and its text may quote a key
+        # a bug is logged, and its text may quote a key
+        except Exception as error:  # noqa: BLE001
             output = Output.of_error(
                 as_error(error, name[:50]), self._tools.output_format
             )

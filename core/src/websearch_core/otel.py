@@ -35,6 +35,7 @@ from .events import (
     Wait,
 )
 from .events._hooks import describe_error
+from .models import Page, SearchResponse
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
@@ -168,11 +169,9 @@ class OpenTelemetry:
 
     def _current(self) -> Span:
         spans = self._open.get()
-        return (
-            spans[-1]
-            if spans and spans[-1].is_recording()
-            else self._trace.get_current_span()
-        )
+        if spans and spans[-1].is_recording():
+            return spans[-1]
+        return self._trace.get_current_span()
 
     def _start(self, name: str, attributes: dict[str, Any]) -> None:
         self._open.set((*self._open.get(), self._make_span(name, attributes)))
@@ -195,19 +194,26 @@ class OpenTelemetry:
         answer = event.response if isinstance(event, SearchEnd) else event.page
         labels = {"websearch.operation": verb, "websearch.provider": event.provider}
         if event.error is not None:
-            labels["error.type"] = code = describe_error(event.error)
+            code = describe_error(event.error)
+            labels["error.type"] = code
             span.set_attribute("error.type", code)
             span.set_status(self._trace.StatusCode.ERROR, code)
         span.set_attribute("websearch.provider", event.provider)
-        if answer is not None and answer.cost is not None:
-            span.set_attribute("websearch.cost", answer.cost)
-            self._cost.add(max(answer.cost, 0), {"websearch.provider": event.provider})
-        if isinstance(event, SearchEnd) and event.response is not None:
-            span.set_attribute("websearch.results", len(event.response.results))
-        for unit, amount in (answer.usage if answer is not None else {}).items():
-            span.set_attribute(f"websearch.usage.{unit}", amount)
+        if answer is not None:
+            self._note_answer(span, event.provider, answer)
         self._operations.record(event.seconds, labels)
         span.end()
+
+    def _note_answer(
+        self, span: Span, provider: str, answer: SearchResponse | Page
+    ) -> None:
+        if answer.cost is not None:
+            span.set_attribute("websearch.cost", answer.cost)
+            self._cost.add(max(answer.cost, 0), {"websearch.provider": provider})
+        if isinstance(answer, SearchResponse):
+            span.set_attribute("websearch.results", len(answer.results))
+        for unit, amount in answer.usage.items():
+            span.set_attribute(f"websearch.usage.{unit}", amount)
 
     def _exchange(self, event: Exchange) -> None:
         parts = urlsplit(event.url)

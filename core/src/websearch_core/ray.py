@@ -7,7 +7,9 @@ keep connections, parsers and limits from batch to batch::
     shared = "redis://limits.internal:6379/0"
     pages = partition_by_host(urls, 64, column="text").map_batches(
         ReadPages,
-        fn_constructor_kwargs={"column": "text", "throttle": shared, "cache": shared, "robots": True},
+        fn_constructor_kwargs={
+            "column": "text", "throttle": shared, "cache": shared, "robots": True
+        },
         compute=ray.data.ActorPoolStrategy(min_size=2, max_size=16),
         batch_size=256,
     )
@@ -85,7 +87,8 @@ class ReadPages:
         }
         self._web = _make_web(options)
         self._column = column
-        self._concurrency, self._give_up_after = concurrency, give_up_after
+        self._concurrency = concurrency
+        self._give_up_after = give_up_after
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
         """Return the batch, as columns by name, with the pages."""
@@ -166,13 +169,10 @@ def _extend(
     batch: Mapping[str, Any], names: Iterable[str], answers: Iterable[tuple[Any, Any]]
 ) -> dict[str, Any]:
     rows = [_describe(answer) for _, answer in answers]
-    return {
-        **batch,
-        **{
-            name: [row.get(name) for row in rows]
-            for name in (*names, "code", "message")
-        },
-    }
+    columns = dict(batch)
+    for name in (*names, "code", "message"):
+        columns[name] = [row.get(name) for row in rows]
+    return columns
 
 
 def _describe(answer: Page | SearchResponse | WebSearchError) -> dict[str, Any]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from .terms import query_terms
 
-_SATURATION, _NORMALIZATION = 1.2, 0.75  # k1 and b, the usual values
+_SATURATION = 1.2  # k1, with its usual value
+_NORMALIZATION = 0.75  # b, too
 
 
 class Question:
@@ -49,16 +51,16 @@ def score_counts(
     *counts* says how often each word of the query occurs in each text, and *lengths*
     how many words the texts have. A word weighs more the fewer of the texts have it.
     """
-    holding = Counter(form for count in counts for form in count)
+    holding = Counter(chain.from_iterable(counts))
     total = len(counts)
     telling = {
         form: math.log(1 + (total - n + 0.5) / (n + 0.5)) for form, n in holding.items()
     }
-    usual = sum(lengths) / len(lengths) if any(lengths) else 1.0
+    mean = sum(lengths) / len(lengths) if any(lengths) else 1.0
 
     def score(count: Mapping[str, float], length: int) -> float:
         # no bonus for short text: on web pages it is often a label
-        relative = max(length / usual, 1)
+        relative = max(length / mean, 1)
         damp = _SATURATION * (1 - _NORMALIZATION + _NORMALIZATION * relative)
         return sum(
             telling[form] * n * (_SATURATION + 1) / (n + damp)

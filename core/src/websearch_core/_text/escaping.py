@@ -24,6 +24,11 @@ _NOT_IN_URLS = re.compile(r"""[\s<>"\\^`{|}\[\]\x00-\x20\x7f]""")
 # printable ASCII that nothing acts on
 _INERT = bytes(set(range(0x20, 0x7F)) - set(b"<[`~"))
 _NOT_IN_LINKS = re.compile(r"""[\s<>"\\^`{|}\[\]\x00-\x20\x7f()!'*]""")
+# an address whose brackets are kept
+_IPV6_ADDRESS = re.compile(
+    r"(?P<scheme>(?:(?!://).)*)://(?P<host>\[[0-9A-Fa-f:.]+\](?::\d*)?)(?=/|\Z)",
+    re.DOTALL,
+)
 # Characters that would control a terminal, or change the direction of the text that
 # follows.
 _TERMINAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -46,7 +51,9 @@ def escape_text(text: str) -> str:
         text = text.replace("![", "! [").replace("](", "] (")
         if "]:" in text and _DEFINITION.search(text):
             text = text.replace("]:", "] :")
-    return _FENCE.sub(r"\1 ", text) if "`" in text or "~" in text else text
+    if "`" in text or "~" in text:
+        return _FENCE.sub(r"\1 ", text)
+    return text
 
 
 def escape_url(url: str) -> str:
@@ -77,17 +84,17 @@ def link_target(url: str) -> str | None:
 
 
 def _percent_encode(unsafe: re.Pattern[str], url: str) -> str:
-    scheme, separator, rest = url.partition("://")
-    host, slash, path = rest.partition("/")
-    # keep the brackets of an IPv6 address
-    if not separator or not re.fullmatch(r"\[[0-9A-Fa-f:.]+\](?::\d*)?", host):
-        host = unsafe.sub(quote_match, host)
-    return f"{unsafe.sub(quote_match, scheme)}{separator}{host}{slash}{unsafe.sub(quote_match, path)}"
+    address = _IPV6_ADDRESS.match(url)
+    if address is None:
+        return unsafe.sub(quote_match, url)
+    rest = url[address.end() :]
+    scheme = unsafe.sub(quote_match, address["scheme"])
+    return f"{scheme}://{address['host']}{unsafe.sub(quote_match, rest)}"
 
 
-def quote_match(found: re.Match[str]) -> str:
-    """Percent-encode what a pattern found."""
-    return quote(found[0], safe="")
+def quote_match(match: re.Match[str]) -> str:
+    """Percent-encode what a pattern matches."""
+    return quote(match[0], safe="")
 
 
 def join_lines(text: str) -> str:
@@ -108,11 +115,11 @@ def escape_line(text: str) -> str:
     """Escape the characters of *text* that would end the line, control a terminal or
     change the direction.
     """
-    return _LINE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return _LINE.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def escape_json(text: str) -> str:
     """Escape the characters of a JSON *text* that would control a terminal, and lone
     surrogates.
     """
-    return _IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

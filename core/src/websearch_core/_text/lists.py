@@ -22,15 +22,17 @@ def split_texts(texts: str | Iterable[str] | None) -> tuple[str, ...]:
     """Return texts, of which each may have several parts with commas between them, as
     one tuple.
     """
-    several: Any = [texts] if isinstance(texts, str) else texts or ()
-    for text in several if isinstance(several, Iterable) else [several]:
-        if not isinstance(text, str):
+    values: Any = texts or ()
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        values = [values]
+    values = list(values)
+    for value in values:
+        if not isinstance(value, str):
             raise ConfigurationError(
-                f"must be text such as '1 USD/day', not {type(text).__name__}"
+                f"must be text such as '1 USD/day', not {type(value).__name__}"
             )
-    return tuple(
-        part.strip() for text in several for part in text.split(",") if part.strip()
-    )
+    parts = map(str.strip, ",".join(values).split(","))
+    return tuple(filter(None, parts))
 
 
 if TYPE_CHECKING:

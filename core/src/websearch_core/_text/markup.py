@@ -29,15 +29,15 @@ def strip_highlights(text: str) -> str:
             before.append(tag.span())
         elif before:
             begin = before.pop()
-            marks += [begin, tag.span()] if begin[1] < tag.start() else []
+            if begin[1] < tag.start():
+                marks += [begin, tag.span()]
     marks.sort()
-    begins, ends = (
-        [0, *(end for _, end in marks)],
-        [*(start for start, _ in marks), len(text)],
-    )
-    return "".join(
-        text[begin:end] for begin, end in zip(begins, ends, strict=True)
-    ).strip()
+    parts = []
+    place = 0
+    for start, end in marks:
+        parts.append(text[place:start])
+        place = end
+    return "".join([*parts, text[place:]]).strip()
 
 
 def strip_markup(text: str) -> str:
@@ -45,5 +45,11 @@ def strip_markup(text: str) -> str:
     Tags of no known name stay.
     """
     if "<" in text:
-        text = MARKUP.sub(lambda tag: "" if tag[1] else " ", text)
-    return (html.unescape(text) if "&" in text else text).strip()
+        text = MARKUP.sub(_blank, text)
+    if "&" in text:
+        text = html.unescape(text)
+    return text.strip()
+
+
+def _blank(tag: re.Match[str]) -> str:
+    return "" if tag[1] else " "

@@ -18,17 +18,14 @@ _MAX_SHOWN = 20_000  # characters of a page
 
 
 def response_as_html(response: Any) -> str:
-    found = quantity(len(response.results), "result") + (
-        f" from {response.provider}" if response.provider else ""
-    )
-    parts = [f"<p><b>{_html(response.query)}</b> · {_html(found)}</p>"]
+    summary = quantity(len(response.results), "result")
+    if response.provider:
+        summary += f" from {response.provider}"
+    parts = [f"<p><b>{_html(response.query)}</b> · {_html(summary)}</p>"]
     if response.answer:
         parts.append(f"<p>{_html(response.answer)}</p>")
     for result in response.results:
-        facts = [
-            result.author or "",
-            f"{result.published:%Y-%m-%d}" if result.published else "",
-        ]
+        facts = [result.author or "", _format_day(result.published)]
         about = " · ".join(
             [_html(shorten(result.url)), *(_html(fact) for fact in facts if fact)]
         )
@@ -47,10 +44,8 @@ def response_as_html(response: Any) -> str:
 
 def page_as_html(page: Any) -> str:
     """Return a `Page` as HTML; its Markdown is shown as it is."""
-    url, day = (
-        page.final_url or page.url,
-        f"{page.published:%Y-%m-%d}" if page.published else "",
-    )
+    url = page.final_url or page.url
+    day = _format_day(page.published)
     part = (
         f"{page.content_length:,} of {page.original_length:,} characters"
         if page.truncated
@@ -59,21 +54,24 @@ def page_as_html(page: Any) -> str:
     facts = " · ".join(
         _html(fact) for fact in (shorten(url), page.author, day, part) if fact
     )
-    shown = (
-        page.content
-        if len(page.content) <= _MAX_SHOWN
-        else f"{page.content[:_MAX_SHOWN]}…"
-    )
+    content = page.content
+    if len(content) > _MAX_SHOWN:
+        content = f"{content[:_MAX_SHOWN]}…"
     text = (
         f'<pre style="white-space: pre-wrap; max-height: 30em; overflow: '
-        f'auto">{_html(shown)}</pre>'
+        f'auto">{_html(content)}</pre>'
     )
     head = f"<p><b>{_html_link(url, page.title)}</b><br><small>{facts}</small></p>"
     return _box([head, text], page.notes)
 
 
 def _box(parts: Iterable[str], notes: Iterable[str]) -> str:
-    return f"<div>{''.join([*parts, *(f'<p><i>{_html(note)}</i></p>' for note in notes)])}</div>"
+    lines = [f"<p><i>{_html(note)}</i></p>" for note in notes]
+    return f"<div>{''.join([*parts, *lines])}</div>"
+
+
+def _format_day(published: Any) -> str:
+    return f"{published:%Y-%m-%d}" if published else ""
 
 
 def _html(text: str) -> str:
@@ -81,10 +79,11 @@ def _html(text: str) -> str:
 
 
 def _html_link(url: str, title: str) -> str:
-    target, shown = link_target(url), _html(" ".join(title.split()) or url)
+    target = link_target(url)
+    label = _html(" ".join(title.split()) or url)
     if target is None:
-        return shown
+        return label
     return (
         f'<a href="{escape(target)}" target="_blank" rel="noopener noreferrer '
-        f'nofollow">{shown}</a>'
+        f'nofollow">{label}</a>'
     )

@@ -11,7 +11,9 @@ def quantity(number: int, thing: str, things: str = "") -> str:
     """Return ``1 page``, ``1,200 pages``; *things* is the plural, if it does not just
     add an s.
     """
-    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+    if number == 1:
+        return f"1 {thing}"
+    return f"{number:,} {things or thing + 's'}"
 
 
 class Size(str):

@@ -20,7 +20,8 @@ from .dates import parse_date
 
 _FIELDS = ("limit", "remaining", "reset", "policy")
 _NAME = re.compile(
-    r"(?:x-)?rate-?limit-(?:([a-z0-9-]+?)-)?(limit|remaining|reset|policy|interval)(?:-([a-z0-9-]+))?"
+    r"(?:x-)?rate-?limit-(?:([a-z0-9-]+?)-)?"
+    r"(limit|remaining|reset|policy|interval)(?:-([a-z0-9-]+))?"
 )
 _UNITS = {
     "second": 1.0,
@@ -68,6 +69,11 @@ class RateLimit(NamedTuple):
     def is_exhausted(self) -> bool:
         return self.remaining is not None and self.remaining <= 0 and self.limit != 0
 
+    @property
+    def says_something(self) -> bool:
+        """Whether anything but the name is stated."""
+        return self != RateLimit(name=self.name)
+
 
 def parse_rate_limits(headers: Mapping[str, str]) -> tuple[RateLimit, ...]:
     """Return the rate limits in *headers*, whose names are in lower case, shortest
@@ -78,16 +84,16 @@ def parse_rate_limits(headers: Mapping[str, str]) -> tuple[RateLimit, ...]:
     }
     if not short and "retry-after" not in headers:
         return ()
-    found = [*_by_draft(short), *_by_name(short)]
+    limits = [*_by_draft(short), *_by_name(short)]
     wait = parse_wait(headers.get("retry-after", ""))
-    if wait is not None and not any(one.is_exhausted for one in found):
-        found.append(RateLimit(remaining=0, reset=wait))
-    known = dict.fromkeys(one for one in found if one != RateLimit(name=one.name))
-    return tuple(
-        sorted(known, key=lambda one: math.inf if one.window is None else one.window)[
-            :_MOST_LIMITS
-        ]
-    )
+    if wait is not None and not any(limit.is_exhausted for limit in limits):
+        limits.append(RateLimit(remaining=0, reset=wait))
+    different = dict.fromkeys(limit for limit in limits if limit.says_something)
+    return tuple(sorted(different, key=_window_of)[:_MOST_LIMITS])
+
+
+def _window_of(limit: RateLimit) -> float:
+    return math.inf if limit.window is None else limit.window
 
 
 def parse_wait(value: str) -> float | None:
@@ -111,11 +117,7 @@ def _by_draft(headers: Mapping[str, str]) -> list[RateLimit]:
             _combine(name, policies.get(name, {}), state)
             for name, state in states.items()
         ]
-    pairs = {
-        name: value
-        for part in headers.get("ratelimit", "").split(",")
-        for name, value in [_pair(part)]
-    }
+    pairs = dict(map(_pair, headers.get("ratelimit", "").split(",")))
     if "limit" in pairs:
         return [_make(pairs)]
     if policies and all("q" in policy for policy in policies.values()):
@@ -126,10 +128,13 @@ def _by_draft(headers: Mapping[str, str]) -> list[RateLimit]:
 def _combine(
     name: str, policy: Mapping[str, str], state: Mapping[str, str]
 ) -> RateLimit:
-    limit, remaining, reset, window = map(
-        _number, (policy.get("q"), state.get("r"), state.get("t"), policy.get("w"))
+    return RateLimit(
+        limit=_number(policy.get("q")),
+        remaining=_number(state.get("r")),
+        reset=_number(state.get("t")),
+        window=_number(policy.get("w")),
+        name=name,
     )
-    return RateLimit(limit, remaining, reset, window, name)
 
 
 def _by_name(headers: Mapping[str, str]) -> list[RateLimit]:
@@ -138,27 +143,29 @@ def _by_name(headers: Mapping[str, str]) -> list[RateLimit]:
     """
     groups: dict[str, dict[str, str]] = {}
     for name, value in headers.items():
-        if match := _NAME.fullmatch(name):
+        match = _NAME.fullmatch(name)
+        if match:
             groups.setdefault(match[1] or match[3] or "", {})[match[2]] = value
-    return [one for unit, group in groups.items() for one in _windows(unit, group)]
+    limits: list[RateLimit] = []
+    for unit, group in groups.items():
+        limits += _windows(unit, group)
+    return limits
 
 
 def _windows(unit: str, group: Mapping[str, str]) -> list[RateLimit]:
     if not group.keys() & {"limit", "remaining", "reset"}:
         return []
     lists = {field: _split(group.get(field, "")) for field in _FIELDS}
-    count = max(
-        1, *(len(lists[field]) for field in ("remaining", "reset")), len(lists["limit"])
-    )
+    count = max(1, *(len(lists[field]) for field in ("remaining", "reset", "limit")))
     # `10, 10;w=1, 50;w=60`: the first is the nearest
     if len(lists["remaining"]) == 1 and len(lists["limit"]) > 1:
         count = 1
-    made = []
+    limits = []
     for n in range(min(count, _MOST_LIMITS)):
         parts = {field: values[n] for field, values in lists.items() if n < len(values)}
         parts["interval"] = group.get("interval", "")
-        made.append(_make(parts, unit))
-    return made
+        limits.append(_make(parts, unit))
+    return limits
 
 
 def _make(parts: Mapping[str, str], unit: str = "") -> RateLimit:
@@ -166,8 +173,8 @@ def _make(parts: Mapping[str, str], unit: str = "") -> RateLimit:
         re.search(r";\s*w=\s*\"?(\d{1,9})", parts.get(field, ""))
         for field in ("policy", "limit")
     ]
-    stated = next((float(match[1]) for match in windows if match), None)
-    window = stated or _number(parts.get("interval")) or _UNITS.get(unit)
+    seconds = next((float(match[1]) for match in windows if match), None)
+    window = seconds or _number(parts.get("interval")) or _UNITS.get(unit)
     return RateLimit(
         limit=_number(parts.get("limit", "").partition(";")[0]),
         remaining=_number(parts.get("remaining")),
@@ -186,17 +193,18 @@ def _items(value: str) -> dict[str, dict[str, str]]:
     """Parse a list of items with parameters (RFC 9651): ``"day";q=100;w=60,
     "hour";q=10``.
     """
-    found = {}
-    for item in value.split(",") if value else []:
+    items: dict[str, dict[str, str]] = {}
+    if not value:
+        return items
+    for item in value.split(","):
         name, *parameters = item.split(";")
-        found[name.strip().strip('"')] = dict(
-            _pair(parameter) for parameter in parameters
-        )
-    return found
+        items[name.strip().strip('"')] = dict(map(_pair, parameters))
+    return items
 
 
 def _pair(text: str) -> tuple[str, str]:
-    name, _, value = text.partition("=")
+    name = text.partition("=")[0]
+    value = text.partition("=")[2]
     return name.strip().lower(), value.strip().strip('"')
 
 
@@ -218,12 +226,10 @@ def _number(value: str | None) -> float | None:
     text = (value or "").strip()
     if re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,9})?", text, re.ASCII):
         return float(text)
-    match = (
-        _DURATION.fullmatch(text)
-        if text and text.isascii() and len(text) < 40
-        else None
-    )
-    if match is None:
+    if not text or len(text) >= 40:
+        return None
+    match = _DURATION.fullmatch(text)
+    if match is None or not text.isascii():
         return None
     sizes = (86_400, 3_600, 60, 1, 0.001)
     return sum(

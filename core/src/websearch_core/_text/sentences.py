@@ -10,14 +10,16 @@ _ABBREVIATIONS = (
     *"dr mr mrs prof sr sra st mt nr vs ca approx mio mrd tsd εκατ δισ".split(),
 )
 # and no initial
-_NOT_ABBREVIATED = "".join(rf"(?<!\b{one}\.)" for one in _ABBREVIATIONS)
+_NOT_ABBREVIATED = "".join(rf"(?<!\b{word}\.)" for word in _ABBREVIATIONS)
 # as in "am 5. Mai"
 _NO_ORDINAL = (
     r"(?!(?<=\d\.)\s(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|Jahrhundert))"
 )
 SENTENCE_END = re.compile(
-    rf"""[.!?…؟।۔](?i:{_NOT_ABBREVIATED}){_NO_ORDINAL}[)\]"'»”’*_`]{{0,4}}\s++(?![a-z])"""  # noqa: RUF001 - quotation marks, and the Urdu full stop
-    r"""|[。！？；][」』）”]{0,2}\s*"""  # noqa: RUF001 - the full stops of Chinese and Japanese
+    # quotation marks, and the full stops of Urdu, Chinese and Japanese
+    rf"""[.!?…؟।۔](?i:{_NOT_ABBREVIATED}){_NO_ORDINAL}"""  # noqa: RUF001
+    r"""[)\]"'»”’*_`]{0,4}\s++(?![a-z])"""  # noqa: RUF001
+    r"""|[。！？；][」』）”]{0,2}\s*"""  # noqa: RUF001
 )
 _LINES = re.compile(r"[^\n]+")
 

@@ -8,48 +8,51 @@ from ..errors import WebSearchError
 
 
 def suggest_name(
-    name: str, known: Iterable[str], aliases: Mapping[str, str] = MappingProxyType({})
+    name: str, names: Iterable[str], aliases: Mapping[str, str] = MappingProxyType({})
 ) -> str:
-    """Return how a message that *name* is unknown should end: with the known name that
+    """Return how a message that *name* is none of *names* should end: with the one that
     it resembles, or with all.
 
-    *aliases* are names that other libraries use, each with the known name that it
-    stands for.
+    *aliases* are words that other libraries use, each with the name that it stands for.
     """
-    known = list(known)
-    if close := find_close(name, known, aliases):
+    names = list(names)
+    close = find_close(name, names, aliases)
+    if close:
         return f"; did you mean {close}?"
-    return f"; known are {', '.join(known)}" if known else ""
+    return f"; known are {', '.join(names)}" if names else ""
 
 
 def find_close(
-    name: str, known: Iterable[str], aliases: Mapping[str, str] = MappingProxyType({})
+    name: str, names: Iterable[str], aliases: Mapping[str, str] = MappingProxyType({})
 ) -> str | None:
-    """Return the known name that *name* resembles, itself or by one of its *aliases*,
-    or None.
+    """Return which of *names* is like *name*, itself or by one of its *aliases*, or
+    None.
     """
     # imported here, because only a mistake needs it
     from difflib import get_close_matches
 
-    known = list(known)
-    close = get_close_matches(name, [*known, *aliases], n=1)
-    if close and close[0] in aliases and not get_close_matches(name, close, cutoff=0.8):
-        # an alias is another word, so half of it says nothing
-        close = get_close_matches(name, known, n=1)
+    names = list(names)
+    close = get_close_matches(name, [*names, *aliases], n=1)
+    if not close:
+        return None
+    # an alias is another word, so half of it says nothing
+    if close[0] in aliases and not get_close_matches(name, close, cutoff=0.8):
+        close = get_close_matches(name, names, n=1)
     return aliases.get(close[0], close[0]) if close else None
 
 
 def check_names(
-    given: Iterable[str],
-    known: Collection[str],
+    arguments: Iterable[str],
+    names: Collection[str],
     error: type[WebSearchError],
     aliases: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Raise *error* if a keyword argument is unknown; it names the known one that it
-    resembles.
+    """Raise *error* if a keyword argument is none of *names*; it says which one it is
+    like.
     """
-    if unknown := sorted(set(given) - set(known)):
-        hint = suggest_name(unknown[0], known, aliases)
-        raise error(
-            f"unknown argument{'s' * (len(unknown) > 1)}: {', '.join(unknown)}{hint}"
-        )
+    unknown = sorted(set(arguments) - set(names))
+    if not unknown:
+        return
+    hint = suggest_name(unknown[0], names, aliases)
+    what = "unknown argument" if len(unknown) == 1 else "unknown arguments"
+    raise error(f"{what}: {', '.join(unknown)}{hint}")

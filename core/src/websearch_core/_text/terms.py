@@ -35,7 +35,10 @@ UNSPACED = (
 )
 _PAIRED = UNSPACED + "\uac00-\ud7a3"  # and Hangul
 # in words, not in \w
-MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
+MARKS = (
+    "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u0900-\u0963\u0966-\u0dff"
+)
 _ASCII = re.compile(r"[A-Za-z0-9]+")
 _ALL_ASCII = bytes(range(0x80))
 _NOT_LETTERS = re.compile(rf"[^\w{_PAIRED}{MARKS}]|_")
@@ -69,13 +72,16 @@ def split_terms(text: str) -> Iterator[Term]:
     A form is never empty: anything that folds to nothing, such as an accent on its own,
     is not a word.
     """
-    for found in (_ASCII if _has_plain_words(text) else _WORD).finditer(text):
-        start, end = found.span()
-        if found.lastgroup:
-            run = _fold(found[0])
+    pattern = _ASCII if _has_plain_words(text) else _WORD
+    for match in pattern.finditer(text):
+        start, end = match.span()
+        if match.lastgroup:
+            run = _fold(match[0])
             for n in range(len(run)):
                 yield Term(run[n : n + 2], min(start + n, end), min(start + n + 2, end))
-        elif form := _stem(found[0][:_MAX_LENGTH]):
+            continue
+        form = _stem(match[0][:_MAX_LENGTH])
+        if form:
             yield Term(form, start, end)
 
 
@@ -85,12 +91,11 @@ def list_terms(text: str) -> list[str]:
         return [_stem(word[:_MAX_LENGTH]) for word in _ASCII.findall(text)]
     forms: list[str] = []
     for unspaced, word in _WORD.findall(text):
+        if not unspaced:
+            forms.append(_stem(word[:_MAX_LENGTH]))
+            continue
         run = _fold(unspaced)
-        forms += (
-            [run[n : n + 2] for n in range(len(run))]
-            if unspaced
-            else [_stem(word[:_MAX_LENGTH])]
-        )
+        forms += [run[n : n + 2] for n in range(len(run))]
     return [*filter(None, forms)]
 
 
