@@ -37,7 +37,7 @@ from ..keys._environ import read_variable
 from ..models import SearchQuery
 from ..provider._declare import field_notes, is_secret
 from ..provider._ports import can, needs_network
-from ..providers import get_all
+from ..providers import ProviderInfo, get_all
 from ..settings import Settings
 from ..settings._build import collect_options
 from ..settings._sources import DEFAULT, Source
@@ -123,9 +123,7 @@ def find_in_use(settings: Settings) -> list[str]:
     now.
     """
     configured = [
-        one.name
-        for one in get_all(settings)
-        if settings.providers.get(one.name) or any(map(read_variable, one.variables))
+        info.name for info in get_all(settings) if _has_settings(info, settings)
     ]
     searching = (
         list(settings.provider)
@@ -134,8 +132,15 @@ def find_in_use(settings: Settings) -> list[str]:
     )
     reading: list[str] = []
     for name in settings.reader or ("direct",):
-        reading += ["direct", "browser"] if name == AUTO else [name]
+        names = ["direct", "browser"] if name == AUTO else [name]
+        reading += names
     return list(dict.fromkeys([*searching, *reading, *configured]))
+
+
+def _has_settings(info: ProviderInfo, settings: Settings) -> bool:
+    if settings.providers.get(info.name):
+        return True
+    return any(map(read_variable, info.variables))
 
 
 def is_offline(checked: list[Check]) -> bool:
@@ -161,34 +166,30 @@ def list_settings(names: list[str], settings: Settings) -> list[Setting]:
     """Return every setting, and every option of the providers called *names*, with its
     source.
     """
-    found = [
-        entry
-        for name in Settings.model_fields
-        for entry in _list_entries(name, settings)
-    ]
+    entries: list[Setting] = []
+    for name in Settings.model_fields:
+        entries += _list_entries(name, settings)
     for name in names:
-        found += _list_options(name, settings)
-    return found
+        entries += _list_options(name, settings)
+    return entries
 
 
 def _list_entries(name: str, settings: Settings) -> Iterator[Setting]:
     value = getattr(settings, name)
     if name in PARTS:
-        for part, one in (value if isinstance(value, Mapping) else vars(value)).items():
-            yield _setting(f"{name}.{part}", one, settings.source(name, part))
+        parts = value if isinstance(value, Mapping) else vars(value)
+        for part, entry in parts.items():
+            yield _setting(f"{name}.{part}", entry, settings.source(name, part))
     elif name == "layers":
         for layer, table in value.items():
-            for option, one in table.items():
-                yield _setting(
-                    f"layers.{layer}.{option}",
-                    one,
-                    settings.source("layers", layer, option),
-                )
+            for option, entry in table.items():
+                source = settings.source("layers", layer, option)
+                yield _setting(f"layers.{layer}.{option}", entry, source)
     elif name in CONCERNS:
         kind = settings.chosen_layer(name)
         yield _setting(name, kind, settings.source(name))
-        for option, found in settings.layer_options(str(kind)).items():
-            yield _setting(f"{name}.{option}", found.value, found.source)
+        for option, entry in settings.layer_options(str(kind)).items():
+            yield _setting(f"{name}.{option}", entry.value, entry.source)
     elif name != "providers":
         yield _setting(name, value, settings.source(name))
 
@@ -296,17 +297,20 @@ def _check(name: str, settings: Settings, *, ping: bool) -> Flow[Check]:
     except (ImportError, AttributeError) as error:  # a plug-in whose package is broken
         broken = ConfigurationError(f"{name} cannot be loaded: {error}")
         return check(broken, configured=False, reachable=None)
-    online, note = needs_network(provider), ""
+    online = needs_network(provider)
+    note = ""
     try:
         with time_limit(_TIMEOUT):
             if can(provider, "search"):
-                found = yield from provider.search(SearchQuery(text="test", limit=1))
-                note = "" if found.results else "; ".join(found.notes)
+                query = SearchQuery(text="test", limit=1)
+                response = yield from provider.search(query)
+                note = "" if response.results else "; ".join(response.notes)
             else:
                 yield from provider.read(PROBE)
     except WebSearchError as error:
         return check(error, reachable=_is_answer(error) if online else None)
-    except Exception as error:  # noqa: BLE001 - a mistake in a plug-in must not hide what is wrong with the others
+    # a mistake in a plug-in must not hide what is wrong with the others
+    except Exception as error:  # noqa: BLE001
         return check(BadResponse(f"{name} failed with {type(error).__name__}"))
     return check(reachable=True if online else None, note=note)
 
@@ -335,36 +339,41 @@ def _is_answer(error: WebSearchError) -> bool:
 
 
 def _list_options(name: str, settings: Settings) -> list[Setting]:
-    if not (fields := field_notes(cls := find_class(name))):
+    cls = find_class(name)
+    fields = field_notes(cls)
+    if not fields:
         return []
-    given = collect_options(cls, settings.options(registered_name(name)), {})
+    options = collect_options(cls, settings.options(registered_name(name)), {})
     try:
         provider = build_provider(name, settings)
     except ConfigurationError:
         # rejected values are not shown: one may be a key in the wrong place
         provider = None
-    found = []
+    settings_of_provider = []
     for option, notes in fields.items():
-        source = given[option].source if option in given else DEFAULT
+        if provider is None and option not in options:
+            continue
+        source = options[option].source if option in options else DEFAULT
         value = getattr(provider, option, None)
-        if is_secret(notes):
-            value = "**********" if value is not None or option in given else None
-        if provider is not None or option in given:
-            found.append(
-                _setting(f"providers.{registered_name(name)}.{option}", value, source)
-            )
-    return found
+        has_value = value is not None or option in options
+        if is_secret(notes) and has_value:
+            value = "**********"
+        full_name = f"providers.{registered_name(name)}.{option}"
+        settings_of_provider.append(_setting(full_name, value, source))
+    return settings_of_provider
 
 
 def _setting(name: str, value: Any, source: Source) -> Setting:
     plain: Any = value if isinstance(value, str | int | float | None) else str(value)
     if isinstance(value, list | tuple):
-        plain = [
-            one if isinstance(one, str | int | float) else str(one) for one in value
-        ]
+        plain = list(map(_as_plain, value))
     if isinstance(plain, str):  # it may be the URL of a Redis
         plain = without_credentials(plain)
     return Setting(name, plain, str(source), source.trusted)
+
+
+def _as_plain(value: Any) -> str | float:
+    return value if isinstance(value, str | int | float) else str(value)
 
 
 def _version(name: str) -> str | None:

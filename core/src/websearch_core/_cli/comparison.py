@@ -32,9 +32,12 @@ from .rows import Rows
 if TYPE_CHECKING:
     from ..settings import Settings
 
-_Texts = Annotated[
-    tuple[str, ...], BeforeValidator(lambda one: [one] if isinstance(one, str) else one)
-]
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+_Texts = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
 
 _Z = 1.959964  # of the normal distribution, for 95 %
 
@@ -53,7 +56,8 @@ class Question(BaseModel):
 
     @model_validator(mode="after")
     def _check(self) -> Question:
-        if not (self.answer or self.pattern or self.url):
+        has_answer = self.answer or self.pattern or self.url
+        if not has_answer:
             raise ValueError("give an answer, a pattern or a url to look for")
         if not all(map(_fold, self.answer)):
             raise ValueError("an answer has nothing to look for")
@@ -71,15 +75,13 @@ class Question(BaseModel):
         compared as `find` does.
         """
         seen = _fold(text, seen=True)
-        found = (
-            re.search(rf"(?<!\w){re.escape(_fold(one))}(?!\w)", seen)
-            for one in self.answer
-        )
-        return (
-            any(found)
-            or any(re.search(pattern, text, re.IGNORECASE) for pattern in self.pattern)
-            or not {*map(serialize, urls)}.isdisjoint(map(serialize, self.url))
-        )
+        for answer in self.answer:
+            if re.search(rf"(?<!\w){re.escape(_fold(answer))}(?!\w)", seen):
+                return True
+        for pattern in self.pattern:
+            if re.search(pattern, text, re.IGNORECASE):
+                return True
+        return not {*map(serialize, urls)}.isdisjoint(map(serialize, self.url))
 
 
 class Row(BaseModel):
@@ -158,10 +160,10 @@ def read_questions(path: Path) -> list[Question]:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path}: {error}") from error
     for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
         try:
-            questions += [
-                Question.model_validate_json(one) for one in [line.strip()] if one
-            ]
+            questions.append(Question.model_validate_json(line.strip()))
         except ValidationError as error:
             raise ConfigurationError(
                 f"{path}:{number}: {describe_problems(error)}"
@@ -188,12 +190,14 @@ async def ask(
 
     async def ask_all(variant: Variant, its: WebTools) -> None:
         for question in questions:
-            if (key := variant.identify(question)) not in rows:
-                shown = await _ask(its, question)
-                rows[key] = Row(
-                    asked=key, question=question.question, variant=variant.name, **shown
-                )
-                write(rows[key])
+            key = variant.identify(question)
+            if key in rows:
+                continue
+            outcome = await _ask(its, question)
+            rows[key] = Row(
+                asked=key, question=question.question, variant=variant.name, **outcome
+            )
+            write(rows[key])
 
     await asyncio.gather(*map(ask_all, variants, tools))
 
@@ -205,30 +209,31 @@ async def _ask(tools: WebTools, question: Question) -> dict[str, Any]:
             output = await tools.asearch(
                 {"query": question.question}, Run(name=question.question)
             )
-        except Exception as error:  # noqa: BLE001 - a bug is logged, and is the failure of this question
-            shown: dict[str, Any] = {
-                "found": False,
-                "code": as_error(error, "web_search").code,
-            }
+        # a bug is logged, and is the failure of this question
+        except Exception as error:  # noqa: BLE001
+            code = as_error(error, "web_search").code
+            outcome: dict[str, Any] = {"found": False, "code": code}
         else:
             is_cached = any(isinstance(event, CacheHit) for event in events)
-            seconds = None if is_cached else output.artifact.get("elapsed")
-            # between the marks of the fence, which are random
-            lines = str(output.content).splitlines()[1:-1]
-            text = "\n".join(line for line in lines if not line.startswith("Note: "))
-            found = question.is_answered(
-                text, [source["url"] for source in output.artifact["sources"]]
-            )
-            shown = {
-                "found": found,
-                "tokens": estimate_tokens(text),
-                "seconds": seconds,
-            }
+            outcome = _judge(output, question)
+            outcome["seconds"] = None if is_cached else output.artifact.get("elapsed")
     charges = [event for event in events if isinstance(event, Charge)]
     return {
-        **shown,
-        "usd": sum(one.usd for one in charges),
-        "credits": sum(one.credits for one in charges),
+        **outcome,
+        "usd": sum(charge.usd for charge in charges),
+        "credits": sum(charge.credits for charge in charges),
+    }
+
+
+def _judge(output: Any, question: Question) -> dict[str, Any]:
+    """Return whether the answer is in an output, and how many tokens that has."""
+    # between the marks of the fence, which are random
+    lines = str(output.content).splitlines()[1:-1]
+    text = "\n".join(line for line in lines if not line.startswith("Note: "))
+    urls = [source["url"] for source in output.artifact["sources"]]
+    return {
+        "found": question.is_answered(text, urls),
+        "tokens": estimate_tokens(text),
     }
 
 
@@ -240,39 +245,44 @@ def report(
     The interval of a share is that of Wilson (1927), that of a difference to the first
     variant the one of Agresti and Min (2005), both for 95 %.
     """
-    answers = [
-        [rows[variant.identify(question)] for question in questions]
-        for variant in variants
+    answers: list[list[Row]] = []
+    for variant in variants:
+        ids = [variant.identify(question) for question in questions]
+        answers.append([rows[key] for key in ids])
+    return [
+        _add_up(variant.name, own, answers[0])
+        for variant, own in zip(variants, answers, strict=True)
     ]
-    figures: list[dict[str, Any]] = []
-    for variant, own in zip(variants, answers, strict=True):
-        pairs = [
-            (one.found, other.found) for one, other in zip(own, answers[0], strict=True)
-        ]
-        found, codes = (
-            sum(row.found for row in own),
-            sorted(row.code for row in own if row.code),
-        )
-        times = [row.seconds for row in own if row.seconds is not None]
-        figures.append({
-            "variant": variant.name,
-            "questions": len(own),
-            "found": found,
-            "share": wilson(found, len(own)),
-            "difference": difference(pairs.count((True, False)), pairs.count((False, True)), len(own)),
-            "failed": {code: codes.count(code) for code in codes},
-            "tokens": median([row.tokens for row in own if row.tokens is not None] or [0]),
-            "seconds": round(median(times), 2) if times else None,
-            "usd": round(sum(row.usd for row in own), 6),
-            "credits": round(sum(row.credits for row in own), 6),
-        })  # fmt: skip
-    return figures
 
 
-def wilson(found: int, of: int) -> list[float]:
+def _add_up(name: str, own: list[Row], others: list[Row]) -> dict[str, Any]:
+    """Return the figures of the variant called *name*, beside those of the first."""
+    pairs = [(row.found, other.found) for row, other in zip(own, others, strict=True)]
+    only_own = pairs.count((True, False))
+    only_other = pairs.count((False, True))
+    successes = sum(row.found for row in own)
+    codes = sorted(row.code for row in own if row.code)
+    tokens = [row.tokens for row in own if row.tokens is not None]
+    times = [row.seconds for row in own if row.seconds is not None]
+    return {
+        "variant": name,
+        "questions": len(own),
+        "found": successes,
+        "share": wilson(successes, len(own)),
+        "difference": difference(only_own, only_other, len(own)),
+        "failed": {code: codes.count(code) for code in codes},
+        "tokens": median(tokens or [0]),
+        "seconds": round(median(times), 2) if times else None,
+        "usd": round(sum(row.usd for row in own), 6),
+        "credits": round(sum(row.credits for row in own), 6),
+    }
+
+
+def wilson(successes: int, of: int) -> list[float]:
     """Return a share, and the ends of its interval."""
-    share = found / of
-    middle, scale = share + _Z**2 / (2 * of), 1 + _Z**2 / of
+    share = successes / of
+    middle = share + _Z**2 / (2 * of)
+    scale = 1 + _Z**2 / of
     half = _Z * math.sqrt(share * (1 - share) / of + _Z**2 / (4 * of**2))
     return [
         round(number, 3)
@@ -314,7 +324,8 @@ def _fold(text: str, *, seen: bool = False) -> str:
 def find_known(output: Rows, ids: Iterable[str]) -> dict[str, Row]:
     """Return the rows of earlier runs, by their ids."""
     try:
-        return {key: Row(**row) for key in ids if (row := output.find(key))}
+        rows = {key: output.find(key) for key in ids}
+        return {key: Row(**row) for key, row in rows.items() if row}
     except ValidationError:
         raise ConfigurationError(
             f"{output.path}: is not the output of a comparison; name another file"

@@ -20,8 +20,12 @@ if TYPE_CHECKING:
 
 Row = tuple[str, str]
 
-EXIT_CODES = """Exit codes: 0 done (even if nothing was found); 1 a service or the network failed; 2 wrong usage or
-configuration; 3 the URL may not be opened; 130 interrupted; 143 ended by SIGTERM."""
+EXIT_CODES = (
+    "Exit codes: 0 done (even if nothing was found); 1 a service or the network "
+    "failed; 2 wrong usage or\n"
+    "configuration; 3 the URL may not be opened; 130 interrupted; 143 ended by "
+    "SIGTERM."
+)
 
 _PROGRESS_STEP = 100  # pages between two lines of progress if stderr is not a terminal
 
@@ -51,26 +55,29 @@ def print_pages(pages: Sequence[Page | WebSearchError], form: Format) -> None:
     """Print pages, and the errors of those that cannot be read; exit with the code of
     the first error.
     """
-    from ..render import error_as_json, page_as_json
-
     errors = [page for page in pages if isinstance(page, WebSearchError)]
     if form == "json":
-        made = [
-            error_as_json(page)
-            if isinstance(page, WebSearchError)
-            else page_as_json(page)
-            for page in pages
-        ]
-        print_json(made if len(made) > 1 else made[0])
+        answers = list(map(_as_json, pages))
+        data: Any = answers if len(answers) > 1 else answers[0]
+        print_json(data)
     else:
         for number, page in enumerate(pages):
             if isinstance(page, WebSearchError):
                 _print_error(page, where=page.url)
-            else:
-                typer.echo("\n" * bool(number), nl=False)
-                _print_page(page, form)
+                continue
+            if number:
+                typer.echo("\n", nl=False)
+            _print_page(page, form)
     if errors:
         raise typer.Exit(exit_code(type(errors[0])))
+
+
+def _as_json(page: Page | WebSearchError) -> dict[str, Any]:
+    from ..render import error_as_json, page_as_json
+
+    if isinstance(page, WebSearchError):
+        return error_as_json(page)
+    return page_as_json(page)
 
 
 def _print_page(page: Page, form: Format) -> None:
@@ -120,10 +127,10 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     if sys.stdout.isatty():
         from .terminal import show_table
 
-        show_table(columns, [[escape_line(cell) for cell in row] for row in rows])
+        show_table(columns, [list(map(escape_line, row)) for row in rows])
         return
     lines = [columns, *rows]
-    widths = [max(len(line[n]) for line in lines) for n in range(len(columns))]
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     for line in lines:
         print_line(
             "  ".join(
@@ -134,11 +141,13 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 def print_rows(rows: Iterable[Row]) -> None:
     """Print a name and a text in each line; rows without a text are left out."""
-    shown = [(name, text) for name, text in rows if text]
-    width = max(len(name) for name, _ in shown)
-    for number, (name, text) in enumerate(shown):
-        again = bool(number) and name == shown[number - 1][0]
-        print_row("" if again else name, text, width)
+    rows = [(name, text) for name, text in rows if text]
+    width = max(len(name) for name, _ in rows)
+    before: str | None = None
+    for name, text in rows:
+        label = "" if name == before else name
+        print_row(label, text, width)
+        before = name
 
 
 def print_row(name: str, text: str, width: int, style: str = "bold") -> None:
@@ -183,9 +192,10 @@ def _print_error(error: WebSearchError, where: str | None = None) -> None:
     """
     from ..render import render_error
 
-    line = escape_line(
-        f"{render_error(error)} ({where})" if where else render_error(error)
-    )
+    line = render_error(error)
+    if where:
+        line = f"{line} ({where})"
+    line = escape_line(line)
     if sys.stderr.isatty():
         from .terminal import show_error
 
@@ -198,17 +208,16 @@ def _print_error(error: WebSearchError, where: str | None = None) -> None:
 
 @contextmanager
 def show_progress(
-    what: str, most: int | None = None
+    what: str, max_steps: int | None = None
 ) -> Iterator[Callable[[str], None]]:
     """Show the progress of *what* on stderr; call the yielded function for each step.
 
-    The maximum number of steps, *most*, makes a bar of it; without that, steps are only
-    counted.
+    The maximum number of steps makes a bar of it; without that, steps are only counted.
     """
     if sys.stderr.isatty():
         from .terminal import live_progress
 
-        with live_progress(escape_line(what), most) as report:
+        with live_progress(escape_line(what), max_steps) as report:
             yield lambda step: report(escape_line(step))
         return
     count = 0

@@ -79,11 +79,9 @@ class OwnFile:
 
         target = self.path.resolve()
         try:
-            mode = (
-                target.stat().st_mode & 0o777
-                if target.exists() and not self.private
-                else _OWNER_ONLY
-            )
+            mode = _OWNER_ONLY
+            if target.exists() and not self.private:
+                mode = target.stat().st_mode & 0o777
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             # only its owner can read it
             descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=".websearch-")
@@ -100,12 +98,12 @@ class OwnFile:
             ) from error
 
     def _set(self, name: str, options: Mapping[str, str]) -> None:
-        table = next(
-            (self.document[one] for one in _WRAPPERS if one in self.document),
-            self.document,
-        )
-        table["search_provider" if "search_provider" in table else "provider"] = name
-        if options or name in table.get("providers", {}) or name in table:
+        tables = [self.document[key] for key in _WRAPPERS if key in self.document]
+        table = tables[0] if tables else self.document
+        setting = "search_provider" if "search_provider" in table else "provider"
+        table[setting] = name
+        has_table = name in table.get("providers", {}) or name in table
+        if options or has_table:
             own = self._table_of(name, table)
             own.update(options)
             own.pop("enabled", None)
@@ -128,10 +126,9 @@ class OwnFile:
             written = Settings.from_mapping(tomllib.loads(tomlkit.dumps(self.document)))
         except (ConfigurationError, tomllib.TOMLDecodeError) as error:
             raise self._refusal(f"that would be an error: {error}") from None
-        known = {option: one.value for option, one in written.options(name).items()}
-        if written.provider != (name,) or any(
-            known.get(option) != value for option, value in options.items()
-        ):
+        values = {key: option.value for key, option in written.options(name).items()}
+        is_written = all(values.get(key) == value for key, value in options.items())
+        if written.provider != (name,) or not is_written:
             raise self._refusal("its shape is not understood; change it yourself")
 
     def _refusal(self, why: str) -> ConfigurationError:
@@ -151,6 +148,7 @@ def store_key(name: str, key: str) -> str:
 
         keyring.set_password("websearch", name, key)
         stored = keyring.get_password("websearch", name)
-    except Exception:  # noqa: BLE001 - backends raise anything: there is none, it is locked, or it is broken
+    # backends raise anything: there is none, it is locked, or it is broken
+    except Exception:  # noqa: BLE001
         return key
     return f"keyring:websearch/{name}" if stored == key else key

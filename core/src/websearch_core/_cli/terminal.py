@@ -41,7 +41,8 @@ class _Heading(Heading):
     ) -> RenderResult:
         del console, options
         self.text.justify = "left"
-        self.text.stylize("bold magenta" if self.tag == "h1" else "bold")
+        style = "bold magenta" if self.tag == "h1" else "bold"
+        self.text.stylize(style)
         yield self.text
 
 
@@ -95,14 +96,14 @@ def show_page(page: Page) -> None:
         page.author or "",
         *(f"{name} {date:%Y-%m-%d}" for name, date in dates if date),
     ]
-    if known := " · ".join(filter(None, map(_line, facts))):
-        _prose(console, Text(known, "dim"))
+    _show_facts(console, facts)
     if page.content.strip():
         console.print()
         console.print(_markdown(page.content), width=_width(console))
     console.print()
     _show_notes(console, page.notes)
-    if position := _describe_position(page):
+    position = _describe_position(page)
+    if position:
         _prose(console, Text(position, "dim"))
 
 
@@ -130,25 +131,27 @@ def show_row(name: str, text: str, width: int, style: str = "bold") -> None:
     for number, line in enumerate(
         Text(text).wrap(console, max(_width(console) - width - 2, 20))
     ):
-        beside = ("" if number else name).ljust(width + 2)
+        label = "" if number else name
+        beside = label.ljust(width + 2)
         console.print(Text.assemble((beside, style), line), soft_wrap=True)
 
 
 def show_error(line: str) -> None:
     """Show an error on stderr: its code in red."""
-    code, bracket, message = line.partition("]")
-    text = Text.assemble((code + bracket, "bold red"), message)
+    message = line.partition("]")[2]
+    code = line.removesuffix(message)
+    text = Text.assemble((code, "bold red"), message)
     Console(stderr=True, highlight=False).print(text, soft_wrap=not message)
 
 
 @contextmanager
-def live_progress(what: str, most: int | None) -> Iterator[Callable[[str], None]]:
+def live_progress(what: str, max_steps: int | None) -> Iterator[Callable[[str], None]]:
     """Show a spinner, or a bar if the number of steps is known, on stderr; it is gone
     afterwards.
     """
     counted = (
         (BarColumn(bar_width=24), MofNCompleteColumn())
-        if most
+        if max_steps
         else (TextColumn("{task.fields[count]}"),)
     )
     doing = TextColumn("{task.description}", markup=False)
@@ -161,18 +164,19 @@ def live_progress(what: str, most: int | None) -> Iterator[Callable[[str], None]
         console=Console(stderr=True),
         transient=True,
     ) as bar:
-        task = bar.add_task(what, total=most, step="", count="")
+        task = bar.add_task(what, total=max_steps, step="", count="")
         done = 0
 
         def report(name: str) -> None:
             nonlocal done
             done += 1
             room = max(10, bar.console.width - len(what) - 44)
+            label = name if len(name) <= room else f"…{name[-room:]}"
             bar.update(
                 task,
                 completed=done,
                 count=str(done),
-                step=name if len(name) <= room else f"…{name[-room:]}",
+                step=label,
             )
 
         yield report
@@ -188,18 +192,23 @@ def _show_result(console: Console, result: SearchResult) -> None:
         _show_url(console, result.url)
     else:
         _show_url(console, result.url, number)
-    facts = [
-        result.author or "",
-        f"{result.published:%Y-%m-%d}" if result.published else "",
-    ]
-    if known := " · ".join(filter(None, map(_line, facts))):
-        _prose(console, Text(known, "dim"), _INDENT)
+    facts = [result.author or ""]
+    if result.published:
+        facts.append(f"{result.published:%Y-%m-%d}")
+    _show_facts(console, facts, _INDENT)
+    snippet = _line(result.snippet)
     if result.content is not None:
         text = _markdown(result.content)
         console.print(Padding(text, (0, 0, 0, _INDENT)), width=_width(console))
-    elif snippet := _line(result.snippet):
+    elif snippet:
         _prose(console, Text(snippet), _INDENT)
     console.print()
+
+
+def _show_facts(console: Console, facts: Sequence[str], indent: int = 0) -> None:
+    line = " · ".join(filter(None, map(_line, facts)))
+    if line:
+        _prose(console, Text(line, "dim"), indent)
 
 
 def _show_url(console: Console, url: str, before: str = " " * _INDENT) -> None:
@@ -207,10 +216,9 @@ def _show_url(console: Console, url: str, before: str = " " * _INDENT) -> None:
     long it is.
     """
     line = _line(url)
-    shown = Text.assemble(
-        (before, "dim"), (line, Style(color="cyan", link=link_target(line)))
-    )
-    console.print(shown, soft_wrap=True)
+    style = Style(color="cyan", link=link_target(line))
+    text = Text.assemble((before, "dim"), (line, style))
+    console.print(text, soft_wrap=True)
 
 
 def _show_notes(console: Console, notes: Sequence[str]) -> None:
@@ -236,8 +244,10 @@ def _prose(console: Console, text: Text, indent: int = 0, hang: int = 0) -> None
     """
     width = _width(console) - indent - hang
     lines = text.wrap(console, max(width, 20))
-    for n, line in enumerate(lines):
-        console.print(Text(" " * (indent + (hang if n else 0))) + line, soft_wrap=True)
+    margin = indent
+    for line in lines:
+        console.print(Text(" " * margin) + line, soft_wrap=True)
+        margin = indent + hang
 
 
 def _markdown(text: str) -> _Markdown:

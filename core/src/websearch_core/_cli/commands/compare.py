@@ -4,7 +4,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
-from itertools import product
+from itertools import compress, product
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +15,8 @@ from ...errors import ConfigurationError
 from ..arguments import ProviderOption, TextOrJson, declare, parse_options
 from ..completion import complete_provider, complete_reader
 from ..output import print_json, print_table, report_errors, show_progress
+
+_DIFFERENCE = 3  # the column
 
 
 def compare(
@@ -67,16 +69,14 @@ def compare(
         from ..rows import Rows
 
         questions = read_questions(file)
-        searchers, readings = (
-            dict.fromkeys(split_list(providers)),
-            dict.fromkeys([None, *split_list(readers or "")]),
-        )
-        given = parse_options(option)
-        for name in given.keys() - {*searchers, *readings}:
+        searchers = dict.fromkeys(split_list(providers))
+        readings = dict.fromkeys([None, *split_list(readers or "")])
+        options = parse_options(option)
+        for name in options.keys() - {*searchers, *readings}:
             raise ConfigurationError(
                 f"--option: {name} is not compared; add it to --providers or --readers"
             )
-        settings = Settings.load(providers=given)
+        settings = Settings.load(providers=options)
         variants = [
             Variant(*pair, limit, read_top, max_tokens, settings)
             for pair in product(searchers, readings)
@@ -86,13 +86,13 @@ def compare(
             for variant, question in product(variants, questions)
         ]
         with (
-            Rows(output or os.devnull, "asked") as kept,
+            Rows(output or os.devnull, "asked") as file_rows,
             show_progress("Comparing", len(ids)) as step,
         ):
-            rows = find_known(kept, ids)
+            rows = find_known(file_rows, ids)
 
             def write(row: Row) -> None:
-                kept.write(row.model_dump(exclude_none=True))
+                file_rows.write(row.model_dump(exclude_none=True))
                 step(row.question)
 
             asyncio.run(ask(variants, questions, rows, write))
@@ -104,26 +104,9 @@ def compare(
 
 
 def _print(figures: Sequence[dict[str, Any]]) -> None:
-    def show(interval: Sequence[float], form: str) -> str:
-        return "{} [{}, {}]".format(*(format(number, form) for number in interval))
-
-    rows = [
-        [
-            figure["variant"],
-            f"{figure['found']} of {figure['questions']}",
-            show(figure["share"], ".1%"),
-            show(figure["difference"], "+.1%") if number else "",
-            ", ".join(f"{count} {code}" for code, count in figure["failed"].items()),
-            f"{figure['tokens']:.0f}",
-            "" if figure["seconds"] is None else f"{figure['seconds']:.2f}",
-            f"{figure['usd']:.4f}"
-            if figure["usd"]
-            else f"{figure['credits']:g} credits"
-            if figure["credits"]
-            else "",
-        ]
-        for number, figure in enumerate(figures)
-    ]
+    rows = [_format_row(figure) for figure in figures]
+    for row in rows[:1]:
+        row[_DIFFERENCE] = ""  # to itself
     columns = [
         "",
         "found",
@@ -134,7 +117,40 @@ def _print(figures: Sequence[dict[str, Any]]) -> None:
         "seconds",
         "USD",
     ]
-    used = [
-        n for n, name in enumerate(columns) if not name or any(row[n] for row in rows)
+    # a column without a name has the variants
+    is_shown = [
+        not name or any(cells) for name, *cells in zip(columns, *rows, strict=True)
     ]
-    print_table([columns[n] for n in used], [[row[n] for n in used] for row in rows])
+    print_table(
+        list(compress(columns, is_shown)),
+        [list(compress(row, is_shown)) for row in rows],
+    )
+
+
+def _format_row(figure: dict[str, Any]) -> list[str]:
+    failures = [f"{count} {code}" for code, count in figure["failed"].items()]
+    seconds = ""
+    if figure["seconds"] is not None:
+        seconds = f"{figure['seconds']:.2f}"
+    return [
+        figure["variant"],
+        f"{figure['found']} of {figure['questions']}",
+        _format_interval(figure["share"], ".1%"),
+        _format_interval(figure["difference"], "+.1%"),
+        ", ".join(failures),
+        f"{figure['tokens']:.0f}",
+        seconds,
+        _format_cost(figure),
+    ]
+
+
+def _format_interval(interval: Sequence[float], form: str) -> str:
+    return "{} [{}, {}]".format(*(format(number, form) for number in interval))
+
+
+def _format_cost(figure: dict[str, Any]) -> str:
+    if figure["usd"]:
+        return f"{figure['usd']:.4f}"
+    if figure["credits"]:
+        return f"{figure['credits']:g} credits"
+    return ""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from functools import cache
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,11 @@ from ..arguments import Internal, NoCache, Timeout, declare, open_web
 from ..completion import complete_reader
 from ..inputs import Output, Refresh, check_rows
 from ..output import print_line, report_errors
+
+if TYPE_CHECKING:
+    from ...client._crawl import Crawl
+    from ...models import Page
+    from ..rows import Rows
 
 
 def crawl(
@@ -65,15 +70,16 @@ def crawl(
     arguments: Any = {
         "layers": [] if only_urls else [Revalidation(rows, part)],
         "reader": reader,
+        "internal": internal,
+        "timeout": timeout,
     }
-    arguments |= {"internal": internal, "timeout": timeout}
+    doing = "Listing" if only_urls else ""
     with (
         report_errors("text"),
-        open_web(
-            "Listing" if only_urls else "", {}, no_cache=no_cache, **arguments
-        ) as web,
+        open_web(doing, {}, no_cache=no_cache, **arguments) as web,
     ):
-        if only_urls and (output or refresh):
+        has_output = bool(output or refresh)
+        if only_urls and has_output:
             raise InvalidOption(
                 "--output and --refresh: not with --list, which prints URLs: write > "
                 "FILE"
@@ -84,31 +90,34 @@ def crawl(
             for url in crawl.list_urls(crawl.rows()):
                 print_line(url)
             raise typer.Exit(min(crawl.failed, 1))
-        crawl = Crawl(
-            web,
-            starts,
-            far | part,
-            find_known=lambda url: rows().recall(url) if rows().skip(url) else None,
-        )
 
-        async def ask(_: object) -> AsyncGenerator[tuple[str, Any]]:
-            async with aclosing(crawl.arows()) as pages:
-                async for url, page in pages:
-                    if not rows().skip(url):  # a start is read each time
-                        yield url, page
-            rows().errors |= {("unavailable", True): None} if crawl.failed else {}
-            if any(is_temporary for _, is_temporary in rows().errors):
-                for row in rows().old or ():
-                    if row.get("status") == "success" and not rows().find(row["url"]):
-                        yield (
-                            row["url"],
-                            Unavailable(
-                                "not asked for: what leads to it may have failed"
-                            ),
-                        )
-            if crawl.left:
-                typer.echo(
-                    f"{crawl.left} more pages were found: raise --limit", err=True
-                )
+        def find_known(url: str) -> Page | None:
+            return rows().recall(url) if rows().skip(url) else None
 
-        write_rows(ask, "-", rows())
+        crawl = Crawl(web, starts, far | part, find_known=find_known)
+        write_rows(lambda _: _crawl_pages(crawl, rows()), "-", rows())
+
+
+async def _crawl_pages(crawl: Crawl, rows: Rows) -> AsyncGenerator[tuple[str, Any]]:
+    """Yield the pages of a crawl, and the error of those that it may have missed."""
+    async with aclosing(crawl.arows()) as pages:
+        async for url, page in pages:
+            if not rows.skip(url):  # a start is read each time
+                yield url, page
+    if crawl.failed:
+        rows.errors["unavailable", True] = None
+    if any(is_temporary for _, is_temporary in rows.errors):
+        for url in _find_unasked(rows):
+            yield (
+                url,
+                Unavailable("not asked for: what leads to it may have failed"),
+            )
+    if crawl.left:
+        typer.echo(f"{crawl.left} more pages were found: raise --limit", err=True)
+
+
+def _find_unasked(rows: Rows) -> Iterator[str]:
+    """Yield the pages that have a row from before, and none of this run."""
+    for row in rows.old or ():
+        if row.get("status") == "success" and not rows.find(row["url"]):
+            yield row["url"]

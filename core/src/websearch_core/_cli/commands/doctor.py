@@ -10,6 +10,7 @@ from ..._text.escaping import join_lines
 from ..arguments import TextOrJson
 from ..completion import complete_name
 from ..output import (
+    Row,
     print_json,
     print_row,
     print_rows,
@@ -61,43 +62,54 @@ def doctor(
         settings = Settings.load()
         # an error if everything is switched off: then nothing is tried
         Selection(settings)
-        tried = names or (known() if live else checks.find_in_use(settings))
-        checked = checks.try_alone(tried, settings, "Trying providers", ping=live)
-        values, environment = (
-            checks.list_settings(tried, settings),
-            checks.describe_environment(settings),
-        )
+        if not names:
+            names = known() if live else checks.find_in_use(settings)
+        checked = checks.try_alone(names, settings, "Trying providers", ping=live)
+        values = checks.list_settings(names, settings)
+        environment = checks.describe_environment(settings)
         if form == "json":
             _print_as_json(checked, values, environment)
         elif live:
             _print_standing(checked)
         else:
             _print_diagnosis(checked, values, environment)
-    raise typer.Exit(
-        1
-        if any(check.error for check in checked if check.configured or not live)
-        else 0
-    )
+    if live:
+        checked = [check for check in checked if check.configured]
+    is_broken = any(check.error for check in checked)
+    raise typer.Exit(int(is_broken))
 
 
 def _print_standing(checked: list[Check]) -> None:
+    words = {True: "yes", False: "no", None: ""}
+    rows = [
+        (
+            check.provider,
+            words[check.configured],
+            words[check.reachable],
+            _format_answer(check),
+            _format_remedy(check),
+        )
+        for check in checked
+    ]
+    print_table(("provider", "configured", "reachable", "answers", "what to do"), rows)
+
+
+def _format_answer(check: Check) -> str:
+    if check.error is None:
+        return "yes"
+    return check.error.code if check.configured else ""
+
+
+def _format_remedy(check: Check) -> str:
     from ...render import render_error
 
-    rows, say = [], {True: "yes", False: "no", None: ""}
-    for check in checked:
-        answers = (
-            "yes"
-            if check.error is None
-            else ""
-            if not check.configured
-            else check.error.code
-        )
-        problem = render_error(check.error) if check.error and check.configured else ""
-        todo = check.remedy or problem or (str(check.error) if check.error else "")
-        rows.append(
-            (check.provider, say[check.configured], say[check.reachable], answers, todo)
-        )
-    print_table(("provider", "configured", "reachable", "answers", "what to do"), rows)
+    if check.error is None:
+        return ""
+    if check.remedy:
+        return check.remedy
+    if check.configured:
+        return render_error(check.error)
+    return str(check.error)
 
 
 def _print_as_json(
@@ -133,40 +145,43 @@ def _print_as_json(
 def _print_diagnosis(
     checked: list[Check], settings: list[Setting], environment: dict[str, Any]
 ) -> None:
-    from ...render import render_error
     from ..checks import is_offline
 
     for check in checked:
-        if check.error is None:
-            print_row(
-                "ok", f"{check.provider} ({check.seconds:.1f} s)", _MARK, "bold green"
-            )
-            if check.note:
-                print_row("", check.note, _MARK)
-        else:
-            print_row(
-                "BROKEN",
-                f"{check.provider}: {render_error(check.error)}",
-                _MARK,
-                "bold red",
-            )
-            if check.remedy:
-                print_row("", check.remedy, _MARK)
+        _print_check(check)
     if is_offline(checked):
         print_text(
             "No provider could be reached: this machine may have no network, or need a "
             "proxy."
         )
     print_text("")
+    rows = _describe_environment(environment)
+    choices = [setting for setting in settings if setting.source != "default"]
+    rows += [(setting.name, _format_setting(setting)) for setting in choices]
+    print_rows(rows)
+    print_text("All other settings have their defaults; --format json lists them.")
+
+
+def _print_check(check: Check) -> None:
+    from ...render import render_error
+
+    if check.error is None:
+        text = f"{check.provider} ({check.seconds:.1f} s)"
+        print_row("ok", text, _MARK, "bold green")
+        advice = check.note
+    else:
+        text = f"{check.provider}: {render_error(check.error)}"
+        print_row("BROKEN", text, _MARK, "bold red")
+        advice = check.remedy
+    if advice:
+        print_row("", advice, _MARK)
+
+
+def _describe_environment(environment: dict[str, Any]) -> list[Row]:
     versions = ", ".join(
         f"{name} {number or 'not installed'}"
         for name, number in environment["versions"].items()
     )
-    files = [
-        f"{join_lines(file['path'])}{'' if file['trusted'] else ' (found here, not trusted)'}"
-        for file in environment["settings_files"]
-    ]
-    chosen = [one for one in settings if one.source != "default"]
     proxies = ", ".join(
         f"{scheme} {url}" for scheme, url in environment["proxies"].items()
     )
@@ -176,23 +191,25 @@ def _print_diagnosis(
         ("pages", _describe_parsing(environment["parsing"])),
         ("proxies", proxies or "none"),
         ("TLS", ", ".join(filter(None, environment["tls"].values()))),
-        *(("settings file", file) for file in files or ["none"]),
-        *((one.name, _format_setting(one)) for one in chosen),
     ]
-    print_rows(rows)
-    print_text("All other settings have their defaults; --format json lists them.")
+    for file in environment["settings_files"]:
+        warning = "" if file["trusted"] else " (found here, not trusted)"
+        rows.append(("settings file", f"{join_lines(file['path'])}{warning}"))
+    if not environment["settings_files"]:
+        rows.append(("settings file", "none"))
+    return rows
 
 
 def _describe_browser(browser: dict[str, Any]) -> str:
     if browser["problem"]:
         return join_lines(browser["problem"])
-    version, proven = browser["version"], browser["proven"]
-    tested = (
-        ""
-        if version in proven
-        else f"; the attacks of the test suite were tried with {', '.join(proven)}"
-    )
-    return f"{join_lines(browser['path'])} ({version or 'unknown version'}{tested})"
+    version = browser["version"]
+    proven = browser["proven"]
+    warning = ""
+    if version not in proven:
+        versions = ", ".join(proven)
+        warning = f"; the attacks of the test suite were tried with {versions}"
+    return f"{join_lines(browser['path'])} ({version or 'unknown version'}{warning})"
 
 
 def _describe_parsing(parsing: dict[str, Any]) -> str:
@@ -212,7 +229,5 @@ def _describe_parsing(parsing: dict[str, Any]) -> str:
 def _format_setting(setting: Setting) -> str:
     value = "" if setting.value is None else setting.value
     text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-    return (
-        f"{join_lines(text)}, from "
-        f"{join_lines(setting.source)}{'' if setting.trusted else ' (not trusted)'}"
-    )
+    warning = "" if setting.trusted else " (not trusted)"
+    return f"{join_lines(text)}, from {join_lines(setting.source)}{warning}"

@@ -66,19 +66,22 @@ def mcp(
             server = make_server(tools)
             if not http:
                 raise typer.Exit(asyncio.run(_serve_stdio(server)))
-            host, _, port = http.rpartition(":")
+            host = http.rpartition(":")[0]
+            port = http.rpartition(":")[2]
             if not (host and port.isdecimal()):
                 raise ConfigurationError(
                     "--http: write HOST:PORT, such as 127.0.0.1:8000"
                 )
             tokens = _parse_tokens(read_variable(_TOKENS))
-            if not (host in _LOOPBACK or insecure or (tokens and certificate)):
+            is_private = host in _LOOPBACK or bool(tokens and certificate)
+            if not is_private and not insecure:
                 raise ConfigurationError(
                     f"--http {host}: set {_TOKENS} and --certificate, or say --insecure"
                 )
+            other_names = hostname or []
             _serve_http(
                 server,
-                [host, *_LOOPBACK, *(hostname or ())],
+                [host, *_LOOPBACK, *other_names],
                 tokens,
                 host=host.strip("[]"),
                 port=int(port),
@@ -91,14 +94,15 @@ def _parse_tokens(text: str) -> dict[bytes, str]:
     tokens: dict[bytes, str] = {}
     users: set[str] = set()
     for entry in filter(None, map(str.strip, text.split(","))):
-        name, _, word = entry.rpartition(":")
-        user, token = name.strip(), word.strip().encode("utf-8", "replace")
+        user = entry.rpartition(":")[0].strip()
+        token = entry.rpartition(":")[2].strip().encode("utf-8", "replace")
         if not user or user in users:
             raise ConfigurationError(
                 f"{_TOKENS}: each token has a name of its own in front of it, as in "
                 f"ann:TOKEN,bob:TOKEN"
             )
-        if len(token) < _MIN_TOKEN or not token.isascii() or token in tokens:
+        is_strong = len(token) >= _MIN_TOKEN and token.isascii()
+        if not is_strong or token in tokens:
             raise ConfigurationError(
                 f"{_TOKENS}: a token has at least {_MIN_TOKEN} ASCII characters, and "
                 f"one user"
@@ -118,9 +122,9 @@ class _OwnHosts:
 
     def __init__(self, app: Any, names: list[str]) -> None:
         self._app = app
-        known = {name.lower() for name in names}
-        self._of_proxies = known.difference(_LOOPBACK)
-        alternatives = "|".join(map(re.escape, known))
+        lower_names = {name.lower() for name in names}
+        self._of_proxies = lower_names.difference(_LOOPBACK)
+        alternatives = "|".join(map(re.escape, lower_names))
         self._hosts = re.compile(rf"(?:{alternatives})(?::[0-9]{{1,5}})?", re.ASCII)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -158,9 +162,13 @@ async def _serve_stdio(server: Any) -> int:
     from mcp.server.stdio import stdio_server
 
     async def read() -> AsyncGenerator[str]:
-        while line := await asyncio.wrap_future(threads.submit("read", asked.readline)):
+        while True:
+            line = await asyncio.wrap_future(threads.submit("read", source.readline))
+            if not line:
+                return
             yield line
-            while len(asyncio.all_tasks()) > 1_000:  # noqa: ASYNC110 - the client does not read the answers
+            # the client does not read the answers
+            while len(asyncio.all_tasks()) > 1_000:  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
 
     async def write(line: str) -> None:
@@ -173,15 +181,13 @@ async def _serve_stdio(server: Any) -> int:
         loop.call_soon_threadsafe(serving.cancel)
 
     signals: list[int] = []
-    loop, serving = (
-        asyncio.get_running_loop(),
-        cast("asyncio.Task[None]", asyncio.current_task()),
-    )
+    loop = asyncio.get_running_loop()
+    serving = cast("asyncio.Task[None]", asyncio.current_task())
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
     # nobody waits for those that a client keeps waiting
     threads = Threads("websearch-mcp", 2)
-    asked = os.fdopen(os.dup(0), encoding="utf-8", errors="replace")
+    source = os.fdopen(os.dup(0), encoding="utf-8", errors="replace")
     wire = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8", newline="\n")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
@@ -220,17 +226,16 @@ def _serve_http(
     async def verify(token: str) -> AccessToken | None:
         users = [
             user
-            for known, user in tokens.items()
-            if hmac.compare_digest(token.encode(), known)
+            for own_token, user in tokens.items()
+            if hmac.compare_digest(token.encode(), own_token)
         ]
         return AccessToken(token="", client_id=users[0], scopes=[]) if users else None
 
     manager = StreamableHTTPSessionManager(server)
-    route = Route(
-        "/mcp",
-        RequireAuthMiddleware(manager.asgi_app, []) if tokens else manager.asgi_app,
-    )
-    app = Starlette(routes=[route], lifespan=lambda _: manager.run())
+    endpoint: Any = manager.asgi_app
+    if tokens:
+        endpoint = RequireAuthMiddleware(endpoint, [])
+    app = Starlette(routes=[Route("/mcp", endpoint)], lifespan=lambda _: manager.run())
     verifier: Any = SimpleNamespace(verify_token=verify)
     app.add_middleware(AuthenticationMiddleware, backend=BearerAuthBackend(verifier))
     # The SDK's own check takes everything behind "name:" for a port.

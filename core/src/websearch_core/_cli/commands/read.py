@@ -127,25 +127,13 @@ def read(
     with report_errors(form):
         items = find_items(source, places)
         check_rows(output, refresh=refresh, retry=retry)
-        targets = [] if source or output else [_find_target(place) for place in items]
-        if (
-            output
-            and not source
-            and (files := [one for one in items if one == "-" or Path(one).is_file()])
-        ):
-            raise InvalidOption(
-                f"--output: a row is for a URL, not for a file; did you mean --input "
-                f"{files[0]}?"
-            )
-        given = parse_options(option)
-        if base_url and (not reader or "," in reader):
-            raise ConfigurationError(
-                "--base-url: also name the one reader that it is for, with --reader"
-            )
-        if base_url and reader:
-            from ..._registry import registered_name
-
-            given.setdefault(registered_name(reader), {})["base_url"] = base_url
+        is_list = bool(source or output)
+        targets = [] if is_list else list(map(_find_target, items))
+        if not source and output:
+            _refuse_files(items)
+        provider_options = parse_options(option)
+        if base_url:
+            _set_base_url(provider_options, reader, base_url)
         part: dict[str, Any] = {
             "max_length": max_length,
             "max_tokens": max_tokens,
@@ -159,30 +147,53 @@ def read(
             "reviews": reviews,
             "transcripts": transcripts,
         }
-        arguments = {
+        arguments: dict[str, Any] = {
             "reader": reader,
             "internal": internal,
             "timeout": timeout,
             "robots": robots or None,
         }
-        if source or output:
+        if is_list:
             from ..revalidation import Revalidation
             from ..rows import Rows, write_rows
 
-            part["max_length"] = (
-                sys.maxsize if max_length is max_tokens is None else max_length
-            )
+            if max_length is None and max_tokens is None:
+                part["max_length"] = sys.maxsize
             # if all arguments are right
             open_rows = cache(lambda: Rows(output or "-", refresh=refresh, retry=retry))
-            layers = [Revalidation(open_rows, part)]
-            with open_web(
-                "", given, no_cache=no_cache, layers=layers, **arguments
-            ) as web:
+            arguments["layers"] = [Revalidation(open_rows, part)]
+            with open_web("", provider_options, no_cache=no_cache, **arguments) as web:
                 write_rows(partial(web.aiter_read, **part), items, open_rows())
             return
-        with open_web("Reading", given, no_cache=no_cache, **arguments) as web:
-            pages = _read_all(web, web if reader else _open_files(web), targets, part)
+        with open_web(
+            "Reading", provider_options, no_cache=no_cache, **arguments
+        ) as web:
+            files = web if reader else _open_files(web)
+            pages = _read_all(web, files, targets, part)
     print_pages(pages, form)
+
+
+def _refuse_files(places: str | Sequence[str]) -> None:
+    """Raise `InvalidOption` if a place is a file, or standard input."""
+    for place in places:
+        if place == "-" or Path(place).is_file():
+            raise InvalidOption(
+                f"--output: a row is for a URL, not for a file; did you mean --input "
+                f"{place}?"
+            )
+
+
+def _set_base_url(
+    options: dict[str, dict[str, Any]], reader: str | None, base_url: str
+) -> None:
+    """Add the base URL to the *options* of the one reader that is named."""
+    from ..._registry import registered_name
+
+    if not reader or "," in reader:
+        raise ConfigurationError(
+            "--base-url: also name the one reader that it is for, with --reader"
+        )
+    options.setdefault(registered_name(reader), {})["base_url"] = base_url
 
 
 class _Files:
@@ -196,12 +207,11 @@ class _Files:
         from ...index._store import read_file, read_stream
 
         file = Path(url2pathname(urlsplit(url).path))
-        page: Page = yield (
-            Call(read_stream, sys.stdin.buffer, file)
-            if url == _STDIN
-            else Call(read_file, file)
-        )
-        if url == _STDIN and not page.content:
+        if url != _STDIN:
+            page: Page = yield Call(read_file, file)
+            return page
+        page = yield Call(read_stream, sys.stdin.buffer, file)
+        if not page.content:
             raise InvalidOption("-: standard input is closed, or has no text")
         return page
 
@@ -226,8 +236,8 @@ def _find_target(place: str) -> str:
         return place
     if Path(place).exists():
         return Path(place).resolve().as_uri()
-    meant = complete_url(place.lstrip("/"))
-    hint = f"; did you mean {meant}?" if meant else ""
+    url = complete_url(place.lstrip("/"))
+    hint = f"; did you mean {url}?" if url else ""
     raise InvalidOption(
         f"url: give the whole URL, https:// included; there is no file {place!r}{hint}"
     )
@@ -237,9 +247,8 @@ def _read_all(
     web: WebSearch, local: WebSearch, targets: Sequence[str], part: Mapping[str, Any]
 ) -> list[Page | WebSearchError]:
     if len(targets) == 1:
-        return [
-            (local if targets[0].startswith("file:") else web).read(targets[0], **part)
-        ]
+        reader = local if targets[0].startswith("file:") else web
+        return [reader.read(targets[0], **part)]
     pages: dict[str, Page | WebSearchError] = {}
     for reader, is_file in ((local, True), (web, False)):
         urls = [url for url in targets if url.startswith("file:") is is_file]

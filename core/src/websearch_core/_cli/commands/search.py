@@ -132,14 +132,16 @@ def search(
     options |= {"safe_search": safe_search, "topic": topic, "images": images or None}
     options["page"] = None if page == 1 else page
     with report_errors(form):
-        items = find_items(source, [" ".join(query)] if query else None)
+        words = [" ".join(query)] if query else None
+        items = find_items(source, words)
         check_rows(output, refresh=refresh, retry=retry)
-        if (reader or robots) and not read_top:
+        reads_pages = bool(reader or robots)
+        if reads_pages and not read_top:
             which = "--reader" if reader else "--robots"
             raise ConfigurationError(
                 f"{which}: also say how many results to read, with --read-top"
             )
-        given = parse_options(option)
+        provider_options = parse_options(option)
         arguments: dict[str, Any] = {
             "provider": provider,
             "reader": reader,
@@ -147,13 +149,10 @@ def search(
             "internal": internal,
         }
         arguments |= {"timeout": timeout, "robots": robots or None}
-        with open_web(
-            "" if source or output else "Searching",
-            given,
-            no_cache=no_cache,
-            **arguments,
-        ) as web:
-            if source or output:
+        is_list = bool(source or output)
+        doing = "" if is_list else "Searching"
+        with open_web(doing, provider_options, no_cache=no_cache, **arguments) as web:
+            if is_list:
                 from ..rows import Rows, write_rows
 
                 ask = partial(web.aiter_search, read_top=read_top, **options)

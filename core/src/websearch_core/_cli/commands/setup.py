@@ -42,9 +42,8 @@ def setup() -> None:
             )
         file = own_file.OwnFile.read(path)
         settings = Settings.load()
-        choice = _ask_provider(
-            [one for one in get_all(settings) if one.search], settings
-        )
+        searching = [info for info in get_all(settings) if info.search]
+        choice = _ask_provider(searching, settings)
         options = _ask_options(choice)
         if typer.confirm(
             "Try it with one small search? It may cost as much as any other",
@@ -60,13 +59,11 @@ def setup() -> None:
         file.set_provider(choice.name, options)
         file.write()
         print_line(f"Wrote {path}")
-        if place := options.get("api_key"):
-            in_keyring = place.startswith("keyring:")
-            print_line(
-                f"The key is in your {place}"
-                if in_keyring
-                else "The key is in this file; only you can read it"
-            )
+        place = options.get("api_key", "")
+        if place.startswith("keyring:"):
+            print_line(f"The key is in your {place}")
+        elif place:
+            print_line("The key is in this file; only you can read it")
         source = Settings.load().source("provider")
         if source.name != str(path):
             print_line(f"Note: {source.place} sets {source.key} too, and wins")
@@ -81,33 +78,31 @@ def is_interactive() -> bool:
 def _ask_provider(able: list[ProviderInfo], settings: Settings) -> ProviderInfo:
     from ..._registry import registered_name, unknown_provider
 
-    for one in able:
-        state = (
-            "ready"
-            if one.configured
-            else f"needs {' or '.join(one.missing)}"
-            if one.missing
-            else one.problem or ""
-        )
-        print_row(one.name, state, _NAME)
-    names = {one.name: one for one in able}
-    default = (
-        settings.provider[0]
-        if settings.provider and settings.provider[0] in names
-        else "duckduckgo"
-    )
+    for info in able:
+        print_row(info.name, _format_state(info), _NAME)
+    names = {info.name: info for info in able}
+    default = "duckduckgo"
+    if settings.provider and settings.provider[0] in names:
+        default = settings.provider[0]
     while True:
         answer = typer.prompt("Which provider", default=default).strip()
         try:
-            if (name := registered_name(answer)) in names:
-                return names[name]
-            print_line(f"{name} cannot search")
+            name = registered_name(answer)
         except UnknownProvider:
-            print_row(
-                "",
-                str(unknown_provider(answer, list(names), "those that can search:")),
-                0,
-            )
+            error = unknown_provider(answer, list(names), "those that can search:")
+            print_row("", str(error), 0)
+            continue
+        if name in names:
+            return names[name]
+        print_line(f"{name} cannot search")
+
+
+def _format_state(info: ProviderInfo) -> str:
+    if info.configured:
+        return "ready"
+    if info.missing:
+        return f"needs {' or '.join(info.missing)}"
+    return info.problem or ""
 
 
 def _ask_options(choice: ProviderInfo) -> dict[str, str]:
@@ -121,20 +116,21 @@ def _ask_options(choice: ProviderInfo) -> dict[str, str]:
     options = {}
     if needs_url(choice.name):
         options["base_url"] = _ask_url()
-    if "api_key" in field_notes(cls):
-        variables = environment(cls).get("api_key", ())
-        given = next((name for name in variables if read_variable(name)), None)
-        if given:
-            print_line(
-                f"{given} is set and would win over another key; press Enter to use it"
-            )
-        elif choice.about.signup_url:
-            print_line(f"Keys are at {choice.about.signup_url}")
-        needed = any(name in choice.missing for name in variables)
-        if key := _ask_key(
-            "Key" if needed else "Key, or Enter for none", needed=needed and not given
-        ):
-            options["api_key"] = key
+    if "api_key" not in field_notes(cls):
+        return options
+    variables = environment(cls).get("api_key", ())
+    variable = next((name for name in variables if read_variable(name)), None)
+    if variable:
+        print_line(
+            f"{variable} is set and would win over another key; press Enter to use it"
+        )
+    elif choice.about.signup_url:
+        print_line(f"Keys are at {choice.about.signup_url}")
+    needed = any(name in choice.missing for name in variables)
+    question = "Key" if needed else "Key, or Enter for none"
+    key = _ask_key(question, needed=needed and not variable)
+    if key:
+        options["api_key"] = key
     return options
 
 
@@ -178,9 +174,10 @@ def _try(name: str, settings: Settings, options: dict[str, str]) -> bool:
     )
     (check,) = checks.try_alone([name], tried, f"Trying {name}")
     if check.error is None:
-        print_line(
-            f"{name} {'answers, but ' + check.note if check.note else f'works ({check.seconds:.1f} s)'}"
-        )
+        outcome = f"works ({check.seconds:.1f} s)"
+        if check.note:
+            outcome = f"answers, but {check.note}"
+        print_line(f"{name} {outcome}")
         return True
     print_line(render_error(check.error))
     if check.remedy:
