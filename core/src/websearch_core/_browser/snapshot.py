@@ -136,13 +136,13 @@ async def _scroll(clock: Clock) -> bool:
             if growths:
                 tab.note("the page goes on: it was not scrolled to its end")
             break
-    if growths:
-        tab.note("the page was scrolled to load more of it")
-    await _scroll_back(clock)
+    await _scroll_back(clock, growths)
     return True
 
 
-async def _scroll_back(clock: Clock) -> None:
+async def _scroll_back(clock: Clock, growths: int) -> None:
+    if growths:
+        clock.tab.note("the page was scrolled to load more of it")
     await call(clock.tab, "scrollBack")
     await clock.advance(_STEP)
     if await call(clock.tab, "countGone"):

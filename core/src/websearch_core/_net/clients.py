@@ -235,4 +235,6 @@ def user_agent(contact: str = "", *, for_pages: bool = False) -> str:
         parts = filter(None, ("compatible", "websearch-core", comment))
         return f"Mozilla/5.0 ({'; '.join(parts)})"
     name = f"websearch-core/{_version()}"
-    return f"{name} ({comment})" if comment else name
+    if not comment:
+        return name
+    return f"{name} ({comment})"

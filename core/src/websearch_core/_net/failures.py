@@ -146,7 +146,9 @@ def _remove_request(error: Exception, request: Request) -> None:
 
 
 def _remove_keys(arg: Any, keys: Sequence[str]) -> Any:
-    return without_keys(arg, keys) if isinstance(arg, str) else arg
+    if isinstance(arg, str):
+        return without_keys(arg, keys)
+    return arg
 
 
 def _walk_chain(error: BaseException) -> list[BaseException]:
@@ -190,7 +192,9 @@ class _LogRedaction(logging.Filter):
 
 def _remove_query(arg: Any) -> Any:
     """Return *arg* of a log record; without its query if it is a URL of the library."""
-    return arg.copy_with(query=None) if hasattr(arg, "copy_with") else arg
+    if hasattr(arg, "copy_with"):
+        return arg.copy_with(query=None)
+    return arg
 
 
 _log_redaction = _LogRedaction()

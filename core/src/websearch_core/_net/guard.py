@@ -109,7 +109,9 @@ def verdict(address: str) -> str | None:
         return verdict(str(ipaddress.IPv4Address(ip.packed[12:])))
     if ip not in _V6_UNICAST or any(ip in network for network in _V6_SPECIAL):
         return "not a public address"
-    return "an embedded address" if ip.packed[8:12] in _ISATAP else None
+    if ip.packed[8:12] in _ISATAP:
+        return "an embedded address"
+    return None
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,9 @@ def body_length(fields: Fields) -> int:
     is_clear = are_numbers and len(lengths) <= 1
     if is_chunked or not is_clear:
         raise MalformedHead("a body of unknown length")
-    return int(lengths.pop()) if lengths else 0
+    if not lengths:
+        return 0
+    return int(lengths.pop())
 
 
 def write_request(

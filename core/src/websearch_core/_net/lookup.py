@@ -112,4 +112,6 @@ def start_lookup(
 def _judge(
     guard: Guard | None, host: str, port: int, addresses: Sequence[str]
 ) -> list[str]:
-    return guard.judge(host, port, addresses) if guard else list(addresses)
+    if guard is None:
+        return list(addresses)
+    return guard.judge(host, port, addresses)

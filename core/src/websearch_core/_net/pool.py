@@ -120,7 +120,9 @@ class _Pool:
             self._idle[connection] = key, time.monotonic() + KEPT
         # Closing did nothing to a connection that was not open yet, or to one of a
         # request that came later.
-        return self._take_all_idle() if self._is_closed else self._take_surplus()
+        if self._is_closed:
+            return self._take_all_idle()
+        return self._take_surplus()
 
     def _take_surplus(self) -> list[Any]:
         """Return the idle connections that are too old, and the oldest of those that
@@ -159,11 +161,9 @@ class Pool(_Pool):
     def handle_request(self, request: Any) -> Any:
         """Send *request* over a connection that was kept, or over a new one."""
         key = self._find_key(request)
-        proxy = (
-            self._way.find_forwarder(key[1].decode("ascii"), key[2])
-            if self._way
-            else None
-        )
+        proxy: Proxy | None = None
+        if self._way:
+            proxy = self._way.find_forwarder(key[1].decode("ascii"), key[2])
         while True:
             connection = self._take_idle(key)
             while connection is not None and connection.has_expired():
@@ -172,7 +172,9 @@ class Pool(_Pool):
             connection = connection or self._create(request)
             self._busy[connection] = True
             try:
-                sendable = self._address(request, proxy) if proxy else request
+                sendable = request
+                if proxy:
+                    sendable = self._address(request, proxy)
                 response = connection.handle_request(sendable)
                 self._begin_body(connection, response, proxy)
                 response.stream = _Body(
@@ -212,11 +214,9 @@ class AsyncPool(_Pool):
 
     async def handle_async_request(self, request: Any) -> Any:
         key = self._find_key(request)
-        proxy = (
-            self._way.find_forwarder(key[1].decode("ascii"), key[2])
-            if self._way
-            else None
-        )
+        proxy: Proxy | None = None
+        if self._way:
+            proxy = self._way.find_forwarder(key[1].decode("ascii"), key[2])
         while True:
             connection = self._take_idle(key)
             while connection is not None and connection.has_expired():
@@ -225,7 +225,9 @@ class AsyncPool(_Pool):
             connection = connection or self._create(request)
             self._busy[connection] = True
             try:
-                sendable = self._address(request, proxy) if proxy else request
+                sendable = request
+                if proxy:
+                    sendable = self._address(request, proxy)
                 response = await connection.handle_async_request(sendable)
                 self._begin_body(connection, response, proxy)
                 response.stream = _AsyncBody(
@@ -247,7 +249,8 @@ class AsyncPool(_Pool):
     async def _end(self, connection: Any, key: Key, *, is_clear: bool) -> None:
         surplus = self._release(connection, key, is_clear)
         self._set_timer()
-        await _close_all(surplus)
+        if surplus:
+            await _close_all(surplus)
 
     def _set_timer(self) -> None:
         if self._timer is None and self._idle:

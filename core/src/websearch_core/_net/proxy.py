@@ -136,11 +136,12 @@ class Proxy:
                 f"the proxy {self} cannot reach the page's server: it answers {status}"
             )
         if not 200 <= status < 300:
-            why = (
-                "; many allow only port 443: resolve='here' needs the port of http, too"
-                if port != 443
-                else ""
-            )
+            why = ""
+            if port != 443:
+                why = (
+                    "; many allow only port 443: resolve='here' needs the port of "
+                    "http, too"
+                )
             tunnel = f"a tunnel (CONNECT) to port {port}"
             failure = Unavailable(
                 f"the proxy {self} refuses {tunnel}: it answers {status}{why}"

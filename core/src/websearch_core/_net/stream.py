@@ -159,7 +159,9 @@ class AsyncioStream(asyncio.Protocol):
         # when nothing was asked: the server has closed the connection, or is confused
         if info == "is_readable":
             return bool(self._arrived) or self._ended
-        return self._transport.get_extra_info(_EXTRA[info]) if info in _EXTRA else None
+        if info not in _EXTRA:
+            return None
+        return self._transport.get_extra_info(_EXTRA[info])
 
     def _send(self) -> None:
         if self._unsent:
