@@ -25,6 +25,7 @@ FINISHED: list[str] = [
     "core/_runtime",
     "core/_text/bm25",
     "core/_text/escaping",
+    "core/_text/invisible",
     "core/_text/lists",
     "core/_text/markup",
     "core/_text/notebook",

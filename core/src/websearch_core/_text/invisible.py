@@ -17,7 +17,8 @@ _LINE_ENDS = re.compile("[\r\x0b\x0c\x85\u2028\u2029]")
 _INVISIBLE = re.compile(
     "["
     "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"  # controls, except tab and line ends
-    "\xad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
+    "\xad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060-\u2064\u206a-\u206f"
+    "\u3164\ufeff\uffa0\ufff9-\ufffb"
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # writing direction
     "\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"  # not characters at all
     "\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
@@ -31,23 +32,28 @@ _MODIFIERS = re.compile(
 GLYPHS = re.compile("[\ue000-\uf8ff]")
 _EMOJI_STYLES = "\ufe0e\ufe0f"
 _CHUNK_SIZE = 2**16  # characters
-_ZWNJ, _ZWJ, _KEYCAP = "\u200c", "\u200d", "\u20e3"
+_ZWNJ = "\u200c"
+_ZWJ = "\u200d"
+_KEYCAP = "\u20e3"
 _KEYS = re.compile("[0-9#*]")  # the characters that a keycap is put around
 # The blocks with all characters that have an emoji or text style
 # (https://www.unicode.org/reports/tr51/).
 _EMOJI = re.compile(
-    "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff"
+    "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf"
+    "\u2900-\u297f\u2b00-\u2bff"
     "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
 )
 _MONGOLIAN_VARIANTS = "\u180b\u180c\u180d\u180f"
 _VIRAMA = 9  # the combining class of every virama
 _CURSIVE = re.compile(  # Arabic, Syriac, Thaana, N'Ko, Mandaic, Adlam and others
-    "[\u0600-\u08ff\ufb50-\ufdff\ufe70-\ufefc\U00010ac0-\U00010aff\U00010b80-\U00010baf\U00010d00-\U00010d3f"
+    "[\u0600-\u08ff\ufb50-\ufdff\ufe70-\ufefc\U00010ac0-\U00010aff\U00010b80-\U00010baf"
+    "\U00010d00-\U00010d3f"
     "\U00010f30-\U00010fdf\U0001e900-\U0001e95f]"
 )
 # from Devanagari to Sinhala, Myanmar, Balinese, Javanese, Meetei, Grantha and others
 _BRAHMIC = re.compile(
-    "[\u0900-\u0dff\u1000-\u109f\u1b00-\u1bff\ua800-\ua82f\ua880-\ua8ff\ua980-\ua9df\uaa60-\uaa7f\uaae0-\uaaff"
+    "[\u0900-\u0dff\u1000-\u109f\u1b00-\u1bff\ua800-\ua82f\ua880-\ua8ff\ua980-\ua9df"
+    "\uaa60-\uaa7f\uaae0-\uaaff"
     "\uabc0-\uabff\U00011000-\U00011fff]"
 )
 # Khmer, Mongolian and Phags-pa use both joiners
@@ -153,26 +159,28 @@ def _keep_needed(run: re.Match[str]) -> str:
     if not before:
         return ""
     if marks[0] in _EMOJI_STYLES:
-        styled = (
-            _EMOJI.match(before)
-            if len(marks) > 1 or after != _KEYCAP
-            else _KEYS.match(before)
-        )
-        return (
-            marks
-            if styled
-            and (len(marks) == 1 or (marks[1:] == _ZWJ and _EMOJI.match(after)))
-            else ""
-        )
+        return marks if _is_styled(before, marks, after) else ""
     if len(marks) > 1:
         return ""
     if marks == _ZWJ and _EMOJI.match(after):
         return marks if _EMOJI.match(before) else ""
     if marks in {_ZWNJ, _ZWJ}:
         return marks if _joins(before, marks, after) else ""
-    return (
-        marks if marks in _MONGOLIAN_VARIANTS and "\u1820" <= before <= "\u18aa" else ""
-    )
+    is_mongolian = "\u1820" <= before <= "\u18aa"
+    if marks in _MONGOLIAN_VARIANTS and is_mongolian:
+        return marks
+    return ""
+
+
+def _is_styled(before: str, marks: str, after: str) -> bool:
+    """Return whether the style that *marks* begin with is one of an emoji."""
+    if len(marks) == 1 and after == _KEYCAP:
+        return _KEYS.match(before) is not None
+    if not _EMOJI.match(before):
+        return False
+    if len(marks) == 1:
+        return True
+    return marks[1:] == _ZWJ and _EMOJI.match(after) is not None
 
 
 def _joins(before: str, joiner: str, after: str) -> bool:
@@ -185,11 +193,9 @@ def _joins(before: str, joiner: str, after: str) -> bool:
     """
     if _BRAHMIC.match(before) and unicodedata.combining(before) == _VIRAMA:
         return True
-    if (
-        not after
-        or unicodedata.category(before)[0] not in "LM"
-        or unicodedata.category(after)[0] not in "LM"
-    ):
+    if not after or unicodedata.category(before)[0] not in "LM":
+        return False
+    if unicodedata.category(after)[0] not in "LM":
         return False
     if _BRAHMIC.match(before) and _BRAHMIC.match(after):
         return unicodedata.combining(after) == _VIRAMA

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Protocol, TypeAlias, TypeVar
 from urllib.parse import parse_qsl, quote, urlsplit
@@ -25,7 +25,8 @@ _URL = re.compile(r"(https?)://([^/?#]*)([/?#].*)?", re.IGNORECASE | re.DOTALL)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _BLANK = re.compile(
-    r"[\s\xa0\u1680\u180e\u2000-\u200b\u200e\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]"
+    r"[\s\xa0\u1680\u180e\u2000-\u200b\u200e\u200f\u2028-\u202f"
+    r"\u205f-\u206f\u3000\ufeff]"
 )
 _TO_ENCODE = re.compile(r"[^\x21-\x7e]|[\"<>\\^`{|}]")
 _ENCODED = re.compile(r"%([0-9A-Fa-f]{2})|[\[\]]")
@@ -40,7 +41,8 @@ _LABELS = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9_-]{1,63}(?<!
 _NUMERIC = re.compile(r"[0-9]+|0x[0-9a-f]*")
 # Parameters that say where a visitor came from, and never which page it is.
 _TRACKING = re.compile(
-    r"utm_\w+|mc_[ce]id|_hs(enc|mi)|(fb|g|d|y|tw|tt)clid|msclkid|gclsrc|[gw]braid|srsltid|igshid?|mkt_tok"
+    r"utm_\w+|mc_[ce]id|_hs(enc|mi)|(fb|g|d|y|tw|tt)clid|msclkid|gclsrc|[gw]braid"
+    r"|srsltid|igshid?|mkt_tok"
     r"|oly_(anon|enc)_id|vero_id|_openstat|li_fat_id|ref_src",
     re.IGNORECASE,
 )
@@ -106,8 +108,8 @@ def find_route(url: str) -> str:
     """Return the fragment of *url* if it is a path (``#/inbox``, ``#!inbox``): scripts
     show another page for each.
     """
-    _, mark, fragment = url.partition("#")
-    return mark + fragment if fragment.startswith(("!", "/")) else ""
+    fragment = url.partition("#")[2]
+    return f"#{fragment}" if fragment.startswith(("!", "/")) else ""
 
 
 def strip_anchor(url: str) -> str:
@@ -131,14 +133,17 @@ def find_page(url: str) -> str:
     except UnsafeURL:
         return url
     address = absolute.partition("://")[2].partition("#")[0]
-    path, _, query = address.removeprefix("www.").partition("?")
-    kept = [
-        part
-        for part in query.split("&")
-        if part and not _TRACKING.fullmatch(part.partition("=")[0])
-    ]
-    place = path.rstrip("/") + ("?" + "&".join(kept) if kept else "")
+    path, *queries = address.removeprefix("www.").split("?", 1)
+    place = path.rstrip("/")
+    parameters = [part for part in "".join(queries).split("&") if _names_page(part)]
+    if parameters:
+        place += "?" + "&".join(parameters)
     return place + find_route(absolute)
+
+
+def _names_page(parameter: str) -> bool:
+    """Return whether a parameter of a query may say which page it is."""
+    return parameter != "" and not _TRACKING.fullmatch(parameter.partition("=")[0])
 
 
 class Listed(Protocol):
@@ -153,16 +158,17 @@ class Listed(Protocol):
 L = TypeVar("L", bound=Listed)
 
 
-def find_alike(known: Mapping[str, L], url: str) -> list[L]:
-    """Return what is *known*, by what `identify` returns, of exactly the page at *url*.
+def find_alike(pages: Mapping[str, L], url: str) -> list[L]:
+    """Return which of *pages*, by what `identify` returns, is exactly that at *url*.
 
     If that is nothing, return what is known of all that services may list instead,
     which may be several pages.
     """
-    if (exact := known.get(identify(url))) is not None:
+    exact = pages.get(identify(url))
+    if exact is not None:
         return [exact]
     page = find_page(url)
-    return [one for one in known.values() if one.page == page]
+    return [listed for listed in pages.values() if listed.page == page]
 
 
 def locate(url: str) -> tuple[str, int]:
@@ -224,7 +230,8 @@ def find_host(url: str) -> str:
     origin = find_origin(url)
     if origin is None:
         return ""
-    _, host, port = origin
+    host = origin[1]
+    port = origin[2]
     return host if port in {80, 443} else f"{host}:{port}"
 
 
@@ -245,22 +252,31 @@ def describe_url(url: str) -> str:
     """
     try:
         parts = urlsplit(url)
-        host, path = (
-            parts.netloc.rpartition("@")[2],
-            re.sub(";[^/]*", ";...", parts.path),
-        )
+        host = parts.netloc.rpartition("@")[2]
+        path = re.sub(";[^/]*", ";...", parts.path)
         if parts.port is None and not host:  # "https:name:password@host"
             path = path.rpartition("@")[2]
         query = "&".join(
-            f"{'...' if _is_unguessable(name) else quote(name)}={'...' if _looks_secret(name, value) else quote(value)}"
+            _describe_parameter(name, value)
             for name, value in parse_qsl(parts.query, keep_blank_values=True)
         )
     except ValueError:  # also where a port should be: "https://name:pass/word@host"
         return "an invalid URL"
-    start = f"{parts.scheme}://" if parts.scheme else "//" * bool(host)
-    shown = f"{start}{host}{path}{'?' if query else ''}{query}"
-    shown = re.sub(r"[^\x21-\x7e]", "?", shown)
-    return shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}..."
+    text = f"{host}{path}"
+    if parts.scheme:
+        text = f"{parts.scheme}://{text}"
+    elif host:
+        text = f"//{text}"
+    if query:
+        text = f"{text}?{query}"
+    text = re.sub(r"[^\x21-\x7e]", "?", text)
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
+
+
+def _describe_parameter(name: str, value: str) -> str:
+    label = "..." if _is_unguessable(name) else quote(name)
+    content = "..." if _looks_secret(name, value) else quote(value)
+    return f"{label}={content}"
 
 
 def _looks_secret(name: str, value: str) -> bool:
@@ -288,31 +304,37 @@ def split_url(url: str) -> tuple[str, str, int, str]:
         raise UnsafeURL("the URL contains control characters or surrounding spaces")
     match = _URL.fullmatch(url)
     if match is None:
-        other = _SCHEME.match(url) and not re.match("https?:", url, re.IGNORECASE)
-        raise UnsafeURL(
-            "only http and https URLs can be opened"
-            if other
-            else "not an absolute http(s) URL such as https://example.com/"
-        )
-    scheme, authority, rest = match[1].lower(), match[2], match[3] or "/"
-    if "@" in authority:
-        raise UnsafeURL("the URL contains credentials")
-    if _BLANK.search(authority):
-        raise UnsafeURL("the host name contains spaces")
-    if bracketed := _BRACKETED.fullmatch(authority):
-        host, digits = _parse_ipv6(bracketed[1]), bracketed[2]
-    elif named := _NAMED.fullmatch(authority):
-        host, digits = _parse_name(named[1]), named[2]
-    else:
-        raise UnsafeURL("the host is ambiguous")
-    port = int(digits) if digits else _PORTS[scheme]
-    if not 0 <= port <= 65535:
-        raise UnsafeURL("the port is out of range")
+        if _SCHEME.match(url) and not re.match("https?:", url, re.IGNORECASE):
+            raise UnsafeURL("only http and https URLs can be opened")
+        raise UnsafeURL("not an absolute http(s) URL such as https://example.com/")
+    scheme = match[1].lower()
+    host, port = _split_authority(match[2], _PORTS[scheme])
+    rest = match[3] or "/"
     if rest[0] != "/":
         rest = f"/{rest}"
     if _DOTS.search(rest):
         rest = _resolve_dots(rest)
-    return scheme, host, port, _TO_ENCODE.sub(lambda found: quote(found[0]), rest)
+    return scheme, host, port, _TO_ENCODE.sub(lambda sign: quote(sign[0]), rest)
+
+
+def _split_authority(authority: str, usual_port: int) -> tuple[str, int]:
+    """Return the host, in lower-case ASCII, and the port."""
+    if "@" in authority:
+        raise UnsafeURL("the URL contains credentials")
+    if _BLANK.search(authority):
+        raise UnsafeURL("the host name contains spaces")
+    match = _BRACKETED.fullmatch(authority)
+    parse: Callable[[str], str] = _parse_ipv6
+    if match is None:
+        match = _NAMED.fullmatch(authority)
+        parse = _parse_name
+    if match is None:
+        raise UnsafeURL("the host is ambiguous")
+    host = parse(match[1])
+    port = int(match[2]) if match[2] else usual_port
+    if not 0 <= port <= 65535:
+        raise UnsafeURL("the port is out of range")
+    return host, port
 
 
 def _join(scheme: str, host: str, port: int) -> str:
@@ -330,15 +352,16 @@ def _resolve_dots(rest: str) -> str:
     """
     end = len(re.match(r"[^?#]*", rest)[0])  # type: ignore[index]  # it always matches
     *inner, last = rest[1:end].split("/")
-    kept: list[str] = []
+    segments: list[str] = []
     for segment in [*inner, last]:
         dots = segment.lower().replace("%2e", ".")
         if dots == "..":
-            del kept[-1:]
+            del segments[-1:]
         elif dots != ".":
-            kept.append(segment)
-    ends_open = last.lower().replace("%2e", ".") in {".", ".."}
-    return "/" + "/".join([*kept, ""] if ends_open else kept) + rest[end:]
+            segments.append(segment)
+    if last.lower().replace("%2e", ".") in {".", ".."}:
+        segments.append("")
+    return "/" + "/".join(segments) + rest[end:]
 
 
 def _normalize(text: str, plain: frozenset[str]) -> str:
