@@ -19,6 +19,7 @@ PACKAGES = {
 }
 # Folders and files, such as "core/layers", "langchain".
 FINISHED: list[str] = [
+    "core/_cli",
     "core/_browser",
     "core/_net",
     "core/_registry",

@@ -89,10 +89,11 @@ class Row(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    asked: str  # what is the same only for the same question, asked in the same way
+    # what is the same only for the same question, asked in the same way
+    key: str = Field(alias="asked")
     question: str
     variant: str
-    found: bool
+    is_success: bool = Field(alias="found")
     code: str | None = None  # of the error
     tokens: int | None = None
     seconds: float | None = None  # None if it failed, or came from the cache
@@ -257,10 +258,13 @@ def report(
 
 def _add_up(name: str, own: list[Row], others: list[Row]) -> dict[str, Any]:
     """Return the figures of the variant called *name*, beside those of the first."""
-    pairs = [(row.found, other.found) for row, other in zip(own, others, strict=True)]
+    pairs = [
+        (row.is_success, other.is_success)
+        for row, other in zip(own, others, strict=True)
+    ]
     only_own = pairs.count((True, False))
     only_other = pairs.count((False, True))
-    successes = sum(row.found for row in own)
+    successes = sum(row.is_success for row in own)
     codes = sorted(row.code for row in own if row.code)
     tokens = [row.tokens for row in own if row.tokens is not None]
     times = [row.seconds for row in own if row.seconds is not None]

@@ -14,13 +14,14 @@ import sys
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, nullcontext, suppress
+from dataclasses import dataclass
 from hashlib import blake2b
 from io import TextIOWrapper
 from pathlib import Path
 from shutil import copymode
 from time import monotonic, time
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO, NamedTuple, Self
 
 import typer
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -46,11 +47,8 @@ from .outputs import (
 
 # what stands before that of a row
 _ERROR = re.compile(', "(?:status": "error", "error|refresh_error)": (?={)')
-_STATUSES = {
-    kind.code: exit_code(kind)
-    for name in errors.__all__
-    if hasattr(kind := getattr(errors, name), "locate")
-}
+_PUBLIC = [getattr(errors, name) for name in errors.__all__]
+_STATUSES = {kind.code: exit_code(kind) for kind in _PUBLIC if hasattr(kind, "locate")}
 # After these, the other items fail, too.
 _FOR_ALL = (
     errors.AuthenticationError,
@@ -87,6 +85,14 @@ class _Row(BaseModel):
     fetched_at: str | None = None
 
 
+class _Ends(NamedTuple):
+    """What is read of a row that may be long."""
+
+    item: str  # the input
+    error: dict[str, Any]  # empty if there is none
+    is_final: bool  # whether the error is the answer
+
+
 class Rows:
     """The rows of one output, in a ``with`` block. Each is written at once, or not at
     all.
@@ -114,10 +120,9 @@ class Rows:
     ) -> None:
         self.key = key
         self._find_key = find_key
-        self.folder = (
-            Path(output) if output.endswith("/") or Path(output).is_dir() else None
-        )
-        if self.folder is not None:
+        self.folder: Path | None = None
+        if output.endswith("/") or Path(output).is_dir():
+            self.folder = Path(output)
             self.folder.mkdir(parents=True, exist_ok=True)
         self.path = self.folder / _INDEX if self.folder else Path(output)
         if self.folder is None and output != "-":
@@ -181,7 +186,8 @@ class Rows:
 
     def _digest_input(self, item: str) -> int:
         """Return what counts the rows of an input: as it is listed, if it is."""
-        return _digest(self._find_key(item) if self._find_key else item)
+        key = self._find_key(item) if self._find_key else item
+        return _digest(key)
 
     def _digest_page(self, item: str) -> int:
         find_key = self._find_key or identify
@@ -266,39 +272,25 @@ class Rows:
         An old row with an answer stays if there is none now, but may be one later:
         ``refresh_error`` says why.
         """
-        old, said = (
-            (self.old.find(item) if self.old else None) or {},
-            row_as_json(answer),
-        )
-        if self._find_key:
+        old = self.old.find(item) if self.old else None
+        if self._find_key and old:
             item = old.get(self.key, item)
-        is_lost = getattr(answer, "temporary", False) and old.get("status") == "success"
-        if old and (is_lost or getattr(answer, "status", None) == UNCHANGED):
+        row = {self.key: item, **row_as_json(answer), self.key: item}
+        facts = _find_fresh_facts(old, answer, row)
+        if old and facts:
             old.pop("refresh_error", None)
-            now = (
-                {"refresh_error": said["error"]}
-                if is_lost
-                else {"fetched_at": said["fetched_at"]}
-            )
-            row = {
-                self.key: item,
-                **now,
-                **old,
-                **now,
-                self.key: item,
-                "changed": "same",
-            }
+            # at the beginning, where the next run looks for an error
+            row = {self.key: item, **facts, **old, **facts, self.key: item}
+            row["changed"] = "same"
             self.write(row)
             return row
-        row = {self.key: item, **said, self.key: item}
-        same = self._validators.pop(identify(item), None) or (
-            self.find(item) or {}
-        ).get("validators")
-        row |= {"validators": same} if same else {}
-        before, after = old.get("hash"), row.get("hash")  # an error has none
-        row["changed"] = after and (
-            "new" if before is None else "same" if after == before else "changed"
-        )
+        validators = self._validators.pop(identify(item), None)
+        if not validators:
+            earlier = self.find(item) or {}
+            validators = earlier.get("validators")
+        if validators:
+            row["validators"] = validators
+        row["changed"] = _describe_change(old, row)
         if self.folder is not None and isinstance(answer, Page):
             row["file"] = self._write_text(self.folder, row)
             del row["content"]
@@ -356,10 +348,12 @@ class Rows:
         with open_to_read(self._part) as file:
             for number, line in enumerate(file, 1):
                 row = self._parse(line)
-                digest = self._digest_input(str(row[self.key])) if row else None
-                if row is None or not left[digest or 0]:
+                if row is None:
                     continue
-                left[digest or 0] -= 1
+                digest = self._digest_input(str(row[self.key]))
+                if not left[digest]:
+                    continue
+                left[digest] -= 1
                 numbers.add(number)
                 files.add(str(row.get("file") or ""))
         if numbers:
@@ -378,7 +372,9 @@ class Rows:
         name.
         """
         name = _name_file(row[self.key])
-        place = folder / (f"{name}{_PART}" if self.old else name)
+        place = folder / name
+        if self.old:
+            place = folder / f"{name}{_PART}"
         facts = "".join(
             f"{fact}: {json.dumps(row[fact], ensure_ascii=False)}\n" for fact in _FACTS
         )
@@ -399,20 +395,20 @@ class Rows:
                 is_half = not text.endswith("\n")
                 if is_half and self._may_be_a_row(text):
                     break
-                item, error, is_final = self._read_ends(text)
-                if item is None:
+                ends = self._read_ends(text)
+                if ends is None:
                     raise errors.ConfigurationError(
                         f"{self.path}, line {number}: not a row of this command: name "
                         f"another"
                     )
                 is_broken = not text.rstrip().endswith("}") or "\0" in text
-                may_succeed = retry and is_final and error.get("temporary")
+                may_succeed = retry and ends.is_final and ends.error.get("temporary")
                 if is_broken or may_succeed:
                     left_out.add(number)
                     continue
-                self._note(error)
-                self._done[self._digest_input(item)] += 1
-                self._offsets[self._digest_page(item)] = end
+                self._note(ends.error)
+                self._done[self._digest_input(ends.item)] += 1
+                self._offsets[self._digest_page(ends.item)] = end
                 end += len(line)
         if left_out:
             self._leave_out(left_out)
@@ -423,29 +419,29 @@ class Rows:
         begin = f'{{"{self.key}": '
         return text.startswith(begin) or begin.startswith(text)
 
-    def _read_ends(self, text: str) -> tuple[str | None, dict[str, Any], bool]:
-        """Return the input of a row, its error, and whether that is its answer.
+    def _read_ends(self, text: str) -> _Ends | None:
+        """Return the input and the error of a row; None if it is none.
 
         The rest of the row, which may be long, is not parsed.
         """
         begin = f'{{"{self.key}": '
         decode = json.JSONDecoder().raw_decode
         if not text.startswith(begin):
-            return None, {}, False
+            return None
         try:
             item, place = decode(text, len(begin))
         except (ValueError, RecursionError):
-            return None, {}, False
+            return None
         if not isinstance(item, str):
-            return None, {}, False
+            return None
         mark = _ERROR.match(text, place)
         if mark is None:
-            return item, {}, False
+            return _Ends(item, {}, is_final=False)
         try:
             error, _ = decode(text, mark.end())
         except (ValueError, RecursionError):
             error = {}
-        return item, error, "status" in mark[0]
+        return _Ends(item, error, is_final="status" in mark[0])
 
     def _leave_out(self, numbers: set[int]) -> None:
         """Write the file again without the lines of these *numbers*."""
@@ -456,6 +452,31 @@ class Rows:
                     rest.write(line)
         self._file.close()
         self._file = open_to_append(self._part)
+
+
+def _find_fresh_facts(
+    old: Mapping[str, Any] | None, answer: object, row: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what is new if the *old* row stays; nothing if it does not."""
+    has_page = old is not None and old.get("status") == "success"
+    if has_page and getattr(answer, "temporary", False):
+        return {"refresh_error": row["error"]}
+    if getattr(answer, "status", None) == UNCHANGED:
+        return {"fetched_at": row["fetched_at"]}
+    return {}
+
+
+def _describe_change(
+    old: Mapping[str, Any] | None, row: Mapping[str, Any]
+) -> str | None:
+    """Return what is new in a row; None for an error, which has no hash."""
+    before = old.get("hash") if old else None
+    after: str | None = row.get("hash")
+    if not after:
+        return None
+    if before is None:
+        return "new"
+    return "same" if after == before else "changed"
 
 
 def _is_given_up(part: Path) -> bool:
@@ -491,82 +512,101 @@ def write_rows(
     *ask* yields items with their answers. Exit with the code of the first error in the
     output.
     """
-    counts, began, lines = rows.counts, monotonic(), _read_items(items)
+    lines = _read_items(items)
     # a pipe, which is read once
     is_live = items == "-" or (isinstance(items, str) and not Path(items).is_file())
     total = None if is_live else sum(1 for _ in _read_items(items))
 
-    async def pick() -> AsyncGenerator[str]:
-        while (
-            item := await in_thread(lambda: next(lines, ""))
-            if is_live
-            else next(lines, "")
-        ):
-            if rows.skip(item):
-                continue
-            if same := rows.find(item):  # another spelling of it
-                rows.write({**same, rows.key: item})
-                report(same)
-            else:
-                yield item
-
     async def write() -> None:
-        async with aclosing(ask(pick())) as answers:
+        picks = _pick(lines, rows, progress, is_live=is_live)
+        async with aclosing(ask(picks)) as answers:
             async for item, answer in answers:
                 if isinstance(answer, _FOR_ALL):
                     raise answer
-                report(rows.add(item, answer))
+                progress.report(rows.add(item, answer))
 
-    def report(row: dict[str, Any]) -> None:
-        counts[_describe_outcome(row)] += 1
-        number = counts.total() - counts["there already"]
-        rate = number / max(monotonic() - began, 0.001)
-        left = ""
-        if total is not None:
-            left = f", {(total - counts.total()) / rate:.0f} s left"
-        step(f"{describe()}; {rate:.1f}/s{left}")
-
-    def describe() -> str:
-        return ", ".join(f"{number} {what}" for what, number in counts.most_common())
-
-    listed = (
-        Path("/dev/stdin" if items == "-" else items)
-        if isinstance(items, str)
-        else None
-    )
-    with (
-        rows,
-        show_progress("Reading" if rows.key == "url" else "Searching", total) as step,
-    ):
-        if (
-            listed
-            and listed.exists()
-            and rows.path.exists()
-            and listed.samefile(rows.path)
-        ):
-            raise errors.InvalidOption(
-                "--output: this is the list itself, which would never end; name "
-                "another file"
-            )
+    doing = "Reading" if rows.key == "url" else "Searching"
+    began = monotonic()
+    with rows, show_progress(doing, total) as step:
+        if isinstance(items, str):
+            _refuse_list_itself(items, rows.path)
+        progress = _Progress(rows.counts, began, total, step)
         try:
             asyncio.run(write())
-            if rows.old and not counts:
+            if rows.old and not rows.counts:
                 raise errors.InvalidOption(
                     "--refresh: the list is empty, and would leave nothing of the "
                     "output"
                 )
         finally:
-            done = (
-                f"{quantity(counts.total(), 'row')} after {monotonic() - began:.1f} s"
-            )
-            typer.echo(
-                escape_line(
-                    ": ".join(filter(None, [str(rows.path), done, describe()]))
-                ),
-                err=True,
-            )
+            progress.print_summary(rows.path)
     if rows.errors:
-        raise typer.Exit(_STATUSES.get(next(iter(rows.errors))[0], 1))
+        code, _ = next(iter(rows.errors))
+        raise typer.Exit(_STATUSES.get(code, 1))
+
+
+@dataclass(frozen=True)
+class _Progress:
+    """Says how far a run is."""
+
+    counts: Counter[str]
+    began: float
+    total: int | None  # how many inputs there are, if that is clear
+    step: Callable[[str], None]
+
+    def report(self, row: dict[str, Any]) -> None:
+        self.counts[_describe_outcome(row)] += 1
+        number = self.counts.total() - self.counts["there already"]
+        rate = number / max(monotonic() - self.began, 0.001)
+        left = ""
+        if self.total is not None:
+            left = f", {(self.total - self.counts.total()) / rate:.0f} s left"
+        self.step(f"{self._describe()}; {rate:.1f}/s{left}")
+
+    def print_summary(self, path: Path) -> None:
+        seconds = monotonic() - self.began
+        done = f"{quantity(self.counts.total(), 'row')} after {seconds:.1f} s"
+        summary = ": ".join(filter(None, [str(path), done, self._describe()]))
+        typer.echo(escape_line(summary), err=True)
+
+    def _describe(self) -> str:
+        counts = self.counts.most_common()
+        return ", ".join(f"{number} {what}" for what, number in counts)
+
+
+async def _pick(
+    items: Iterator[str], rows: Rows, progress: _Progress, *, is_live: bool
+) -> AsyncGenerator[str]:
+    """Yield the items that have no row yet, also not under another spelling."""
+    while True:
+        if is_live:
+            item = await in_thread(lambda: next(items, ""))
+        else:
+            item = next(items, "")
+        if not item:
+            return
+        if rows.skip(item):
+            continue
+        row = rows.find(item)
+        if row:
+            rows.write({**row, rows.key: item})
+            progress.report(row)
+        else:
+            yield item
+
+
+def _refuse_list_itself(source: str, output: Path) -> None:
+    """Raise `InvalidOption` if the list would be written into itself."""
+    path = Path(source)
+    if source == "-":
+        path = Path("/dev/stdin")
+    if not path.exists() or not output.exists():
+        return
+    if path.samefile(output):
+        raise errors.InvalidOption(
+            "--output: this is the list itself, which would never end; name another "
+            "file"
+        )
 
 
 def _describe_outcome(row: Mapping[str, Any]) -> str:
@@ -584,9 +624,12 @@ def _read_items(items: str | Sequence[str]) -> Iterator[str]:
     """Yield the items, without empty lines and comments."""
     source: Any = nullcontext(items)
     if isinstance(items, str):
-        file = sys.stdin.buffer if items == "-" else Path(items).open("rb")  # noqa: SIM115 - closed below
+        file: Any = sys.stdin.buffer
+        if items != "-":
+            file = Path(items).open("rb")  # noqa: SIM115 - closed below
         source = TextIOWrapper(file, encoding="utf-8-sig", errors="replace")
     with source as lines:
         for line in lines:
-            if (item := line.strip()) and not item.startswith("#"):
+            item = line.strip()
+            if item and not item.startswith("#"):
                 yield item

@@ -92,7 +92,7 @@ def compare(
             rows = find_known(file_rows, ids)
 
             def write(row: Row) -> None:
-                file_rows.write(row.model_dump(exclude_none=True))
+                file_rows.write(row.model_dump(exclude_none=True, by_alias=True))
                 step(row.question)
 
             asyncio.run(ask(variants, questions, rows, write))

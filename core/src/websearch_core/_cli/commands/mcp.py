@@ -9,7 +9,7 @@ import signal
 from collections.abc import AsyncGenerator
 from functools import partial
 from types import SimpleNamespace
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, TextIO, cast
 
 import typer
 
@@ -154,22 +154,23 @@ def _find_values(headers: list[tuple[bytes, bytes]], name: bytes) -> list[str]:
     return [value.decode("latin-1").lower() for value in values]
 
 
+async def _read_lines(source: TextIO, threads: Threads) -> AsyncGenerator[str]:
+    while True:
+        line = await asyncio.wrap_future(threads.submit("read", source.readline))
+        if not line:
+            return
+        yield line
+        # the client does not read the answers
+        while len(asyncio.all_tasks()) > 1_000:  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
+
+
 async def _serve_stdio(server: Any) -> int:
     """Serve on standard input and output; return the exit code. Other output, also of a
     child, goes to stderr.
     """
     from anyio import BrokenResourceError, ClosedResourceError
     from mcp.server.stdio import stdio_server
-
-    async def read() -> AsyncGenerator[str]:
-        while True:
-            line = await asyncio.wrap_future(threads.submit("read", source.readline))
-            if not line:
-                return
-            yield line
-            # the client does not read the answers
-            while len(asyncio.all_tasks()) > 1_000:  # noqa: ASYNC110
-                await asyncio.sleep(0.1)
 
     async def write(line: str) -> None:
         await asyncio.wrap_future(threads.submit("write", lambda: wire.write(line)))
@@ -191,7 +192,11 @@ async def _serve_stdio(server: Any) -> int:
     wire = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8", newline="\n")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
-    streams: Any = read(), SimpleNamespace(write=write, flush=partial(asyncio.sleep, 0))
+    flush = partial(asyncio.sleep, 0)
+    streams: Any = (
+        _read_lines(source, threads),
+        SimpleNamespace(write=write, flush=flush),
+    )
     try:
         async with stdio_server(*streams) as ends:
             await server.run(*ends, server.create_initialization_options())
