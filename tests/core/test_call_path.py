@@ -26,8 +26,8 @@ from websearch_core.tools import Run, WebTools
 # The most functions that a call runs after the first of its kind, in this process.
 _LIMITS = {
     "search": 185,
-    "tool": 245,
-    "tool in a conversation": 255,
+    "tool": 250,
+    "tool in a conversation": 260,
     "page": 215,
     "open_page": 278,
 }
