@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ..errors import ConfigurationError
 
-_ONE = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
+_ONE = re.compile(r"-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----")
 _SECONDS = 20.0  # for each call of the program
 
 

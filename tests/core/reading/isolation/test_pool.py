@@ -538,6 +538,17 @@ def test_a_process_that_ends_at_once_is_an_error(monkeypatch):
     assert not workers()
 
 
+def test_a_process_that_starts_slowly_costs_its_call_and_opens_nothing(monkeypatch):
+    monkeypatch.setattr(worker, "_PROGRAM", "import time; time.sleep(60)")
+    monkeypatch.setattr(worker, "_START_TIMEOUT", 0.2)
+
+    with time_limit(1.0), pytest.raises(TimedOut):
+        read_bytes(PAGE, URL, isolate=True)
+
+    assert pool._pool._retry_at == 0.0
+    assert "not ready" in pool.find_problem()
+
+
 def test_where_there_is_no_thread_either_pages_are_read_in_this_one(monkeypatch):
     def refuse(thread):
         raise RuntimeError("can't start new thread")

@@ -32,6 +32,7 @@ from .worker import Worker
 
 T = TypeVar("T")
 
+_LATE = "a new one was not ready within the time allowed"
 _log = logging.getLogger(__name__)
 
 # seconds until the next attempt, after a process could not be started
@@ -161,13 +162,16 @@ class _Pool(Restartable):
         """
         ends = time.monotonic() + _CHECK_SECONDS
         with self._lock:
+            self._problem = ""
             self._retry_at = 0.0
             if not self._workers:
                 self._start()
             while self._workers and not any(one.is_ready for one in self._workers):
                 if not self._changed.wait(ends - time.monotonic()):
-                    return "a new one was not ready within the time allowed"
-            return "" if self._workers else self._problem
+                    return _LATE
+            if self._workers:
+                return ""
+            return self._problem or _LATE
 
     def take(self) -> Worker:
         """Reserve a process until it is given back, for a page that has a slot.
@@ -262,7 +266,8 @@ class _Pool(Restartable):
         worker.get_ready()
         with self._lock:
             if worker in self._workers:
-                if not worker.is_ready:
+                # A late one says nothing about the next: whoever waits starts that.
+                if not worker.is_ready and not worker.was_late:
                     self._stop_trying(
                         f"a new one ended with status {worker.process.returncode}"
                     )

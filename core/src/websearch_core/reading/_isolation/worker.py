@@ -56,6 +56,7 @@ class Worker:
 
     def __init__(self) -> None:
         self.is_ready = False
+        self.was_late = False  # it was not ready in time: the machine is busy
         self.resting_since = 0.0
         self.process = subprocess.Popen(  # noqa: S603 - no part of the command comes from outside
             [
@@ -82,9 +83,12 @@ class Worker:
         """Wait until the process is ready; if that fails, the process is killed."""
         try:
             self._ask(None, _START_TIMEOUT)
+        except TimedOut:
+            self.was_late = True
         except WebSearchError:
             return
-        self.is_ready = True
+        else:
+            self.is_ready = True
 
     def ask(
         self,
