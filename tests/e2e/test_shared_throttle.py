@@ -18,7 +18,7 @@ from websearch_core import WebSearch
 from websearch_core.errors import ConfigurationError, RateLimited, ServiceError
 from websearch_core.flow import Request, run
 from websearch_core.layers import Cache, Throttle, _shared_pace
-from websearch_core.layers._pace import Ticket
+from websearch_core.layers._pace import PaceLimits, Ticket
 from websearch_core.models import Page, SearchQuery, SearchResponse
 from websearch_core.provider import Limits, from_function
 from websearch_core.providers.brave import Brave
@@ -286,7 +286,9 @@ def test_a_wrong_key_or_a_clock_that_was_set_back_holds_up_nobody(url, kind, spo
     with redis.Redis.from_url(url) as client:
         spoil(client, _shared_pace._name("sea", kind))
 
-    waits = [limits.admit("sea", ticket, "", (20.0, 1, 1), 60.0) for ticket in "ab"]
+    waits = [
+        limits.admit("sea", ticket, "", PaceLimits(20.0, 1, 1), 60.0) for ticket in "ab"
+    ]
     assert waits[0] == 0
     assert 0 < waits[1] <= 20
 
@@ -297,7 +299,7 @@ def test_scripts_that_redis_forgot_are_sent_again(url):
     limits = _shared_pace.SharedLimits(url)
     with redis.Redis.from_url(url) as client:
         for ticket in "ab":
-            assert limits.admit(ticket, ticket, "", (20.0, 1, 1), 60.0) == 0
+            assert limits.admit(ticket, ticket, "", PaceLimits(20.0, 1, 1), 60.0) == 0
             limits.start_cooldown(ticket, "there", 5)
             assert client.pttl(_shared_pace._name(ticket, "cooldown", "there")) > 0
             client.script_flush()

@@ -72,6 +72,7 @@ def redirect(data: bytes) -> None:
     there = find_refresh(
         b'<meta http-equiv=refresh content="0;url=' + data + b'">',
         "https://page.example/a/b?c",
+        None,
     )
     assert there is None or urlsplit(there).scheme in {"http", "https"}
     reading = Direct(max_redirects=1).read("https://page.example/a/b?c")

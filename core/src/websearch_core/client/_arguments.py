@@ -69,7 +69,10 @@ def make_query(
         fields = {name: getattr(query, name) for name in query.model_fields_set}
         text: str = fields.pop("text")
     else:
-        _check_text(query)
+        if not isinstance(query, str):
+            raise InvalidOption(f"query: must be text, not {type(query).__name__}")
+        if not query.strip():
+            raise InvalidOption("query: it is empty; give the words to search for")
         check_placed(options, {*SearchOptions.__annotations__, "read_top"})
         text = query
         fields = {name: value for name, value in options.items() if value is not None}
@@ -82,13 +85,6 @@ def make_query(
     if unsupported:
         fields["unsupported"] = unsupported
     return SearchQuery.of(text, **fields)
-
-
-def _check_text(query: object) -> None:
-    if not isinstance(query, str):
-        raise InvalidOption(f"query: must be text, not {type(query).__name__}")
-    if not query.strip():
-        raise InvalidOption("query: it is empty; give the words to search for")
 
 
 def check_arguments(
