@@ -45,6 +45,7 @@ FINISHED: list[str] = [
     "core/citations/_notation",
     "core/citations/_tables",
     "core/errors",
+    "core/events",
     "core/flow",
     "core/index",
     "core/layers",

@@ -58,7 +58,8 @@ if not TYPE_CHECKING:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from . import _built_in
 
-        globals()[name] = value = getattr(_built_in, name)
+        value: object = getattr(_built_in, name)
+        globals()[name] = value
         return value
 
 

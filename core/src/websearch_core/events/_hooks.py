@@ -62,7 +62,8 @@ def emit(event: Event) -> None:
     for listener in current_call().listeners:
         try:
             listener.hook(event)
-        except Exception as bug:  # noqa: BLE001 - logged; a call does not fail because nobody could watch it
+        # logged: a call does not fail because nobody could watch it
+        except Exception as bug:  # noqa: BLE001
             if not listener.has_failed:
                 listener.has_failed = True
                 as_error(bug, f"on_event for {event.name}")

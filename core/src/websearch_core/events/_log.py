@@ -11,11 +11,16 @@ import logging
 import re
 import threading
 import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from .. import errors, events
 from .._text.quantity import quantity
 from ._hooks import describe_error
+
+if TYPE_CHECKING:
+    from ..models import SearchResponse
 
 _MAX_LENGTH = 200  # characters of an address
 _FOR_OPERATORS = (
@@ -32,12 +37,10 @@ _log = logging.getLogger("websearch_core")
 
 
 def log_event(event: events.Event) -> None:
-    if (error := getattr(event, "error", None)) is not None:
-        _warn(
-            error,
-            getattr(event, "provider", ""),
-            of_page=isinstance(event, events.ReadEnd),
-        )
+    error = getattr(event, "error", None)
+    if error is not None:
+        provider = getattr(event, "provider", "")
+        _warn(error, provider, of_page=isinstance(event, events.ReadEnd))
     if not _log.isEnabledFor(logging.INFO):
         return
     match event:
@@ -62,15 +65,11 @@ def log_event(event: events.Event) -> None:
                 why,
             )
         case events.SearchEnd(response=response):
-            count = len(response.results) if response else 0
-            found = quantity(count, "result") + (
-                " and an answer" if response and response.answer else ""
-            )
             _log.info(
                 "%s search (%s): %s in %.2f s",
                 event.provider,
                 _measure(event),
-                found,
+                _count_results(response),
                 event.seconds,
             )
         case events.ReadEnd(page=page):
@@ -111,12 +110,11 @@ def log_event(event: events.Event) -> None:
             )
             _log.info("%s %s: %s is next", event.provider, why, event.next_provider)
         case events.HedgeStarted():
-            first, other = event.provider, event.next_provider
             _log.info(
                 "%s has not answered after %.2f s: %s is asked too",
-                first,
+                event.provider,
                 event.seconds,
-                other,
+                event.next_provider,
             )
         case events.ProviderSkipped():
             _log.info("%s is left out: %s", event.provider, describe_error(event.error))
@@ -139,28 +137,49 @@ def _warn(error: BaseException, provider: str, *, of_page: bool) -> None:
     """Warn of what fails until somebody changes it: a search engine that blocks us, but
     not a page that does.
     """
-    for cause in (
-        error.exceptions if isinstance(error, errors.AllProvidersFailed) else (error,)
-    ):
-        if not isinstance(cause, _FOR_OPERATORS) or (
-            of_page and isinstance(cause, errors.Blocked)
-        ):
+    causes: Sequence[BaseException] = (error,)
+    if isinstance(error, errors.AllProvidersFailed):
+        causes = error.exceptions
+    for cause in causes:
+        if not isinstance(cause, _FOR_OPERATORS):
             continue
-        key, now = (cause.provider or provider, cause.code), time.monotonic()
-        with _warned_lock:
-            is_due = now - _warned.get(key, now - _AGAIN_AFTER) >= _AGAIN_AFTER
-            _warned[key] = now if is_due else _warned[key]
-        if is_due:
+        if of_page and isinstance(cause, errors.Blocked):
+            continue
+        if _is_due((cause.provider or provider, cause.code)):
             _log.warning("%s%s", cause.summary, _describe_cause(cause))
+
+
+def _is_due(key: tuple[str, str]) -> bool:
+    """Return whether to warn of a provider's error again, and remember that."""
+    now = time.monotonic()
+    with _warned_lock:
+        last = _warned.get(key)
+        if last is not None and now - last < _AGAIN_AFTER:
+            return False
+        _warned[key] = now
+    return True
+
+
+def _count_results(response: SearchResponse | None) -> str:
+    if response is None:
+        return quantity(0, "result")
+    count = quantity(len(response.results), "result")
+    if response.answer:
+        count += " and an answer"
+    return count
 
 
 def _describe_cause(error: errors.WebSearchError) -> str:
     """Return the status and where the key came from, if they are known and the message
     does not say so.
     """
-    status, source = getattr(error, "status", None), getattr(error, "key_source", None)
-    facts = [f"status {status}"] if status and str(status) not in error.message else []
-    facts += [f"key from {source}"] if source else []
+    facts: list[str] = []
+    status = getattr(error, "status", None)
+    if status and str(status) not in error.message:
+        facts.append(f"status {status}")
+    source = getattr(error, "key_source", None)
+    if source:
+        facts.append(f"key from {source}")
     return f" ({', '.join(facts)})" if facts else ""
 
 
@@ -172,7 +191,10 @@ def _show_address(url: str) -> str:
     """Return *url* without credentials, query and fragment, in printable ASCII."""
     try:
         parts = urlsplit(url)
-        address = f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
+        host = parts.hostname or ""
+        if parts.port:
+            host += f":{parts.port}"
+        address = f"{parts.scheme}://{host}{parts.path}"
     except ValueError:
         return "an invalid URL"
     return re.sub(r"[^\x21-\x7e]", "?", address)[:_MAX_LENGTH]
