@@ -8,7 +8,8 @@ is a tool message of status ``error`` whose text begins with a stable code, sinc
 every model is shown the status.
 """
 
-from __future__ import annotations
+# No `from __future__ import annotations`: LangChain resolves the annotations of `_run`
+# in each call, and would compile each text anew.
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -91,7 +92,7 @@ class SharedOptions(CommonArguments, total=False):
     """The arguments of both tools and the toolkit besides ``web``."""
 
     search_options: SearchOptions | SearchDefaults | None
-    read_options: ReadOptions | None
+    read_options: "ReadOptions | None"
     output_format: OutputFormat
     full_artifact: bool
     max_uses: int | None
