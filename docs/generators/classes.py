@@ -33,7 +33,7 @@ def write_module(path: Path) -> str:
         for alias in node.names
     }
     listed = " ".join(f'"{name}",' for name in sorted({*own, *built_in()}))
-    names = textwrap.fill(listed, 120, initial_indent="    ", subsequent_indent="    ")
+    names = textwrap.fill(listed, 88, initial_indent="    ", subsequent_indent="    ")
     return _NAMES.sub(
         lambda _: f"__all__ = [\n{names}\n]  # fmt: skip\n",
         _IMPORTS.sub(lambda _: imports, text),

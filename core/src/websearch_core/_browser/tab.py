@@ -315,7 +315,7 @@ class Tab:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _hear(self, event: str, params: dict[str, Any]) -> None:
+    def _hear(self, event: str, params: dict[str, Any]) -> None:  # noqa: C901 - a table of messages
         if event.startswith(CUT):
             self._hear_cut(event.removeprefix(CUT))
             return

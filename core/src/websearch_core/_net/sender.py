@@ -65,7 +65,7 @@ class Sender(Restartable):
     arguments are those of `websearch_core.settings.Http`, which explains them.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what all calls share
         self,
         guard: Guard,
         *,
@@ -190,7 +190,7 @@ class Sender(Restartable):
             request = self.credentials.sign(request)
         here = self._get_loop_clients()
         proxy = self._find_proxy(request) if self._proxies else None
-        with translate_errors(request, proxy) as answers:
+        with translate_errors(request, proxy) as answers:  # noqa: PLR1702 - a function more would be one more in each call
             async with asyncio.timeout(clamp(None)), here.slots[request.guarded]:
                 if request.target is not None:
                     await self._find_targets(request).ajudge()

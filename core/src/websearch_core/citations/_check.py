@@ -78,8 +78,8 @@ def check_citations(
     Words, figures with their units, names, quotations and negations are compared, in
     any language and without a model. So it finds wrong numbers, swapped names and
     citations of the wrong source; it does not understand implications, and a faithful
-    paraphrase in other words has a low score. ``benchmarks/results/citations.md`` says how
-    well it works.
+    paraphrase in other words has a low score. ``benchmarks/results/citations.md`` says
+    how well it works.
 
     Args:
         text: The answer of a model.

@@ -28,8 +28,8 @@ _SHORT_ELSEWHERE = 2
 _TAIL = 150  # characters before a citation in which such words stand
 # two citations of which the second begins something new have this between them
 _JOINT = re.compile(
-    r"(?:[,;:(—]|\b(?:and|but|while|whereas|although|though|und|aber|während|et|mais|tandis que|y|pero|mientras|e|ma"
-    r"|mas|mentre|и|но))\s{0,3}$",
+    r"(?:[,;:(—]|\b(?:and|but|while|whereas|although|though|und|aber|während"
+    r"|et|mais|tandis que|y|pero|mientras|e|ma|mas|mentre|и|но))\s{0,3}$",
     re.IGNORECASE,
 )
 _MARKUP = re.compile(r"^[ \t>]*(?:#{1,6} |[-*+] |\d{1,9}[.)] )?|\*\*|__", re.MULTILINE)

@@ -4,8 +4,8 @@ not meanings.
 A claim is split into terms (see `websearch_core._text.terms`, which needs no language),
 figures, names and quotations. The evidence of a source is the run of up to three
 sentences that covers the claim best, with terms that are rare in all sources counting
-more. The constants were chosen on one half of XQuAD; ``benchmarks/results/citations.md``
-reports the other.
+more. The constants were chosen on one half of XQuAD, and
+``benchmarks/results/citations.md`` reports the other.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ _warned_lock = threading.Lock()
 _log = logging.getLogger("websearch_core")
 
 
-def log_event(event: events.Event) -> None:
+def log_event(event: events.Event) -> None:  # noqa: C901, PLR0912 - a table of events
     error = getattr(event, "error", None)
     if error is not None:
         provider = getattr(event, "provider", "")

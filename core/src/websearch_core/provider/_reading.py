@@ -207,7 +207,7 @@ def read_alone(reader: BatchReader, url: str, /) -> Flow[Page]:
     return page
 
 
-def parse_page(
+def parse_page(  # noqa: PLR0913 - a keyword for each field
     reader: PageReader,
     url: str,
     text: Any,

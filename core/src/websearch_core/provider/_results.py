@@ -52,7 +52,7 @@ def plain_text(text: Any, markup: Markup = "highlights") -> str:
     return plain
 
 
-def parse_results(
+def parse_results(  # noqa: PLR0913 - a keyword for each field
     items: Any,
     provider: str,
     *,

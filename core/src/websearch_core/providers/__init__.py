@@ -55,11 +55,12 @@ if TYPE_CHECKING:
     from .you import You
 
 __all__ = [
-    "ArXiv", "Brave", "Browser", "Crawl4ai", "Crossref", "Ddgs", "Direct", "DuckDuckGo", "Exa", "External", "Firecrawl",
-    "GitHub", "HackerNews", "Jina", "Kagi", "Keenable", "Linkup", "Local", "Marginalia", "Mojeek", "Ollama", "OpenAlex",
-    "Parallel", "Perplexity", "ProviderInfo", "SearXNG", "SearchApi", "SemanticScholar", "SerpApi", "Serper",
-    "StackExchange", "Tavily", "Wayback", "Wikipedia", "You", "get", "get_all", "get_configured", "get_default",
-    "known", "provider_class", "register",
+    "ArXiv", "Brave", "Browser", "Crawl4ai", "Crossref", "Ddgs", "Direct", "DuckDuckGo",
+    "Exa", "External", "Firecrawl", "GitHub", "HackerNews", "Jina", "Kagi", "Keenable",
+    "Linkup", "Local", "Marginalia", "Mojeek", "Ollama", "OpenAlex", "Parallel",
+    "Perplexity", "ProviderInfo", "SearXNG", "SearchApi", "SemanticScholar", "SerpApi",
+    "Serper", "StackExchange", "Tavily", "Wayback", "Wikipedia", "You", "get",
+    "get_all", "get_configured", "get_default", "known", "provider_class", "register",
 ]  # fmt: skip
 
 # hidden from type checkers: with a __getattr__, they would accept any name
