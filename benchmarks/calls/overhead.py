@@ -112,7 +112,7 @@ def measure(server: Server) -> Section:
             "The first table is blocking, the second on an event loop, one search at a "
             f"time; in the third, {_TOGETHER} are in flight. `httpx` alone has no row "
             "there: its pool takes time that grows with the square of the requests in "
-            "flight, so it is no floor."
+            "flight, so it cannot serve as a floor."
         ),
     )
 

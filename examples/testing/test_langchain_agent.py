@@ -1,6 +1,6 @@
 """Test your LangChain agent without the web: ``pytest examples/testing``.
 
-``fake_web`` comes with websearch-core. Put your own function in the place of `answer`,
+``fake_web`` comes with websearch-core. Replace `answer` with your own function,
 and your model in the place of the scripted one.
 """
 

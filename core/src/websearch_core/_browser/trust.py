@@ -4,7 +4,7 @@ Chromium has no flag for it. On Linux it trusts those in the database of its use
 is in the folder of the profile and which the program ``certutil`` of Mozilla's NSS
 writes. Elsewhere it trusts what the system does.
 
-The flag ``--ignore-certificate-errors-spki-list`` is no way to do it: a site that
+The flag ``--ignore-certificate-errors-spki-list`` cannot do this: a site that
 merely shows the certificate, without being signed by it, would be trusted.
 """
 

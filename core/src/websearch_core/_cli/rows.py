@@ -57,7 +57,7 @@ _FOR_ALL = (
     errors.QuotaExhausted,
 )
 _PART = ".part"  # after the name of a file that a refresh writes, until its end
-_MAX_PAUSE = 86_400.0  # seconds, after which an interrupted refresh begins anew
+_MAX_PAUSE = 86_400.0  # seconds; then an interrupted refresh starts over
 _INDEX = "index.jsonl"  # in a folder: the rows, whose texts stand in files of their own
 # what a crawl goes on with
 _RECALLED = ("url", "final_url", "title", "content", "canonical_url", "links")

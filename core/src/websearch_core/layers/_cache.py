@@ -55,7 +55,7 @@ from ._layer import (
     reads_batches,
     spread,
 )
-from ._single_flight import free, name_page
+from ._single_flight import free, name_page, name_search
 
 A = TypeVar("A", SearchResponse, Page)
 
@@ -192,9 +192,7 @@ class _CacheProvider(ProviderWrapper[Cache]):
         if description is None or not self._is_remote:
             return (yield from ask())
         response = yield from self._keep(self._key(description), SearchResponse, ask)
-        if response.query == query.text:
-            return response
-        return response.model_copy(update={"query": query.text})
+        return name_search(query, response)
 
     def read(self, url: str, /) -> Flow[Page]:
         ask = partial(super().read, url)

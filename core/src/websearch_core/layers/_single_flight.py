@@ -52,9 +52,7 @@ class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
         if description is None:
             return (yield from ask())
         response = yield from self._share(description, ask)
-        if response.query == query.text:
-            return response
-        return response.model_copy(update={"query": query.text})
+        return name_search(query, response)
 
     def read(self, url: str, /) -> Flow[Page]:
         ask = partial(super().read, url)
@@ -109,6 +107,13 @@ def free(answer: A, **update: object) -> A:
     other fields to *update*.
     """
     return answer.model_copy(update={"cost": 0.0, "usage": {}, **update})
+
+
+def name_search(query: SearchQuery, response: SearchResponse) -> SearchResponse:
+    """Return *response* for a caller who spelled its query as in *query*."""
+    if response.query == query.text:
+        return response
+    return response.model_copy(update={"query": query.text})
 
 
 def name_page(url: str, page: Page) -> Page:

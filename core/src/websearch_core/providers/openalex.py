@@ -124,6 +124,6 @@ def _write_abstract(work: Mapping[str, Any]) -> str:
         if not isinstance(places, list):
             continue
         for place in places:
-            if type(place) is int:  # True is no place
+            if type(place) is int:  # not a bool
                 words[place] = word
     return " ".join(words[place] for place in sorted(words))

@@ -283,7 +283,7 @@ def _check_layer_options(cls: Any, kind: str, options: Mapping[str, Option]) -> 
 def check_home(layer: Any, setting: str = "layers") -> None:
     """Raise an error if *layer* belongs to another setting than *setting*.
 
-    A layer of another package may take the place of ours if it has the same rank.
+    A layer of another package may replace ours if it has the same rank.
     """
     home = _find_home(layer)
     if home == setting:

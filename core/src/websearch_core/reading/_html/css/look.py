@@ -94,7 +94,7 @@ def _judge(text: str, inherited: Mapping[str, Value] = _NOTHING) -> Look:
     style = _compute_style(declared, variables)
     mutes, resets = _read_inherited(style)
     displays = _keyword(style, "display") not in {"", "none"}
-    # what only style sheets know is no doubt: pages often have it
+    # a value from style sheets alone raises no doubt: it is common
     values = {one.name: variables.substitute(one.value) or () for one in declared}
     doubtful = is_doubtful(values)
     return Look(_closes(style), _disguises(style), mutes, resets, displays, doubtful)
