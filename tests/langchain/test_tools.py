@@ -176,7 +176,7 @@ def test_a_tool_adds_few_arguments_to_those_of_a_web_search_and_of_a_langchain_t
         for options in (SearchToolOptions, PageToolOptions)
     ]
 
-    assert own[0] == own[1] | {"limit", "several"}
+    assert own[0] == own[1] | {"limit", "multi_query"}
     assert len(own[0] | {"web"}) <= 10
     assert ToolkitOptions.__annotations__.keys() - given == own[0]
 

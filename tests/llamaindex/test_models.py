@@ -13,7 +13,7 @@ from tests.gemini import declared_functions, find_problems, serve_gemini
     "options",
     [
         {},
-        {"several": True},
+        {"multi_query": True},
         {"limit": 3, "search_options": {"allowed_domains": ["sea.example"]}},
     ],
     ids=str,

@@ -107,7 +107,7 @@ class ToolkitOptions(SharedOptions, total=False):
     """The arguments of the toolkit besides ``web``."""
 
     limit: int | None
-    several: bool
+    multi_query: bool
 
 
 class PageToolOptions(SharedOptions, total=False):
@@ -131,7 +131,7 @@ class SearchToolOptions(PageToolOptions, total=False):
     """The arguments of `WebSearchTool` besides ``web``."""
 
     limit: int | None
-    several: bool
+    multi_query: bool
 
 
 class _Options(BaseModel):
@@ -162,7 +162,7 @@ class _Options(BaseModel):
     ) -> None:
         fields = type(self).model_fields
         names = {"search_options", "read_options", "output_format", "full_artifact", "max_uses", "configurable",
-                 "require", "provenance", "limit", "several"} & fields.keys()  # fmt: skip
+                 "require", "provenance", "limit", "multi_query"} & fields.keys()  # fmt: skip
         arguments, own = split_arguments(
             options, [name for name in fields if name != "web"]
         )
@@ -391,7 +391,7 @@ class WebSearchTool(_WebTool, defer_build=False):
         limit: The number of results of a search, and the maximum that a model can ask
             for; by default the ``limit`` in ``search_options`` of the `WebSearch`, else
             5 and 20.
-        several: Take up to five queries in one search, as ``queries`` instead of
+        multi_query: Take up to five queries in one search, as ``queries`` instead of
             ``query``, for models that plan them. Their results are numbered together,
             and what fails for one is said in its place.
         search_options: The options of every search, such as ``{"topic": "news",
@@ -441,7 +441,7 @@ class WebSearchTool(_WebTool, defer_build=False):
     description: str = DESCRIPTIONS["web_search"]
     args_schema: type[BaseModel] = SearchToolArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
     limit: int | None = Field(default=None, frozen=True)
-    several: bool = Field(default=False, frozen=True)
+    multi_query: bool = Field(default=False, frozen=True)
 
     def __init__(
         self,
@@ -585,7 +585,7 @@ class WebSearchToolkit(_Options, BaseToolkit, defer_build=False):
     """
 
     limit: int | None = Field(default=None, frozen=True)
-    several: bool = Field(default=False, frozen=True)
+    multi_query: bool = Field(default=False, frozen=True)
     handle_tool_error: OnError = True
 
     def __init__(

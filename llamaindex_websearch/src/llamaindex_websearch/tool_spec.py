@@ -166,7 +166,7 @@ class WebSearchToolSpec(BaseToolSpec):
         require: Those of ``configurable`` that `configure` must have set: a call in
             another conversation, or outside of any, is an error, and never uses your
             key or policy instead.
-        several: Take up to five queries in one search, as ``queries`` instead of
+        multi_query: Take up to five queries in one search, as ``queries`` instead of
             ``query``, for models that plan them. Their results are numbered together,
             and what fails for one is said in its place. Each counts for ``max_uses``.
         arguments: The arguments of `WebSearch`, instead of *web*.
@@ -194,7 +194,7 @@ class WebSearchToolSpec(BaseToolSpec):
         max_uses: int | None = None,
         configurable: Configurable = (),
         require: Sequence[str] = (),
-        several: bool = False,
+        multi_query: bool = False,
         **arguments: Unpack[CommonArguments],
     ) -> None:
         if output_format not in get_args(Format):
@@ -203,7 +203,7 @@ class WebSearchToolSpec(BaseToolSpec):
                 f"{', '.join(get_args(Format))}"
             )
         own = ["limit", "search_options", "read_options", "output_format", "provenance", "max_uses", "configurable",
-               "require", "several"]  # fmt: skip
+               "require", "multi_query"]  # fmt: skip
         if "tenant_id" in require:
             raise ConfigurationError("require: tenant_id: a Context has no tenant")
         arguments, _ = split_arguments(arguments, own)
@@ -217,7 +217,7 @@ class WebSearchToolSpec(BaseToolSpec):
             max_uses=max_uses,
             configurable=configurable,
             require=require,
-            several=several,
+            multi_query=multi_query,
             **arguments,
         )
         self._conversations = Conversations(self._tools)
@@ -245,7 +245,7 @@ class WebSearchToolSpec(BaseToolSpec):
         """Search the web.
 
         Args:
-            query: What to search for. With ``several``, write ``queries=[...]``
+            query: What to search for. With ``multi_query``, write ``queries=[...]``
                 instead.
             limit: Maximum number of results, 1 to 20; by default that of the spec.
             allowed_domains: Only results from these domains and their subdomains; empty

@@ -145,12 +145,12 @@ class TestArguments:
         ],
     )
     def test_a_text_is_one_query_unless_it_is_a_list(self, queries, understood):
-        arguments = FixedOptions.of().arguments(several=True)
+        arguments = FixedOptions.of().arguments(multi_query=True)
 
         assert arguments(queries=queries).queries == understood
 
     def test_one_query_that_begins_with_a_bracket_is_one_search(self):
-        arguments = FixedOptions.of().arguments(several=True)
+        arguments = FixedOptions.of().arguments(multi_query=True)
 
         assert arguments(query="[Open] gate").queries == ["[Open] gate"]
         assert SearchArguments(query="['gate']").query == "['gate']"

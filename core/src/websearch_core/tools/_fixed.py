@@ -149,7 +149,10 @@ class FixedOptions(NamedTuple):
         return fixed | {"time_range"} if fixed & {"after", "before"} else fixed
 
     def arguments(
-        self, base: type[SearchArguments] = SearchArguments, *, several: bool = False
+        self,
+        base: type[SearchArguments] = SearchArguments,
+        *,
+        multi_query: bool = False,
     ) -> type[SearchArguments]:
         """Return the arguments of a tool, or the more special *base*, restricted to
         what a model may still choose.
@@ -157,7 +160,7 @@ class FixedOptions(NamedTuple):
         allowed = self.domains.allowed
         # pyright does not see that a class has a hash
         key: Any = base
-        return search_arguments(key, self.hidden, self.limit, allowed, several)
+        return search_arguments(key, self.hidden, self.limit, allowed, multi_query)
 
     def of_run(self, policy: Domains, options: Mapping[str, Any]) -> FixedOptions:
         """Return the options of a run that sets *options*, under the domain *policy* of

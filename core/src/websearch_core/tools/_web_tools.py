@@ -141,7 +141,7 @@ class WebTools:
             by themselves.
         full_artifact: Keep everything in the artifact: snippets, the text of a page and
             its links.
-        several: Take up to five queries in one search, as ``queries`` instead of
+        multi_query: Take up to five queries in one search, as ``queries`` instead of
             ``query``. Their results are numbered together, and what fails for one is
             said in its place.
         max_uses: Maximum number of calls of both tools together in one run; each query
@@ -173,7 +173,7 @@ class WebTools:
         read_options: ReadOptions | None = None,
         output_format: OutputFormat = "text",
         full_artifact: bool = False,
-        several: bool = False,
+        multi_query: bool = False,
         max_uses: int | None = None,
         configurable: Configurable = (),
         require: Sequence[str] = (),
@@ -195,7 +195,7 @@ class WebTools:
         )
         self.output_format: OutputFormat = output_format
         self.full_artifact: bool = full_artifact
-        self.several: bool = several
+        self.multi_query: bool = multi_query
         self.max_uses: int | None = max_uses
         self.provenance: Ledger = (
             provenance if isinstance(provenance, Ledger) else Ledger(provenance)
@@ -217,7 +217,7 @@ class WebTools:
         """Return the arguments of ``web_search``, or the more special *base*, without
         what is fixed.
         """
-        return self._fixed.arguments(base, several=self.several)
+        return self._fixed.arguments(base, multi_query=self.multi_query)
 
     def search(
         self, arguments: SearchArguments | Mapping[str, Any], run: Run = _NO_RUN
@@ -236,7 +236,7 @@ class WebTools:
         asked = self._validate(self.search_arguments(), arguments)
         with self._begin(run) as (web, fixed):
             call = fixed.search_call(self._with_usual_limit(asked, fixed), web)
-            if not self.several:
+            if not self.multi_query:
                 answers: _Answers = [web.search(asked.query, **call.options)]
             else:
                 queries, refused = self._count_queries(asked, run)
@@ -252,7 +252,7 @@ class WebTools:
         asked = self._validate(self.search_arguments(), arguments)
         with self._begin(run) as (web, fixed):
             call = fixed.search_call(self._with_usual_limit(asked, fixed), web)
-            if not self.several:
+            if not self.multi_query:
                 answers: _Answers = [await web.asearch(asked.query, **call.options)]
             else:
                 queries, refused = self._count_queries(asked, run)
@@ -428,7 +428,7 @@ class WebTools:
             shown.append(output)
         return (
             join_outputs(_list_queries(asked), shown, self.output_format)
-            if self.several
+            if self.multi_query
             else shown[0]
         )
 

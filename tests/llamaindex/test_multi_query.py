@@ -18,7 +18,7 @@ TIDE = {"title": "Tides", "url": "https://sea.example/tides", "snippet": "Twice 
 def make_spec() -> WebSearchToolSpec:
     found = {"kelp": [KELP], "tides": [TIDE, KELP]}
     web = FakeWeb(results=found, errors={"storm": RateLimited("too fast")})
-    return WebSearchToolSpec(provider=web, retry=1, several=True)
+    return WebSearchToolSpec(provider=web, retry=1, multi_query=True)
 
 
 async def test_a_model_gets_all_answers_and_the_program_all_documents() -> None:

@@ -37,7 +37,7 @@ def make_web(**more):
 
 
 def make_tools(web=None, **options):
-    return WebTools(provider=web or make_web(), several=True, retry=1, **options)
+    return WebTools(provider=web or make_web(), multi_query=True, retry=1, **options)
 
 
 def search(tools, *queries, concurrent=False, run=Run(), **more):  # noqa: B008 - immutable

@@ -21,7 +21,7 @@ def make_tool(**options):
     return WebSearchTool(
         provider=FakeWeb(results=found, errors={"storm": RateLimited("too fast")}),
         retry=1,
-        several=True,
+        multi_query=True,
         **options,
     )
 
@@ -93,21 +93,21 @@ def test_too_many_are_an_error_for_the_model():
 
 def test_the_toolkit_passes_it_on():
     search, page = WebSearchToolkit(
-        provider=FakeWeb(results=[KELP]), several=True
+        provider=FakeWeb(results=[KELP]), multi_query=True
     ).get_tools()
 
     assert isinstance(search, WebSearchTool)
-    assert search.several
+    assert search.multi_query
     assert "queries" in search.args
-    assert not hasattr(page, "several")
-    options: dict[str, Any] = {"several": True}
-    with pytest.raises(ConfigurationError, match="several"):
+    assert not hasattr(page, "multi_query")
+    options: dict[str, Any] = {"multi_query": True}
+    with pytest.raises(ConfigurationError, match="multi_query"):
         OpenPageTool(**options)
 
 
 def test_the_tool_can_be_pickled():
     copied = pickle.loads(
-        pickle.dumps(WebSearchTool(provider="duckduckgo", several=True))
+        pickle.dumps(WebSearchTool(provider="duckduckgo", multi_query=True))
     )
 
     assert list(copied.args)[:1] == ["queries"]
