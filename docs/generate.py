@@ -43,7 +43,6 @@ def render() -> dict[Path, str]:
         docs / "errors.md": _fill(docs / "errors.md", {"codes": errors.write_table()}),
         docs / "cli.md": _fill(docs / "cli.md", commands.write_tables()),
         docs / "llms.txt": llms.write_page(docs),
-        docs / "migration.md": _fill(docs / "migration.md", migration.write_tables()),
         docs / "for-coding-agents.md": _fill(
             docs / "for-coding-agents.md", migration.write_blocks()
         ),

@@ -1,33 +1,36 @@
-"""The pairs of old and new code, as tables for people and as blocks for programs."""
+"""The pairs of old and new code, as blocks for programs and people."""
 
 from __future__ import annotations
-from collections.abc import Sequence
 
 from docs.generators.markdown import make_table
 from docs.generators.pairs import OLD_IMPORTS, PAIRS, Pair
 
-
-def write_tables() -> dict[str, str]:
-    """Return the tables of docs/migration.md by the names of its parts."""
-    parts = {
-        "langchain-search": [
-            p for p in PAIRS if (p.framework, p.kind) == ("langchain", "search")
-        ],
-        "langchain-pages": [
-            p for p in PAIRS if (p.framework, p.kind) == ("langchain", "pages")
-        ],
-        "llamaindex": [p for p in PAIRS if p.framework == "llamaindex"],
-        "clients": [p for p in PAIRS if p.framework == "clients"],
-    }
-    return {
-        name: make_table(("before", "now", "what comes back"), map(_row, pairs))
-        for name, pairs in parts.items()
-    }
+# The parts of section 8: docs/migration.md links to their headings.
+_PARTS = {
+    "LangChain: searching": ("langchain", "search"),
+    "LangChain: pages": ("langchain", "pages"),
+    "LlamaIndex: searching": ("llamaindex", "search"),
+    "LlamaIndex: pages": ("llamaindex", "pages"),
+    "Clients: searching": ("clients", "search"),
+    "Clients: pages": ("clients", "pages"),
+}
 
 
 def write_blocks() -> dict[str, str]:
     """Return the parts of docs/for-coding-agents.md: where the names are, and the pairs
     as code.
+    """
+    parts = []
+    for heading, place in _PARTS.items():
+        pairs = [pair for pair in PAIRS if (pair.framework, pair.kind) == place]
+        blocks = "\n\n".join(f"```text\n{_block(pair)}\n```" for pair in pairs)
+        parts.append(f"### {heading}\n\n{blocks}")
+    return {"old-names": _list_names(), "pairs": "\n\n".join(parts)}
+
+
+def _list_names() -> str:
+    """Return a row for each module of other packages, with the names from it that the
+    pairs have.
     """
     used = {
         name
@@ -35,30 +38,16 @@ def write_blocks() -> dict[str, str]:
         for name in OLD_IMPORTS
         if f"{name}(" in pair.before or f"{name}." in pair.before
     }
-    names = sorted(used - {"SoupStrainer"})
-    old = make_table(
-        ("old name", "from"),
-        ((f"`{name}`", f"`{OLD_IMPORTS[name]}`") for name in names),
-    )
-    blocks = []
-    for pair in PAIRS:
-        imports = "\n".join(pair.imports())
-        note = (
-            f"  # {pair.differs.replace('[browser](browser.md)', 'browser')}"
-            if pair.differs
-            else ""
-        )
-        blocks.append(f"# before\n{pair.before}\n# now{note}\n{imports}\n{pair.now}")
-    return {
-        "old-names": old,
-        "pairs": "\n\n".join(f"```text\n{block}\n```" for block in blocks),
-    }
+    by_module: dict[str, list[str]] = {}
+    for name in sorted(used - {"SoupStrainer"}):
+        by_module.setdefault(OLD_IMPORTS[name], []).append(f"`{name}`")
+    rows = [
+        (f"`{module}`", ", ".join(names)) for module, names in sorted(by_module.items())
+    ]
+    return make_table(("from", "old names"), rows)
 
 
-def _row(pair: Pair) -> Sequence[str]:
-    return _code(pair.before), _code(pair.now), pair.differs or "the same"
-
-
-def _code(code: str) -> str:
-    """Return lines of code for a cell, each between backticks."""
-    return "<br>".join(f"`{line.strip()}`" for line in code.splitlines())
+def _block(pair: Pair) -> str:
+    note = f"  # {pair.differs}" if pair.differs else ""
+    imports = "\n".join(pair.imports())
+    return f"# before\n{pair.before}\n# now{note}\n{imports}\n{pair.now}"

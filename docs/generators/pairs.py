@@ -1,7 +1,7 @@
 """Code for other packages, and what it becomes.
 
-The last line of either side is the value that a program takes. The tables of
-docs/migration.md and docs/for-coding-agents.md are made of these pairs. The old side of
+The last line of either side is the value that a program takes. The blocks of
+docs/for-coding-agents.md are made of these pairs. The old side of
 each was run once with the old package, and outcomes.json has what it gave; tests run the
 new side against the same server. A pair that is added needs its outcome there, by hand or
 by the benchmark in the git tag benchmarks-once.
@@ -124,8 +124,7 @@ class Pair:
             ``key``, ``url``, ``urls`` and ``searx`` are given.
         now: The new code. A ``WebSearchRetriever`` stands in the module of its
             framework.
-        differs: Why the values differ, if they do: a clause for the reader of the
-            table.
+        differs: Why the values differ, if they do: a clause for a comment.
         framework: ``langchain``, ``llamaindex`` or ``clients``.
         kind: ``search`` or ``pages``.
     """
@@ -461,17 +460,17 @@ _PAGES = (
     Pair(
         "PlaywrightURLLoader(urls).load()[0].page_content",
         'WebPageLoader(urls, reader="auto").load()[0].page_content',
-        "Markdown of the main part; a [browser](browser.md) only for pages that need one",
+        "Markdown of the main part; a browser only for pages that need one",
     ),
     Pair(
         "SeleniumURLLoader(urls).load()[0].page_content",
         'WebPageLoader(urls, reader="auto").load()[0].page_content',
-        "Markdown of the main part; a [browser](browser.md) only for pages that need one",
+        "Markdown of the main part; a browser only for pages that need one",
     ),
     Pair(
         "AsyncChromiumLoader(urls).load()[0].page_content",
         'WebPageLoader(urls, reader="auto").load()[0].page_content',
-        "Markdown of the main part, not HTML; a [browser](browser.md) only for pages that need one",
+        "Markdown of the main part, not HTML; a browser only for pages that need one",
     ),
     Pair(
         "UnstructuredURLLoader(urls).load()[0].page_content",
@@ -591,7 +590,7 @@ _LLAMAINDEX = (
     Pair(
         "ReadabilityWebPageReader().load_data(url)[0].text",
         'WebPageReader(reader="auto").load_data([url])[0].text',
-        "Markdown; a [browser](browser.md) only for pages that need one",
+        "Markdown; a browser only for pages that need one",
         kind="pages",
     ),
     Pair(
@@ -644,7 +643,7 @@ _CLIENTS = (
         "async def crawl():\n    async with AsyncWebCrawler() as crawler:\n        return (await crawler.arun(url)).markdown\n"
         "asyncio.run(crawl())",
         'WebSearch(reader="auto").read(url).content',
-        "without menus; a [browser](browser.md) only for pages that need one",
+        "without menus; a browser only for pages that need one",
         kind="pages",
     ),
     Pair(

@@ -3,6 +3,7 @@
 """
 
 from __future__ import annotations
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -47,6 +48,26 @@ _PARTS: dict[str, Any] = {
     "http": Http,
 }
 _DEFAULTS = {"combine": "`first`", "retry": "3"}
+# Where the pages say the rest: a row has the first sentence of the docstring.
+_MORE = {
+    "provider": "[Who is chosen](#who-is-chosen).",
+    "reader": "[Who is chosen](#who-is-chosen).",
+    "internal": "[Holes in the guard](#holes-in-the-guard).",
+    "allowed_domains": "[Domains](#domains).",
+    "blocked_domains": "[Domains](#domains).",
+    "cache": "[The cache](layers.md#keeping-answers-and-pages).",
+    "budget": "[Budgets](layers.md#a-budget).",
+    "throttle": "[The throttle](layers.md#no-faster-than-a-service-allows).",
+    "robots": "[robots.txt](reading.md#robotstxt).",
+    "http.proxy": "[Behind a proxy](#behind-a-proxy).",
+    "http.resolve": "[Behind a proxy](#behind-a-proxy).",
+    "http.contact": "[Who is asking](#who-is-asking).",
+    "http.certificates": "[Certificates](#certificates-of-a-company).",
+    "read_options.comments": "[Comments and reviews](reading.md#comments-and-reviews).",
+    "read_options.transcripts": "[Transcripts](reading.md#transcripts).",
+    "api_key": "[Keys](#keys).",
+    "on_event": "[Events](observing.md#events).",
+}
 
 
 def write_table() -> str:
@@ -65,7 +86,10 @@ def write_table() -> str:
         for name in WebSearchOptions.__annotations__
         if name not in Settings.model_fields
     ]
-    rows += [[f"`{name}`", "", "", "", "", arguments[name]] for name in further]
+    rows += [
+        [f"`{name}`", "", "", "", "", _meaning(name, arguments[name])]
+        for name in further
+    ]
     head = [
         "argument of `WebSearch`",
         "environment",
@@ -159,14 +183,13 @@ def _rows(name: str, field: Any, meaning: str) -> list[list[str]]:
                 in_a_file,
                 _default(name, field),
                 _FOUND.get(name) or _found(field.metadata),
-                meaning,
+                _meaning(name, meaning),
             ]
         ]
     whole = f"`{name_variable((name,))}`" if name == "timeout" else ""
     found = _found(PARTS[name]["read"]) if name == "timeout" else ""
-    rows = [
-        [argument, whole, in_a_file if whole else f"`[{name}]`", "", found, meaning]
-    ]
+    in_a_file = in_a_file if whole else f"`[{name}]`"
+    rows = [[argument, whole, in_a_file, "", found, _meaning(name, meaning)]]
     default = getattr(Settings(), name)
     for part in IN_ENVIRONMENT[name]:
         also = "".join(
@@ -184,10 +207,15 @@ def _rows(name: str, field: Any, meaning: str) -> list[list[str]]:
             f"`{name}.{part}`{also}",
             _write_value(value),
         ]
-        rows.append(
-            ["", *cells, _found(PARTS[name][part]), read_args(_PARTS[name])[part]]
-        )
+        of_part = _meaning(f"{name}.{part}", read_args(_PARTS[name])[part])
+        rows.append(["", *cells, _found(PARTS[name][part]), of_part])
     return rows
+
+
+def _meaning(name: str, docstring: str) -> str:
+    """Return the first sentence of what a docstring says, and where the rest is."""
+    first = re.split(r"(?<=\.) ", docstring, maxsplit=1)[0]
+    return " ".join(filter(None, [first, _MORE.get(name)]))
 
 
 def _default(name: str, field: Any) -> str:

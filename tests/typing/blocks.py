@@ -1,5 +1,5 @@
-"""Every block of Python in the README files and in docs/, and the new side of every row
-of docs/migration.md, has types that mypy and pyright accept: `make docs-types`.
+"""Every block of Python in the README files and in docs/, and the new side of every pair
+of docs/for-coding-agents.md, has types that mypy and pyright accept: `make docs-types`.
 
 Each is the body of a function in a module of its own, so that it may have ``await``.
 """
@@ -23,7 +23,7 @@ PAGES = [
     *sorted(ROOT.glob("docs/start/*.md")),
     *sorted(ROOT.glob("*/README.md")),
 ]
-# What a reader has already, and a block or a row only names.
+# What a reader has already, and a block or a pair only names.
 GIVEN = """\
 from __future__ import annotations
 import asyncio
@@ -71,7 +71,7 @@ def find_code() -> dict[str, str]:
             code[f"{name}_{number}"] = block
     for number, pair in enumerate(PAIRS, 1):
         lines = [*pair.imports(), pair.now]
-        code[f"row_{number}"] = "\n".join(lines)
+        code[f"pair_{number}"] = "\n".join(lines)
     return code
 
 
@@ -93,7 +93,7 @@ def run(folder: Path, *command: str) -> str:
     return done.stdout + done.stderr
 
 
-def test_mypy_accepts_every_block_and_row(folder: Path) -> None:
+def test_mypy_accepts_every_block_and_pair(folder: Path) -> None:
     output = run(
         folder,
         "mypy",
@@ -109,7 +109,7 @@ def test_mypy_accepts_every_block_and_row(folder: Path) -> None:
     assert "Success: no issues found in" in output
 
 
-def test_pyright_accepts_every_block_and_row(folder: Path) -> None:
+def test_pyright_accepts_every_block_and_pair(folder: Path) -> None:
     output = run(folder, "pyright", "--pythonpath", sys.executable)
     problems = [line for line in output.splitlines() if " - error:" in line]
 
