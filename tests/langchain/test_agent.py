@@ -129,7 +129,7 @@ async def test_the_artifact_is_plain_json_that_a_checkpointer_stores_unchanged(
     )
 
     (source,) = message.artifact["sources"]
-    start, end = source.pop("shown")
+    start, end = source.pop("span")
     assert source == {
         "id": 1,
         "title": "Kelp 1",

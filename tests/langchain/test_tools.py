@@ -544,7 +544,7 @@ async def test_a_search_can_show_what_the_pages_say(colour, make):
         "Note: the 2nd result could not be read (page_not_found): only its snippet is known."
         in message.content
     )
-    start, end = message.artifact["sources"][0]["shown"]
+    start, end = message.artifact["sources"][0]["span"]
     assert "Giant kelp grows fast." in message.content[start:end]
     # indented
     assert end - start <= 300 + len("1. long — https://forest.example/long") + 30
@@ -572,7 +572,7 @@ async def test_a_token_budget_limits_the_text_and_the_model_cannot_change_it(col
     search, read = WebSearchToolkit(**options).get_tools()
 
     page = await colour(read, url="https://forest.example/long", max_length=100_000)
-    start, end = page.artifact["sources"][0]["shown"]
+    start, end = page.artifact["sources"][0]["span"]
     assert 30 <= len(page.content[start:end].split()) <= 60
     with pytest.raises(ValidationError, match="frozen"):
         search.output_format = "json"

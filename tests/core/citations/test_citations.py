@@ -518,7 +518,7 @@ def test_entries_about_one_source_are_merged():
         "url": "https://a.example/b",
         "read": True,
         "text": "two",
-        "shown": [0, 3],
+        "span": [0, 3],
     }
     other = {"id": 1, "title": "Other", "url": "https://b.example/", "read": False}
 

@@ -231,14 +231,14 @@ def test_artifacts_of_other_tools_are_ignored(content, artifact):
     assert list(collect_texts(content, artifact)) == []
 
 
-@pytest.mark.parametrize("shown", [None, [0], ["a", "b"], [0, 4, 5]])
-def test_a_source_without_its_text_is_still_a_source(shown):
+@pytest.mark.parametrize("span", [None, [0], ["a", "b"], [0, 4, 5]])
+def test_a_source_without_its_text_is_still_a_source(span):
     source = {
         "id": 1,
         "title": "",
         "url": "https://a.example/",
         "read": False,
-        "shown": shown,
+        "span": span,
     }
 
     assert merge_sources(collect_texts("{not json", {"sources": [source]})) == [

@@ -9,12 +9,12 @@ from datetime import datetime
 from typing import NamedTuple
 
 from .._text.dates import find_dates
-from ._tables import TABLES, list_words, number_words
+from ._tables import TABLES, alternate, key_words, list_words
 
-_MONTHS = number_words(TABLES["months"])
-_SHORT_MONTHS = number_words(TABLES["short months"])
-_LONG = "|".join(sorted(_MONTHS, key=len, reverse=True))
-_SHORT = "|".join(sorted(_SHORT_MONTHS, key=len, reverse=True))
+_MONTHS = key_words(enumerate(TABLES["months"], 1))
+_SHORT_MONTHS = key_words(enumerate(TABLES["short months"], 1))
+_LONG = alternate(_MONTHS)
+_SHORT = alternate(_SHORT_MONTHS)
 _NAME = rf"(?P<name>(?:{_LONG})(?!o?s(?!\w))|(?:{_SHORT})(?![^\W\d_]))"
 _OF = r"\s?(?:de\s|of\s)?"
 _ORDINAL = r"(?:\.|st|nd|rd|th|º)?"

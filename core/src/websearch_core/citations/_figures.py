@@ -18,10 +18,12 @@ from typing import NamedTuple
 from .._text.terms import MARKS, UNSPACED
 from ._days import find_days
 from ._notation import Notation, find_notation
-from ._tables import TABLES, list_words
+from ._tables import TABLES, alternate, key_words, list_words
 
 # units that a source has to state
-PERCENT, MONTH, DAY = "%", "month of a year", "day of a month"
+PERCENT = "%"
+MONTH = "month of a year"
+DAY = "day of a month"
 
 _DIGITS = re.compile(
     r"\d{1,2}(?:,\d\d)+,\d{3}(?:\.\d+)?(?!\d)|(?<![\w.])\.\d+"
@@ -33,34 +35,22 @@ _PERCENT = re.compile(
     re.IGNORECASE,
 )
 _BEFORE_PERCENT = tuple(list_words(TABLES["before percent"]))
-_SCALE_OF = {
-    word: 10 ** int(power)
-    for power, words in TABLES["scales"].items()
-    for word in words.split()
-}
+_POWER_OF = key_words(TABLES["scales"].items())
+_SCALE_OF = {word: 10 ** int(power) for word, power in _POWER_OF.items()}
 # What is short begins other words, too: "5 binders" are not 5,000, which is "5 bin" in
 # Turkish.
-_SHORT_SCALES, _LONG_SCALES = (
-    "|".join(
-        sorted(
-            (word for word in _SCALE_OF if (word.isascii() and len(word) < 5) is short),
-            key=len,
-            reverse=True,
-        )
-    )
-    for short in (True, False)
-)
+_SHORT = {word for word in filter(str.isascii, _SCALE_OF) if len(word) < 5}
+_SHORT_SCALES = alternate(word for word in _SCALE_OF if word in _SHORT)
+_LONG_SCALES = alternate(word for word in _SCALE_OF if word not in _SHORT)
 _SCALE = re.compile(
     rf"[\s\u00a0-]?({_LONG_SCALES}|(?:{_SHORT_SCALES})(?![^\W\d_]))", re.IGNORECASE
 )
 _SCALE_OF_MONEY = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
 _MONEY_SCALE = re.compile(r" ?([kmbt])(?![^\W_])", re.IGNORECASE)
-UNITS = {  # a name that ends with "*" begins words
-    name: (kind, factor)
-    for kind, units in TABLES["units"].items()
-    for factor, names in units.items()
-    for name in list_words(names)
-} | dict.fromkeys(list_words(TABLES["month numbers"]), (MONTH, ""))
+UNITS: dict[str, tuple[str, str]] = {}  # a name that ends with "*" begins words
+for _kind, _units in TABLES["units"].items():
+    UNITS |= key_words(((_kind, factor), names) for factor, names in _units.items())
+UNITS |= dict.fromkeys(list_words(TABLES["month numbers"]), (MONTH, ""))
 _LONGEST = max(map(len, UNITS))
 _GAP = re.compile(r"[ \t\u00a0\u2009\u202f-]{0,2}(?:de )?")
 # a word, after the name of a unit
@@ -78,21 +68,13 @@ _TOLERANCE = 0.05  # of a value in another unit: people round it
 # Of numbers in words.
 _MAX_NUMERAL = 12  # characters or words of a number that is written without spaces
 # The value of a word: a number, or "x100" if it multiplies the number before it.
-_VALUES = {
-    word.rstrip("?"): value
-    for value, words in TABLES["numbers"].items()
-    for word in words.split()
-}
-_DOUBTFUL = frozenset(
-    word[:-1]
-    for word in " ".join(TABLES["numbers"].values()).split()
-    if word.endswith("?")
-)  # other words too: Turkish "on"
+_VALUE_OF = key_words(TABLES["numbers"].items())
+_VALUES = {word.rstrip("?"): value for word, value in _VALUE_OF.items()}
+# other words too: Turkish "on"
+_DOUBTFUL = frozenset(word[:-1] for word in _VALUE_OF if word.endswith("?"))
 _HAN: dict[str, str] = TABLES["han"]
 _THAI = re.compile(TABLES["thai"])
-_GERMAN = re.compile(
-    "|".join(sorted(TABLES["german"].split("|"), key=len, reverse=True))
-)
+_GERMAN = re.compile(alternate(TABLES["german"].split("|")))
 _COMPOUND = re.compile(rf"(?:{_GERMAN.pattern})(?:(?:und)?(?:{_GERMAN.pattern}))+")
 _WORD = re.compile(
     rf"(?P<percent>分之)?(?P<han>[{''.join(_HAN)}]{{1,{_MAX_NUMERAL}}})"
@@ -145,7 +127,7 @@ class Figure(NamedTuple):
     @property
     def digits(self) -> str:
         """Its digits alone, to see whether two figures are written with the same."""
-        return "".join(str(int(one)) for one in self.text if one.isdecimal())
+        return "".join(_to_ascii(digit) for digit in self.text if digit.isdecimal())
 
     def amounts(self, decimal: str = "") -> list[float]:
         """Return the values in the base unit of their kind, to compare them with those
@@ -171,7 +153,7 @@ class Figure(NamedTuple):
         """
         if len(self.unscaled) == 1:
             return self.unscaled
-        marks = {one for one in self.text.lstrip("-") if not one.isdecimal()}
+        marks = {mark for mark in self.text if not mark.isdecimal()}
         grouped = frozenset(
             value for value in self.unscaled if value.lstrip("-") == self._grouped
         )
@@ -187,13 +169,12 @@ class Figure(NamedTuple):
         return _normalize(self.digits)
 
 
-def is_same(one: float, other: float, kind: str) -> bool:
+def is_same(amount: float, other: float, kind: str) -> bool:
     """Return whether two amounts in different units are the same, as far as people
     round.
     """
-    return abs(one - other) <= (
-        1 if kind == "temperature" else _TOLERANCE * max(one, other)
-    )
+    tolerance = 1 if kind == "temperature" else _TOLERANCE * max(amount, other)
+    return abs(amount - other) <= tolerance
 
 
 def find_figures(text: str, notation: Notation | None = None) -> list[Figure]:
@@ -203,7 +184,8 @@ def find_figures(text: str, notation: Notation | None = None) -> list[Figure]:
     """
     notation = notation or find_notation(text)
     numbers = [
-        (*found.span(), frozenset(_read(found[0]))) for found in _DIGITS.finditer(text)
+        (*number.span(), frozenset(_read(number[0])))
+        for number in _DIGITS.finditer(text)
     ]
     numbers += [
         (start, end, frozenset((str(value),)))
@@ -212,18 +194,18 @@ def find_figures(text: str, notation: Notation | None = None) -> list[Figure]:
     figures: list[Figure] = []
     in_list = False  # whether the figure before has the unit of one after it
     for start, end, values in sorted(numbers, reverse=True, key=itemgetter(0)):
-        one = _measure(text, start, end, values, notation)
-        after = figures[-1] if figures else one
-        if not one.kind and one.scale == 1:
-            is_listed = in_list and _is_listed(text, one, after)
-            in_list = is_listed or _is_ranged(text, one, after)
-            if in_list:  # "5 to 10 million km", "5, 7 and 10 percent"
-                one = one._replace(
-                    scale=after.scale, kind=after.kind, factor=after.factor
-                )
-        else:
+        figure = _measure(text, start, end, values, notation)
+        after = figures[-1] if figures else figure
+        if figure.kind or figure.scale != 1:
             in_list = False
-        figures.append(one)
+        else:
+            is_listed = in_list and _is_listed(text, figure, after)
+            in_list = is_listed or _is_ranged(text, figure, after)
+        if in_list:  # "5 to 10 million km", "5, 7 and 10 percent"
+            figure = figure._replace(
+                scale=after.scale, kind=after.kind, factor=after.factor
+            )
+        figures.append(figure)
     return sorted(_name_days(text, figures), key=attrgetter("start"))
 
 
@@ -257,49 +239,54 @@ def _name_days(text: str, figures: Sequence[Figure]) -> list[Figure]:
             start, end = day.month_span
             inside.update(range(start, end))
             extra.append(Figure(text[start:end], day.months, 1, MONTH, "", start, end))
-    others = [
+    outside = [
         figure
         for figure in figures
-        if figure.kind != MONTH
         if inside.isdisjoint(range(figure.start, figure.end))
     ]
-    alone = [
-        figure
-        for figure in figures
-        if figure.kind == MONTH
-        if inside.isdisjoint(range(figure.start, figure.end))
-    ]
-    return [*others, *alone, *extra]
+    return [*outside, *extra]
 
 
 def _measure(
     text: str, start: int, end: int, values: frozenset[str], notation: Notation
 ) -> Figure:
     """Read the scale and the unit of a number."""
-    written, factor = text[start:end], 1
+    number = text[start:end]
     before = text[max(0, start - 8) : start].lower()
     symbol = _SYMBOL.search(before)
-    can_grow = all(len(value) < _MAX_DIGITS for value in values)
+    scale = 1
+    if all(len(value) < _MAX_DIGITS for value in values):
+        scale, end = _read_scale(text, end, notation)
+    short = _MONEY_SCALE.match(text, end) if symbol else None
+    if short and scale == 1:
+        scale = _SCALE_OF_MONEY[short[1].lower()]  # "$3.5M"
+        end = short.end()
+    if _PERCENT.match(text, end) or before.endswith(_BEFORE_PERCENT):
+        kind = PERCENT
+        factor = ""
+    elif symbol:
+        kind, factor = UNITS[symbol[1]]
+    else:
+        kind, factor = _find_unit(text, end)
+    # "-10" of "-10 to -5 °C" may be a temperature
+    if kind in {"", "temperature"} and _MINUS.search(before):
+        number = f"-{number}"
+        negative = frozenset(f"-{value}" for value in values)
+        values = negative if kind else negative | values
+    return Figure(number, values, scale, kind, factor, start, end)
+
+
+def _read_scale(text: str, end: int, notation: Notation) -> tuple[int, int]:
+    """Return the scale of the number that ends at *end*, and where the scale ends."""
+    factor = 1
     scale = _SCALE.match(text, end)
-    while scale and can_grow and factor < 10**9:
+    while scale and factor < 10**9:
         if _is_unit(text, scale, notation):
             break
         factor *= _SCALE_OF[scale[1].lower()]  # "3.5 mil millones", "3.5万亿"
         end = scale.end()
         scale = _SCALE.match(text, end)
-    if symbol and factor == 1 and (short := _MONEY_SCALE.match(text, end)):
-        factor, end = _SCALE_OF_MONEY[short[1].lower()], short.end()  # "$3.5M"
-    if _PERCENT.match(text, end) or before.endswith(_BEFORE_PERCENT):
-        unit = PERCENT, ""
-    else:
-        unit = UNITS[symbol[1]] if symbol else _find_unit(text, end)
-    # "-10" of "-10 to -5 °C" may be a temperature
-    if unit[0] in {"", "temperature"} and _MINUS.search(before):
-        written, values = (
-            f"-{written}",
-            frozenset(f"-{value}" for value in values).union(() if unit[0] else values),
-        )
-    return Figure(written, values, factor, *unit, start, end)
+    return factor, end
 
 
 def _is_unit(text: str, scale: re.Match[str], notation: Notation) -> bool:
@@ -334,59 +321,72 @@ def _measure_unit(text: str, place: int) -> int:
     return 0
 
 
-def _read(written: str) -> Iterator[str]:
+def _to_ascii(character: str) -> str:
+    """Return a digit of any script as one of 0 to 9, and anything else as it is."""
+    return str(int(character)) if character.isdecimal() else character
+
+
+def _read(number: str) -> Iterator[str]:
     """Yield the values of digits with separators, as any locale would read them."""
-    written = "0" * (written[0] == ".") + "".join(
-        str(int(one)) if one.isdecimal() else one for one in written
-    )
-    separators = [one for one in written if not one.isdigit()]
+    number = "".join(map(_to_ascii, number))
+    if number[0] == ".":
+        number = f"0{number}"
+    separators = [character for character in number if not character.isdigit()]
     if not separators:
-        yield _normalize(written)
+        yield _normalize(number)
         return
-    digits = re.split(r"\D", written)
+    digits = re.split(r"\D", number)
     last = separators[-1]
     # "1,50,000", as India groups them
     if separators[:2] == [",", ","] and len(digits[1]) == 2:
-        yield _normalize(written.replace(",", ""))
+        yield _normalize(number.replace(",", ""))
         return
-    grouped = all(len(group) == 3 for group in digits[1:]) and len(set(separators)) == 1
-    if grouped:
+    is_grouped = len(set(separators)) == 1 and all(
+        len(group) == 3 for group in digits[1:]
+    )
+    if is_grouped:
         yield _normalize("".join(digits))
         if last == " ":  # perhaps just two numbers
             yield from map(_normalize, digits)
-    if last in ".,\u066b" and (len(separators) == 1 or not grouped):
+    may_be_fraction = len(separators) == 1 or not is_grouped
+    if may_be_fraction and last in ".,\u066b":
         yield _normalize(f"{''.join(digits[:-1])}.{digits[-1]}")
 
 
 def _normalize(number: str) -> str:
-    whole, _, rest = number.partition(".")
-    rest = rest.rstrip("0")
-    return (whole.lstrip("0") or "0") + (f".{rest}" if rest else "")
+    """Return *number* without zeros that say nothing."""
+    if "." in number:
+        number = number.rstrip("0").rstrip(".")
+    number = number.lstrip("0")
+    needs_zero = not number or number[0] == "."
+    return f"0{number}" if needs_zero else number
 
 
 def find_numerals(text: str) -> Iterator[tuple[int, int, int]]:
     """Yield where each number in words begins and ends, and its value; not 0, "one" or
     "hundreds".
     """
-    number, begin, end, is_clear = _Number(), 0, 0, False
+    number = _Number()
+    begin = 0
+    end = 0
+    is_clear = False
     for word in _WORD.finditer(text):
         start, stop = word.span("han") if word["han"] else word.span()
         follows = _NUMERAL_GAP.fullmatch(text, end, start) is not None
         for place, value in enumerate(_split(word)):
-            if (follows or place) and number.take(
-                value, glued=place > 0 or word[0][0] == _AND
-            ):
+            is_glued = place > 0 or word[0][0] == _AND
+            may_follow = place > 0 or follows
+            if may_follow and number.take(value, glued=is_glued):
                 is_clear = True
-            else:
-                if is_clear and number.is_meant(text, end):
-                    yield begin, end, number.value
-                number, begin, is_clear = (
-                    _Number(),
-                    start,
-                    word[0].lower() not in _DOUBTFUL,
-                )
-                number.take(value)
+                end = stop
+                continue
+            if is_clear and number.is_meant(text, end):
+                yield begin, end, number.value
+            number = _Number()
+            number.take(value)
+            begin = start
             end = stop
+            is_clear = word[0].lower() not in _DOUBTFUL
     if is_clear and number.is_meant(text, end):
         yield begin, end, number.value
 
@@ -395,31 +395,41 @@ def _split(word: re.Match[str]) -> Sequence[str]:
     """Return the values of the numbers that a word is made of; none if it is not a
     number.
     """
-    if run := word["han"]:
-        values = [_HAN[one] for one in run]
-        if len(run) > 1 and all(value.isdecimal() for value in values):
-            return ["".join(values)]  # 一九九八
-        # of another word, perhaps
-        is_part = len(run) == 1 and word["percent"] is None and word["counted"] is None
-        return [] if is_part else values
+    if word["han"]:
+        return _split_han(word)
     if word["thai"]:
-        return [_VALUES[one] for one in _THAI.findall(word["thai"])]
+        return [_VALUES[part] for part in _THAI.findall(word["thai"])]
     return _split_word(word[0].lower())
+
+
+def _split_han(word: re.Match[str]) -> Sequence[str]:
+    values = [_HAN[character] for character in word["han"]]
+    if len(values) == 1:
+        # of another word, perhaps
+        is_number = word["percent"] is not None or word["counted"] is not None
+        return values if is_number else []
+    if all(value.isdecimal() for value in values):
+        return ["".join(values)]  # 一九九八
+    return values
 
 
 @lru_cache(maxsize=10_000)
 def _split_word(word: str) -> tuple[str, ...]:
-    if value := _VALUES.get(word) or _VALUES.get(word.removeprefix(_AND)):
+    value = _VALUES.get(word) or _VALUES.get(word.removeprefix(_AND))
+    if value:
         return (value,)
-    is_compound = len(word) <= _MAX_COMPOUND and _COMPOUND.fullmatch(word)
-    return tuple(_VALUES[part] for part in _GERMAN.findall(word)) if is_compound else ()
+    if len(word) > _MAX_COMPOUND or not _COMPOUND.fullmatch(word):
+        return ()
+    return tuple(_VALUES[part] for part in _GERMAN.findall(word))
 
 
 class _Number:
     """A number that grows word by word."""
 
     def __init__(self) -> None:
-        self._thousands = self._hundreds = self._last = 0
+        self._thousands = 0
+        self._hundreds = 0
+        self._last = 0
         self._below = math.inf  # what may follow
 
     @property
@@ -431,43 +441,48 @@ class _Number:
         """Return whether it counts, where it *end*s in a text: "one" is an article,
         except in "one million".
         """
-        return self.value > 1 or (
-            self.value == 1 and _SCALE.match(text, end) is not None
-        )
+        if self.value == 1:
+            return _SCALE.match(text, end) is not None
+        return self.value > 1
 
     def take(self, value: str, *, glued: bool = False) -> bool:
         """Add the value of a word, if it can follow; one that is *glued* to the word
         before may be the larger.
         """
+        if value[0] == "x":
+            return self._multiply(int(value[1:]))
+        return self._add(int(value), glued=glued)
+
+    def _add(self, value: int, *, glued: bool) -> bool:
+        is_after_units = 0 < self._last < 10 <= value < 100  # fünfundzwanzig
+        is_larger = is_after_units and (glued or value == 10)
+        if not is_larger and not self._follows(value):
+            return False
+        self._last += value
+        return True
+
+    def _multiply(self, factor: int) -> bool:
         last = self._last
-        if value[0] != "x":
-            added = int(value)
-            # fünfundzwanzig
-            fits = self._follows(added) or (
-                0 < last < 10 <= added < 100 and (glued or added == 10)
-            )
-            self._last += added if fits else 0
-            return fits
-        factor, several = int(value[1:]), self._hundreds + last
+        may_count = last > 0 or factor == 10
         if factor >= 1000 and self.value:
-            is_larger = factor > self._thousands  # 三千万: both multiply
-            self._thousands = (
-                (self._thousands + several) * factor
-                if is_larger
-                else self._thousands + several * factor
-            )
+            below = self._hundreds + last
+            if factor > self._thousands:  # 三千万: both multiply
+                self._thousands = (self._thousands + below) * factor
+            else:
+                self._thousands += below * factor
             self._hundreds = 0
-        elif factor < self._below and (last or factor == 10):
+        elif may_count and factor < self._below:
             self._hundreds += (last or 1) * factor
         else:
             return False
-        self._last, self._below = 0, factor
+        self._last = 0
+        self._below = factor
         return True
 
     def _follows(self, value: int) -> bool:
         """Return whether a number can be added: to nothing, to hundreds, or to tens."""
         if self._last < 20:
             return not self._last and value < self._below
-        return value < (
-            100 if self._last % 100 == 0 else 10 if self._last % 10 == 0 else 0
-        )
+        if self._last % 100 == 0:
+            return value < 100
+        return self._last % 10 == 0 and value < 10

@@ -33,7 +33,7 @@ class Source(TypedDict):
         read: True if its text was read; False if only a snippet of a search was seen.
         published: The publication date, if known, in ISO 8601.
         score: The service's own relevance score, if it gives one.
-        shown: Where the part about it begins and ends in the text that the model was
+        span: Where the part about it begins and ends in the text that the model was
             shown, in characters; for content blocks, the first block and the one after
             the last.
         text: What the model was shown of it, if it was collected for `check_citations`.
@@ -45,7 +45,7 @@ class Source(TypedDict):
     read: bool
     published: NotRequired[str]
     score: NotRequired[float]
-    shown: NotRequired[list[int]]
+    span: NotRequired[list[int]]
     text: NotRequired[str]
 
 
@@ -59,8 +59,7 @@ def merge_sources(entries: Iterable[Mapping[str, Any]]) -> list[Source]:
 
     Returns:
         One source for each number, ordered by it. Its ``text`` is all that was shown of
-            it; its title and URL are those
-        of the page, if it was read.
+            it; its title and URL are those of the page, if it was read.
     """
     by_number: dict[int, dict[str, Any]] = {}
     for entry in entries:
@@ -73,7 +72,7 @@ def merge_sources(entries: Iterable[Mapping[str, Any]]) -> list[Source]:
         )
         stays = before.get("read") and not entry.get("read")
         both = {**entry, **before} if stays else {**before, **entry}
-        both.pop("shown", None)
+        both.pop("span", None)
         if texts:
             both["text"] = "\n\n".join(texts)
         by_number[number] = {"title": "", "read": False, **both}

@@ -7,11 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from .._text.terms import MARKS, UNSPACED, Term, split_terms
-from ._tables import TABLES, list_words
+from ._tables import TABLES, alternate, list_words
 
-_ALONE = "|".join(
-    sorted(list_words(" ".join(TABLES["negations"])), key=len, reverse=True)
-)
+_ALONE = alternate(list_words(" ".join(TABLES["negations"])))
 # "not only", and words that begin alike
 _OTHERS = "|".join(list_words(TABLES["no negations"]))
 _LETTER = rf"[\w{MARKS}]"

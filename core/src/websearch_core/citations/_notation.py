@@ -9,17 +9,11 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
-from ._tables import TABLES, list_words
+from ._tables import TABLES, alternate, key_words, list_words
 
 _MAX_LENGTH = 20_000  # characters that are looked at
-_MARK_OF = {
-    **dict.fromkeys(list_words(TABLES["decimal point"]), "."),
-    **dict.fromkeys(list_words(TABLES["decimal comma"]), ","),
-}
-_WORD = re.compile(
-    rf"(?<!\w)(?:{'|'.join(sorted(_MARK_OF, key=len, reverse=True))})(?!\w)",
-    re.IGNORECASE,
-)
+_MARK_OF = key_words([(".", TABLES["decimal point"]), (",", TABLES["decimal comma"])])
+_WORD = re.compile(rf"(?<!\w)(?:{alternate(_MARK_OF)})(?!\w)", re.IGNORECASE)
 _POINT_LETTERS = re.compile(r"[\u0900-\u0dff\u0e00-\u0e7f\u3400-\u9fff]")
 _COMMA_LETTERS = re.compile(r"[\u0370-\u03ff\u0400-\u04ff]")
 _PER_WORD = 4  # letters of a script

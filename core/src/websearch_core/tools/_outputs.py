@@ -162,8 +162,8 @@ def join_outputs(
         start = len(blocks) + 1 if form == "search_result" else position + len(heading)
         for source in output.artifact["sources"]:
             span = (
-                {"shown": [start + end for end in source["shown"]]}
-                if "shown" in source
+                {"span": [start + end for end in source["span"]]}
+                if "span" in source
                 else {}
             )
             sources.append({**source, **span})
@@ -217,11 +217,11 @@ def page_output(
     body = render.page_body(page, **limits)
     if form == "search_result":
         content = [_page_block(page, body)]
-        source["shown"] = [0, 1]
+        source["span"] = [0, 1]
     else:
         content = render.page_for_model(page, form, **limits)
         if form != "json" and (start := content.find(body)) >= 0:
-            source["shown"] = [start, start + len(body)]
+            source["span"] = [start, start + len(body)]
     artifact = render.page_as_json(page) if full else _page_facts(page)
     return Output(content, {**artifact, "status": "success", "sources": [source]}, page)
 
@@ -272,8 +272,8 @@ def collect_texts(content: object, artifact: object) -> Iterator[Mapping[str, An
     by_number = _texts_in_json(content)
     for source in artifact["sources"]:
         if isinstance(source, Mapping) and isinstance(source.get("id"), int):
-            text = by_number.get(source["id"]) or _cut(content, source.get("shown"))
-            facts = {name: value for name, value in source.items() if name != "shown"}
+            text = by_number.get(source["id"]) or _cut(content, source.get("span"))
+            facts = {name: value for name, value in source.items() if name != "span"}
             yield {**facts, **({"text": text} if text else {})}
 
 
@@ -409,7 +409,7 @@ def _describe_result(result: SearchResult, span: list[int] | None) -> Source:
     if result.score is not None:
         source["score"] = round(result.score, 4)
     if span:
-        source["shown"] = span
+        source["span"] = span
     return source
 
 
