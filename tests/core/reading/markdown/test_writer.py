@@ -3,18 +3,22 @@ elsewhere.
 """
 
 from __future__ import annotations
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from markdownify import MarkdownConverter
 from selectolax.lexbor import LexborHTMLParser
 
 from websearch_core.reading._element import Element
 from websearch_core.reading._html.blocks import find_blocks
 from websearch_core.reading._html.tree import build_tree
 from websearch_core.reading._links import absolute
-from websearch_core.reading._markdown.writer import _CONVERSIONS, to_markdown
+from websearch_core.reading._markdown.writer import (
+    _CONVERSIONS,
+    _load_markdownify,
+    to_markdown,
+)
 
 URL = "https://e.org/docs/page"
 
@@ -763,20 +767,36 @@ def test_decision_8_names_the_conversions_that_are_markdownifys() -> None:
     (record,) = (Path(__file__).parents[4] / "docs" / "decisions").glob("0008-*.md")
     theirs = {
         name
-        for name, convert in vars(MarkdownConverter).items()
-        if convert in _CONVERSIONS.values()
-    }
-
-    assert theirs >= {
-        "convert_div",
-        "convert_p",
-        "convert_q",
-        "convert_figcaption",
-        "convert_br",
+        for name, convert in _CONVERSIONS.items()
+        if _load_markdownify.__name__ in convert.__code__.co_names
     }
     named = (
-        record.read_text("utf-8").partition("markdownify's own (")[2].partition(")")[0]
+        record.read_text("utf-8")
+        .replace("\n", " ")
+        .partition("markdownify's own (")[2]
+        .partition(")")[0]
     )
-    assert {f"convert_{name.strip(' `')}" for name in named.replace("\n", " ").split(",")} == theirs - {
-        "convert_article", "convert_section", "convert_dl",
-    }  # fmt: skip  # other names of convert_div
+
+    assert theirs
+    assert {name.strip(" `") for name in named.split(",")} == theirs
+
+
+@pytest.mark.parametrize(
+    ("body", "modules"),
+    [
+        ("<h1>a</h1><p>b<br>c<ul><li>d</ul>", "set()"),
+        ("<p>a <q>b</q>", "{'markdownify'}"),
+    ],
+)
+def test_only_a_page_that_needs_markdownify_imports_it(body: str, modules: str) -> None:
+    program = (
+        "import sys; from websearch_core.reading import read_html; "
+        f"read_html({body.encode()!r}, 'https://page.example/'); "
+        "print({'markdownify'} & set(sys.modules))"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.strip() == modules

@@ -1,1 +1,1 @@
-"""Kept part of a page -> Markdown, with a subclass of markdownify's converter."""
+"""Kept part of a page -> Markdown, with conversions like those of markdownify."""

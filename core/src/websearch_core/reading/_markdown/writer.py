@@ -1,5 +1,5 @@
-"""Tree -> Markdown, with markdownify's converter walking the tree directly, without
-BeautifulSoup.
+"""Tree -> Markdown, with conversions like those of markdownify, which walk the tree
+directly, without BeautifulSoup; the rare ones are markdownify's own.
 
 The output has nothing that a front end would fetch or run: images become their
 alternative text, links lead to http(s) or become text, and text that merely looks like
@@ -12,10 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property
 from itertools import islice
-from typing import ClassVar
+from typing import Any
 from urllib.parse import urlsplit
-
-from markdownify import ATX, MarkdownConverter
 
 from ..._text.invisible import one_line
 from ..._text.terms import list_terms
@@ -98,14 +96,6 @@ _COPY = frozenset(
     {"copy", "copy code", "copy to clipboard", "copied", "copied!", "copy link"}
 )
 
-# The attributes of a markdownify converter, collected once: doing so takes as long as
-# writing a short page.
-_ATTRIBUTES = vars(
-    MarkdownConverter(
-        heading_style=ATX, bullets="-", escape_asterisks=False, escape_underscores=False
-    )
-)
-
 Context = frozenset[str]
 _PLAIN: Context = frozenset()
 # where bold and the like add nothing
@@ -143,20 +133,17 @@ def to_markdown(root: Element, links: Mapping[str, str]) -> str:
     return written
 
 
-class _Converter(MarkdownConverter):
-    """markdownify's converter for one page.
+class _Converter:
+    """A converter for one page.
 
-    The ``convert_`` methods, some of them overridden here, write each element from the
-    text inside it. `process_tag`, which calls them, is overridden too: it walks the
-    `Element` tree as it is, and handles each string once.
+    The ``convert_`` methods, with the signature of markdownify's, write each element
+    from the text inside it. `process_tag`, which calls them, walks the `Element` tree
+    as it is, and handles each string once.
     """
-
-    convert_div: ClassVar[Callable[..., str]]  # markdownify's
 
     def __init__(
         self, root: Element, links: Mapping[str, str], *, only_pictures: bool = False
     ) -> None:
-        vars(self).update(_ATTRIBUTES)
         self.root = root
         self.links = links
         # whether their alternative texts are all that there is to write
@@ -274,6 +261,23 @@ class _Converter(MarkdownConverter):
                 *(margin + line if line else margin.rstrip() for line in rest),
             ]
         )
+
+    def convert_div(self, el: Element, text: str, parent_tags: Context) -> str:
+        return _separate(text.strip(), parent_tags)
+
+    def convert_p(self, el: Element, text: str, parent_tags: Context) -> str:
+        return _separate(text.strip(" \t\r\n"), parent_tags)
+
+    def convert_br(self, el: Element, text: str, parent_tags: Context) -> str:
+        return f"{text} " if "_inline" in parent_tags else f"  \n{text}"
+
+    def convert_q(self, el: Element, text: str, parent_tags: Context) -> str:
+        written: str = _load_markdownify().convert_q(el, text, parent_tags)
+        return written
+
+    def convert_figcaption(self, el: Element, text: str, parent_tags: Context) -> str:
+        written: str = _load_markdownify().convert_figcaption(el, text, parent_tags)
+        return written
 
     def convert_a(self, el: Element, text: str, parent_tags: Context) -> str:
         label = text.strip()
@@ -724,6 +728,23 @@ _BOXES = frozenset(
     name for name, convert in _CONVERSIONS.items() if convert is _Converter.convert_div
 )
 _WITHIN_BOXES = _BOXES | {"p"}
+
+
+@cache
+def _load_markdownify() -> Any:
+    """Import markdownify for the first page that needs it: with BeautifulSoup, that
+    takes longer than to read most pages.
+    """
+    from markdownify import MarkdownConverter
+
+    return MarkdownConverter()
+
+
+def _separate(text: str, parent_tags: Context) -> str:
+    """Return *text* as a block of its own, where there can be blocks."""
+    if "_inline" in parent_tags:
+        return f" {text} "
+    return f"\n\n{text}\n\n" if text else ""
 
 
 def _escape(text: str, around: Context) -> str:
