@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from websearch_core import WebSearch
+from websearch_core.citations import link_citations
 from websearch_core.client._enforce import attach_content, enforce_page, enforce_query
 from websearch_core.models import (
     Image,
@@ -25,12 +26,7 @@ from websearch_core.models import (
 )
 from websearch_core.reading import Excerpt, read_bytes
 from websearch_core.reading._markdown.sanitizer import is_safe, sanitize
-from websearch_core.render import (
-    link_citations,
-    render_page,
-    render_search,
-    search_as_json,
-)
+from websearch_core.render import render_page, render_search, search_as_json
 from websearch_core.testing import FakeWeb
 
 URL = "https://base.example/p/"

@@ -59,7 +59,7 @@ OTHERS = {
     "core/layers/test_retry_budget": "layers/_bucket layers/_retry",
     "core/layers/test_single_flight": "flow/_flights",
     "core/layers/test_usage_file": "layers/_usage",
-    "core/models/test_models": "_runtime/clock _text/vocabulary",
+    "core/models/test_models": "_runtime/clock _text/vocabulary models/_value",
     "core/net/test_lookup": "_net/system",
     "core/net/test_sender": "_net/backend _net/body _net/clients _net/failures _net/heads _net/stream",
     "core/provenance/test_provenance": "_text/escaping",

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 import pytest
 from markdown_it import MarkdownIt
 
+from websearch_core.citations import link_citations
 from websearch_core.errors import (
     AllProvidersFailed,
     PageNotFound,
@@ -21,7 +22,6 @@ from websearch_core.render import (
     error_as_json,
     fenced,
     find_error_code,
-    link_citations,
     page_as_json,
     page_for_model,
     page_metadata,

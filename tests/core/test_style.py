@@ -44,10 +44,12 @@ FINISHED: list[str] = [
     "core/index",
     "core/layers",
     "core/mcp",
+    "core/models",
     "core/otel",
     "core/provider",
     "core/providers",
     "core/ray",
+    "core/render",
     "core/settings",
     "core/tokens",
 ]

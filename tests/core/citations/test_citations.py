@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_core import render
 from websearch_core.citations import (
     _check,
     acheck_citations,
@@ -56,7 +55,6 @@ A, B = "[1](https://a.example/)", "[2](https://b.example/x_%28y%29)"
 )
 def test_citations_become_links_but_never_in_code(text, linked):
     assert link_citations(text, SOURCES) == linked
-    assert render.link_citations is link_citations
 
 
 def test_a_footer_lists_the_sources_that_are_cited():

@@ -7,15 +7,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import lru_cache
-from importlib import import_module
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Literal, TypedDict, Unpack
+from typing import Annotated, Any, Literal, TypedDict, Unpack
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     PrivateAttr,
     ValidationError,
@@ -38,6 +35,7 @@ from ..errors import InvalidOption
 from ._data import Item, PageData
 from ._domains import DomainNames
 from ._outcomes import Outcome
+from ._value import Value
 
 __all__ = [
     "Image", "Item", "Outcome", "Page", "PageData", "Passage", "SafeSearch",
@@ -48,6 +46,8 @@ __all__ = [
 
 Unsupported = Literal["raise", "note"]
 
+# Fields of a query that the library itself sees to, whatever the service.
+_ALWAYS_SUPPORTED = {"text", "limit", "extra", "unsupported", "max_snippet_chars"}
 _MAX_PROBLEMS = 5  # named in one message: a model may send a list of thousands
 
 
@@ -56,7 +56,11 @@ def _drop_bool(value: Any) -> Any:
     takes for numbers.
     """
     if isinstance(value, Mapping):
-        return {name: one for name, one in value.items() if not isinstance(one, bool)}
+        return {
+            unit: amount
+            for unit, amount in value.items()
+            if not isinstance(amount, bool)
+        }
     return None if isinstance(value, bool) else value
 
 
@@ -111,15 +115,7 @@ class SearchOptions(TypedDict, total=False):
     max_snippet_chars: int | None
 
 
-class _Model(BaseModel):
-    """A frozen value that rejects misspelt fields."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(
-        frozen=True, extra="forbid", ser_json_bytes="base64", val_json_bytes="base64"
-    )
-
-
-class SearchQuery(_Model):
+class SearchQuery(Value):
     """What to search for. No field is dropped silently: a provider that does not
     support one reports it.
 
@@ -195,38 +191,38 @@ class SearchQuery(_Model):
         if not isinstance(data, dict):
             return data
         data = {name: value for name, value in data.items() if value is not None}
-        return (
-            {**data, "text": data["text"].strip()}
-            if isinstance(data.get("text"), str)
-            else data
-        )
+        text = data.get("text")
+        if isinstance(text, str):
+            data["text"] = text.strip()
+        return data
 
     @model_validator(mode="after")
     def _agree(self) -> SearchQuery:
-        if self.time_range and (self.after or self.before):
+        has_dates = self.after or self.before
+        if self.time_range and has_dates:
             raise ValueError("give time_range or after/before, not both")
-        if self.after and self.before and self.after > self.before:
+        if not (self.after and self.before):
+            return self
+        if self.after > self.before:
             raise ValueError("after is later than before")
         return self
 
     def requested(self) -> frozenset[str]:
-        """Return the names of the options that a provider has to support: fields that
-        differ from their defaults.
+        """Return the names of the options that a provider has to support.
+
+        They are the fields that differ from their defaults.
         """
-        given = self.model_fields_set - {
-            "text",
-            "limit",
-            "extra",
-            "unsupported",
-            "max_snippet_chars",
-        }
-        usual = _find_defaults(type(self))
-        return frozenset(name for name in given if getattr(self, name) != usual[name])
+        defaults = _find_defaults(type(self))
+        return frozenset(
+            name
+            for name in self.model_fields_set - _ALWAYS_SUPPORTED
+            if getattr(self, name) != defaults[name]
+        )
 
     def without(self, *options: str) -> SearchQuery:
         """Return the same query with *options* at their defaults."""
-        kept = {name: value for name, value in self if name not in options}
-        return SearchQuery(**kept)
+        others = {name: value for name, value in self if name not in options}
+        return SearchQuery(**others)
 
 
 @lru_cache(maxsize=16)
@@ -238,7 +234,7 @@ def _find_defaults(model: type[SearchQuery]) -> dict[str, Any]:
     }
 
 
-class Image(_Model):
+class Image(Value):
     """An image that a search found.
 
     Args:
@@ -253,7 +249,7 @@ class Image(_Model):
     page_url: str | None = None
 
 
-class SearchResult(_Model):
+class SearchResult(Value):
     """One result.
 
     Args:
@@ -301,7 +297,7 @@ class SearchResult(_Model):
             yield "provider", self.provider
 
 
-class SearchResponse(_Model):
+class SearchResponse(Value):
     """What a search found. Finding nothing is an answer, with an empty ``results``.
 
     Args:
@@ -345,15 +341,10 @@ class SearchResponse(_Model):
         yield "results", count(self.results, "result")
         if self.provider:
             yield "provider", self.provider
-        for name, things in (("images", self.images), ("notes", self.notes)):
-            if things:
-                yield name, count(things, name.removesuffix("s"))
-
-    def __str__(self) -> str:
-        """Return the text for a model, marked as data from the web: frameworks show
-        what a tool returns as a string.
-        """
-        return str(import_module("websearch_core.render").search_for_model(self))
+        if self.images:
+            yield "images", count(self.images, "image")
+        if self.notes:
+            yield "notes", count(self.notes, "note")
 
     def _repr_html_(self) -> str:
         from .._text.notebook import response_as_html
@@ -374,7 +365,7 @@ class SearchResponse(_Model):
         return response
 
 
-class Passage(_Model):
+class Passage(Value):
     """A part of a page, selected by its content.
 
     Args:
@@ -392,7 +383,7 @@ class Passage(_Model):
     link: str | None = None
 
 
-class Page(_Model):
+class Page(Value):
     """A page as text, or a part of it: a window, the passages for a query, or the
     places of a phrase.
 
@@ -489,23 +480,15 @@ class Page(_Model):
         """Show which page it is and how much of it this is, in a line."""
         yield "url", shorten(self.final_url or self.url)
         yield "title", shorten(self.title)
-        part = (
-            f"{self.offset}-{self.offset + len(self.content)} of "
-            if self.truncated or self.offset
-            else ""
-        )
-        yield (
-            "content",
-            Size(f"{part}{self.original_length or len(self.content)} characters"),
-        )
+        length = len(self.content)
+        size = f"{self.original_length or length} characters"
+        if self.truncated or self.offset:
+            size = f"{self.offset}-{self.offset + length} of {size}"
+        yield "content", Size(size)
         if self.provider:
             yield "provider", self.provider
         if self.notes:
             yield "notes", count(self.notes, "note")
-
-    def __str__(self) -> str:
-        """Return the text for a model, as that of a `SearchResponse`."""
-        return str(import_module("websearch_core.render").page_for_model(self))
 
     def _repr_html_(self) -> str:
         from .._text.notebook import page_as_html
@@ -519,32 +502,31 @@ class Page(_Model):
 
 def describe_problems(
     error: ValidationError,
-    known: Iterable[str] = (),
+    names: Iterable[str] = (),
     aliases: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Describe the first few problems in one line, without the values, which may be
     secret.
 
     Args:
-        error: What pydantic found.
-        known: The right names, to suggest one for a misspelled name.
+        error: The error of pydantic.
+        names: The right names, to suggest one for a misspelled name.
         aliases: Other names for some of them.
     """
     problems = error.errors(
         include_url=False, include_context=False, include_input=False
     )
-    described = [
-        f"{'.'.join(map(str, problem['loc']))}: "
-        f"{_describe_problem(problem, known, aliases)}".removeprefix(": ")
-        for problem in problems[:_MAX_PROBLEMS]
-    ]
-    more = len(problems) - len(described)
-    return "; ".join([*described, *([f"and {more} more"] if more else [])])
-
-
-def _describe_problem(
-    problem: Mapping[str, Any], known: Iterable[str], aliases: Mapping[str, str]
-) -> str:
-    if problem["type"] in {"extra_forbidden", "unexpected_keyword_argument"}:
-        return f"not an option{suggest_name(str(problem['loc'][-1]), known, aliases)}"
-    return describe_problem(problem)
+    lines: list[str] = []
+    for problem in problems[:_MAX_PROBLEMS]:
+        what = describe_problem(problem)
+        if problem["type"] in {"extra_forbidden", "unexpected_keyword_argument"}:
+            hint = suggest_name(str(problem["loc"][-1]), names, aliases)
+            what = f"not an option{hint}"
+        place = ".".join(map(str, problem["loc"]))
+        if place:
+            what = f"{place}: {what}"
+        lines.append(what)
+    more = len(problems) - len(lines)
+    if more:
+        lines.append(f"and {more} more")
+    return "; ".join(lines)

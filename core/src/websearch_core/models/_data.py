@@ -1,14 +1,14 @@
 """What a page states about its thing, as data."""
 
 from __future__ import annotations
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
+from ._value import Value
 
 DataKind: TypeAlias = Literal["product", "event", "list", "question"]
 
 
-class Item(BaseModel):
+class Item(Value):
     """One of the things that a page lists.
 
     Args:
@@ -18,15 +18,13 @@ class Item(BaseModel):
         url: Absolute http(s) URL.
     """
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
-
     name: str
     price: str | None = None
     list_price: str | None = None
     url: str | None = None
 
 
-class PageData(BaseModel):
+class PageData(Value):
     """What a page states about its thing in JSON-LD, microdata or Open Graph, or shows
     as a grid of things with prices.
 
@@ -61,8 +59,6 @@ class PageData(BaseModel):
             without addresses.
     """
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
-
     kind: DataKind | None = None
     name: str = ""
     price: str | None = None
@@ -87,9 +83,9 @@ class PageData(BaseModel):
     @property
     def links(self) -> tuple[str, ...]:
         """The URLs of the items, and of the next page."""
-        return tuple(
-            url for url in (*(item.url for item in self.items), self.next_url) if url
-        )
+        urls = [item.url for item in self.items]
+        urls.append(self.next_url)
+        return tuple(url for url in urls if url)
 
     def without_links(self) -> PageData:
         """Return the same data without URLs."""

@@ -18,8 +18,9 @@ _MAX_LENGTH = 300  # characters: a name has at most 253 (RFC 1035)
 
 
 def parse_domain(value: str) -> str:
-    """``https://www.Python.org/`` -> ``python.org``. A path is an error: dropping it
-    would widen the filter.
+    """Return the domain, such as ``python.org`` for ``https://www.Python.org/``.
+
+    A path is an error: without it, the filter would be wider.
     """
     if len(value) > _MAX_LENGTH:
         raise ValueError(f"a domain has at most {_MAX_LENGTH} characters")
@@ -58,23 +59,27 @@ class Domains:
         origin = find_origin(url)
         if origin is None:
             return url.startswith("file:") and not self.allowed
-        return not _within_any(origin[1], self.blocked) and (
-            not self.allowed or _within_any(origin[1], self.allowed)
-        )
+        host = origin[1]
+        if _within_any(host, self.blocked):
+            return False
+        return not self.allowed or _within_any(host, self.allowed)
 
     def check(self, url: str) -> None:
-        """Check that *url* is inside. The `DomainNotAllowed` has no word of the URL,
-        which a page may have chosen.
+        """Check that *url* is inside.
+
+        Raises:
+            DomainNotAllowed: It is not. The message has no word of the URL, which a
+                page may have chosen.
         """
         if self.permits(url):
             return
         if not self.allowed:
             raise DomainNotAllowed("pages of this domain are blocked here")
-        named = ", ".join(self.allowed[:_MAX_NAMED]) + ", ..." * (
-            len(self.allowed) > _MAX_NAMED
-        )
+        names = ", ".join(self.allowed[:_MAX_NAMED])
+        if len(self.allowed) > _MAX_NAMED:
+            names += ", ..."
         raise DomainNotAllowed(
-            f"only pages of these domains may be opened here: {named}"
+            f"only pages of these domains may be opened here: {names}"
         )
 
     def narrow(

@@ -1,9 +1,7 @@
 """How asking each provider ended, as data."""
 
 from __future__ import annotations
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
-
-from pydantic import BaseModel, ConfigDict
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ..errors import (
     AuthenticationError,
@@ -15,6 +13,7 @@ from ..errors import (
     UnsupportedOption,
     WebSearchError,
 )
+from ._value import Value
 
 if TYPE_CHECKING:
     from . import Page, SearchResponse
@@ -32,7 +31,7 @@ Status: TypeAlias = Literal[
     "cancelled",
     "failed",
 ]
-# how the note of a page ends of which more is hidden than shown
+# How a note ends that is about a page with more hidden text than other text.
 MORE_HIDDEN = ", more than are here"
 _STATUSES: dict[type[WebSearchError], Status] = {
     AuthenticationError: "auth",
@@ -45,7 +44,7 @@ _STATUSES: dict[type[WebSearchError], Status] = {
 }
 
 
-class Outcome(BaseModel):
+class Outcome(Value):
     """How asking a provider ended.
 
     Args:
@@ -60,8 +59,6 @@ class Outcome(BaseModel):
         code: The ``code`` of the error; None if it answered.
     """
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
-
     provider: str
     status: Status
     seconds: float
@@ -72,12 +69,14 @@ class Outcome(BaseModel):
         cls, provider: str, seconds: float, error: WebSearchError
     ) -> Outcome:
         """Return the outcome for a provider that failed."""
-        known: list[Status] = [
+        statuses: list[Status] = [
             status for kind, status in _STATUSES.items() if isinstance(error, kind)
         ]
-        status = known[0] if known else "failed"
         return cls(
-            provider=provider, status=status, seconds=round(seconds, 3), code=error.code
+            provider=provider,
+            status=statuses[0] if statuses else "failed",
+            seconds=round(seconds, 3),
+            code=error.code,
         )
 
 
@@ -99,9 +98,9 @@ def find_outcomes(
 
 
 def is_empty(answer: Any) -> bool:
-    """Return whether a search found nothing; reading a page always finds it, or is an
-    error.
+    """Return whether a search found nothing. A page is never empty: it is there, or
+    reading it is an error.
     """
-    return hasattr(answer, "results") and not (
-        answer.results or answer.answer or answer.images
-    )
+    if not hasattr(answer, "results"):
+        return False
+    return not (answer.results or answer.answer or answer.images)
