@@ -38,6 +38,7 @@ FINISHED: list[str] = [
     "core/_text/suggestion",
     "core/_text/terms",
     "core/citations",
+    "core/client",
     "core/errors",
     "core/events",
     "core/flow",

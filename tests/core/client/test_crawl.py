@@ -620,7 +620,7 @@ def test_known_pages_are_not_read_again_and_their_links_are_followed():
         f"{SEA}/a": Page(url=f"{SEA}/a", title="a", content="old", links=(f"{SEA}/c",))
     }
 
-    rows = dict(Crawl(sites.open(), SEA, {}, find_known=known.get).rows())
+    rows = dict(Crawl(sites.open(), SEA, {}, look_up=known.get).rows())
 
     assert rows.keys() == ROWS.keys() - known.keys()
     assert f"{SEA}/a" not in sites.asked
@@ -728,7 +728,7 @@ def test_the_pages_of_a_crawl_do_not_depend_on_which_answers_first(seed, only_ur
     )
     urls = [url for url, _ in crawling.rows()]
 
-    reached = sorted(url.removeprefix(SEA) for url in crawling.found)
+    reached = sorted(url.removeprefix(SEA) for url in crawling.urls)
     assert reached == walk_breadth_first(links, depth)
     if not only_urls:
         assert sorted(url.removeprefix(SEA) for url in urls) == reached

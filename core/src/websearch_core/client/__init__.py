@@ -366,8 +366,11 @@ class WebSearch:
     ) -> SearchResponse:
         """Do the same as `search` on the running event loop."""
         await self._load()
-        asked = make_query(query, options, unsupported, self.settings.search_options)
-        return await self.arun(self._calls.search(asked, read_top, passage_length))
+        defaults = self.settings.search_options
+        search_query = make_query(query, options, unsupported, defaults)
+        return await self.arun(
+            self._calls.search(search_query, read_top, passage_length)
+        )
 
     def search_many(
         self,

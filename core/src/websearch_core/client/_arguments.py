@@ -175,7 +175,7 @@ def strip_fragment(url: str) -> str:
     """
     if not isinstance(url, str):
         raise InvalidOption(f"url: must be text, not {type(url).__name__}")
-    target, mark, _ = url.partition("#")
+    target, mark = url.partition("#")[:2]
     if mark and is_web_url(target):
         serialize(url)  # check the fragment too, since `Page.url` still shows it
     return target

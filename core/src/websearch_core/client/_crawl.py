@@ -1,6 +1,4 @@
-"""Crawl sites: what to read next, which needs no I/O, and the stream of pages that it
-feeds.
-"""
+"""Crawl sites: what to read next, and the stream of pages that it feeds."""
 
 from __future__ import annotations
 import logging
@@ -13,11 +11,12 @@ from collections.abc import (
     Iterable,
     Iterator,
     Mapping,
+    Sequence,
 )
 from contextlib import aclosing, closing
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast, get_args
 from urllib.parse import urljoin
 
 from .._runtime.bugs import contain_bugs
@@ -41,8 +40,18 @@ if TYPE_CHECKING:
 Answer: TypeAlias = Page | WebSearchError
 
 _log = logging.getLogger(__name__)
-_LONGEST = 300.0  # seconds for a service to map a site
-# of options
+_MAP_TIMEOUT = 300.0  # seconds for a service to map a site
+_CRAWL: Mapping[str, Any] = MappingProxyType(
+    {
+        "limit": 200,
+        "depth": 10,
+        "scope": "path",
+        "sitemaps": True,
+        "concurrency": 32,
+        "links": "keep",
+    }
+)
+_MAP = MappingProxyType({**_CRAWL, "limit": 5_000, "depth": 1})
 _OTHER_NAMES = MappingProxyType({"max_depth": "depth", "max_pages": "limit"})
 _MAX_LENGTH = 1_000  # characters of a URL
 _MAX_REPEATS = 3  # of one part of a path: /a/b/a/b/... never ends
@@ -50,49 +59,63 @@ _MAX_QUERIES = 500  # of one path: a calendar has a page for every day
 _MAX_LISTS = 100  # sitemaps of one site
 _LIST = re.compile(r"(?:\.xml(?:\.gz)?|/llms\.txt|/sitemap[^/]*)$", re.IGNORECASE)
 _SESSION = re.compile(
-    r";jsessionid=[^/?#;]*|(?<=[?&])(?:phpsessid|jsessionid|aspsessionid\w*|session_?id|sid)=[^&#]*&?",
+    r";jsessionid=[^/?#;]*|"
+    r"(?<=[?&])(?:phpsessid|jsessionid|aspsessionid\w*|session_?id|sid)=[^&#]*&?",
     re.IGNORECASE,
 )
 
 
 class _Area:
-    """What a crawl may read from one start, and how much of it was found: pages, lists,
-    and queries of each path.
-    """
+    """What a crawl may read from one start, and how much of it there is so far."""
 
     def __init__(self, site: Site) -> None:
         self.site = site
-        self.counts: Counter[str] = Counter()
+        self.pages = 0
+        self.lists = 0
+        self._queries: Counter[str] = Counter()  # of each path
 
-    def holds(self, url: str, *, whole: bool = False) -> bool:
+    def holds(self, url: str, *, is_list: bool = False) -> bool:
+        """Return whether *url* is in the scope; a list may be anywhere on its host."""
         if not is_web_url(url) or not is_web_url(self.site.url):
             return False
-        (scheme, host, port, rest), start = split_url(url), split_url(self.site.url)
+        parts = split_url(url)
+        start = split_url(self.site.url)
         if self.site.scope == "domain":
-            return f".{host}".endswith(f".{start[1].removeprefix('www.')}")
-        is_below = f"{rest.partition('?')[0].rstrip('/')}/".startswith(self.site.folder)
-        return (scheme, host, port) == start[:3] and (
-            whole or self.site.scope == "host" or is_below
-        )
+            domain = start[1].removeprefix("www.")
+            return f".{parts[1]}".endswith(f".{domain}")
+        if parts[:3] != start[:3]:
+            return False
+        if is_list or self.site.scope == "host":
+            return True
+        path = parts[3].partition("?")[0].rstrip("/")
+        return f"{path}/".startswith(self.site.folder)
 
     def wants(self, url: str) -> bool:
-        path, mark, _ = split_url(url)[3].partition("?")
-        self.counts[path] += bool(mark)
-        repeats = max(Counter(filter(None, path.split("/"))).values(), default=0)
-        is_trap = (
-            repeats > _MAX_REPEATS
-            or self.counts[path] > _MAX_QUERIES
-            or len(url) > _MAX_LENGTH
-        )
-        return not is_trap and self.holds(url)
+        """Return whether to read a page: it is in the scope, and no trap."""
+        path, mark = split_url(url)[3].partition("?")[:2]
+        self._queries[path] += bool(mark)
+        if self._queries[path] > _MAX_QUERIES or len(url) > _MAX_LENGTH:
+            return False
+        repeats = Counter(filter(None, path.split("/")))
+        if max(repeats.values(), default=0) > _MAX_REPEATS:
+            return False
+        return self.holds(url)
+
+
+class _Item(NamedTuple):
+    """A page, or a list of pages, to read."""
+
+    area: _Area
+    url: str
+    is_list: bool
 
 
 class Crawl:
     """A crawl, or a map, which *only* lists *URLs*, with the options of
     `WebSearch.crawl`.
 
-    Of a page that *find_known* returns, other than a start, the links are followed, and
-    it is not read again.
+    Of a page that *look_up* returns, other than a start, the links are followed, and it
+    is not read again.
     """
 
     def __init__(
@@ -102,57 +125,33 @@ class Crawl:
         options: Mapping[str, Any],
         *,
         only_urls: bool = False,
-        find_known: Callable[[str], Page | None] = lambda _: None,
+        look_up: Callable[[str], Page | None] = lambda _: None,
     ) -> None:
-        from ..reading import ReadOptions
-
-        usual = (
-            {"limit": 5_000, "depth": 1} if only_urls else {"limit": 200, "depth": 10}
-        )
-        part: dict[str, Any] = {
-            **usual,
-            "scope": "path",
-            "sitemaps": True,
-            "concurrency": 32,
-            "links": "keep",
-        }
-        known = {**part, **ReadOptions.__annotations__}
-        check_placed(options, known)
-        check_names(options, known, InvalidOption, _OTHER_NAMES)
-        part |= {name: value for name, value in options.items() if value is not None}
-        for name, least in (("limit", 1), ("depth", 0), ("concurrency", 1)):
-            check_number(name, part[name], least, InvalidOption)
-        # which a crawl follows
-        if part["scope"] not in get_args(Scope) or part["links"] != "keep":
-            raise InvalidOption(
-                f"scope: must be one of {', '.join(get_args(Scope))}; links: a crawl keeps them"
-            )
-        far: dict[str, Any] = {
-            name: part.pop(name) for name in ("limit", "depth", "scope", "sitemaps")
-        }
-        urls: list[str] = (
-            [starts] if isinstance(starts, str) else list(check_urls(starts))
-        )
-        self._sites = [Site(_normalize(strip_fragment(url)), **far) for url in urls]
-        self._web, self._part = web, part
-        self._only_urls, self._find_known = only_urls, find_known
+        defaults = _MAP if only_urls else _CRAWL
+        part = _complete(options, defaults)
+        extent: Any = {}
+        for name in ("limit", "depth", "scope", "sitemaps"):
+            extent[name] = part.pop(name)
+        urls = [starts] if isinstance(starts, str) else check_urls(starts)
+        self._sites = [Site(_normalize(strip_fragment(url)), **extent) for url in urls]
+        self._web = web
+        self._concurrency: int = part.pop("concurrency")
+        self._part: Any = part
+        self._only_urls = only_urls
+        self._look_up = look_up
         self._reader: Any = _put_robots(web.reader, Started(Robots()))
-        self._robots: list[Any] = [
-            one for one in parts(self._reader) if hasattr(one, "files")
-        ]
-        self.found: list[str] = []
-        self.left = 0  # pages that were found, and are beyond the limit
+        self.urls: list[str] = []  # of pages, in the order that links lead to them
+        self.left = 0  # pages beyond the limit
         # starts and lists with a temporary error, which may have led to more
         self.failed = 0
-        # with whether it is a list
-        self._waiting: deque[tuple[_Area, str, bool]] = deque()
-        self._under_way: dict[str, tuple[_Area, bool]] = {}
+        self._waiting: deque[_Item] = deque()
+        self._under_way: dict[str, _Item] = {}  # by URL
         # by what identifies a page: the fewest links from its start so far; None for a
         # list
         self._depths: dict[str, int | None] = {}
         # the links of what was read, which are followed again on a shorter way
         self._links: dict[str, tuple[_Area, list[str]]] = {}
-        self._shorter: deque[str] = deque()  # pages to which such a way was found
+        self._shorter: deque[str] = deque()  # pages to which there is such a way
         self._listed: set[str] = set()  # pages that a map names, and does not read
         self._read: set[int] = set()  # pages, by what identifies them
 
@@ -162,167 +161,136 @@ class Crawl:
         """
         with closing(iterate(self._web, self._pull(), self._start)) as answers:
             for url, answer in answers:
-                if (row := self._take_in(url, answer)) is not None:
+                row = self._take_in(url, answer)
+                if row is not None:
                     yield url, row
 
     async def arows(self) -> AsyncGenerator[tuple[str, Answer]]:
         """Do the same as `rows` on the running event loop."""
         async with aclosing(aiterate(self._web, self._pull(), self._start)) as answers:
             async for url, answer in answers:
-                if (row := self._take_in(url, answer)) is not None:
+                row = self._take_in(url, answer)
+                if row is not None:
                     yield url, row
 
     def list_urls(self, rows: Iterable[tuple[str, Answer]]) -> list[str]:
-        """Return what a map found, after its *rows*; raise the first if all are
+        """Return the URLs of a map, after its *rows*; raise the first if all are
         errors.
         """
         answers = [answer for _, answer in rows]
         if answers and not any(isinstance(answer, Page) for answer in answers):
             raise cast("WebSearchError", answers[0])
-        return self.found
+        return self.urls
 
     def _start(self) -> Flow[Stream[Any]]:
-        service: Any = next(
-            (reader for reader in leaves(self._reader) if hasattr(reader, "map")), None
-        )
         for site in self._sites:
-            area, mapped = _Area(site), Page(url=site.url)
-            if service and site.sitemaps and site.depth:  # it knows the sitemaps, too
-                area.site = site._replace(sitemaps=False)
-                self._web.settings.domains.check(site.url)
-                do: Any = partial(service.map, site)
-                budgets: list[Any] = [
-                    one for one in parts(self._reader) if hasattr(one, "charge")
-                ]
-                for budget in budgets:
-                    do = partial(budget.charge, "read", 1, do, lambda page: [page])
-                with time_limit(_LONGEST):
-                    mapped = yield from contain_bugs(do, service.name)
-            self._add(area, site.url, 1 if mapped.links and self._only_urls else 0)
-            for url in filter(is_web_url, mapped.links):
-                self._add(area, _normalize(url), 1)
+            yield from self._enter(site)
         calls = self._web._calls.with_reader(self._reader)  # noqa: SLF001 - part of it
-        part: Any = {
-            name: value for name, value in self._part.items() if name != "concurrency"
-        }
         with scope(content=WantedContent(menus=True)):
             return (
                 yield from calls.stream_reads(
-                    part, self._part["concurrency"], in_order=False, give_up_after=3
+                    self._part, self._concurrency, in_order=False, give_up_after=3
                 )
             )
+
+    def _enter(self, site: Site) -> Flow[None]:
+        """Begin with the start of a site, and with what a service lists of it."""
+        area = _Area(site)
+        links: Sequence[str] = ()
+        if site.sitemaps and site.depth:
+            for service in leaves(self._reader):
+                if hasattr(service, "map"):
+                    area.site = site._replace(sitemaps=False)  # the service knows them
+                    links = yield from self._map(service, site)
+                    break
+        depth = 0
+        if links and self._only_urls:  # a map need not read what its service has read
+            depth = 1
+        self._add(area, site.url, depth)
+        for url in filter(is_web_url, links):
+            self._add(area, _normalize(url), 1)
+
+    def _map(self, service: Any, site: Site) -> Flow[Sequence[str]]:
+        """Return the URLs that a service lists."""
+        self._web.settings.domains.check(site.url)
+        ask: Any = partial(service.map, site)
+        layers: list[Any] = [*parts(self._reader)]
+        for layer in layers:
+            if hasattr(layer, "charge"):  # a budget
+                ask = partial(layer.charge, "read", 1, ask, lambda page: [page])
+        with time_limit(_MAP_TIMEOUT):
+            page: Page = yield from contain_bugs(ask, service.name)
+        return page.links
 
     def _pull(self) -> Iterator[Any]:
         while self._waiting or self._under_way:
             if not self._waiting:
                 yield NOT_NOW
                 continue
-            area, url, is_list = self._waiting.popleft()
+            item = self._waiting.popleft()
             # it would only add to what is too much
-            if is_list and area.counts["pages"] >= area.site.limit:
+            if item.is_list and item.area.pages >= item.area.site.limit:
                 continue
-            self._under_way[url] = area, is_list
-            may_be_known = bool(self._depths.get(identify_crawled(url)))
-            page = self._find_known(url) if may_be_known else None
+            self._under_way[item.url] = item
+            page: Page | None = None
+            if self._depths.get(identify_crawled(item.url)):  # neither start nor list
+                page = self._look_up(item.url)
             if page is None:
-                yield url
+                yield item.url
             else:
-                self._take_in(url, page)
+                self._take_in(item.url, page)
 
     def _take_in(self, url: str, answer: Answer) -> Answer | None:
-        area, is_list = self._under_way.pop(url)
+        """Follow the links of an answer; return the row that it makes, if any."""
+        item = self._under_way.pop(url)
+        area = item.area
         key = identify_crawled(url)
-        depth = None if is_list else self._depths.get(key, 0)
+        depth = self._depths.get(key) or 0  # also that of a list
         if isinstance(answer, WebSearchError):
             if not depth and getattr(answer, "temporary", False):
                 self.failed += 1
                 _log.warning("pages may be missing: %s", answer)
-            return None if depth is None else answer
-        there = _normalize(answer.final_url or url)
-        is_double = False
-        if depth is not None:
-            if depth and not area.holds(there):
-                return UnsafeURL("the page redirects to something outside of the crawl")
-            if not area.holds(there):
-                area.site = area.site._replace(url=there)
-            # many sites declare one canonical URL for all pages
-            begin = answer.title, answer.content[:500]
-            page = {
-                hash((identify_crawled(one), *begin))
-                for one in (there, answer.canonical_url or there)
-            }
-            self._depths.setdefault(identify_crawled(there), depth)
-            is_double = bool(page & self._read)
-            self._read |= page
+            return None if item.is_list else answer
+        final_url = _normalize(answer.final_url or url)
         links = [_normalize(link) for link in answer.links if is_web_url(link)]
-        if depth is not None:
-            if is_double:  # only for a shorter way to what is there
-                links = [
-                    link for link in links if identify_crawled(link) in self._depths
-                ]
-            self._links[key] = area, links
-            self._links[identify_crawled(there)] = area, links
-        for link in links:
-            self._add(area, link, (depth or 0) + 1)
-        self._follow_shorter_ways()
+        if item.is_list:
+            self._follow(area, links, depth)
+            return None
+        if not area.holds(final_url):
+            if depth:
+                return UnsafeURL("the page redirects to something outside of the crawl")
+            area.site = area.site._replace(url=final_url)
+        final_key = identify_crawled(final_url)
+        self._depths.setdefault(final_key, depth)
+        is_double = self._was_read(answer, final_url)
+        if is_double:  # only for a shorter way to what is there
+            links = [link for link in links if identify_crawled(link) in self._depths]
+        self._links[key] = area, links
+        self._links[final_key] = area, links
+        self._follow(area, links, depth)
         if is_double:
             return None
-        if depth == 0 and area.site.sitemaps and area.site.depth:
-            named = [
-                one
-                for robots in self._robots
-                for one in robots.files.find_sitemaps(there)
-            ]
-            folder = area.site._replace(url=there).folder
-            for one in (*(named or ["/sitemap.xml"]), "/llms.txt", f"{folder}llms.txt"):
-                self._add(area, urljoin(there, one), None)
-        return None if depth is None else answer
+        if depth == 0:
+            self._add_lists(area, final_url)
+        return answer
 
-    def _add(self, area: _Area, url: str, depth: int | None) -> None:
-        if depth is not None and depth <= 1 and _LIST.search(url.partition("?")[0]):
-            depth = None
-        key = identify_crawled(url)
-        if (depth or 0) > area.site.depth:
-            return
-        if key in self._depths:
-            self._shorten(area, url, depth)
-            return
-        if not (
-            area.holds(url, whole=True)
-            if depth is None
-            else depth == 0 or area.wants(url)
-        ):
-            return
-        self._depths[key] = depth
-        kind, most = (
-            ("lists", _MAX_LISTS) if depth is None else ("pages", area.site.limit)
-        )
-        if area.counts[kind] >= most:
-            self.left += depth is not None
-            return
-        area.counts[kind] += 1
-        self.found += [] if depth is None else [url]
-        if depth is None or not self._only_urls or depth < area.site.depth:
-            self._waiting.append((area, url, depth is None))
-        else:
-            self._listed.add(key)
+    def _was_read(self, page: Page, final_url: str) -> bool:
+        """Return whether the same page was read under another URL, and note this one.
 
-    def _shorten(self, area: _Area, url: str, depth: int | None) -> None:
-        """Note a shorter way to a page that was found before: which way is found first
-        depends on which page answers first.
+        Many sites declare one canonical URL for all pages, so the beginning counts,
+        too.
         """
-        key = identify_crawled(url)
-        before = self._depths[key]
-        if depth is None or before is None or depth >= before:
-            return
-        self._depths[key] = depth
-        if key in self._links:
-            self._shorter.append(key)
-        elif key in self._listed and depth < area.site.depth:
-            self._listed.discard(key)
-            self._waiting.append((area, url, False))
+        beginning = page.content[:500]
+        identities: set[int] = set()
+        for url in (final_url, page.canonical_url or final_url):
+            identities.add(hash((identify_crawled(url), page.title, beginning)))
+        was_read = not identities.isdisjoint(self._read)
+        self._read |= identities
+        return was_read
 
-    def _follow_shorter_ways(self) -> None:
+    def _follow(self, area: _Area, links: Sequence[str], depth: int) -> None:
+        for link in links:
+            self._add(area, link, depth + 1)
         while self._shorter:
             key = self._shorter.popleft()
             area, links = self._links[key]
@@ -330,27 +298,117 @@ class Crawl:
             for link in links:
                 self._add(area, link, depth + 1)
 
+    def _add(self, area: _Area, url: str, depth: int) -> None:
+        """Let a page wait for its turn, unless the crawl leaves it out."""
+        if depth <= 1 and _LIST.search(url.partition("?")[0]):
+            self._add_list(area, url)
+            return
+        if depth > area.site.depth:
+            return
+        key = identify_crawled(url)
+        if key in self._depths:
+            self._shorten(area, url, depth)
+            return
+        if depth and not area.wants(url):
+            return
+        self._depths[key] = depth
+        if area.pages >= area.site.limit:
+            self.left += 1
+            return
+        area.pages += 1
+        self.urls.append(url)
+        if self._only_urls and depth >= area.site.depth:
+            self._listed.add(key)
+        else:
+            self._waiting.append(_Item(area, url, is_list=False))
+
+    def _add_lists(self, area: _Area, start: str) -> None:
+        """Add the sitemaps and lists of a site, whose first page *start* is."""
+        if not area.site.sitemaps or not area.site.depth:
+            return
+        paths: list[str] = []
+        layers: list[Any] = [*parts(self._reader)]
+        for layer in layers:
+            if hasattr(layer, "files"):  # it has read robots.txt
+                paths += layer.files.find_sitemaps(start)
+        if not paths:
+            paths.append("/sitemap.xml")
+        folder = area.site._replace(url=start).folder
+        for path in (*paths, "/llms.txt", f"{folder}llms.txt"):
+            self._add_list(area, urljoin(start, path))
+
+    def _add_list(self, area: _Area, url: str) -> None:
+        """Let a list of pages wait for its turn."""
+        key = identify_crawled(url)
+        if key in self._depths or not area.holds(url, is_list=True):
+            return
+        self._depths[key] = None
+        if area.lists < _MAX_LISTS:
+            area.lists += 1
+            self._waiting.append(_Item(area, url, is_list=True))
+
+    def _shorten(self, area: _Area, url: str, depth: int) -> None:
+        """Note a shorter way to a page, if it is one: which way is there first depends
+        on which page answers first.
+        """
+        key = identify_crawled(url)
+        before = self._depths[key]
+        if before is None or depth >= before:
+            return
+        self._depths[key] = depth
+        if key in self._links:
+            self._shorter.append(key)
+        elif key in self._listed and depth < area.site.depth:
+            self._listed.discard(key)
+            self._waiting.append(_Item(area, url, is_list=False))
+
+
+def _complete(
+    options: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the *options* of a crawl with its *defaults*, after checking them."""
+    from ..reading import ReadOptions
+
+    names = {**defaults, **ReadOptions.__annotations__}
+    check_placed(options, names)
+    check_names(options, names, InvalidOption, _OTHER_NAMES)
+    complete = dict(defaults)
+    for name, value in options.items():
+        if value is not None:
+            complete[name] = value
+    for name, minimum in (("limit", 1), ("depth", 0), ("concurrency", 1)):
+        check_number(name, complete[name], minimum, InvalidOption)
+    # a crawl follows the links
+    if complete["scope"] not in get_args(Scope) or complete["links"] != "keep":
+        scopes = ", ".join(get_args(Scope))
+        raise InvalidOption(
+            f"scope: must be one of {scopes}; links: a crawl keeps them"
+        )
+    return complete
+
 
 def _normalize(url: str) -> str:
     return serialize(url).partition("#")[0] if is_web_url(url) else url
 
 
 def identify_crawled(url: str) -> str:
-    return (
-        find_page(_SESSION.sub("", url)) if is_web_url(url) else f"{url} is not a URL"
-    )
+    """Return what URLs of one page have in common, whatever their session."""
+    if not is_web_url(url):
+        return f"{url} is not a URL"
+    return find_page(_SESSION.sub("", url))
 
 
 def _put_robots(provider: Provider, robots: Started) -> Provider:
     """Put the layer directly around each reader, under the layers that are there, which
     keep their state.
     """
-    inside, started = inner_of(provider), getattr(provider, "_started", None)
     if rank_of(provider) == Rank.ROBOTS:
         return provider
+    inside = inner_of(provider)
+    started = getattr(provider, "_started", None)
     if not inside or started is None:
         return robots.put_around(provider)
     wrapped: Provider = started.put_around(
-        *(_put_robots(one, robots) for one in inside)
+        *(_put_robots(part, robots) for part in inside)
     )
     return wrapped

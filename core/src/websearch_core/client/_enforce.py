@@ -50,12 +50,11 @@ def enforce_query(
     inside: Sequence[SearchResult] = response.results
     if query.allowed_domains or query.blocked_domains:
         domains = Domains(query.allowed_domains, query.blocked_domains)
-        images = tuple(
-            image
-            for image in response.images
-            if domains.permits(image.page_url or image.url)
-        )
-        response = _with(response, images=images)
+        images: list[Image] = []
+        for image in response.images:
+            if domains.permits(image.page_url or image.url):
+                images.append(image)
+        response = _with(response, images=tuple(images))
         inside = [result for result in inside if domains.permits(result.url)]
     outside = len(response.results) - len(inside)
     pages: dict[str, SearchResult] = {}

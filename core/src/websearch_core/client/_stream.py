@@ -1,5 +1,5 @@
-"""Answers to a list of any length, as they are ready: what `WebSearch.iter_read` and
-its like are made of.
+"""Answers to a list of any length, as they are ready: for `WebSearch.iter_read` and its
+like.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ from collections.abc import (
     Generator,
     Hashable,
     Iterable,
+    Iterator,
     Sequence,
 )
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from functools import partial
 from math import inf
 from queue import SimpleQueue
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from .._runtime.bugs import as_error
 from .._runtime.deadline import time_left
@@ -39,20 +41,20 @@ if TYPE_CHECKING:
     from . import WebSearch
 
 A = TypeVar("A")
-_KEPT = 64  # answers that are given again if their item comes again soon
-_END: Any = object()
-# what a source gives that cannot say what comes next before it has the next answer
-NOT_NOW: Any = object()
 K = TypeVar("K")
 T = TypeVar("T")
 
+_END: Any = object()
+# what a source gives that cannot say what comes next before it has the next answer
+NOT_NOW: Any = object()
+_MAX_RECENT = 64  # answers that are given again if their item comes again soon
 # seconds; a call that waits longer looks again, since another host may have become free
 _STEP = 0.25
-# items that are known beyond those under way, so that nobody waits for the next
+# items that wait beyond those under way, so that nobody waits for the next
 _AHEAD = 8
-_MOST_ANSWERED = 10_000  # hosts that are known to answer
+_MAX_ANSWERED = 10_000  # hosts that have answered, to remember
 # items for each slot: if few hosts have taken all turns, others may come later
-_MOST_WAITING = 64
+_MAX_WAITING = 64
 # statuses of failures that say nothing about a page, only about its host
 _SILENCE = {None, 429, 503}
 
@@ -82,17 +84,15 @@ class Lanes(Generic[K, T]):
         give_up: float = inf,
     ) -> None:
         self.done: deque[tuple[K, T | WebSearchError]] = deque()
-        self.most_done = inf  # then nothing begins until some of it was taken
+        self.max_done = inf  # then nothing begins until some of it was taken
         # called by workers when something is done
         self.notify: Callable[[], object] = bool
         self.is_whole = False  # whether nothing more comes now
-        self._do, self.limit, self._host_limit, self._size, self._give_up = (
-            do,
-            limit,
-            host_limit,
-            size,
-            give_up,
-        )
+        self.limit = limit
+        self._do = do
+        self._host_limit = host_limit
+        self._size = size
+        self._give_up = give_up
         self._waiting: dict[str, deque[K]] = {}
         # hosts with something waiting and room for it, in order
         self._ready: dict[str, None] = {}
@@ -111,15 +111,13 @@ class Lanes(Generic[K, T]):
         one.
         """
         with self._lock:
-            soon = (
-                sum(host not in self._failures for host in self._ready)
-                + self._under_way.total()
-            )
-            most = self.limit * _MOST_WAITING if self._size == 1 else 2 * self._size
-            return (
-                soon < self.limit + _AHEAD
-                and sum(map(len, self._waiting.values())) < most
-            )
+            sound = [host for host in self._ready if host not in self._failures]
+            if len(sound) + self._under_way.total() >= self.limit + _AHEAD:
+                return False
+            capacity = 2 * self._size
+            if self._size == 1:
+                capacity = self.limit * _MAX_WAITING
+            return sum(map(len, self._waiting.values())) < capacity
 
     def put(self, item: K, host: str) -> None:
         """Let *item* wait for its turn; one of a host that was given up is done at
@@ -140,55 +138,54 @@ class Lanes(Generic[K, T]):
     def clear(self) -> None:
         """Let nothing wait any longer."""
         with self._lock:
-            self._waiting, self._ready, self._cooldowns = {}, {}, {}
+            self._waiting = {}
+            self._ready = {}
+            self._cooldowns = {}
 
     def hire(self) -> Flow[None] | None:
         """Return the flow of another worker, which works until nothing is left that may
         be done now; None if it has nothing to do.
         """
         with self._lock:
-            is_full = self._workers >= self.limit or len(self.done) >= self.most_done
-            turn = None if is_full else self._find_turn(time_left())
-            self._workers += turn is not None
-            return None if turn is None else self._work(turn)
+            if self._workers >= self.limit:
+                return None
+            turn = self._find_turn(time_left())
+            if turn is None:
+                return None
+            self._workers += 1
+            return self._work(turn)
 
     def _work(self, turn: tuple[str, list[K]] | float | None) -> Flow[None]:
         while turn is not None:
-            if not isinstance(turn, tuple):
+            if isinstance(turn, tuple):
+                yield from self._take_turn(*turn)
+            else:
                 yield Sleep(min(turn, time_left()))
-                turn = self._go_on()
-                continue
-            host, items = turn
-            cooldown, end = 0.0, current_call().end
-            answers: Sequence[T | WebSearchError] = ()
-            try:
-                with scope(deadline=Deadline(end), delay=Delay(end)):
-                    answers = yield from self._do(items)
-            except WebSearchError as error:
-                answers = spread(error, len(items))
-                # nothing was sent: it begins again then
-                if isinstance(error, RateLimited) and error.status is None:
-                    cooldown = error.retry_after or 0.0
-            except Exception as bug:  # noqa: BLE001 - logged, and returned as an error
-                answers = spread(as_error(bug, "one of several"), len(items))
-            finally:
-                waits = cooldown <= time_left() and current_call().patience.allows(
-                    cooldown
-                )
-                self._leave(host, items, answers, cooldown if waits else 0.0)
-                self.notify()
-            if any(isinstance(answer, WebSearchError) for answer in answers):
-                yield Sleep(0)  # many that fail at once must not occupy an event loop
             turn = self._go_on()
+
+    def _take_turn(self, host: str, items: list[K]) -> Flow[None]:
+        cooldown = 0.0
+        end = current_call().end
+        answers: Sequence[T | WebSearchError] = ()
+        try:
+            with scope(deadline=Deadline(end), delay=Delay(end)):
+                answers = yield from self._do(items)
+        except WebSearchError as error:
+            answers = spread(error, len(items))
+            cooldown = _find_cooldown(error)
+        except Exception as bug:  # noqa: BLE001 - logged, and returned as an error
+            answers = spread(as_error(bug, "one of several"), len(items))
+        finally:
+            self._leave(host, items, answers, cooldown)
+            self.notify()
+        if any(isinstance(answer, WebSearchError) for answer in answers):
+            yield Sleep(0)  # many that fail at once must not occupy an event loop
 
     def _go_on(self) -> tuple[str, list[K]] | float | None:
         with self._lock:
-            turn = (
-                None
-                if len(self.done) >= self.most_done
-                else self._find_turn(time_left())
-            )
-            self._workers -= turn is None
+            turn = self._find_turn(time_left())
+            if turn is None:
+                self._workers -= 1
             return turn
 
     def _find_turn(self, patience: float) -> tuple[str, list[K]] | float | None:
@@ -199,53 +196,50 @@ class Lanes(Generic[K, T]):
         as it may: those who are at it do the rest. A cooldown that is longer than
         *patience* is not waited for.
         """
+        if len(self.done) >= self.max_done:
+            return None
         now = monotonic()
-        for host in [
-            host
-            for host, end in self._cooldowns.items()
-            if not now < end <= now + patience
-        ]:
-            del self._cooldowns[host]
-            self._admit(host)
+        for host, end in [*self._cooldowns.items()]:
+            if not now < end <= now + patience:
+                del self._cooldowns[host]
+                self._admit(host)
         first = self._find_host()
-        if first is None:
-            return (
-                min(min(self._cooldowns.values()) - now, _STEP)
-                if self._cooldowns
-                else None
-            )
-        del self._ready[first]
-        waiting = self._waiting[first]
-        items = [waiting.popleft() for _ in range(min(self._size, len(waiting)))]
-        self._under_way[first] += 1
-        self._admit(first)  # again, as the last
-        return first, items
+        if first is not None:
+            del self._ready[first]
+            waiting = self._waiting[first]
+            size = min(self._size, len(waiting))
+            items = [waiting.popleft() for _ in range(size)]
+            self._under_way[first] += 1
+            self._admit(first)  # again, as the last
+            return first, items
+        if not self._cooldowns:
+            return None
+        return min(min(self._cooldowns.values()) - now, _STEP)
 
     def _find_host(self) -> str | None:
         """Return the host whose turn it is: those that failed come last, and leave half
         of the slots to the others.
+
+        Those that hang come first, in a quarter of the slots: the list would wait for
+        them at its end.
         """
         if not self._failures:
             return next(iter(self._ready), None)
-        failing = sum(
-            number for host, number in self._under_way.items() if host in self._failures
-        )
-        silent = (
-            host
-            for host in self._ready
-            if self._failures.get(host, [])[-1:] == [TimedOut.code]
-        )
-        hanging = (host for host in silent if host not in self._answered)
-        # A quarter of the slots is for these, beside the others: the list would wait
-        # for them at its end.
-        if failing < self.limit // 4 and (host := next(hanging, None)):
-            return host
-        first = next((host for host in self._ready if host not in self._failures), None)
-        return (
-            next(iter(self._ready), None)
-            if first is None and failing < max(1, self.limit // 2)
-            else first
-        )
+        failing = 0
+        for host, number in self._under_way.items():
+            if host in self._failures:
+                failing += number
+        if failing < self.limit // 4:
+            for host in self._ready:
+                last_failure = self._failures.get(host, [])[-1:]
+                if last_failure == [TimedOut.code] and host not in self._answered:
+                    return host
+        for host in self._ready:
+            if host not in self._failures:
+                return host
+        if failing < max(1, self.limit // 2):
+            return next(iter(self._ready), None)
+        return None
 
     def _leave(
         self,
@@ -263,40 +257,40 @@ class Lanes(Generic[K, T]):
             if cooldown:
                 waiting.extendleft(reversed(items))
                 self._ready.pop(host, None)
-                self._cooldowns[host] = max(
-                    monotonic() + cooldown, self._cooldowns.get(host, 0.0)
-                )
+                end = monotonic() + cooldown
+                self._cooldowns[host] = max(end, self._cooldowns.get(host, 0.0))
                 return
             # without answers, it was cut off
             for item, answer in zip(items, answers, strict=False):
                 self.done.append((item, answer))
-                if self._give_up == inf:
-                    continue
-                if (
-                    isinstance(answer, TimedOut | Unavailable | RateLimited)
-                    and answer.status in _SILENCE
-                ):
-                    self._failures.setdefault(host, []).append(answer.code)
-                    self._ready.pop(host, None)
-                else:
-                    self._failures.pop(host, None)
-                    self._answered[host] = None
-                    if len(self._answered) > _MOST_ANSWERED:
-                        del self._answered[next(iter(self._answered))]
+                if self._give_up < inf:
+                    self._judge(host, answer)
             self._admit(host)
             if not self._under_way[host]:
                 del self._under_way[host]
                 if not waiting:
                     self._waiting.pop(host, None)
 
+    def _judge(self, host: str, answer: T | WebSearchError) -> None:
+        """Count the failures of *host* in a row."""
+        if (
+            isinstance(answer, TimedOut | Unavailable | RateLimited)
+            and answer.status in _SILENCE
+        ):
+            self._failures.setdefault(host, []).append(answer.code)
+            self._ready.pop(host, None)
+            return
+        self._failures.pop(host, None)
+        self._answered[host] = None
+        if len(self._answered) > _MAX_ANSWERED:
+            del self._answered[next(iter(self._answered))]
+
     def _admit(self, host: str) -> None:
         """Let *host* take turns, if it has something waiting and room for it; refuse
         all if it is given up.
         """
-        waiting, failures = (
-            self._waiting.get(host, deque()),
-            self._failures.get(host, []),
-        )
+        waiting = self._waiting.get(host, deque())
+        failures = self._failures.get(host, [])
         if len(failures) >= self._give_up:
             error = (
                 f"not requested: the last {len(failures)} pages of {host} got no "
@@ -304,44 +298,54 @@ class Lanes(Generic[K, T]):
             )
             self.done.extend((item, Unavailable(error)) for item in waiting)
             self._waiting.pop(host, None)
-        elif (
-            len(waiting) >= (1 if self.is_whole else self._size)
-            and self._find_room(host) > 0
-        ):
-            self._ready.update({} if host in self._cooldowns else {host: None})
+            return
+        size = 1 if self.is_whole else self._size
+        if len(waiting) < size or host in self._cooldowns:
+            return
+        if self._find_room(host) > 0:
+            self._ready[host] = None
 
     def _find_room(self, host: str) -> float:
         """Return how many more items of *host* may be under way."""
         room: float = self._host_limit
         if self._give_up < inf and host not in self._answered:
-            room = min(
-                room,
-                self._give_up - len(self._failures[host])
-                if host in self._failures
-                else 1,
-            )
+            trials: float = 1
+            if host in self._failures:
+                trials = self._give_up - len(self._failures[host])
+            room = min(room, trials)
         return room - self._under_way[host]
 
 
-class _Item(NamedTuple):
-    """What is done once, for the items with these numbers."""
+def _find_cooldown(error: WebSearchError) -> float:
+    """Return the seconds after which to begin again; 0 to give up."""
+    if not isinstance(error, RateLimited) or error.status is not None:  # it was sent
+        return 0.0
+    seconds = error.retry_after or 0.0
+    if seconds > time_left() or not current_call().patience.allows(seconds):
+        return 0.0
+    return seconds
 
+
+@dataclass(eq=False)
+class Task:
+    """What is done once, for all items with one key."""
+
+    request: Any
     key: Hashable
-    asked: Any
-    numbers: list[int]
+    lane: str  # the host that it takes turns in
+    numbers: list[int] = field(default_factory=list)  # of the items
 
 
-class Stream(Lanes[_Item, A]):
-    """The items of a list that are known, until their answers are given. Those with one
-    key are done once.
+class Stream(Lanes[Task, A]):
+    """The items of a list, until their answers are taken.
 
-    *prepare* returns what to ask for an item with its number, its key, and the host
-    that it takes turns in; *do* the flow for several. The limits are those of `Lanes`.
+    *prepare* returns the task for an item with its number; *do* the flow for several
+    requests. The limits are those of `Lanes`.
     """
 
     def __init__(
         self,
-        prepare: Callable[[Any, int], tuple[Any, Hashable, str]],
+        prepare: Callable[[Any, int], Task],
         do: Callable[[list[Any]], Flow[list[A | WebSearchError]]],
         concurrency: int,
         host_limit: int,
@@ -351,23 +355,22 @@ class Stream(Lanes[_Item, A]):
         give_up_after: int | None = None,
     ) -> None:
         check_number("concurrency", concurrency, 1, InvalidOption)
-        check_number(
-            "give_up_after",
-            1 if give_up_after is None else give_up_after,
-            1,
-            InvalidOption,
-        )
+        if give_up_after is not None:
+            check_number("give_up_after", give_up_after, 1, InvalidOption)
+
+        def do_tasks(tasks: list[Task]) -> Flow[list[A | WebSearchError]]:
+            return do([task.request for task in tasks])
+
         super().__init__(
-            lambda items: do([item.asked for item in items]),
-            concurrency,
-            host_limit,
-            size,
+            do_tasks, concurrency, host_limit, size, give_up=give_up_after or inf
         )
-        self._give_up = give_up_after or inf
-        self._prepare, self._in_order, self._is_complete = prepare, in_order, False
-        self._count = self._given = 0
-        self._items: dict[int, Any] = {}  # by number, until given
-        self._open: dict[Hashable, _Item] = {}
+        self._prepare = prepare
+        self._in_order = in_order
+        self._is_complete = False
+        self._count = 0
+        self._taken = 0
+        self._items: dict[int, Any] = {}  # by number, until they are taken
+        self._open: dict[Hashable, Task] = {}
         self._answers: dict[int, A | WebSearchError] = {}
         # the last that were done: the item with its answer
         self._recent: dict[Hashable, tuple[Any, Any]] = {}
@@ -375,35 +378,38 @@ class Stream(Lanes[_Item, A]):
     @property
     def wants_more(self) -> bool:
         """Whether to add another item now."""
-        few = (
-            len(self._answers) < 16 * self.limit and len(self._items) < 80 * self.limit
-        )
-        return few and not self._is_complete and self.has_room
+        if self._is_complete:
+            return False
+        if len(self._answers) >= 16 * self.limit or len(self._items) >= 80 * self.limit:
+            return False
+        return self.has_room
 
     @property
     def is_over(self) -> bool:
-        """Whether all answers were given."""
+        """Whether all answers were taken."""
         return self._is_complete and not self._items
 
     def add(self, item: Any) -> bool:
         """Take what a source gave; return whether it gives no other before it has an
         answer.
         """
-        if item is _END or (item is NOT_NOW and not self._items):
-            self._is_complete = True
         if item is _END or item is NOT_NOW:
+            if item is _END or not self._items:
+                self._is_complete = True
             self.flush()
             return item is NOT_NOW
-        number, self._count = self._count, self._count + 1
+        number = self._count
+        self._count += 1
         self._items[number] = item
-        asked, key, host = self._prepare(item, number)
-        if key in self._recent:
-            self._answers[number] = _share(*self._recent[key], item)
-        elif key in self._open:
-            self._open[key].numbers.append(number)
+        task = self._prepare(item, number)
+        if task.key in self._recent:
+            self._answers[number] = _share(*self._recent[task.key], item)
+        elif task.key in self._open:
+            self._open[task.key].numbers.append(number)
         else:
-            self._open[key] = _Item(key, asked, [number])
-            self.put(self._open[key], host)
+            task.numbers.append(number)
+            self._open[task.key] = task
+            self.put(task, task.lane)
         return False
 
     def add_all(self, items: Iterable[Any]) -> None:
@@ -416,40 +422,46 @@ class Stream(Lanes[_Item, A]):
 
     def take(self) -> tuple[Any, A | WebSearchError] | None:
         """Return the next item that is done, with its answer; None if there is none."""
-        while (number := self._find_next()) not in self._answers:
+        while True:
+            number = self._taken
+            if not self._in_order:
+                number = next(iter(self._answers), -1)
+            if number in self._answers:
+                self._taken += 1
+                return self._items.pop(number), self._answers.pop(number)
             if not self.done:
                 return None
-            item, answer = self.done.popleft()
-            del self._open[item.key]
-            if isinstance(answer, WebSearchError) and isinstance(item.asked, str):
-                answer.locate(url=describe_url(item.asked))
-            first = self._items[item.numbers[0]]
-            for number in item.numbers[1:]:
-                self._answers[number] = _share(first, answer, self._items[number])
-            self._answers[item.numbers[0]] = answer
-            self._recent[item.key] = first, answer
-            if len(self._recent) > _KEPT:
-                del self._recent[next(iter(self._recent))]
-        self._given += 1
-        return self._items.pop(number), self._answers.pop(number)
+            self._settle(*self.done.popleft())
+
+    def _settle(self, task: Task, answer: A | WebSearchError) -> None:
+        """Give an answer to each item of a task."""
+        del self._open[task.key]
+        if isinstance(answer, WebSearchError) and isinstance(task.request, str):
+            answer.locate(url=describe_url(task.request))
+        first = self._items[task.numbers[0]]
+        for number in task.numbers[1:]:
+            self._answers[number] = _share(first, answer, self._items[number])
+        self._answers[task.numbers[0]] = answer
+        self._recent[task.key] = first, answer
+        if len(self._recent) > _MAX_RECENT:
+            del self._recent[next(iter(self._recent))]
 
     def hire(self) -> Flow[None] | None:
         """Do the same; if nobody works and nothing more is added now, what waits for
         more of its host is done.
         """
         flow = super().hire()
-        if flow is None and not self._workers and not self.wants_more:
-            self.flush()
-            flow = super().hire()
-        return flow
+        if flow is not None:
+            return flow
+        if self._workers or self.wants_more:
+            return None
+        self.flush()
+        return super().hire()
 
     def finish(self) -> Flow[list[A | WebSearchError]]:
         """Do all that was added, and return the answers in order."""
         yield Gather([*iter(self.hire, None)], self.limit)
-        return [given[1] for given in iter(self.take, None)]
-
-    def _find_next(self) -> int:
-        return self._given if self._in_order else next(iter(self._answers), -1)
+        return [answer for _, answer in iter(self.take, None)]
 
 
 def _share(first: Any, answer: Any, item: Any) -> Any:
@@ -458,8 +470,9 @@ def _share(first: Any, answer: Any, item: Any) -> Any:
     """
     if isinstance(answer, WebSearchError):
         return answer
-    is_renamed = isinstance(answer, Page) and answer.url == first != item
-    return free(answer, **({"url": item} if is_renamed else {}))
+    if isinstance(answer, Page) and answer.url == first != item:
+        return free(answer, url=item)
+    return free(answer)
 
 
 Start: TypeAlias = Callable[[], Flow[Stream[A]]]
@@ -471,37 +484,42 @@ def iterate(
     """Yield each item with its answer. Threads do the work, which end with this
     generator.
     """
-    source, stream = iter(items), web.run(start())
-    woken: SimpleQueue[None] = SimpleQueue()
+    source = iter(items)
+    stream = web.run(start())
+    wakes: SimpleQueue[None] = SimpleQueue()
     branches: dict[Future[None], Branch] = {}
     ended: deque[Future[None]] = deque()
 
     def wake() -> None:
         # one is enough, and a consumer that takes its time must not find thousands
-        if woken.empty():
-            woken.put(None)
+        if wakes.empty():
+            wakes.put(None)
 
     def end(branch: Future[None]) -> None:
         ended.append(branch)
         wake()
 
-    stream.notify, stream.most_done = wake, 2 * stream.limit
+    stream.notify = wake
+    stream.max_done = 2 * stream.limit
     try:
         while not stream.is_over:
             while ended:
-                del branches[last := ended.popleft()]
+                last = ended.popleft()
+                del branches[last]
                 last.result()  # raise what ended it
             has_to_wait = stream.wants_more and stream.add(next(source, _END))
-            given = stream.take()  # first, since nothing begins while too much is done
-            while (flow := stream.hire()) is not None:
+            row = stream.take()  # first, since nothing begins while too much is done
+            for flow in iter(stream.hire, None):
                 branch = Branch(partial(web.run, flow))
                 branches[branch.done] = branch
                 branch.done.add_done_callback(end)
                 branch.start()
-            if given is not None:
-                yield given
-            elif not stream.is_over and (has_to_wait or not stream.wants_more):
-                woken.get()
+            if row is not None:
+                yield row
+                continue
+            has_to_wait = has_to_wait or not stream.wants_more
+            if has_to_wait and not stream.is_over:
+                wakes.get()
     finally:
         stream.clear()
         cut_all([*branches.values()])
@@ -512,43 +530,69 @@ async def aiterate(
 ) -> AsyncGenerator[tuple[Any, A | WebSearchError]]:
     """Do the same with tasks of the running event loop."""
     await web._load()  # noqa: SLF001 - part of it
-    source = aiter(items if isinstance(items, AsyncIterable) else _as_async(items))
-    stream, woken = await web.arun(start()), asyncio.Event()
-    stream.notify, stream.most_done = woken.set, 2 * stream.limit
-    tasks = set[asyncio.Future[Any]]()
+    if not isinstance(items, AsyncIterable):
+        items = _as_async(items)
+    source = aiter(items)
+    stream = await web.arun(start())
+    woken = asyncio.Event()
+    tasks = _Tasks(woken.set)
     coming: asyncio.Future[Any] | None = None
-
-    def begin(work: Awaitable[Any]) -> asyncio.Future[Any]:
-        tasks.add(task := asyncio.ensure_future(work))
-        # Only if its result is not taken yet: otherwise a source with nothing to give
-        # would be asked again and again.
-        task.add_done_callback(lambda done: woken.set() if done in tasks else None)
-        return task
-
+    stream.notify = woken.set
+    stream.max_done = 2 * stream.limit
     try:
         while not stream.is_over:
             woken.clear()
             has_to_wait = False
             if coming is None and stream.wants_more:
-                coming = begin(anext(source, _END))
+                coming = tasks.begin(anext(source, _END))
                 await asyncio.sleep(0)
-            for ended in [task for task in tasks if task.done()]:
-                tasks.discard(ended)
-                result = ended.result()  # or raise what ended it
-                if ended is coming:
-                    has_to_wait, coming = stream.add(result), None
-            given = stream.take()
-            while (flow := stream.hire()) is not None:
-                begin(web.arun(flow))
-            if given is not None:
-                yield given
-            elif not stream.is_over and (
-                has_to_wait or coming is not None or not stream.wants_more
-            ):
+            for task in tasks.take_ended():
+                result = task.result()  # or raise what ended it
+                if task is coming:
+                    has_to_wait = stream.add(result)
+                    coming = None
+            row = stream.take()
+            for flow in iter(stream.hire, None):
+                tasks.begin(web.arun(flow))
+            if row is not None:
+                yield row
+                continue
+            has_to_wait = has_to_wait or coming is not None
+            if stream.is_over:
+                return
+            if has_to_wait or not stream.wants_more:
                 await woken.wait()
     finally:
         stream.clear()
-        await cancel_all(tasks)
+        await tasks.cancel()
+
+
+class _Tasks:
+    """The tasks of a list. Each calls *wake* when it ends."""
+
+    def __init__(self, wake: Callable[[], object]) -> None:
+        self._wake = wake
+        self._tasks: set[asyncio.Future[Any]] = set()
+
+    def begin(self, work: Awaitable[Any]) -> asyncio.Future[Any]:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._end)
+        return task
+
+    def _end(self, task: asyncio.Future[Any]) -> None:
+        # Only if its result is not taken yet: otherwise a source with nothing to give
+        # would be asked again and again.
+        if task in self._tasks:
+            self._wake()
+
+    def take_ended(self) -> Iterator[asyncio.Future[Any]]:
+        for task in [task for task in self._tasks if task.done()]:
+            self._tasks.discard(task)
+            yield task
+
+    async def cancel(self) -> None:
+        await cancel_all(self._tasks)
 
 
 async def _as_async(items: Iterable[Any]) -> AsyncGenerator[Any]:

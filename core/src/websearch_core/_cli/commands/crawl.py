@@ -91,10 +91,10 @@ def crawl(
                 print_line(url)
             raise typer.Exit(min(crawl.failed, 1))
 
-        def find_known(url: str) -> Page | None:
+        def look_up(url: str) -> Page | None:
             return rows().recall(url) if rows().skip(url) else None
 
-        crawl = Crawl(web, starts, far | part, find_known=find_known)
+        crawl = Crawl(web, starts, far | part, look_up=look_up)
         write_rows(lambda _: _crawl_pages(crawl, rows()), "-", rows())
 
 
