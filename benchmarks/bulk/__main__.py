@@ -385,7 +385,7 @@ def main() -> None:
 
 What [lists of any length](../../docs/bulk.md) cost. Measured on {datetime.now(UTC):%Y-%m-%d} with Python
 {platform.python_version()} on {os.cpu_count()} cores, with a timeout of {PATIENCE} s for a page unless something else
-is said; [how it is measured](../../benchmarks/bulk). [Scale](../../docs/scale.md) says what follows for long lists.
+is said; [how it is measured](../../benchmarks/bulk). [What long lists cost](../../docs/bulk.md#what-long-lists-cost) draws the conclusions.
 
 **0 of 0 goals were met.**
 
