@@ -1,4 +1,4 @@
-"""The agents that the README shows, run with invented responses and a scripted
+"""The agents that the README files show, run with invented responses and a scripted
 model.
 """
 
@@ -24,8 +24,8 @@ PAGE = "<title>Rotate a key</title><h1>Rotate a key</h1><p>To rotate a key, make
 REQUESTED = ["https://api.tavily.com/search", HIT["url"]]
 
 
-def example(words):
-    page = (ROOT / "README.md").read_text("utf-8")
+def example(words, folder="."):
+    page = (ROOT / folder / "README.md").read_text("utf-8")
     return next(
         text
         for text in re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
@@ -90,8 +90,17 @@ async def test_the_first_agent_searches_reads_and_answers(
     assert "make a new one" in capsys.readouterr().out
 
 
-async def test_the_agent_of_langchain_searches_and_reads(scripted, requested):
-    await run(example("user_urls"), model=scripted.ScriptedChat(), question=QUESTION)
+async def test_the_agent_of_langchain_searches_and_reads(
+    scripted, requested, monkeypatch
+):
+    monkeypatch.setattr(
+        "langchain.agents.factory.init_chat_model", lambda _: scripted.ScriptedChat()
+    )
+    await run(
+        example("user_urls", "langchain_websearch").replace(
+            "What changed in the last release of Python?", QUESTION
+        )
+    )
 
     assert requested == REQUESTED
 
@@ -100,6 +109,10 @@ async def test_the_agent_of_langchain_searches_and_reads(scripted, requested):
     "ignore:.* attribute .*is deprecated:pydantic.warnings.PydanticDeprecationWarning"
 )
 async def test_the_agent_of_llamaindex_searches_and_reads(scripted, requested):
-    await run(example("allow_text"), llm=scripted.scripted_llm(), question=QUESTION)
+    await run(
+        example("allow_text", "llamaindex_websearch"),
+        llm=scripted.scripted_llm(),
+        question=QUESTION,
+    )
 
     assert requested == REQUESTED
