@@ -32,8 +32,8 @@ __all__ = [
     "CITATION_INSTRUCTION", "Format", "cut_results", "error_as_json", "fenced",
     "find_error_code", "find_fenced", "list_facts",
     "list_images", "page_as_json", "page_body", "page_for_model", "page_metadata",
-    "render_error", "render_page",
-    "render_result", "render_search", "result_metadata", "row_as_json",
+    "place_results", "render_error", "render_page",
+    "render_search", "result_metadata", "row_as_json",
     "search_as_json", "search_for_model",
     "shorten_snippet", "summary_line",
 ]  # fmt: skip
@@ -91,8 +91,8 @@ def render_search(
     if form == "json":
         return _as_json(search_as_json(response))
     if form == "text":
-        return _search_as_text(response, max_snippet_chars)
-    return _search_as_markdown(response)
+        return _search_as_text(response, _results_as_text(response, max_snippet_chars))
+    return _search_as_markdown(response, _results_as_markdown(response))
 
 
 def render_page(page: Page, form: Format = "text") -> str:
@@ -485,6 +485,38 @@ def _write_for_model(
     return fenced(text, "Search results")
 
 
+def place_results(
+    response: SearchResponse,
+    form: Literal["text", "markdown"],
+    *,
+    max_snippet_chars: int | None = None,
+) -> tuple[str, list[list[int]]]:
+    """Render a response as `search_for_model` does, and say where each result is.
+
+    Args:
+        response: The response.
+        form: ``text`` or ``markdown``.
+        max_snippet_chars: As for `render_search`.
+
+    Returns:
+        The text; and for each result, where it begins and ends in it.
+    """
+    if form == "text":
+        results = _results_as_text(response, max_snippet_chars)
+        text = _search_as_text(response, results)
+    else:
+        results = _results_as_markdown(response)
+        text = _search_as_markdown(response, results)
+    text = fenced(text, "Search results")
+    places: list[list[int]] = []
+    end = 0
+    for result in results:
+        start = text.index(result, end)
+        end = start + len(result)
+        places.append([start, end])
+    return text, places
+
+
 def page_for_model(
     page: Page,
     form: Format = "text",
@@ -530,30 +562,22 @@ def _join_blocks(blocks: Iterable[str]) -> str:
     return "\n\n".join(filter(None, blocks))
 
 
-def _search_as_text(response: SearchResponse, max_snippet_chars: int | None) -> str:
+def _search_as_text(response: SearchResponse, results: Sequence[str]) -> str:
     blocks: list[str] = []
     if response.answer:
         blocks.append(f"Answer: {_indent(response.answer, 3).lstrip()}")
-    for result in response.results:
-        blocks.append(_result_as_text(result, max_snippet_chars))
-    if not response.results:
+    blocks.extend(results)
+    if not results:
         blocks.append(_describe_no_results(response))
-    images = list_images(response)
-    if images:
-        blocks.append(f"Images:\n{indent(images, '   ')}")
+    if response.images:
+        blocks.append(f"Images:\n{indent(list_images(response), '   ')}")
     return "\n\n".join([*blocks, *_render_notes(response)])
 
 
-def render_result(
-    result: SearchResult,
-    form: Literal["text", "markdown"],
-    *,
-    max_snippet_chars: int | None = None,
-) -> str:
-    """Render one result as `render_search` does in the list of all."""
-    if form == "text":
-        return _result_as_text(result, max_snippet_chars)
-    return _result_as_markdown(result)
+def _results_as_text(
+    response: SearchResponse, max_snippet_chars: int | None
+) -> list[str]:
+    return [_result_as_text(result, max_snippet_chars) for result in response.results]
 
 
 def _result_as_text(result: SearchResult, max_snippet_chars: int | None) -> str:
@@ -577,7 +601,7 @@ def _indent(text: str, width: int) -> str:
     return indent(text, " " * width, lambda line: bool(line.strip(" \n")))
 
 
-# A text needs it, and so do those who look for places in that text.
+# The text needs it, and so do the documents of what it shows.
 @lru_cache(maxsize=64)
 def shorten_snippet(snippet: str, max_snippet_chars: int | None = None) -> str:
     """Return *snippet* as the text for a model shows it: on one line, and not too
@@ -588,18 +612,17 @@ def shorten_snippet(snippet: str, max_snippet_chars: int | None = None) -> str:
     return line if len(line) <= limit else f"{line[:limit].rstrip()}…"
 
 
-def _search_as_markdown(response: SearchResponse) -> str:
+def _search_as_markdown(response: SearchResponse, results: Sequence[str]) -> str:
     blocks: list[str] = []
     if response.answer:
         blocks.append(f"## Answer\n\n{_escape_headings(response.answer)}")
-    if response.results:
+    if results:
         blocks.append("## Search Results")
-        blocks += [_result_as_markdown(result) for result in response.results]
+        blocks.extend(results)
     else:
         blocks.append("No results found for this query.")
-    images = list_images(response)
-    if images:
-        blocks.append(f"## Images\n\n{images}")
+    if response.images:
+        blocks.append(f"## Images\n\n{list_images(response)}")
     return "\n\n".join([*blocks, *_render_notes(response)])
 
 
@@ -663,6 +686,10 @@ def _describe_fetch(page: Page) -> str:
     if page.fetched_at is None or page.fetched_at.date() == now().date():
         return ""
     return _describe_day(page.fetched_at)
+
+
+def _results_as_markdown(response: SearchResponse) -> list[str]:
+    return [_result_as_markdown(result) for result in response.results]
 
 
 def _result_as_markdown(result: SearchResult) -> str:

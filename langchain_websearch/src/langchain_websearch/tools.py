@@ -9,7 +9,7 @@ every model is shown the status.
 """
 
 # No `from __future__ import annotations`: LangChain resolves the annotations of `_run`
-# in each call, and would compile each text anew.
+# in each call, and would compile each text anew. They are short for the same reason.
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -471,7 +471,7 @@ class WebSearchTool(_WebTool, defer_build=False):
         runtime: Any = None,
         run_manager: CallbackManagerForToolRun | None = None,
         **sent: Any,
-    ) -> tuple[Content, dict[str, Any]]:
+    ) -> tuple[Any, Any]:
         with self._as_tool_exception(), report(run_manager):
             return _split(
                 self._tools.search(
@@ -487,7 +487,7 @@ class WebSearchTool(_WebTool, defer_build=False):
         runtime: Any = None,
         run_manager: AsyncCallbackManagerForToolRun | None = None,
         **sent: Any,
-    ) -> tuple[Content, dict[str, Any]]:
+    ) -> tuple[Any, Any]:
         with self._as_tool_exception():
             async with areport(run_manager):
                 return _split(
@@ -541,7 +541,7 @@ class OpenPageTool(_WebTool, defer_build=False):
         runtime: Any = None,
         run_manager: CallbackManagerForToolRun | None = None,
         **sent: Any,
-    ) -> tuple[Content, dict[str, Any]]:
+    ) -> tuple[Any, Any]:
         with self._as_tool_exception(), report(run_manager):
             asked = PageArguments.model_construct(url=url, **sent)
             return _split(self._tools.open_page(asked, self._find_run(config, runtime)))
@@ -554,7 +554,7 @@ class OpenPageTool(_WebTool, defer_build=False):
         runtime: Any = None,
         run_manager: AsyncCallbackManagerForToolRun | None = None,
         **sent: Any,
-    ) -> tuple[Content, dict[str, Any]]:
+    ) -> tuple[Any, Any]:
         with self._as_tool_exception():
             async with areport(run_manager):
                 asked = PageArguments.model_construct(url=url, **sent)

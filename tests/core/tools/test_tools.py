@@ -316,7 +316,7 @@ class TestFixedOptions:
         made = call(
             FixedOptions.of(
                 {"allowed_domains": ["docs.python.org", "evil.example"]},
-                usual=FixedOptions(domains=policy),
+                defaults=FixedOptions(domains=policy),
             )
         )
 
@@ -327,7 +327,7 @@ class TestFixedOptions:
         ):
             FixedOptions.of(
                 {"allowed_domains": ["evil.example"]},
-                usual=FixedOptions(domains=policy),
+                defaults=FixedOptions(domains=policy),
             )
 
     @pytest.mark.parametrize(
@@ -448,9 +448,10 @@ URL = "https://sea.example/"
 
 def length(web, read_options=None, **asked):
     """Return the length of the part of a page that is read for a model."""
-    return FixedOptions.of(None, read_options).page_options(
+    options = FixedOptions.of(None, read_options).page_options(
         PageArguments(url=URL, **asked), web
-    )["max_length"]
+    )
+    return options.get("max_length")
 
 
 class TestParts:

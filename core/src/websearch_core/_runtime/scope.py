@@ -287,14 +287,21 @@ def charge_to(tenant: str | None = None, *, run: object = None) -> Iterator[None
         run: What identifies the run: a name, or a hashable object that lives as long as
             the run; None leaves it as it is.
     """
-    hash(run)
-    outer = current_call().account
-    account = Account(
-        tenant=outer.tenant if tenant is None else str(tenant),
-        run=outer.run if run is None else run,
-    )
-    with scope(account=account):
+    with scope(account=find_account(tenant, run)):
         yield
+
+
+def find_account(tenant: str | None, run: object) -> Account:
+    """Return who is charged for calls of a tenant, or of a run; None leaves it as it
+    is.
+    """
+    hash(run)
+    account = current_call().account
+    if tenant is not None:
+        account = account._replace(tenant=str(tenant))
+    if run is not None:
+        account = account._replace(run=run)
+    return account
 
 
 def current_client() -> Hashable:

@@ -11,11 +11,15 @@ from .._text.vocabulary import OTHER_NAMES
 from ..errors import ConfigurationError, InvalidOption, WebSearchError
 from ..models import SearchOptions, SearchQuery, Unsupported
 from ..settings._names import find_aliases, find_home, find_line
+from ..tokens import estimate_tokens
 from ._signature import WebSearchOptions
 
 # characters of each page that a search reads, unless the call says otherwise
 PASSAGE_LENGTH = 1_500
+# the options of a page that each call chooses
+OF_CALL = ("offset", "query", "find", "outline")
 _NAMES = ("provider", *WebSearchOptions.__annotations__)
+_OF_SEARCH = frozenset(SearchOptions.__annotations__) | {"read_top"}
 # The methods of other clients, and what to write instead.
 _SEARCH = "web.search(query, limit=5).results"
 _READ = "web.read(url).content"
@@ -48,7 +52,47 @@ METHODS: Mapping[str, str] = MappingProxyType(
         "web_search": _SEARCH,
     }
 )
-_PERIOD = {"time_range", "after", "before"}  # one of them replaces the others
+# Of these options, one replaces the others.
+_PERIOD = {"time_range", "after", "before"}
+
+
+def merge_options(
+    options: Mapping[str, Any], *defaults: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return *options*, and of those that they lack, the first of the *defaults*.
+
+    This is how the options of a call, a run, a developer and the settings become one
+    mapping, for searches and pages. None stands for an option that is not set.
+    """
+    merged: dict[str, Any] = {}
+    for level in (options, *defaults):
+        has_period = not _PERIOD.isdisjoint(merged)
+        for name, value in level.items():
+            if value is None or name in merged:
+                continue
+            if not has_period or name not in _PERIOD:
+                merged[name] = value
+    return merged
+
+
+def choose_limits(
+    options: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return ``max_length``, ``max_tokens`` and ``count`` for the text of a page.
+
+    Limits among the *options* replace those of the *defaults*, of which a limit in
+    tokens replaces one in characters.
+    """
+    limits: dict[str, Any] = {}
+    for name in ("max_length", "max_tokens"):
+        if options.get(name) is not None:
+            limits[name] = options[name]
+    if not limits:
+        unit = "max_tokens" if defaults.get("max_tokens") else "max_length"
+        limits[unit] = defaults[unit]
+    counter = options.get("token_counter") or defaults.get("token_counter")
+    limits["count"] = counter or estimate_tokens
+    return limits
 
 
 def make_query(
@@ -60,28 +104,22 @@ def make_query(
     """Return the `SearchQuery` that the arguments of a search mean, with the *defaults*
     where they are silent.
     """
-    fields: dict[str, Any]
+    own: Mapping[str, Any] = options
     if isinstance(query, SearchQuery):
         if options:
             raise InvalidOption("give a SearchQuery or options, not both")
         if unsupported is None and not defaults:
             return query
-        fields = {name: getattr(query, name) for name in query.model_fields_set}
-        text: str = fields.pop("text")
+        own = {name: getattr(query, name) for name in query.model_fields_set - {"text"}}
+        text = query.text
     else:
         if not isinstance(query, str):
             raise InvalidOption(f"query: must be text, not {type(query).__name__}")
         if not query.strip():
             raise InvalidOption("query: it is empty; give the words to search for")
-        check_placed(options, {*SearchOptions.__annotations__, "read_top"})
+        check_placed(options, _OF_SEARCH)
         text = query
-        fields = {name: value for name, value in options.items() if value is not None}
-    replaced = set(fields)
-    if replaced & _PERIOD:
-        replaced |= _PERIOD
-    for name, value in defaults.items():
-        if name not in replaced:
-            fields[name] = value
+    fields = merge_options(own, defaults)
     if unsupported:
         fields["unsupported"] = unsupported
     return SearchQuery.of(text, **fields)

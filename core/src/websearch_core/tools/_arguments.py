@@ -10,14 +10,14 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     create_model,
+    field_validator,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 else:
     ModelMetaclass = type(BaseModel)  # pydantic has no public name for it
 
-MOST = 20  # results of a search, unless the developer sets another limit
-MOST_QUERIES = 5  # in one call
+MAX_RESULTS = 20  # results of a search, unless the developer sets another limit
+MAX_QUERIES = 5  # in one call
 # What repeats the name, or is refused by a strict mode.
 _REFUSED = (
     "title",
@@ -137,17 +137,6 @@ def is_left_out(value: object) -> bool:
     return not word or word in _NOTHING
 
 
-def _as_domains(value: Any) -> Any:
-    """Understand ``"python.org, docs.org"`` and ``'["python.org"]'``, and leave out
-    what names no domain: ``null``, empty texts, ``anywhere``.
-    """
-    if isinstance(value, str):
-        value = _parse_list(value, re.compile(r"[\s,]+").split)
-    if not isinstance(value, list):
-        return value
-    return [item for item in value if not _is_everywhere(item)]
-
-
 def _is_everywhere(item: object) -> bool:
     if item is None:
         return True
@@ -155,19 +144,6 @@ def _is_everywhere(item: object) -> bool:
         return False
     word = item.strip().lower()
     return not word or word in _EVERYWHERE
-
-
-def _as_queries(value: Any) -> Any:
-    """Understand one query, and a list that was sent as text; leave out ``null`` and
-    empty ones.
-
-    A query may begin with a bracket, as in ``[Solved] disk is full``.
-    """
-    if isinstance(value, str):
-        value = _parse_list(value, lambda text: [text])
-    if not isinstance(value, list):
-        return value
-    return [item for item in value if not _is_blank(item)]
 
 
 def _is_blank(item: object) -> bool:
@@ -193,19 +169,8 @@ def _parse_list(text: str, split: Callable[[str], list[Any]]) -> list[Any]:
     return split(text)
 
 
-def _as_time_range(value: Any) -> Any:
-    parsed = parse_time_range(value)
-    return "all" if parsed is None else parsed
-
-
-_Queries = Annotated[list[str], BeforeValidator(_as_queries)]
-_Domains = Annotated[list[str], BeforeValidator(_as_domains)]
-_Limit = Annotated[int, Field(ge=1)]
-_TimeRange = Annotated[
-    Literal["all", "day", "week", "month", "year"], BeforeValidator(_as_time_range)
-]
-
-
+# LangChain takes the types of the arguments apart, twice in each call: they are plain
+# here, and methods understand what else models send.
 class SearchArguments(Arguments):
     """The arguments of ``web_search``.
 
@@ -220,19 +185,53 @@ class SearchArguments(Arguments):
     fixed: ClassVar[frozenset[str]] = frozenset()
 
     query: str = Field(min_length=1, description="What to look for.")
-    queries: _Queries = []
-    limit: _Limit = Field(
-        default=5, description=f"Maximum number of results, 1 to {MOST}; usually 5."
+    queries: list[str] = []
+    limit: int = Field(
+        default=5,
+        ge=1,
+        description=f"Maximum number of results, 1 to {MAX_RESULTS}; usually 5.",
     )
-    allowed_domains: _Domains = Field(
+    allowed_domains: list[str] = Field(
         default=[],
         description="Only these domains, e.g. python.org. Usually empty: anywhere.",
     )
-    time_range: _TimeRange = Field(
+    time_range: Literal["all", "day", "week", "month", "year"] = Field(
         default="all", description="Only pages this recent, if it matters; usually all."
     )
-    blocked_domains: _Domains = []
+    blocked_domains: list[str] = []
     ignored: list[str] = []
+
+    @field_validator("queries", mode="before")
+    @classmethod
+    def _parse_queries(cls, value: Any) -> Any:
+        """Understand one query, and a list that was sent as text; leave out ``null``
+        and empty ones.
+
+        A query may begin with a bracket, as in ``[Solved] disk is full``.
+        """
+        if isinstance(value, str):
+            value = _parse_list(value, lambda text: [text])
+        if not isinstance(value, list):
+            return value
+        return [item for item in value if not _is_blank(item)]
+
+    @field_validator("allowed_domains", "blocked_domains", mode="before")
+    @classmethod
+    def _parse_domains(cls, value: Any) -> Any:
+        """Understand ``"python.org, docs.org"`` and ``'["python.org"]'``, and leave out
+        what names no domain: ``null``, empty texts, ``anywhere``.
+        """
+        if isinstance(value, str):
+            value = _parse_list(value, re.compile(r"[\s,]+").split)
+        if not isinstance(value, list):
+            return value
+        return [item for item in value if not _is_everywhere(item)]
+
+    @field_validator("time_range", mode="before")
+    @classmethod
+    def _parse_time_range(cls, value: Any) -> Any:
+        parsed = parse_time_range(value)
+        return "all" if parsed is None else parsed
 
     @classmethod
     def _translate(cls, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -305,11 +304,11 @@ def search_arguments(
     if limit is not None:
         what = f"Maximum number of results, 1 to {limit}; usually {limit}."
         # more is cut to it, with a note
-        fields["limit"] = _Limit, Field(default=limit, description=what)
+        fields["limit"] = int, Field(default=limit, ge=1, description=what)
     if allowed_domains:
         names = _list_some(allowed_domains)
         what = f"Only these of {names}, or their subdomains. Usually empty: all."
-        fields["allowed_domains"] = _Domains, Field(default=[], description=what)
+        fields["allowed_domains"] = list[str], Field(default=[], description=what)
     hidden = base.hidden | fixed
     if takes_list:
         hidden = (hidden - {"queries"}) | {"query"}
@@ -323,11 +322,11 @@ def search_arguments(
 
 def _describe_queries() -> dict[str, Any]:
     what = (
-        f"What to look for: 1 to {MOST_QUERIES} queries, one for each part of the "
+        f"What to look for: 1 to {MAX_QUERIES} queries, one for each part of the "
         f"question."
     )
-    limits = Field(min_length=1, max_length=MOST_QUERIES, description=what)
-    return {"query": (str, ""), "queries": (_Queries, limits)}
+    limits = Field(min_length=1, max_length=MAX_QUERIES, description=what)
+    return {"query": (str, ""), "queries": (list[str], limits)}
 
 
 def _list_some(domains: tuple[str, ...]) -> str:

@@ -12,10 +12,12 @@ from .._text.suggestion import suggest_name
 from .._text.vocabulary import OTHER_NAMES
 from ..client import CommonArguments
 from ..client._arguments import (
+    OF_CALL,
     PASSAGE_LENGTH,
     check_arguments,
     check_number,
     make_query,
+    merge_options,
 )
 from ..errors import ConfigurationError, InvalidOption, WebSearchError
 from ..models import (
@@ -29,7 +31,7 @@ from ..models._domains import ANYWHERE, Domains
 from ..settings import _names as settings
 from ..settings._values import ReadDefaults, show_options
 from ..tokens import CHARACTERS_PER_TOKEN
-from ._arguments import MOST, PageArguments, SearchArguments, search_arguments
+from ._arguments import MAX_RESULTS, PageArguments, SearchArguments, search_arguments
 
 if TYPE_CHECKING:
     from ..client import WebSearch
@@ -40,8 +42,6 @@ OptionMapping: TypeAlias = Annotated[Mapping[str, Any], PlainSerializer(show_opt
 _NARROWED = frozenset({"limit", "allowed_domains", "blocked_domains"})
 # of a search, with the least value of each
 _READING = {"read_top": 0, "passage_length": 1}
-# the options of a page that each call chooses
-OF_CALL = ("offset", "query", "find", "outline")
 # characters of the passages for a query: benchmarks/results/benchmarks.md says how often
 # they hold it
 _PASSAGES = 2_000
@@ -81,7 +81,9 @@ class SearchCall(NamedTuple):
         """
         if isinstance(answer, WebSearchError):
             return answer
-        response = answer.with_notes(*self.notes) if self.notes else answer
+        response = answer
+        if self.notes:
+            response = answer.with_notes(*self.notes)
         if response.results:
             return response
         without_effect = " ".join(
@@ -100,8 +102,8 @@ class FixedOptions(NamedTuple):
     for another length of a page.
     """
 
-    search: Mapping[str, Any] = {}  # what was given of `SearchDefaults`, here or before
-    read: Mapping[str, Any] = {}  # what was given of `ReadOptions`
+    search: Mapping[str, Any] = {}  # of `SearchDefaults`
+    read: Mapping[str, Any] = {}  # of `ReadOptions`
     # those of the options, within the policy of the `WebSearch`
     domains: Domains = ANYWHERE
 
@@ -111,23 +113,22 @@ class FixedOptions(NamedTuple):
         search: SearchDefaults | Mapping[str, Any] | None = None,
         read: ReadOptions | Mapping[str, Any] | None = None,
         *,
-        usual: FixedOptions | None = None,
+        defaults: FixedOptions | None = None,
     ) -> FixedOptions:
-        """Check ``search_options`` and ``read_options``, which replace *usual* ones,
-        but only narrow the domains.
+        """Check ``search_options`` and ``read_options``, which replace the *defaults*,
+        but only narrow their domains.
         """
-        usual = usual or cls()
-        given, query = _parse(search, usual.search)
-        checked = {
-            name: getattr(query, name) for name in query.model_fields_set - {"text"}
-        }
+        defaults = defaults or cls()
+        options = merge_options(_check_search(search), defaults.search)
+        query = _make_query(options)
+        names = query.model_fields_set - {"text"}
+        checked = {name: getattr(query, name) for name in names}
         for name in _READING:
-            if (value := given.get(name, usual.search.get(name))) is not None:
-                checked[name] = value
-        inside = _narrow(usual.domains, query.allowed_domains, query.blocked_domains)
-        return cls(
-            checked, {**usual.read, **check_read_options(read, refused=OF_CALL)}, inside
-        )
+            if name in options:
+                checked[name] = options[name]
+        inside = _narrow(defaults.domains, query.allowed_domains, query.blocked_domains)
+        own = check_read_options(read, refused=OF_CALL)
+        return cls(checked, merge_options(own, defaults.read), inside)
 
     @property
     def limit(self) -> int | None:
@@ -136,7 +137,7 @@ class FixedOptions(NamedTuple):
         return limit
 
     @property
-    def usual(self) -> int:
+    def default_limit(self) -> int:
         """The number of results of a search whose model does not say."""
         return self.limit or 5
 
@@ -166,103 +167,112 @@ class FixedOptions(NamedTuple):
         """Return the options of a run that sets *options*, under the domain *policy* of
         its `WebSearch`.
         """
-        here = self._replace(
-            domains=_narrow(policy, self.domains.allowed, self.domains.blocked)
-        )
-        own = options.get("search_options"), options.get("read_options")
-        return FixedOptions.of(*own, usual=here) if any(own) else here
+        domains = _narrow(policy, self.domains.allowed, self.domains.blocked)
+        defaults = self._replace(domains=domains)
+        search = options.get("search_options")
+        read = options.get("read_options")
+        if not search and not read:
+            return defaults
+        return FixedOptions.of(search, read, defaults=defaults)
 
-    def search_call(self, asked: SearchArguments, web: WebSearch) -> SearchCall:
+    def read_within(self, web: WebSearch) -> dict[str, Any]:
+        """Return the options of a page that hold for the calls of *web*."""
+        return merge_options(
+            self.read, web.settings.read_options, {"transcripts": "keep"}
+        )
+
+    def search_call(self, arguments: SearchArguments, web: WebSearch) -> SearchCall:
         """Combine the arguments of a model with these options.
 
         An option that the provider does not support is left out with a note: a model
         can go on.
         """
         notes: list[str] = []
-        hides_time = "time_range" in self.hidden
-        ignored = [
-            *asked.ignored,
-            *(["time_range"] if hides_time and asked.time_range != "all" else ()),
-        ]
+        has_time = arguments.time_range != "all"
+        hides_time = has_time and "time_range" in self.hidden
+        ignored = list(arguments.ignored)
+        if hides_time:
+            ignored.append("time_range")
         if ignored:
             notes.append(
                 f"{', '.join(ignored)}: fixed by the developer, so what you sent was "
                 f"ignored"
             )
-        most = self.limit or MOST
-        if asked.limit > most:
-            notes.append(f"limit: {most} is the maximum here")
-        domains = self._narrow(asked.allowed_domains, asked.blocked_domains, notes)
-        filters = (
-            ["allowed_domains"]
-            if asked.allowed_domains and domains.allowed != self.domains.allowed
-            else []
+        max_results = self.limit or MAX_RESULTS
+        if arguments.limit > max_results:
+            notes.append(f"limit: {max_results} is the maximum here")
+        domains = self._narrow(
+            arguments.allowed_domains, arguments.blocked_domains, notes
         )
-        options = {
-            "unsupported": "note",
-            **{n: v for n, v in self.search.items() if n not in _NARROWED},
-        }
-        if asked.time_range != "all" and not hides_time:
-            filters.append("time_range")
-            options["time_range"] = asked.time_range
-        room = self.read.get("max_tokens") or web.settings.read_options.get(
-            "max_tokens"
-        )
-        # or the passages of the first page take more than all, and are left out
-        if room and options.get("read_top"):
-            most_of_each = room * CHARACTERS_PER_TOKEN // (options["read_top"] + 1)
-            options.setdefault("passage_length", min(PASSAGE_LENGTH, most_of_each))
-        options |= {
-            "limit": min(asked.limit, most),
+        options: dict[str, Any] = {
+            "limit": min(arguments.limit, max_results),
             "allowed_domains": domains.allowed,
             "blocked_domains": domains.blocked,
         }
+        filters: list[str] = []
+        if arguments.allowed_domains and domains.allowed != self.domains.allowed:
+            filters.append("allowed_domains")
+        if has_time and not hides_time:
+            filters.append("time_range")
+            options["time_range"] = arguments.time_range
+        options = merge_options(options, self.search, self._find_defaults(web))
         return SearchCall(options, tuple(notes), tuple(filters))
 
-    def page_options(self, asked: PageArguments, web: WebSearch) -> ReadOptions:
+    def _find_defaults(self, web: WebSearch) -> dict[str, Any]:
+        """Return the options of a search that a model makes unless the developer sets
+        them.
+        """
+        defaults: dict[str, Any] = {"unsupported": "note"}
+        read_top = self.search.get("read_top")
+        max_tokens = self.read_within(web).get("max_tokens")
+        if max_tokens and read_top:
+            # or the passages of the first page take more than all, and are left out
+            most_of_each = max_tokens * CHARACTERS_PER_TOKEN // (read_top + 1)
+            defaults["passage_length"] = min(PASSAGE_LENGTH, most_of_each)
+        return defaults
+
+    def page_options(self, arguments: PageArguments, web: WebSearch) -> ReadOptions:
         """Return the arguments of `WebSearch.read` for the part of a page that a model
         requested.
 
-        A model cannot raise the limit in tokens. For a query, the usual length is that
-        of about 500 tokens of passages: a page that would fit whole is not what was
-        asked for.
+        A model cannot raise the limit in tokens. For a query, the default length is
+        that of about 500 tokens of passages: a page that would fit whole is not what
+        the model wants.
         """
         settings: Any = web.settings.read_options
-        usual = self.read.get("max_length") or (_PASSAGES if asked.query else None)
-        if asked.query and usual:
-            usual = min(usual, _PASSAGES, settings["max_length"])
-        part = {
-            "max_tokens": settings.get("max_tokens"),
-            **self.read,
-            "max_length": asked.max_length or usual,
-        }
-        return cast(
-            "ReadOptions", {**part, **{name: getattr(asked, name) for name in OF_CALL}}
-        )
+        options: dict[str, Any] = {name: getattr(arguments, name) for name in OF_CALL}
+        if arguments.max_length:
+            options["max_length"] = arguments.max_length
+        elif arguments.query:
+            max_length = self.read.get("max_length") or _PASSAGES
+            options["max_length"] = min(max_length, _PASSAGES, settings["max_length"])
+        limit = {"max_tokens": settings.get("max_tokens")}
+        return cast("ReadOptions", merge_options(options, self.read, limit))
 
     def check_support(self, web: WebSearch) -> None:
         """Check that the provider of *web* supports the options of a search."""
-        web.check_options(
-            {name: value for name, value in self.search.items() if name not in _READING}
-        )
+        web.check_options(_without_reading(self.search))
 
     def _narrow(
         self, allowed: Sequence[str], blocked: Sequence[str], notes: list[str]
     ) -> Domains:
+        """Return the domains for a search that a model restricts to some; *notes* get
+        what it should know.
+        """
         if not allowed and not blocked:
             return self.domains
-        asked = SearchQuery.of(
+        query = SearchQuery.of(
             "any", allowed_domains=list(allowed), blocked_domains=list(blocked)
         )
-        inside = self.domains.narrow(asked.allowed_domains, asked.blocked_domains)
+        inside = self.domains.narrow(query.allowed_domains, query.blocked_domains)
         if inside is None:
             notes.append(
                 "allowed_domains: none of these may be searched here, so all that may "
                 "be were searched"
             )
-            inside = self.domains.narrow((), asked.blocked_domains)
+            inside = self.domains.narrow((), query.blocked_domains)
             return inside if inside is not None else self.domains
-        if allowed and not set(asked.allowed_domains) <= set(inside.allowed):
+        if allowed and not set(query.allowed_domains) <= set(inside.allowed):
             notes.append(
                 f"allowed_domains: only {', '.join(inside.allowed)} may be searched "
                 f"here"
@@ -271,13 +281,13 @@ class FixedOptions(NamedTuple):
 
 
 def split_arguments(
-    given: Mapping[str, Any], own: Collection[str]
+    arguments: Mapping[str, Any], own: Collection[str]
 ) -> tuple[CommonArguments, dict[str, Any]]:
     """Split the arguments of a class into those of the `WebSearch` behind it and its
     *own*.
 
     Args:
-        given: The arguments that the class was given.
+        arguments: The arguments that the class was called with.
         own: The names of its own arguments, such as ``limit``, ``k``,
             ``search_options`` and ``read_options``.
 
@@ -286,23 +296,28 @@ def split_arguments(
             or the name that another library has for one, the message has the line to
             write.
     """
-    common = CommonArguments.__annotations__
     if "search_options" in own and not {"limit", "k"}.intersection(own):
-        inside = given.get("search_options")
-        for name in filter(
-            _is_limit, [*given, *(inside if isinstance(inside, Mapping) else ())]
-        ):
+        _refuse_limit(arguments)
+    common = CommonArguments.__annotations__
+    check_arguments(arguments, [*common, *own], find_home)
+    for_web: dict[str, Any] = {}
+    others: dict[str, Any] = {}
+    for name, value in arguments.items():
+        group = others if name in own else for_web
+        group[name] = value
+    return cast("CommonArguments", for_web), others
+
+
+def _refuse_limit(arguments: Mapping[str, Any]) -> None:
+    names = list(arguments)
+    options = arguments.get("search_options")
+    if isinstance(options, Mapping):
+        names.extend(options)
+    for name in names:
+        if _is_limit(name):
             raise ConfigurationError(
                 f"{name}: give it to the tool that searches; this one opens pages"
             )
-    check_arguments(given, [*common, *own], find_home)
-    arguments = {
-        name: value
-        for name, value in given.items()
-        if name in common and name not in own
-    }
-    others = {name: value for name, value in given.items() if name in own}
-    return cast("CommonArguments", arguments), others
 
 
 def check_search_options(
@@ -311,13 +326,15 @@ def check_search_options(
     """Return the ``search_options`` of a tool or a retriever, whose argument *limit* is
     not among them.
     """
-    given = _as_dict("search_options", options)
-    for name in filter(_is_limit, given if limit else ()):
-        raise InvalidOption(
-            f"search_options: {name}: write {limit}={given[name]!r}, beside "
-            f"search_options"
-        )
-    return _parse(given, {})[0]
+    options = _as_dict("search_options", options)
+    for name, value in options.items():
+        if limit and _is_limit(name):
+            raise InvalidOption(
+                f"search_options: {name}: write {limit}={value!r}, beside "
+                f"search_options"
+            )
+    _make_query(_check_search(options))
+    return options
 
 
 def check_read_options(
@@ -326,25 +343,23 @@ def check_read_options(
     """Return the ``read_options`` that are not None. Those that are *refused* are
     arguments of each call instead.
     """
-    given = {
-        name: value
-        for name, value in _as_dict("read_options", options).items()
-        if value is not None
-    }
-    for name in given.keys() & set(refused):
+    checked = merge_options(_as_dict("read_options", options))
+    for name in checked.keys() & set(refused):
         raise InvalidOption(f"read_options: {name}: each call chooses it")
-    _check_names(
-        "read_options",
-        given,
-        [*ReadDefaults.model_fields, *(() if refused else OF_CALL)],
-    )
+    names = list(ReadDefaults.model_fields)
+    if not refused:
+        names.extend(OF_CALL)
+    _check_names("read_options", checked, names)
+    defaults = dict(checked)
+    for name in OF_CALL:
+        defaults.pop(name, None)
     try:
-        made = ReadDefaults(
-            **{name: value for name, value in given.items() if name not in OF_CALL}
-        )
+        model = ReadDefaults(**defaults)
     except ValidationError as error:
         raise InvalidOption(f"read_options: {describe_problems(error)}") from None
-    return {**given, **{name: getattr(made, name) for name in made.model_fields_set}}
+    for name in model.model_fields_set:
+        checked[name] = getattr(model, name)
+    return checked
 
 
 def find_home(option: str) -> str:
@@ -354,17 +369,20 @@ def find_home(option: str) -> str:
     return "search_options" if option in _READING else settings.find_home(option)
 
 
-def _check_names(group: str, given: Mapping[str, Any], known: Collection[str]) -> None:
-    for name in (str(name) for name in given if name not in known):
+def _check_names(
+    group: str, options: Mapping[str, Any], names: Collection[str]
+) -> None:
+    for option in options:
+        if option in names:
+            continue
+        name = str(option)
         beside = [*CommonArguments.__annotations__, "read_options"]
-        line = (
-            "" if OTHER_NAMES.get(name) in known else settings.find_line(name, beside)
-        )
-        hint = (
-            f"; write {line}, beside {group}"
-            if line
-            else suggest_name(name, known, settings.find_aliases(known))
-        )
+        line = ""
+        if OTHER_NAMES.get(name) not in names:
+            line = settings.find_line(name, beside)
+        hint = f"; write {line}, beside {group}"
+        if not line:
+            hint = suggest_name(name, names, settings.find_aliases(names))
         raise InvalidOption(f"{group}: {name}: not an option{hint}")
 
 
@@ -378,29 +396,36 @@ def _as_dict(name: str, options: Mapping[str, Any] | None) -> dict[str, Any]:
     return dict(options or {})
 
 
-def _parse(
-    options: Mapping[str, Any] | None, usual: Mapping[str, Any]
-) -> tuple[dict[str, Any], SearchQuery]:
-    """Return the *options* of a search, and a query with those that are fields of one,
-    and with the *usual* ones.
+def _check_search(options: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Check the names of the options of a search, and the values of those that are not
+    fields of a query.
     """
-    given = _as_dict("search_options", options)
-    _check_names("search_options", given, SearchDefaults.__annotations__)
-    for name, least in _READING.items():
-        if given.get(name) is not None:
-            check_number(f"search_options: {name}", given[name], least, InvalidOption)
-    own, others = (
-        {n: v for n, v in some.items() if n not in _READING} for some in (given, usual)
-    )
-    unsupported = own.pop("unsupported", None)
+    checked = _as_dict("search_options", options)
+    _check_names("search_options", checked, SearchDefaults.__annotations__)
+    for name, minimum in _READING.items():
+        value = checked.get(name)
+        if value is not None:
+            check_number(f"search_options: {name}", value, minimum, InvalidOption)
+    return checked
+
+
+def _make_query(options: Mapping[str, Any]) -> SearchQuery:
+    """Return a query with those *options* of a search that are fields of one."""
+    fields = _without_reading(options)
+    unsupported = fields.pop("unsupported", None)
     try:
-        return given, make_query("any", cast("SearchOptions", own), unsupported, others)
+        return make_query("any", cast("SearchOptions", fields), unsupported, {})
     except InvalidOption as error:
         raise InvalidOption(f"search_options: {error}") from error
 
 
+def _without_reading(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name not in _READING}
+
+
 def _narrow(policy: Domains, allowed: Sequence[str], blocked: Sequence[str]) -> Domains:
-    if (inside := policy.narrow(allowed, blocked)) is None:
+    inside = policy.narrow(allowed, blocked)
+    if inside is None:
         raise ConfigurationError(
             "search_options: allowed_domains: none of these is inside the domain policy"
         )

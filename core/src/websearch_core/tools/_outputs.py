@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from .._runtime.clock import say_today
@@ -48,12 +49,12 @@ class Output(NamedTuple):
     Args:
         content: What the model is shown: text, or ``search_result`` content blocks.
         artifact: The facts about it, as plain JSON.
-        shown: The results as they are in the content, or the page.
+        answer: The results as they are in the content, or the page.
     """
 
     content: str | list[dict[str, Any]]
     artifact: dict[str, Any]
-    shown: tuple[SearchResult, ...] | Page = ()
+    answer: tuple[SearchResult, ...] | Page = ()
 
     @classmethod
     def of_error(cls, error: WebSearchError, form: OutputFormat = "text") -> Output:
@@ -80,12 +81,13 @@ class Output(NamedTuple):
         """What is shown as documents; ``read`` in their metadata is False for a
         snippet.
         """
-        if isinstance(self.shown, Page):
-            return [make_document(page=self.shown).with_metadata(read=True)]
-        return [
-            make_document(result).with_metadata(read=result.content is not None)
-            for result in self.shown
-        ]
+        if isinstance(self.answer, Page):
+            return [make_document(page=self.answer).with_metadata(read=True)]
+        documents: list[PlainDocument] = []
+        for result in self.answer:
+            read = result.content is not None
+            documents.append(make_document(result).with_metadata(read=read))
+        return documents
 
 
 def search_output(
@@ -106,34 +108,35 @@ def search_output(
     from .. import render
 
     text_form: Format = "text" if form == "search_result" else form
-    shown = render.cut_results(
+    response_shown = render.cut_results(
         response,
         text_form,
         max_tokens=max_tokens,
         count=count,
         max_snippet_chars=max_snippet_chars,
     )
+    results = response_shown.results
     content: str | list[dict[str, Any]]
-    if form == "search_result" and shown.results:
-        content = [*(_result_block(result) for result in shown.results), *_rest(shown)]
-        spans: list[list[int] | None] = [[n, n + 1] for n in range(len(shown.results))]
+    spans: list[list[int]] = []
+    if form == "search_result" and results:
+        content = [*map(_result_block, results), *_rest(response_shown)]
+        spans = [[number, number + 1] for number in range(len(results))]
+    elif text_form == "json":  # says itself what belongs to which number
+        content = render.search_for_model(response_shown, text_form)
     else:
-        content = render.search_for_model(
-            shown, text_form, max_snippet_chars=max_snippet_chars
+        content, spans = render.place_results(
+            response_shown, text_form, max_snippet_chars=max_snippet_chars
         )
-        spans = list(_find_results(shown, content, text_form, max_snippet_chars))
     sources = [
-        _describe_result(result, span)
-        for result, span in zip(shown.results, spans, strict=True)
+        _describe_result(result, span) for result, span in zip_longest(results, spans)
     ]
-    artifact = render.search_as_json(response) if full else _search_facts(shown)
-    as_shown = (
-        tuple(_shorten(one, max_snippet_chars) for one in shown.results)
-        if form == "text"
-        else shown.results
-    )
+    artifact = _search_facts(response_shown)
+    if full:
+        artifact = render.search_as_json(response)
+    if form == "text":
+        results = tuple(_shorten(result, max_snippet_chars) for result in results)
     return Output(
-        content, {**artifact, "status": "success", "sources": sources}, as_shown
+        content, {**artifact, "status": "success", "sources": sources}, results
     )
 
 
@@ -147,51 +150,49 @@ def join_outputs(
     blocks: list[dict[str, Any]] = []
     searches: list[dict[str, Any]] = []
     sources: list[dict[str, Any]] = []
+    results: list[SearchResult] = []
     position = 0
     for query, output in zip(queries, outputs, strict=True):
-        heading = (
-            ""
-            if form == "json"
-            else f"Query: {' '.join(query.split())[:_MAX_FACT_LENGTH]}\n"
-        )
-        own = (
-            output.content
-            if isinstance(output.content, list)
-            else [{"type": "text", "text": output.content}]
-        )
-        start = len(blocks) + 1 if form == "search_result" else position + len(heading)
-        for source in output.artifact["sources"]:
-            span = (
-                {"span": [start + end for end in source["span"]]}
-                if "span" in source
-                else {}
-            )
-            sources.append({**source, **span})
+        heading = ""
+        if form != "json":
+            heading = f"Query: {' '.join(query.split())[:_MAX_FACT_LENGTH]}\n"
+        own: Any = output.content
+        if isinstance(own, str):
+            own = [{"type": "text", "text": own}]
+        start = position + len(heading)
+        if form == "search_result":
+            start = len(blocks) + 1
+        sources.extend(_move(source, start) for source in output.artifact["sources"])
         searches.append({"query": query[:_MAX_FACT_LENGTH], **output.artifact})
         del searches[-1]["sources"]
         blocks += [{"type": "text", "text": heading.rstrip()}, *own]
-        texts.append(f"{heading}{output.content}")
-        position += len(texts[-1]) + len(_BETWEEN)
-    content: str | list[dict[str, Any]] = (
-        blocks if form == "search_result" else _BETWEEN.join(texts)
-    )
-    if form == "json":
-        parts = [
-            {"query": query, **json.loads(text)}
-            for query, text in zip(queries, texts, strict=True)
-        ]
-        content = json.dumps(
-            {"status": "success", "searches": parts}, ensure_ascii=False
-        )
-    shown = tuple(
-        result
-        for output in outputs
-        if isinstance(output.shown, tuple)
-        for result in output.shown
-    )
-    return Output(
-        content, {"searches": searches, "status": "success", "sources": sources}, shown
-    )
+        text = f"{heading}{output.content}"
+        texts.append(text)
+        position += len(text) + len(_BETWEEN)
+        if isinstance(output.answer, tuple):
+            results.extend(output.answer)
+    content: str | list[dict[str, Any]] = _BETWEEN.join(texts)
+    if form == "search_result":
+        content = blocks
+    elif form == "json":
+        content = _join_json(queries, texts)
+    artifact = {"searches": searches, "status": "success", "sources": sources}
+    return Output(content, artifact, tuple(results))
+
+
+def _move(source: dict[str, Any], start: int) -> dict[str, Any]:
+    """Return a source of one search, which begins there in the content of several."""
+    if "span" not in source:
+        return source
+    return {**source, "span": [start + end for end in source["span"]]}
+
+
+def _join_json(queries: Sequence[str], texts: Sequence[str]) -> str:
+    searches = [
+        {"query": query, **json.loads(text)}
+        for query, text in zip(queries, texts, strict=True)
+    ]
+    return json.dumps({"status": "success", "searches": searches}, ensure_ascii=False)
 
 
 def page_output(
@@ -220,7 +221,8 @@ def page_output(
         source["span"] = [0, 1]
     else:
         content = render.page_for_model(page, form, **limits)
-        if form != "json" and (start := content.find(body)) >= 0:
+        start = content.find(body)
+        if form != "json" and start >= 0:
             source["span"] = [start, start + len(body)]
     artifact = render.page_as_json(page) if full else _page_facts(page)
     return Output(content, {**artifact, "status": "success", "sources": [source]}, page)
@@ -234,27 +236,34 @@ def _leave_room(
     """
     from .. import render
 
-    if page.data is None or not page.data.items or page.offset or page.passages:
+    if page.data is None or not page.data.items:
+        return page
+    if page.offset or page.passages:
         return page
     from ..reading import Excerpt
 
-    body, content = render.page_body(page), page.content
+    body = render.page_body(page)
     limits: dict[str, Any] = {}
     if max_length and len(body) > max_length:
-        limits["max_length"] = max(
-            1, max_length - min(len(body) - len(content), max_length // _GRID)
-        )
+        rest = len(body) - len(page.content)
+        limits["max_length"] = _subtract(max_length, rest)
     if max_tokens and count(body) > max_tokens:
-        limits["max_tokens"] = max(
-            1, max_tokens - min(count(body) - count(content), max_tokens // _GRID)
-        )
+        rest = count(body) - count(page.content)
+        limits["max_tokens"] = _subtract(max_tokens, rest)
     if not limits:
         return page
     cut = Excerpt(**limits, count=count).of(page)
-    known = {"original_length": page.original_length, "outline": page.outline}
-    return cut.model_copy(
-        update={**known, "next_offset": cut.next_offset or page.next_offset}
-    )
+    facts: dict[str, Any] = {
+        "original_length": page.original_length,
+        "outline": page.outline,
+        "next_offset": cut.next_offset or page.next_offset,
+    }
+    return cut.model_copy(update=facts)
+
+
+def _subtract(limit: int, rest: int) -> int:
+    """Return what a limit leaves beside the *rest*, which gets at most its part."""
+    return max(1, limit - min(rest, limit // _GRID))
 
 
 def collect_texts(content: object, artifact: object) -> Iterator[Mapping[str, Any]]:
@@ -265,16 +274,18 @@ def collect_texts(content: object, artifact: object) -> Iterator[Mapping[str, An
         content: The content of the tool's message.
         artifact: Its artifact. If it is not one of ours, nothing is yielded.
     """
-    if not isinstance(artifact, Mapping) or not isinstance(
-        artifact.get("sources"), list
-    ):
+    sources = artifact.get("sources") if isinstance(artifact, Mapping) else None
+    if not isinstance(sources, list):
         return
     by_number = _texts_in_json(content)
-    for source in artifact["sources"]:
-        if isinstance(source, Mapping) and isinstance(source.get("id"), int):
-            text = by_number.get(source["id"]) or _cut(content, source.get("span"))
-            facts = {name: value for name, value in source.items() if name != "span"}
-            yield {**facts, **({"text": text} if text else {})}
+    for source in sources:
+        if not isinstance(source, Mapping) or not isinstance(source.get("id"), int):
+            continue
+        text = by_number.get(source["id"]) or _cut(content, source.get("span"))
+        facts = {name: value for name, value in source.items() if name != "span"}
+        if text:
+            facts["text"] = text
+        yield facts
 
 
 def find_numbers(content: object) -> set[int]:
@@ -287,7 +298,10 @@ def find_numbers(content: object) -> set[int]:
     Args:
         content: The content of the message: text, or a list of blocks.
     """
-    return {number for text in _list_texts(content) for number in _numbers_in(text)}
+    numbers: set[int] = set()
+    for text in _list_texts(content):
+        numbers.update(_numbers_in(text))
+    return numbers
 
 
 def _list_texts(content: object) -> Iterator[str]:
@@ -340,19 +354,17 @@ def _search_facts(response: SearchResponse) -> dict[str, Any]:
 def _page_facts(page: Page) -> dict[str, Any]:
     from .. import render
 
-    facts = {
-        name: value
-        for name, value in render.page_metadata(page).items()
-        if not isinstance(value, str) or len(value) <= _MAX_FACT_LENGTH
-    }
+    facts: dict[str, Any] = {}
+    for name, value in render.page_metadata(page).items():
+        if not isinstance(value, str) or len(value) <= _MAX_FACT_LENGTH:
+            facts[name] = value
     return {
         **facts,
         "fetched_at": page.fetched_at and page.fetched_at.isoformat(),
         "http_status": page.status,
-        **{
-            name: getattr(page, name)
-            for name in ("offset", "content_length", "original_length")
-        },
+        "offset": page.offset,
+        "content_length": page.content_length,
+        "original_length": page.original_length,
         "passages": list(_fit_passages(page)),
         "notes": list(page.notes),
         **_charges(page),
@@ -367,29 +379,30 @@ def _fit_passages(page: Page) -> Iterator[dict[str, Any]]:
     for passage in page.passages:
         fields = passage.model_dump(mode="json", exclude={"link"})
         room -= len(passage.link or "")
-        yield {**fields, "link": passage.link} if passage.link and room >= 0 else fields
+        if passage.link and room >= 0:
+            fields["link"] = passage.link
+        yield fields
 
 
-def _charges(of: SearchResponse | Page) -> dict[str, Any]:
+def _charges(answer: SearchResponse | Page) -> dict[str, Any]:
     """Return what the service says about the request itself, as far as it says
     anything.
     """
-    facts = {
-        name: getattr(of, name, None)
-        for name in ("cost", "usage", "request_id", "elapsed")
-    }
-    return {name: value for name, value in facts.items() if value}
+    charges: dict[str, Any] = {}
+    for name in ("cost", "usage", "request_id", "elapsed"):
+        value = getattr(answer, name, None)
+        if value:
+            charges[name] = value
+    return charges
 
 
-def _shorten(result: SearchResult, most: int | None) -> SearchResult:
+def _shorten(result: SearchResult, max_snippet_chars: int | None) -> SearchResult:
     from .. import render
 
-    snippet = render.shorten_snippet(result.snippet, most)
-    return (
-        result
-        if snippet == result.snippet
-        else result.model_copy(update={"snippet": snippet})
-    )
+    snippet = render.shorten_snippet(result.snippet, max_snippet_chars)
+    if snippet == result.snippet:
+        return result
+    return result.model_copy(update={"snippet": snippet})
 
 
 def _describe_source(of: SearchResult | Page, url: str, *, read: bool) -> Source:
@@ -411,25 +424,6 @@ def _describe_result(result: SearchResult, span: list[int] | None) -> Source:
     if span:
         source["span"] = span
     return source
-
-
-def _find_results(
-    response: SearchResponse, content: str, form: Format, max_snippet_chars: int | None
-) -> Iterator[list[int] | None]:
-    """Yield where each result is in the content; nowhere in JSON, which says so
-    itself.
-    """
-    from .. import render
-
-    position = 0
-    for result in response.results:
-        if form == "json":
-            yield None
-            continue
-        body = render.render_result(result, form, max_snippet_chars=max_snippet_chars)
-        start = content.find(body, position)
-        yield [start, start + len(body)] if start >= 0 else None
-        position = max(position, start + len(body))
 
 
 def _result_block(result: SearchResult) -> dict[str, Any]:
@@ -480,63 +474,62 @@ def _rest(response: SearchResponse) -> Iterator[dict[str, Any]]:
     """Yield what does not belong to a single result: a direct answer, and notes."""
     from .. import render
 
-    answer = [f"Answer: {response.answer}"] if response.answer else []
-    images = [f"Images:\n{listed}"] if (listed := render.list_images(response)) else []
-    if lines := [*answer, *images, *(f"Note: {note}" for note in response.notes)]:
-        yield {
-            "type": "text",
-            "text": render.fenced("\n\n".join(lines), "More about the search"),
-        }
+    texts: list[str] = []
+    if response.answer:
+        texts.append(f"Answer: {response.answer}")
+    if response.images:
+        texts.append(f"Images:\n{render.list_images(response)}")
+    texts.extend(f"Note: {note}" for note in response.notes)
+    if texts:
+        text = render.fenced("\n\n".join(texts), "More about the search")
+        yield {"type": "text", "text": text}
 
 
 def _cut(content: object, span: object) -> str:
     """Return the part of a content that an artifact points to, without our number and
     reminder.
     """
-    if (
-        not isinstance(span, list | tuple)
-        or len(span) != 2
-        or not all(isinstance(end, int) for end in span)
-    ):
+    if not isinstance(span, list | tuple) or len(span) != 2:
+        return ""
+    if not all(isinstance(end, int) for end in span):
         return ""
     if isinstance(content, str):
         return _NUMBER.sub("", content[slice(*span)])
-    blocks = (
-        [block for block in content[slice(*span)] if isinstance(block, dict)]
-        if isinstance(content, list)
-        else []
-    )
-    texts = [
-        part.get("text")
-        for block in blocks
-        for part in block.get("content") or ()
-        if isinstance(part, dict)
-    ]
-    return "\n\n".join(
-        str(text)
-        for text in [*(block.get("title") for block in blocks), *texts[1:]]
-        if text
-    )
+    if not isinstance(content, list):
+        return ""
+    titles: list[Any] = []
+    texts: list[Any] = []
+    for block in content[slice(*span)]:
+        if not isinstance(block, dict):
+            continue
+        titles.append(block.get("title"))
+        for part in block.get("content") or ():
+            if isinstance(part, dict):
+                texts.append(part.get("text"))
+    return "\n\n".join(str(text) for text in [*titles, *texts[1:]] if text)
 
 
 def _texts_in_json(content: object) -> dict[int, str]:
+    """Return the texts of a JSON content by the numbers of their sources."""
+    if not isinstance(content, str) or not content.startswith("{"):
+        return {}
     try:
-        data = (
-            json.loads(content)
-            if isinstance(content, str) and content.startswith("{")
-            else {}
-        )
+        data = json.loads(content)
     except ValueError:
         return {}
-    return {
-        record["citation_id"]: "\n\n".join(
-            filter(None, [*map(record.get, ("title", *_TEXTS)), _data_of(record)])
-        )
-        for search in data.get("searches") or [data]
-        for record in search.get("results") or [search]
-        if isinstance(record, dict) and isinstance(record.get("citation_id"), int)
-    }
+    texts: dict[int, str] = {}
+    for search in data.get("searches") or [data]:
+        for record in search.get("results") or [search]:
+            if not isinstance(record, dict):
+                continue
+            number = record.get("citation_id")
+            if isinstance(number, int):
+                texts[number] = _text_of(record)
+    return texts
 
 
-def _data_of(record: Mapping[str, Any]) -> str:
-    return json.dumps(record["data"], ensure_ascii=False) if record.get("data") else ""
+def _text_of(record: Mapping[str, Any]) -> str:
+    parts = [record.get(name) for name in ("title", *_TEXTS)]
+    if record.get("data"):
+        parts.append(json.dumps(record["data"], ensure_ascii=False))
+    return "\n\n".join(filter(None, parts))

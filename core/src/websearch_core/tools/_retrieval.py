@@ -24,10 +24,16 @@ from typing import (
 
 from .. import errors
 from .._text.urls import identify, is_web_url
-from ..client._arguments import PASSAGE_LENGTH, check_number, check_urls
+from ..client._arguments import (
+    OF_CALL,
+    PASSAGE_LENGTH,
+    check_number,
+    check_urls,
+    merge_options,
+)
 from ..errors import InvalidOption, WebSearchError
 from ..models import Page, SearchResult
-from ._fixed import OF_CALL, FixedOptions, check_read_options, check_search_options
+from ._fixed import FixedOptions, check_read_options, check_search_options
 
 if TYPE_CHECKING:
     from ..client import WebSearch
@@ -98,15 +104,18 @@ def make_document(
     # imported here: making a tool does not need it
     from ..render import page_metadata, result_metadata
 
-    facts = page_metadata(page) if isinstance(page, Page) else {}
-    facts |= result_metadata(result) if result else {}
-    text = page.content if isinstance(page, Page) else ""
-    if isinstance(page, Page) and result is None and page.url != facts["url"]:
-        facts["requested_url"] = page.url
+    facts: dict[str, Any] = {}
+    text = ""
+    if isinstance(page, Page):
+        facts = page_metadata(page)
+        text = page.content
+        if result is None and page.url != facts["url"]:
+            facts["requested_url"] = page.url
+    if result is not None:
+        facts.update(result_metadata(result))
+        text = text or result.content or result.snippet or result.title
     if isinstance(page, WebSearchError):
         facts["read_error"] = page.code
-    if result is not None:
-        text = text or result.content or result.snippet or result.title
     return PlainDocument(facts["url"], text, {"source": facts["url"], **facts})
 
 
@@ -114,15 +123,11 @@ def find_source(metadata: Mapping[str, Any]) -> str | None:
     """Return the URL of the page that a document with this *metadata* is from, without
     its fragment; or None.
     """
-    urls = (metadata.get(name) for name in ("source", "url"))
-    return next(
-        (
-            url.partition("#")[0]
-            for url in urls
-            if isinstance(url, str) and is_web_url(url)
-        ),
-        None,
-    )
+    for name in ("source", "url"):
+        url = metadata.get(name)
+        if isinstance(url, str) and is_web_url(url):
+            return url.partition("#")[0]
+    return None
 
 
 def put_pages(
@@ -138,16 +143,20 @@ def put_pages(
     for each. *pages* are those of the documents that have a URL, or their errors, and
     *put* returns a document with its page, or with its error.
     """
-    waiting, seen, kept = iter(pages), set[str](), list[T]()
+    next_pages = iter(pages)
+    seen: set[str] = set()
+    distinct: list[T] = []
     for document, url in zip(documents, urls, strict=True):
-        page = next(waiting) if url else None
+        page = next(next_pages) if url else None
         if isinstance(page, Page) and page.content:
             key = identify(page.final_url or page.url)
             if key in seen:
                 continue
             seen.add(key)
-        kept.append(document if page is None else put(document, page))
-    return kept
+        if page is not None:
+            document = put(document, page)  # noqa: PLW2901 - the same one, with its page
+        distinct.append(document)
+    return distinct
 
 
 @dataclass(frozen=True)
@@ -207,7 +216,7 @@ class Retrieval:
         return list(starmap(self._make_document, zip_longest(results, pages)))
 
     def _options(self, k: int | None) -> dict[str, Any]:
-        return {**(self.search_options or {}), "limit": self.k if k is None else k}
+        return merge_options({"limit": k}, {"limit": self.k}, self.search_options or {})
 
     def _urls(self, results: Sequence[SearchResult]) -> list[str]:
         return [] if self.content == "snippet" else [result.url for result in results]
@@ -215,21 +224,20 @@ class Retrieval:
     def _make_document(
         self, result: SearchResult, page: Page | WebSearchError | None
     ) -> PlainDocument:
-        made = make_document(result, page)
+        document = make_document(result, page)
         # of one search: with it, equal pages would be different documents
-        made.metadata.pop("citation_id", None)
-        has_none = (
-            self.content == "passages"
-            and isinstance(page, Page)
-            and page.content
-            and not page.passages
-        )
-        return made.with_metadata(read_note=_NO_WORD) if has_none else made
+        document.metadata.pop("citation_id", None)
+        if self.content != "passages" or not isinstance(page, Page):
+            return document
+        if not page.content or page.passages:
+            return document
+        return document.with_metadata(read_note=_NO_WORD)
 
     def _part(self, query: str) -> ReadOptions:
         if self.content == "page":
             return _with_limit(self.read_options)
-        return cast("ReadOptions", {**(self.read_options or {}), "query": query})
+        part = merge_options({"query": query}, self.read_options or {})
+        return cast("ReadOptions", part)
 
 
 @dataclass(frozen=True)
@@ -271,13 +279,9 @@ class Passages:
             put: Returns a document with the text of its page, or with the error that it
                 could not be read.
         """
-        urls = [find_source(one) for one in metadata]
-        return put_pages(
-            documents,
-            urls,
-            self.web.read_many(filter(None, urls), **self._part(query)),
-            put,
-        )
+        urls = list(map(find_source, metadata))
+        pages = self.web.read_many(filter(None, urls), **self._part(query))
+        return put_pages(documents, urls, pages, put)
 
     async def areplace(
         self,
@@ -287,7 +291,7 @@ class Passages:
         put: Put[T],
     ) -> list[T]:
         """Do the same as `replace` on the running event loop."""
-        urls = [find_source(one) for one in metadata]
+        urls = list(map(find_source, metadata))
         pages = await self.web.aread_many(filter(None, urls), **self._part(query))
         return put_pages(documents, urls, pages, put)
 
@@ -337,16 +341,14 @@ class Loading:
             InvalidOption: It is neither.
             WebSearchError: As *on_error* says.
         """
-        for _, page in self._choose(self.web.crawl, self.web.iter_read)(
-            list_urls(urls)
-        ):
+        read = self._choose(self.web.crawl, self.web.iter_read)
+        for _, page in read(list_urls(urls)):
             yield from self._make(page)
 
     async def aload(self, urls: str | Sequence[str]) -> AsyncIterator[PlainDocument]:
         """Do the same as `load` on the running event loop."""
-        async with aclosing(
-            self._choose(self.web.acrawl, self.web.aiter_read)(list_urls(urls))
-        ) as pages:
+        read = self._choose(self.web.acrawl, self.web.aiter_read)
+        async with aclosing(read(list_urls(urls))) as pages:
             async for _, page in pages:
                 for document in self._make(page):
                     yield document
@@ -355,12 +357,10 @@ class Loading:
         self, crawl: Callable[..., T], read: Callable[..., T]
     ) -> Callable[..., T]:
         part = _with_limit(self.read_options)
+        if self.crawl is False:
+            return partial(read, in_order=True, **part)
         far = self.crawl if isinstance(self.crawl, Mapping) else {}
-        return (
-            partial(read, in_order=True, **part)
-            if self.crawl is False
-            else partial(crawl, **part, **far)
-        )
+        return partial(crawl, **part, **far)
 
     def _make(self, page: Page | WebSearchError) -> Iterator[PlainDocument]:
         if not isinstance(page, WebSearchError):
@@ -377,8 +377,8 @@ def _with_limit(
     """Return checked ``read_options``, with a limit in characters, unless they have
     one; whole pages by default.
     """
-    given = {"max_length": max_length, **check_read_options(options)}
-    return cast("ReadOptions", given)
+    checked = check_read_options(options)
+    return cast("ReadOptions", merge_options(checked, {"max_length": max_length}))
 
 
 def list_urls(urls: str | Sequence[str]) -> list[str]:

@@ -84,7 +84,8 @@ class Tenants:
         }
         self.web = self._make_default(web, arguments)
         self._arguments: dict[str, Any] = {**arguments} if of_web else {}
-        if (key := self._arguments.get("api_key")) is not None:
+        key = self._arguments.get("api_key")
+        if key is not None:
             # so that a pickle has none in the clear
             self._arguments["api_key"] = ApiKey.of(key)
         self._start()
@@ -110,7 +111,8 @@ class Tenants:
 
     def check_names(self, options: Mapping[str, Any]) -> None:
         """Raise `ConfigurationError` if a run may not set one of these *options*."""
-        if unknown := sorted(set(options) - set(self.keys)):
+        unknown = sorted(set(options) - set(self.keys))
+        if unknown:
             hint = suggest_name(unknown[0], self.keys)
             raise ConfigurationError(f"{unknown[0]}: not in `configurable`{hint}")
 
@@ -175,61 +177,43 @@ class Tenants:
         """
         values = dict(own)
         for role in _ROLES:
-            if role not in values:
-                continue
-            chosen = values[role]
-            if not isinstance(chosen, str | list | tuple) or not all(
-                isinstance(name, str) for name in chosen
-            ):
-                raise ConfigurationError(f"{role}: a run may only name providers")
-            names = _names(chosen)
-            listed = self._choices[role]
-            if not names or not {*names} <= {*listed}:
-                raise ConfigurationError(
-                    f"{role}: a run may choose among {', '.join(listed)}; the "
-                    f"developer lists them{_HOW}"
-                )
-            values[role] = names[0] if len(names) == 1 else names
+            if role in values:
+                values[role] = self._check_choice(role, values[role])
         if "api_key" in values:
-            key = values["api_key"]
-            text = (
-                key.get_secret_value()
-                if isinstance(key, SecretStr) and not isinstance(key, ApiKey)
-                else key
-            )
-            if is_in_keyring(text):
-                raise ConfigurationError("api_key: a run may not name a keyring")
-            try:
-                values["api_key"] = ApiKey.of(text)
-            except ValueError as error:
-                raise ConfigurationError(f"api_key: {error}") from None
+            values["api_key"] = _check_key(values["api_key"])
         if "credentials" in values:
             values["credentials"] = _check_credentials(values["credentials"])
         return values
+
+    def _check_choice(self, role: str, choice: Any) -> str | tuple[str, ...]:
+        is_list = isinstance(choice, str | list | tuple)
+        if not is_list or not all(isinstance(name, str) for name in choice):
+            raise ConfigurationError(f"{role}: a run may only name providers")
+        names = _names(choice)
+        listed = self._choices[role]
+        if not names or not {*names} <= {*listed}:
+            raise ConfigurationError(
+                f"{role}: a run may choose among {', '.join(listed)}; the "
+                f"developer lists them{_HOW}"
+            )
+        return names[0] if len(names) == 1 else names
 
     def _refuse_own_keys(self, own: Mapping[str, Any]) -> None:
         """Refuse a provider that a run chose if its key would be one that merely lies
         in the environment or a file.
         """
-        named = {name for role in _ROLES for name in _names(self._arguments.get(role))}
-        brought = {own.get("provider")} if "api_key" in own else set()
-        for name in (
-            {name for role in _ROLES for name in _names(own.get(role))}
-            - named
-            - brought
-            - {AUTO}
-        ):
+        names = _names_of_roles(own) - _names_of_roles(self._arguments) - {AUTO}
+        if "api_key" in own:
+            names.discard(own.get("provider"))
+        for name in names:
             cls = provider_class(name)
             fields = field_notes(cls)
-            for option, found in collect_options(
-                cls, self.web.settings.options(name), {}
-            ).items():
-                is_key = (
-                    is_secret(fields[option])
-                    if option in fields
-                    else option.endswith("key")
-                )
-                if is_key and found.source != ARGUMENT:
+            options = collect_options(cls, self.web.settings.options(name), {})
+            for option, value in options.items():
+                is_key = option.endswith("key")
+                if option in fields:
+                    is_key = is_secret(fields[option])
+                if is_key and value.source != ARGUMENT:
                     raise MissingKey(
                         f"{name}: a run that chooses it must bring its own {option}; "
                         f"to lend it yours, write "
@@ -240,9 +224,8 @@ class Tenants:
     def _make(self, own: dict[str, Any]) -> WebSearch:
         arguments = {**self._arguments, **own}
         self._refuse_own_keys(own)
-        if "provider" in own and _names(own["provider"]) != _names(
-            self._arguments.get("provider")
-        ):
+        ours = _names(self._arguments.get("provider"))
+        if "provider" in own and _names(own["provider"]) != ours:
             # they belong to another service
             for name in {"api_key", "base_url"} - set(own):
                 arguments.pop(name, None)
@@ -256,11 +239,11 @@ class Tenants:
             "allowed_domains": inside.allowed,
             "blocked_domains": inside.blocked,
         }
-        if login := arguments.pop("credentials", None):
+        login = arguments.pop("credentials", None)
+        if login:
             http = arguments.get("http") or Http()
-            arguments["http"] = replace(
-                http, credentials={**self.web.settings.http.credentials, **login}
-            )
+            credentials = {**self.web.settings.http.credentials, **login}
+            arguments["http"] = replace(http, credentials=credentials)
         web = WebSearch.resolve(None, cast("CommonArguments", arguments))
         web._page_reader = web.reader  # noqa: SLF001 - our own; what a tenant asks for starts no browser
         self._share_services(web, own)
@@ -271,10 +254,11 @@ class Tenants:
         connections to it.
         """
         owner = own.get("provider"), own.get("api_key")
+        default = web
+        if owner == (None, None):
+            default = self.web
         with self._lock:
-            first = self._owners.setdefault(
-                owner, self.web if owner == (None, None) else web
-            )
+            first = self._owners.setdefault(owner, default)
         if first is not web:
             web._services_of = first  # noqa: SLF001 - our own
 
@@ -327,28 +311,27 @@ def _check_keys(configurable: Configurable) -> dict[str, str]:
             "configurable: must be the names of options, or a mapping from these to "
             "keys"
         )
-    named = (
-        configurable
-        if isinstance(configurable, Mapping)
-        else {name: name for name in configurable}
-    )
-    for name in named:
-        if name not in CONFIGURABLE:
-            home = find_home(str(name))
-            hint = (
-                f"; list {home}, which has it"
-                if home
-                else suggest_name(str(name), CONFIGURABLE)
-            )
-            raise ConfigurationError(
-                f"configurable: {name}: not an option that a run may set{hint}"
-            )
-    return {
-        name: name
-        if name in _ROLES and not isinstance(key, str)
-        else str(key).removeprefix("__")
-        for name, key in named.items()
-    }
+    keys: Mapping[Any, Any] = {name: name for name in configurable}
+    if isinstance(configurable, Mapping):
+        keys = configurable
+    return {name: _find_key(name, key) for name, key in keys.items()}
+
+
+def _find_key(option: Any, key: Any) -> str:
+    """Return the key under which a run sets an option; *key* may list the providers
+    that it may choose among.
+    """
+    if option not in CONFIGURABLE:
+        home = find_home(str(option))
+        hint = f"; list {home}, which has it"
+        if not home:
+            hint = suggest_name(str(option), CONFIGURABLE)
+        raise ConfigurationError(
+            f"configurable: {option}: not an option that a run may set{hint}"
+        )
+    if option in _ROLES and not isinstance(key, str):
+        return str(option)
+    return str(key).removeprefix("__")
 
 
 def _list_choices(
@@ -376,52 +359,79 @@ def _names(choice: object) -> tuple[str, ...]:
     """Return the names in a choice, as they are registered. Objects have none that a
     run could choose.
     """
-    items = (
-        choice.split(",")
-        if isinstance(choice, str)
-        else choice
-        if isinstance(choice, Collection)
-        else ()
-    )
-    names = [item.strip() for item in items if isinstance(item, str)]
-    return tuple(
-        name if name == AUTO else registered_name(name) for name in names if name
-    )
+    items: Iterable[Any] = ()
+    if isinstance(choice, str):
+        items = choice.split(",")
+    elif isinstance(choice, Collection):
+        items = choice
+    names: list[str] = []
+    for item in items:
+        name = item.strip() if isinstance(item, str) else ""
+        if name == AUTO:
+            names.append(name)
+        elif name:
+            names.append(registered_name(name))
+    return tuple(names)
+
+
+def _names_of_roles(options: Mapping[str, Any]) -> set[Any]:
+    """Return the names of all providers and readers that *options* choose."""
+    names: set[Any] = set()
+    for role in _ROLES:
+        names.update(_names(options.get(role)))
+    return names
 
 
 def _domains_of(own: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    given = {
-        name: own[name]
-        for name in ("allowed_domains", "blocked_domains")
-        if name in own
-    }
-    query = SearchQuery.of("any", **given)  # pyright: ignore[reportArgumentType] - whatever was given is checked
+    filters: Any = {}
+    for name in ("allowed_domains", "blocked_domains"):
+        if name in own:
+            filters[name] = own[name]
+    query = SearchQuery.of("any", **filters)
     return query.allowed_domains, query.blocked_domains
 
 
-def _check_credentials(given: Any) -> dict[str, Credentials]:
+def _check_key(key: Any) -> ApiKey:
+    """Return the key of a run, which must be one and not the name of a keyring."""
+    text = key
+    if isinstance(key, SecretStr) and not isinstance(key, ApiKey):
+        text = key.get_secret_value()
+    if is_in_keyring(text):
+        raise ConfigurationError("api_key: a run may not name a keyring")
+    try:
+        return ApiKey.of(text)
+    except ValueError as error:
+        raise ConfigurationError(f"api_key: {error}") from None
+
+
+def _check_credentials(credentials: Any) -> dict[str, Credentials]:
     """Return the credentials of a run, which names no secret of this machine: it could
     have it sent anywhere.
     """
-    if not isinstance(given, Mapping) or not all(
-        isinstance(one, Mapping | Credentials) for one in given.values()
-    ):
+    is_mapping = isinstance(credentials, Mapping)
+    if not is_mapping or not all(map(_is_login, credentials.values())):
         raise ConfigurationError(
             'credentials: a run gives {"https://wiki.corp": {"bearer": ...}}'
         )
-    made = {str(origin): make_credentials(one) for origin, one in given.items()}
-    if any(
-        key.is_kept_here for one in made.values() for _, _, key in one.list_secrets()
-    ):
-        raise ConfigurationError(
-            "credentials: a run may not name an environment variable or a keyring"
-        )
-    return made
+    checked: dict[str, Credentials] = {}
+    for origin, login in credentials.items():
+        checked[str(origin)] = make_credentials(login)
+    for login in checked.values():
+        if any(key.is_kept_here for _, _, key in login.list_secrets()):
+            raise ConfigurationError(
+                "credentials: a run may not name an environment variable or a keyring"
+            )
+    return checked
+
+
+def _is_login(value: object) -> bool:
+    return isinstance(value, Mapping | Credentials)
 
 
 def _freeze(value: Any) -> Hashable:
     if isinstance(value, Mapping):
-        return tuple(sorted((name, _freeze(one)) for name, one in value.items()))
+        items = ((name, _freeze(item)) for name, item in value.items())
+        return tuple(sorted(items))
     if isinstance(value, list | tuple):
         return tuple(map(_freeze, value))
     # What cannot be hashed is wrong in any case, and making the WebSearch says so.

@@ -4,20 +4,29 @@ the model is shown.
 
 from __future__ import annotations
 import threading
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack, cast, get_args
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    NamedTuple,
+    TypeAlias,
+    TypeVar,
+    Unpack,
+    cast,
+    get_args,
+)
 
 from pydantic import ValidationError
 
 from .._runtime.bugs import as_error as report_bug
-from .._runtime.scope import ByRun, Patience, WantedContent, scope
+from .._runtime.scope import ByRun, Patience, WantedContent, find_account, scope
 from .._text.urls import describe_url
 from .._text.vocabulary import Format
 from ..client import CommonArguments, WebSearch
-from ..client._arguments import check_number
+from ..client._arguments import check_number, choose_limits, merge_options
 from ..errors import (
     BudgetExceeded,
     ConfigurationError,
@@ -25,13 +34,12 @@ from ..errors import (
     UnsafeURL,
     WebSearchError,
 )
-from ..layers import charge_to
 from ..models import Page, SearchOptions, SearchResponse, describe_problems
 from ..provenance import Ledger, Provenance
 from ..provenance._memory import Memory, Recall
 from ..tokens import estimate_tokens
 from ._arguments import Arguments, PageArguments, SearchArguments
-from ._fixed import FixedOptions, SearchDefaults, check_search_options
+from ._fixed import FixedOptions, SearchCall, SearchDefaults, check_search_options
 from ._outputs import Output, OutputFormat, join_outputs, page_output, search_output
 from ._tenants import Configurable, Tenants
 
@@ -82,18 +90,18 @@ _NO_RUN = Run()
 class Uses:
     """Counts the calls of each run, of one tool or of several together.
 
-    *most* is the maximum number of calls; None allows any number.
+    *max_uses* is the maximum number of calls; None allows any number.
     """
 
-    def __init__(self, most: int | None = None) -> None:
-        if most is not None:
-            check_number("max_uses", most, 1)
-        self.most = most
+    def __init__(self, max_uses: int | None = None) -> None:
+        if max_uses is not None:
+            check_number("max_uses", max_uses, 1)
+        self.max_uses = max_uses
         self._lock = threading.Lock()
         self._counts: ByRun[Iterator[int]] = ByRun(count)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Uses, (self.most,)
+        return Uses, (self.max_uses,)
 
     def count(self, run: Hashable) -> None:
         """Count a call of *run*; one that fails later counts, too. If it has no more,
@@ -102,17 +110,28 @@ class Uses:
         The run is its name, or an object that lives as long as the run, and is not kept
         if it need not be.
         """
-        if self.most is None:
+        if self.max_uses is None:
             return
         with self._lock:
             used = next(self._counts.find(run))
-        if used >= self.most:
-            calls = "the one call" if self.most == 1 else f"all {self.most} calls"
+        if used >= self.max_uses:
+            calls = f"all {self.max_uses} calls"
+            if self.max_uses == 1:
+                calls = "the one call"
             raise BudgetExceeded(
                 f"{calls} of the web tools that this run may make are used up; do not "
                 f"call them again, and answer with "
                 "what you have found so far"
             )
+
+
+class _Setup(NamedTuple):
+    """What holds for the calls of a run."""
+
+    web: WebSearch
+    fixed: FixedOptions
+    read: Mapping[str, Any]  # the options of a page, those of *web* included
+    content: WantedContent
 
 
 class WebTools:
@@ -197,19 +216,21 @@ class WebTools:
         self.full_artifact: bool = full_artifact
         self.multi_query: bool = multi_query
         self.max_uses: int | None = max_uses
-        self.provenance: Ledger = (
-            provenance if isinstance(provenance, Ledger) else Ledger(provenance)
-        )
+        if not isinstance(provenance, Ledger):
+            provenance = Ledger(provenance)
+        self.provenance: Ledger = provenance
         self._memory = Memory()
         self._uses = Uses(max_uses)
         self._tenants = Tenants(web, arguments, configurable, require)
         self.web: WebSearch = self._tenants.web
-        search = {**self.search_options, **({} if limit is None else {"limit": limit})}
         settings = self.web.settings
-        usual = FixedOptions(settings.search_options, domains=settings.domains)
-        self._fixed = FixedOptions.of(search, read_options, usual=usual)
+        defaults = FixedOptions(settings.search_options, domains=settings.domains)
+        search = merge_options({"limit": limit}, self.search_options)
+        self._fixed = FixedOptions.of(search, read_options, defaults=defaults)
         self._fixed.check_support(self.web)
         self.read_options: Mapping[str, Any] = self._fixed.read
+        self._setup = self._prepare(self.web, {})
+        self._schemas: dict[type[SearchArguments], type[SearchArguments]] = {}
 
     def search_arguments(
         self, base: type[SearchArguments] = SearchArguments
@@ -217,7 +238,11 @@ class WebTools:
         """Return the arguments of ``web_search``, or the more special *base*, without
         what is fixed.
         """
-        return self._fixed.arguments(base, multi_query=self.multi_query)
+        schema = self._schemas.get(base)
+        if schema is None:
+            schema = self._fixed.arguments(base, multi_query=self.multi_query)
+            self._schemas[base] = schema
+        return schema
 
     def search(
         self, arguments: SearchArguments | Mapping[str, Any], run: Run = _NO_RUN
@@ -233,33 +258,32 @@ class WebTools:
                 service failed. `as_error` and `websearch_core.render.render_error` make
                 a text for the model from it.
         """
-        asked = self._validate(self.search_arguments(), arguments)
-        with self._begin(run) as (web, fixed):
-            call = fixed.search_call(self._with_usual_limit(asked, fixed), web)
+        request = self._validate(self.search_arguments(), arguments)
+        setup = self._admit(run)
+        with self._scope(run, setup):
+            call = self._make_call(request, setup)
             if not self.multi_query:
-                answers: _Answers = [web.search(asked.query, **call.options)]
+                answers: _Answers = [setup.web.search(request.query, **call.options)]
             else:
-                queries, refused = self._count_queries(asked, run)
-                answers = [*web.search_many(queries, **call.options), *refused]
-        return self._show_results(
-            asked, list(map(call.finish, answers)), run, web, fixed
-        )
+                queries, errors = self._count_queries(request, run)
+                answers = [*setup.web.search_many(queries, **call.options), *errors]
+        return self._show_results(request, map(call.finish, answers), run, setup)
 
     async def asearch(
         self, arguments: SearchArguments | Mapping[str, Any], run: Run = _NO_RUN
     ) -> Output:
         """Do the same as `search` on the running event loop."""
-        asked = self._validate(self.search_arguments(), arguments)
-        with self._begin(run) as (web, fixed):
-            call = fixed.search_call(self._with_usual_limit(asked, fixed), web)
+        request = self._validate(self.search_arguments(), arguments)
+        setup = self._admit(run)
+        web = setup.web
+        with self._scope(run, setup):
+            call = self._make_call(request, setup)
             if not self.multi_query:
-                answers: _Answers = [await web.asearch(asked.query, **call.options)]
+                answers: _Answers = [await web.asearch(request.query, **call.options)]
             else:
-                queries, refused = self._count_queries(asked, run)
-                answers = [*await web.asearch_many(queries, **call.options), *refused]
-        return self._show_results(
-            asked, list(map(call.finish, answers)), run, web, fixed
-        )
+                queries, errors = self._count_queries(request, run)
+                answers = [*await web.asearch_many(queries, **call.options), *errors]
+        return self._show_results(request, map(call.finish, answers), run, setup)
 
     def open_page(
         self, arguments: PageArguments | Mapping[str, Any], run: Run = _NO_RUN
@@ -270,21 +294,25 @@ class WebTools:
             WebSearchError: As in `search`; or the URL may not be opened, or the page
                 cannot be read.
         """
-        asked = self._validate(PageArguments, arguments)
-        with self._begin(run, asked) as (web, fixed):
-            part = fixed.page_options(asked, web)
-            page = web.read(self._check_url(asked.url, run), **part)
-        return self._show_page(page, run, web, part)
+        request = self._validate(PageArguments, arguments)
+        setup = self._admit(run)
+        options = setup.fixed.page_options(request, setup.web)
+        with self._scope(run, setup, is_part=_is_part(request)):
+            url = self._check_url(request.url, run)
+            page = setup.web.read(url, **options)
+        return self._show_page(page, run, setup, options)
 
     async def aopen_page(
         self, arguments: PageArguments | Mapping[str, Any], run: Run = _NO_RUN
     ) -> Output:
         """Do the same as `open_page` on the running event loop."""
-        asked = self._validate(PageArguments, arguments)
-        with self._begin(run, asked) as (web, fixed):
-            part = fixed.page_options(asked, web)
-            page = await web.aread(self._check_url(asked.url, run), **part)
-        return self._show_page(page, run, web, part)
+        request = self._validate(PageArguments, arguments)
+        setup = self._admit(run)
+        options = setup.fixed.page_options(request, setup.web)
+        with self._scope(run, setup, is_part=_is_part(request)):
+            url = self._check_url(request.url, run)
+            page = await setup.web.aread(url, **options)
+        return self._show_page(page, run, setup, options)
 
     def read_run_options(
         self, config: Mapping[str, Any], context: object = None
@@ -308,51 +336,56 @@ class WebTools:
             MissingKey: The run chose a provider without a key for it.
         """
         self._tenants.check_names(options)
-        self._fixed.of_run(self._tenants.find(options).settings.domains, options)
+        self._prepare(self._tenants.find(options), options)
 
-    @contextmanager
-    def _begin(
-        self, run: Run, page: PageArguments | None = None
-    ) -> Iterator[tuple[WebSearch, FixedOptions]]:
-        """Count and charge a call, and yield the `WebSearch` and the options of its
-        *run*.
-        """
+    def _prepare(self, web: WebSearch, options: Mapping[str, Any]) -> _Setup:
+        """Return what holds for the calls of runs that set these *options*."""
+        fixed = self._fixed.of_run(web.settings.domains, options)
+        read = fixed.read_within(web)
+        # For the pages that a search reads, too: they are the same pages if they are
+        # opened later.
+        names = read.keys() & set(WantedContent._fields)
+        content = WantedContent(**{name: read[name] for name in names})
+        return _Setup(web, fixed, read, content)
+
+    def _admit(self, run: Run) -> _Setup:
+        """Count a call of *run*, and return what holds for it."""
         self._tenants.check_required(run.options, run.tenant)
-        with charge_to(run.tenant, run=run.name):
-            self._uses.count(run.name)
-            web = self._tenants.find(run.options)
-            fixed = self._fixed.of_run(web.settings.domains, run.options)
-            read: Mapping[str, Any] = {
-                "transcripts": "keep",
-                **web.settings.read_options,
-                **fixed.read,
-            }
-            # For the pages that a search reads, too: they are the same pages if they
-            # are opened later.
-            wanted = WantedContent(
-                **{
-                    name: value
-                    for name, value in read.items()
-                    if name in WantedContent._fields
-                }
-            )
-            # Outside of any conversation, only the parts of a page belong together.
-            is_part = page is not None and bool(
-                page.offset or page.query or page.find or page.outline
-            )
-            memory = Recall(
-                self._memory, run.conversation, is_part or run.conversation is not None
-            )
-            with scope(content=wanted, memory=memory, patience=Patience(_PATIENCE)):
-                yield web, fixed
+        self._uses.count(run.name)
+        if not run.options:
+            return self._setup
+        return self._prepare(self._tenants.find(run.options), run.options)
+
+    def _scope(self, run: Run, setup: _Setup, *, is_part: bool = False) -> scope:
+        """Return the block of a call: who pays for it, and what it wants.
+
+        Outside of any conversation, only the parts of a page belong together.
+        """
+        gives = is_part or run.conversation is not None
+        return scope(
+            account=find_account(run.tenant, run.name),
+            content=setup.content,
+            memory=Recall(self._memory, run.conversation, gives),
+            patience=Patience(_PATIENCE),
+        )
+
+    def _make_call(self, request: SearchArguments, setup: _Setup) -> SearchCall:
+        """Return the search that a model requested, with the limit of its run if the
+        model seems to have left it out.
+        """
+        own = self._fixed.default_limit
+        limit = setup.fixed.default_limit
+        if request.limit == own != limit:
+            request = request.model_copy(update={"limit": limit})
+        return setup.fixed.search_call(request, setup.web)
 
     def _count_queries(
-        self, asked: SearchArguments, run: Run
+        self, request: SearchArguments, run: Run
     ) -> tuple[list[str], list[WebSearchError]]:
         """Return the queries that the run still has calls for, and an error for each of
         the others.
         """
-        queries = _list_queries(asked)
+        queries = _list_queries(request)
         for number in range(1, len(queries)):  # the first is counted already
             try:
                 self._uses.count(run.name)
@@ -360,27 +393,15 @@ class WebTools:
                 return queries[:number], [error] * (len(queries) - number)
         return queries, []
 
-    def _with_usual_limit(
-        self, asked: SearchArguments, fixed: FixedOptions
-    ) -> SearchArguments:
-        """Return what was asked with the limit of the run, if the model seems to have
-        left it out.
-        """
-        if asked.limit != self._fixed.usual or fixed.usual == self._fixed.usual:
-            return asked
-        return asked.model_copy(update={"limit": fixed.usual})
-
     def _validate(self, schema: type[_A], arguments: _A | Mapping[str, Any]) -> _A:
         if isinstance(arguments, Arguments):
             return arguments
         try:
             return schema.model_validate(arguments)
         except ValidationError as error:
-            names = ", ".join(
-                name for name in schema.model_fields if name not in schema.hidden
-            )
+            names = [name for name in schema.model_fields if name not in schema.hidden]
             raise InvalidOption(
-                f"{describe_problems(error)}; the arguments are {names}"
+                f"{describe_problems(error)}; the arguments are {', '.join(names)}"
             ) from error
 
     def _check_url(self, url: str, run: Run) -> str:
@@ -398,66 +419,62 @@ class WebTools:
 
     def _show_results(
         self,
-        asked: SearchArguments,
-        answers: _Answers,
+        request: SearchArguments,
+        answers: Iterable[SearchResponse | WebSearchError],
         run: Run,
-        web: WebSearch,
-        fixed: FixedOptions,
+        setup: _Setup,
     ) -> Output:
-        """Return what is shown of the answers; if all are errors, raise the first."""
+        """Return the output for the answers; if all are errors, raise the first."""
+        answers = list(answers)
         if all(isinstance(answer, WebSearchError) for answer in answers):
             raise cast("WebSearchError", answers[0])
-        read: Mapping[str, Any] = {**web.settings.read_options, **fixed.read}
-        most = read.get("max_tokens")
-        shown: list[Output] = []
+        max_tokens = setup.read.get("max_tokens")
+        if max_tokens:
+            max_tokens //= len(answers)
+        outputs: list[Output] = []
         for answer in answers:
             if isinstance(answer, WebSearchError):
-                shown.append(Output.of_error(answer, self.output_format))
+                outputs.append(Output.of_error(answer, self.output_format))
                 continue
             self.provenance.allow_results(answer, run.conversation)
+            numbered = self.provenance.number_results(
+                answer, run.conversation, run.sources, run.numbers
+            )
             output = search_output(
-                self.provenance.number_results(
-                    answer, run.conversation, run.sources, run.numbers
-                ),
+                numbered,
                 self.output_format,
                 full=self.full_artifact,
-                max_tokens=most and most // len(answers),
-                count=read.get("token_counter", estimate_tokens),
-                max_snippet_chars=fixed.search.get("max_snippet_chars"),
+                max_tokens=max_tokens,
+                count=setup.read.get("token_counter", estimate_tokens),
+                max_snippet_chars=setup.fixed.search.get("max_snippet_chars"),
             )
-            shown.append(output)
-        return (
-            join_outputs(_list_queries(asked), shown, self.output_format)
-            if self.multi_query
-            else shown[0]
-        )
+            outputs.append(output)
+        if not self.multi_query:
+            return outputs[0]
+        return join_outputs(_list_queries(request), outputs, self.output_format)
 
     def _show_page(
-        self, page: Page, run: Run, web: WebSearch, part: ReadOptions
+        self, page: Page, run: Run, setup: _Setup, options: ReadOptions
     ) -> Output:
         self.provenance.allow_links(page, run.conversation)
         numbered = self.provenance.number_page(
             page, run.conversation, run.sources, run.numbers
         )
-        most, tokens, usual = (
-            part.get("max_length"),
-            part.get("max_tokens"),
-            web.settings.read_options,
-        )
         return page_output(
             numbered,
             self.output_format,
             full=self.full_artifact,
-            max_length=most if most or tokens else usual.get("max_length"),
-            max_tokens=tokens,
-            count=part.get("token_counter")
-            or usual.get("token_counter")
-            or estimate_tokens,
+            **choose_limits(options, setup.web.settings.read_options),
         )
 
 
-def _list_queries(asked: SearchArguments) -> list[str]:
-    return asked.queries or [asked.query]  # a program may have sent only one
+def _is_part(request: PageArguments) -> bool:
+    """Return whether a model wants something else than the beginning of a page."""
+    return bool(request.offset or request.query or request.find or request.outline)
+
+
+def _list_queries(request: SearchArguments) -> list[str]:
+    return request.queries or [request.query]  # a program may have sent only one
 
 
 def as_error(error: Exception, what: str) -> WebSearchError:
@@ -467,4 +484,6 @@ def as_error(error: Exception, what: str) -> WebSearchError:
     Neither repeats the text of the exception, which may quote a key. *what* failed is
     named, such as ``web_search``.
     """
-    return error if isinstance(error, WebSearchError) else report_bug(error, what)
+    if isinstance(error, WebSearchError):
+        return error
+    return report_bug(error, what)

@@ -633,10 +633,10 @@ def test_a_long_text_gives_a_third_of_the_room_to_the_grid(limit):
     output = page_output(whole, "text", **limit)
 
     assert "- Lamp 5: $5.50" in output.content
-    assert output.shown.next_offset == len(output.shown.content) < len(whole.content)
-    assert f"read on with offset={output.shown.next_offset}" in output.content
-    assert output.shown.original_length == len(whole.content)
-    assert page_output(listed(2, "Short."), "text", **limit).shown.next_offset is None
+    assert output.answer.next_offset == len(output.answer.content) < len(whole.content)
+    assert f"read on with offset={output.answer.next_offset}" in output.content
+    assert output.answer.original_length == len(whole.content)
+    assert page_output(listed(2, "Short."), "text", **limit).answer.next_offset is None
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "json", "search_result"])
