@@ -53,6 +53,7 @@ FINISHED: list[str] = [
     "core/render",
     "core/settings",
     "core/tokens",
+    "core/tools",
 ]
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 WHOLE_VALUES = (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword, ast.Dict)

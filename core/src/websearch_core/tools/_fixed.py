@@ -42,8 +42,8 @@ OptionMapping: TypeAlias = Annotated[Mapping[str, Any], PlainSerializer(show_opt
 _NARROWED = frozenset({"limit", "allowed_domains", "blocked_domains"})
 # of a search, with the least value of each
 _READING = {"read_top": 0, "passage_length": 1}
-# characters of the passages for a query: benchmarks/results/benchmarks.md says how often
-# they hold it
+# characters of the passages for a query: benchmarks/results/benchmarks.md says how
+# often they hold it
 _PASSAGES = 2_000
 
 
