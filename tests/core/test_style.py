@@ -43,6 +43,7 @@ FINISHED: list[str] = [
     "core/events",
     "core/flow",
     "core/index",
+    "core/keys",
     "core/layers",
     "core/mcp",
     "core/models",

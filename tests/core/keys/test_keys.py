@@ -11,11 +11,12 @@ import sys
 import threading
 import traceback
 import types
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
-from pydantic import SecretStr
+from pydantic import SecretStr, TypeAdapter
 
 from websearch_core import SearchQuery, WebSearch
 from websearch_core._runtime.deadline import time_limit
@@ -337,6 +338,50 @@ def test_keys_that_are_the_same_are_equal():
     assert len(Brave(api_key=KEY).api_key) == len(KEY)
 
 
+def test_nothing_that_a_key_inherits_from_pydantic_knows_its_text():
+    inherited = {
+        name
+        for base in SecretStr.__mro__
+        if base.__module__.startswith("pydantic")
+        for name, part in vars(base).items()
+        if callable(part) and name not in vars(ApiKey)
+    }
+    # They have been read: none shows a key. If pydantic adds another, read that, and
+    # override it in `ApiKey` if it shows the text.
+    assert inherited <= {"_display"}
+    key = ApiKey.of(KEY)
+    assert KEY not in f"{super(ApiKey, key).__str__()} {super(ApiKey, key).__repr__()}"
+    assert super(ApiKey, key).get_secret_value() == ""
+
+
+@dataclass
+class Part:
+    key: SecretStr
+
+
+def test_pydantic_takes_a_key_for_a_secret_and_never_shows_it():
+    for source in (KEY, key_of_a_module):
+        key = ApiKey.of(source)
+        adapter = TypeAdapter(Part)
+        part = adapter.validate_python({"key": key})
+        shown = [f"{part.key}", str(key), repr(part), adapter.dump_json(part).decode()]
+        anything = TypeAdapter(Any).dump_json({"key": key}).decode()
+
+        assert part.key is key
+        assert KEY not in "".join([*shown, anything])
+        assert json.loads(anything) == {"key": "**********"}
+
+
+def test_a_copy_of_a_plug_in_keeps_its_key():
+    mine = replace(Mine(token=SecretStr("any text")), size=2)
+
+    assert mine.size == 2
+    assert mine.token.get_secret_value() == "any text"
+    assert (
+        replace(mine, token=ApiKey.of(key_of_a_module)).token.get_secret_value() == KEY
+    )
+
+
 # Pickles
 
 
@@ -439,6 +484,7 @@ def test_the_key_of_a_plug_in_is_left_out_too():
 class Mine:
     name: ClassVar[str] = "mine"
     token: SecretStr
+    size: int = 1
 
 
 def test_a_key_that_is_not_needed_may_be_missing():

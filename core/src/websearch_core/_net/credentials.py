@@ -48,7 +48,7 @@ class OriginCredentials:
                 ) from None
             if origin in self._of:
                 raise ConfigurationError(f"credentials: {named} is given twice")
-            self._of[origin] = credentials.owned(named)
+            self._of[origin] = credentials.with_owner(named)
 
     def __bool__(self) -> bool:
         return bool(self._of)

@@ -91,7 +91,7 @@ class Proxy:
             raise ConfigurationError(f"{what}: the user or the password cannot be sent")
         secret: ApiKey | None = None
         if ":" in login:
-            secret = ApiKey.hiding(SecretStr(password)).owned("proxy", "password", ())
+            secret = ApiKey.hide(SecretStr(password)).with_owner("proxy", "password")
         return cls(host, port, user, secret)
 
     def __str__(self) -> str:

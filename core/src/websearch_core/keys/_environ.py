@@ -29,20 +29,20 @@ def read_variable(name: str) -> str:
 
 def describe_variable(name: str) -> str:
     """Return the variable *name* for messages, with the file if it comes from one."""
-    in_file = (
-        not os.environ.get(name, "").strip() and read_env_file().get(name, "").strip()
-    )
-    return f"{name} in {env_file()}" if in_file else name
+    is_set = os.environ.get(name, "").strip()
+    if not is_set and read_env_file().get(name, "").strip():
+        return f"{name} in {env_file()}"
+    return name
 
 
 def env_file() -> Path | None:
     """Return the file that ``WEB_SEARCH_ENV_FILE`` names, if it is set."""
-    named = os.environ.get(ENV_FILE, "").strip()
+    name = os.environ.get(ENV_FILE, "").strip()
     try:
-        return Path(named).expanduser() if named else None
+        return Path(name).expanduser() if name else None
     except RuntimeError as error:  # "~name" of nobody
         raise ConfigurationError(
-            f"{ENV_FILE}: {named}: there is no such user"
+            f"{ENV_FILE}: {name}: there is no such user"
         ) from error
 
 
@@ -57,8 +57,10 @@ def read_env_file() -> Mapping[str, str]:
     path = env_file()
     if path is None:
         return MappingProxyType({})
-    if is_loop_running() and _last_read is not None and _last_read[0] == path:
-        return _last_read[1]
+    if _last_read is not None and is_loop_running():
+        last_path, values = _last_read
+        if last_path == path:
+            return values
     try:
         stat = path.stat()
         values = _parse(path, stat.st_mtime_ns, stat.st_size)
@@ -68,7 +70,7 @@ def read_env_file() -> Mapping[str, str]:
         ) from error
     except UnicodeDecodeError as error:
         raise ConfigurationError(f"{ENV_FILE}: {path}: not UTF-8") from error
-    _last_read = path, values
+    _last_read = (path, values)
     return values
 
 

@@ -1,5 +1,6 @@
-"""The sources of API keys, and how keys stay secret: an `ApiKey` hides where it comes
-from, and what it is.
+"""The sources of API keys, and how keys stay secret.
+
+An `ApiKey` hides where it comes from, and what it is.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ KEYRING = "keyring:"
 
 _pickling_keys: ContextVar[bool] = ContextVar("pickling_keys", default=False)
 _INSTALL = "needs the package keyring: pip install 'websearch-core[keyring]'"
-_FRESH = 60.0  # seconds for which a key of a keyring is given again without reading it
+_FRESH = 60.0  # seconds for which a key of a keyring is used without reading it again
 _PATIENCE = 2.0  # seconds that an event loop waits for a keyring
-# last keys that a function returned: a failing service may echo one of them
+# The last keys of a function that we remember: a failing service may echo one of them.
 _MAX_REMEMBERED = 8
 Key: TypeAlias = str | SecretStr | Callable[[], str]
 
@@ -40,8 +41,9 @@ _VARIABLE = "env:"
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # RFC 9110, 5.6.2
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-# what decides where a message goes and ends, or belongs to the library
-_NOT_YOURS = frozenset({
+_USER = re.compile(r"[^:\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
+# These decide where a message goes and ends, or belong to the library.
+_NOT_FOR_LOGIN = frozenset({
     "accept-encoding", "connection", "content-encoding", "content-length", "expect",
     "host", "keep-alive", "te",
     "trailer", "transfer-encoding", "upgrade", "user-agent",
@@ -55,7 +57,8 @@ def pickle_keys() -> Iterator[None]:
     ::
 
         with pickle_keys():
-            data = pickle.dumps(WebSearch("brave", api_key="..."))  # anybody who can read the data has the key
+            # Anybody who can read the data has the key.
+            data = pickle.dumps(WebSearch("brave", api_key="..."))
     """
     token = _pickling_keys.set(True)
     try:
@@ -65,15 +68,18 @@ def pickle_keys() -> Iterator[None]:
 
 
 def check_key(value: str) -> str:
-    """Return *value* without white space around it, or raise `ValueError` if it cannot
-    be the key of a service.
+    """Return *value* without white space around it.
+
+    Raises:
+        ValueError: It cannot be the key of a service.
     """
     key = value.strip()
     if not key:
         raise ValueError("the key is empty")
-    if not key.isascii() or not key.isprintable() or " " in key:
+    is_word = key.isprintable() and " " not in key
+    if not key.isascii() or not is_word:
         raise ValueError("a key is printable ASCII without spaces")
-    # as Docker and systemd pass on what stands in an env file
+    # Docker and systemd pass on the quotation marks of an env file.
     if key[0] == key[-1] and key[0] in "\"'":
         raise ValueError("the key is in quotation marks; leave them out")
     return key
@@ -84,12 +90,17 @@ class KeyFromEnvironment(SecretStr):
 
 
 class ApiKey(SecretStr):
-    """A key that a provider reads for each request, and that appears nowhere else."""
+    """A key that a provider reads for each request, and that appears nowhere else.
+
+    It is a `SecretStr`, so that pydantic takes it for a field of a plug-in that is one.
+    To pydantic's class its text is empty: nothing that is inherited can show it.
+    """
 
     def __init__(self, source: _Source, owner: _Owner | None = None) -> None:
+        super().__init__("")
         self._source = source
         self._owner = owner or _Owner()
-        self._returned: tuple[SecretStr, ...] = ()
+        self._last_keys: tuple[SecretStr, ...] = ()  # of a function, the newest first
 
     @classmethod
     def of(cls, value: Any, check: Callable[[str], str] | None = None) -> ApiKey:
@@ -97,9 +108,9 @@ class ApiKey(SecretStr):
 
         Args:
             value: The key, or what returns it.
-            check: Returns the text to use or raises `ValueError`, also for what a
-                function or a keyring returns; by default, for keys as services issue
-                them. It must be a function of a module.
+            check: Returns the text to use or raises `ValueError`, also for the text
+                that a function or a keyring returns; by default, for keys as services
+                issue them. It must be a function of a module.
 
         Raises:
             ValueError: The value is not a valid key. The message does not show it.
@@ -109,21 +120,17 @@ class ApiKey(SecretStr):
         if isinstance(value, ApiKey):
             return value
         owner = _Owner(check=check or check_key)
-        text = value.get_secret_value() if isinstance(value, SecretStr) else value
+        text = reveal(value)
         if is_in_keyring(text):
             return cls(_Keyring.at(text), owner)
+        if isinstance(value, KeyFromEnvironment):
+            return cls(_Variable(owner.check(text)), owner)
         if isinstance(text, str):
-            return cls(
-                (_Variable if isinstance(value, KeyFromEnvironment) else _Text)(
-                    owner.check(text)
-                ),
-                owner,
-            )
+            return cls(_Text(owner.check(text)), owner)
         if not callable(value):
-            raise ValueError("a key is text, or a function that returns it")  # noqa: TRY004 - pydantic expects it
-        if inspect.iscoroutinefunction(value) or inspect.iscoroutinefunction(
-            getattr(value, "__call__", None)  # noqa: B004
-        ):
+            # pydantic expects a ValueError
+            raise ValueError("a key is text, or a function that returns it")  # noqa: TRY004
+        if _is_async(value):
             raise ValueError(
                 "the function that returns the key must not be async: the blocking "
                 "calls use it as well"
@@ -138,24 +145,22 @@ class ApiKey(SecretStr):
         return cls(_Variable(None), _Owner(variables=(name,), check=check))
 
     @classmethod
-    def hiding(cls, secret: SecretStr) -> ApiKey:
+    def hide(cls, secret: SecretStr) -> ApiKey:
         """Wrap *secret* so that pickles leave it out; any text is valid."""
-        return (
-            secret
-            if isinstance(secret, ApiKey)
-            else cls(_Text(secret.get_secret_value()))
-        )
+        if isinstance(secret, ApiKey):
+            return secret
+        return cls(_Text(secret.get_secret_value()))
 
-    def owned(self, provider: str, option: str, variables: tuple[str, ...]) -> ApiKey:
+    def with_owner(
+        self, provider: str, option: str, variables: tuple[str, ...] = ()
+    ) -> ApiKey:
         """Return the same key with its owner, for error messages and for reading it
         again.
         """
-        return type(self)(
-            self._source,
-            _Owner(
-                provider, option, variables or self._owner.variables, self._owner.check
-            ),
-        )
+        owner = self._owner._replace(provider=provider, option=option)
+        if variables:
+            owner = owner._replace(variables=variables)
+        return type(self)(self._source, owner)
 
     def get_secret_value(self) -> str:
         """Return the current key.
@@ -168,12 +173,13 @@ class ApiKey(SecretStr):
         if self._source.text is not None:
             return self._source.text
         key = self._source.read(self._owner)
-        if (kept := SecretStr(key)) not in self._returned:
-            self._returned = (kept, *self._returned[: _MAX_REMEMBERED - 1])
+        secret = SecretStr(key)
+        if secret not in self._last_keys:
+            self._last_keys = (secret, *self._last_keys[: _MAX_REMEMBERED - 1])
         return key
 
     @property
-    def is_kept_here(self) -> bool:
+    def is_of_machine(self) -> bool:
         """Whether it is in the environment or a keyring of this machine."""
         return isinstance(self._source, _Variable | _Keyring)
 
@@ -187,45 +193,42 @@ class ApiKey(SecretStr):
         if isinstance(self._source, _Variable):
             return self._owner.named
         option = self._owner.option
-        return (
-            f"a function given as {option}"
-            if isinstance(self._source, _Function)
-            else option
-        )
+        if isinstance(self._source, _Function):
+            return f"a function given as {option}"
+        return option
 
     def identity(self) -> str:
         """Return a text that identifies this key, and is secret too: the key, or its
         place in a keyring.
         """
-        # slow to read
-        return (
-            self.origin
-            if isinstance(self._source, _Keyring)
-            else self.get_secret_value()
-        )
-
-    def returned(self) -> list[str]:
-        """Return the keys used recently, without reading a new one, so that they can be
-        removed from texts.
-        """
-        text = self._source.text
-        return [text] if text else [key.get_secret_value() for key in self._returned]
-
-    @property
-    def _secret_value(self) -> str:  # type: ignore[override]
+        if isinstance(self._source, _Keyring):  # slow to read
+            return self.origin
         return self.get_secret_value()
 
-    def _display(self) -> str:
+    def list_texts(self) -> list[str]:
+        """Return the last keys that requests had, without reading a new one, so that
+        they can be removed from texts.
+        """
+        if self._source.text:
+            return [self._source.text]
+        return [key.get_secret_value() for key in self._last_keys]
+
+    def __str__(self) -> str:
         return "**********"
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+    def __len__(self) -> int:
+        return len(self.get_secret_value())
+
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, ApiKey):
-            ours, theirs = self._source.text, other._source.text
-            return ours == theirs if ours and theirs else self._source == other._source
-        return (
-            isinstance(other, SecretStr)
-            and self._source.text == other.get_secret_value()
-        )
+        text = self._source.text
+        if not isinstance(other, ApiKey):
+            return isinstance(other, SecretStr) and text == other.get_secret_value()
+        if text and other._source.text:
+            return text == other._source.text
+        return self._source == other._source
 
     def __hash__(self) -> int:
         return hash(self._source.text or self._source)
@@ -237,10 +240,10 @@ class ApiKey(SecretStr):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (
-            self._source if _pickling_keys.get() else self._source.without_key(),
-            self._owner,
-        )
+        source = self._source
+        if not _pickling_keys.get():
+            source = source.without_key()
+        return type(self), (source, self._owner)
 
 
 class _Owner(NamedTuple):
@@ -318,18 +321,19 @@ class _Variable(_Text):
     """
 
     def read(self, owner: _Owner) -> str:
-        for name in owner.variables:
-            if key := read_variable(name):
-                if not is_in_keyring(key):
-                    return _check_key_for(owner, key, name)
-                try:
-                    place = _Keyring.at(key)
-                except ConfigurationError:  # a ValueError as well
-                    raise
-                except ValueError as error:
-                    raise owner.failed(f"{name}: {error}") from None
-                return place.read(owner)
-        raise owner.missing(f"it comes from the environment: set {owner.named}")
+        name = next(filter(read_variable, owner.variables), None)
+        if name is None:
+            raise owner.missing(f"it comes from the environment: set {owner.named}")
+        key = read_variable(name)
+        if not is_in_keyring(key):
+            return _check_key_for(owner, key, name)
+        try:
+            place = _Keyring.at(key)
+        except ConfigurationError:  # a ValueError as well
+            raise
+        except ValueError as error:
+            raise owner.failed(f"{name}: {error}") from None
+        return place.read(owner)
 
     def without_key(self) -> _Source:
         return _Variable(None)
@@ -358,16 +362,16 @@ class _Function(_Source):
         """A function of a module is pickled by its name; any other callable may contain
         the key.
         """
-        by_name = (
-            isinstance(self.function, FunctionType)
-            and "<" not in self.function.__qualname__
-        )
-        return self if by_name else _Omitted()
+        if not isinstance(self.function, FunctionType):
+            return _Omitted()
+        is_of_module = "<" not in self.function.__qualname__
+        return self if is_of_module else _Omitted()
 
 
 class _Keyring(_Source):
     def __init__(self, service: str, name: str) -> None:
-        self.service, self.name = service, name
+        self.service = service
+        self.name = name
 
     def __str__(self) -> str:
         return f"{KEYRING}{self.service}/{self.name}"
@@ -380,17 +384,19 @@ class _Keyring(_Source):
     @classmethod
     def at(cls, text: str) -> _Keyring:
         """Parse ``keyring:service/name``."""
-        service, _, name = text.strip().removeprefix(KEYRING).partition("/")
+        parts = text.strip().removeprefix(KEYRING).partition("/")
+        service = parts[0]
+        name = parts[2]
         if not service.strip() or not name.strip():
             raise ValueError("a key in a keyring is written keyring:service/name")
         if not (service + name).isprintable():
             raise ValueError(
                 "the service and the name of a key in a keyring are printable"
             )
-        made = cls(service, name)
+        place = cls(service, name)
         if importlib.util.find_spec("keyring") is None:
-            raise ConfigurationError(f"{made}: {_INSTALL}")
-        return made
+            raise ConfigurationError(f"{place}: {_INSTALL}")
+        return place
 
     def read(self, owner: _Owner) -> str:
         try:
@@ -410,11 +416,11 @@ class _Keyring(_Source):
 
 
 class Keyrings(Restartable):
-    """Read keys from keyrings of the system, and keep each for a minute.
+    """Read keys from keyrings of the system, each at most once a minute.
 
     A keyring may ask its user for a password first, and a backend is code of somebody
-    else: it is called in a thread, one place at a time, and what it raises is named but
-    not quoted, since the text may hold a key.
+    else. So it is called in a thread, once for a place at a time, and its errors are
+    named but not quoted, since their text may hold a key.
     """
 
     def start_over(self) -> None:
@@ -427,22 +433,25 @@ class Keyrings(Restartable):
         raises.
         """
         with self._lock:
-            began, reading = self._reads.get(place, (0.0, None))
-            if reading is None or (reading.done() and not _is_fresh(began, reading)):
+            start, reading = self._reads.get(place, (0.0, None))
+            if reading is None or not _is_usable(start, reading):
                 reading = submit(place.fetch)
-                self._reads[place] = monotonic(), reading
-        left = min(
-            time_left(), _PATIENCE if is_loop_running() else threading.TIMEOUT_MAX
+                self._reads[place] = (monotonic(), reading)
+        patience = _PATIENCE if is_loop_running() else threading.TIMEOUT_MAX
+        return wait_for(
+            reading,
+            min(time_left(), patience),
+            "the keyring has not answered: it may be locked",
         )
-        return wait_for(reading, left, "the keyring has not answered: it may be locked")
 
 
-def _is_fresh(began: float, reading: Future[SecretStr | None]) -> bool:
-    return (
-        reading.exception() is None
-        and reading.result() is not None
-        and monotonic() - began < _FRESH
-    )
+def _is_usable(start: float, reading: Future[SecretStr | None]) -> bool:
+    """Return whether a reading is under way, or has a key that is not too old."""
+    if not reading.done():
+        return True
+    if reading.exception() is not None or reading.result() is None:
+        return False
+    return monotonic() - start < _FRESH
 
 
 keyrings = Keyrings()
@@ -451,6 +460,19 @@ keyrings = Keyrings()
 def is_in_keyring(value: Any) -> bool:
     """Return whether *value* names a key in a keyring instead of being one."""
     return isinstance(value, str) and value.strip().startswith(KEYRING)
+
+
+def reveal(value: Any) -> Any:
+    """Return the text of a `SecretStr`; anything else, an `ApiKey` too, as it is."""
+    if isinstance(value, SecretStr) and not isinstance(value, ApiKey):
+        return value.get_secret_value()
+    return value
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    """Return whether a function is async, or an object whose call is."""
+    call = getattr(function, "__call__", None)  # noqa: B004
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
 
 
 def _check_key_for(owner: _Owner, value: Any, what: str) -> str:
@@ -492,44 +514,32 @@ class Credentials:
 
     def __post_init__(self) -> None:
         """Check everything, and conceal the secrets."""
-        conceal = {
-            "bearer": self.bearer
-            if self.bearer is None
-            else _conceal("bearer", self.bearer, check_key),
-            "basic": self._conceal_basic(),
-            "headers": _conceal_all("headers", self.headers, _check_value),
-            "cookies": _conceal_all("cookies", self.cookies, _check_cookie),
-        }
-        for name, value in conceal.items():
-            object.__setattr__(self, name, value)
+        bearer = self.bearer
+        if bearer is not None:
+            bearer = _conceal("bearer", bearer, check_key)
+        self._set(
+            bearer=bearer,
+            basic=self._conceal_basic(),
+            headers=_conceal_all("headers", self.headers, _check_value),
+            cookies=_conceal_all("cookies", self.cookies, _check_cookie),
+        )
         names = [name.lower() for name in self.headers]
-        for name in names:
-            if name in _NOT_YOURS or name.startswith("proxy-"):
-                raise ConfigurationError(
-                    f"Credentials: headers: {name} is not a header to log in with"
-                )
-        if "cookie" in names:
+        _check_header_names(names)
+        secrets = self.list_secrets()
+        if not secrets:
             raise ConfigurationError(
-                'Credentials: headers: give cookies by name: cookies={"session": ...}'
+                "Credentials: give bearer, basic, headers or cookies"
             )
-        if len(set(names)) < len(names):
-            raise ConfigurationError("Credentials: headers: one name is given twice")
-        if (self.bearer is not None) + (self.basic is not None) + (
-            "authorization" in names
-        ) > 1:
+        logins = [kind for kind, _, _ in secrets if kind in {"bearer", "basic"}]
+        if len(logins) + names.count("authorization") > 1:
             raise ConfigurationError(
                 "Credentials: give bearer, basic or the header Authorization, not "
                 "several of them"
             )
-        if (
-            self.bearer is None
-            and self.basic is None
-            and not self.headers
-            and not self.cookies
-        ):
-            raise ConfigurationError(
-                "Credentials: give bearer, basic, headers or cookies"
-            )
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     def _conceal_basic(self) -> tuple[str, ApiKey] | None:
         if self.basic is None:
@@ -539,41 +549,25 @@ class Credentials:
                 "Credentials: basic: give a user and a password: basic=(user, password)"
             )
         user, password = self.basic
-        if (
-            not isinstance(user, str)
-            or not user
-            or ":" in user
-            or _CONTROL.search(user)
-        ):
+        if not isinstance(user, str) or not _USER.fullmatch(user):
             raise ConfigurationError(
                 "Credentials: basic: the user is text without a colon and control "
                 "characters"
             )
         return user, _conceal("basic", password, _check_password)
 
-    def owned(self, origin: str) -> Credentials:
+    def with_owner(self, origin: str) -> Credentials:
         """Return the same with errors that name *origin*."""
         whose = f"credentials[{origin!r}]"
-        concealed: Any = self  # each secret is an `ApiKey` now
-        changed: dict[str, Any] = {
-            "bearer": None
-            if self.bearer is None
-            else concealed.bearer.owned(whose, "bearer", ()),
-            "headers": {
-                name: key.owned(whose, f"headers[{name!r}]", ())
-                for name, key in concealed.headers.items()
-            },
-            "cookies": {
-                name: key.owned(whose, f"cookies[{name!r}]", ())
-                for name, key in concealed.cookies.items()
-            },
-        }
-        if self.basic is not None:
-            changed["basic"] = (
-                self.basic[0],
-                concealed.basic[1].owned(whose, "basic", ()),
-            )
-        return replace(self, **changed)
+        changes: dict[str, Any] = {"headers": {}, "cookies": {}}
+        for kind, name, key in self.list_secrets():
+            if kind == "bearer":
+                changes[kind] = key.with_owner(whose, kind)
+            elif kind == "basic":
+                changes[kind] = (name, key.with_owner(whose, kind))
+            else:
+                changes[kind][name] = key.with_owner(whose, f"{kind}[{name!r}]")
+        return replace(self, **changes)
 
     def make_headers(self) -> tuple[dict[str, str], tuple[str, ...]]:
         """Return the headers to send now, and the secrets in them.
@@ -583,58 +577,51 @@ class Credentials:
             ConfigurationError: The function or the keyring that should return one
                 failed.
         """
-        sent = {name: _read(key) for name, key in self.headers.items()}
-        cookies = {name: _read(key) for name, key in self.cookies.items()}
-        secrets = [
-            *sent.values(),
-            *(value.rpartition(" ")[2] for value in sent.values()),
-            *cookies.values(),
-        ]
-        if self.bearer is not None:
-            secrets.append(token := _read(self.bearer))
-            sent["Authorization"] = f"Bearer {token}"
-        if self.basic is not None:
-            secrets.append(password := _read(self.basic[1]))
-            encoded = base64.b64encode(f"{self.basic[0]}:{password}".encode()).decode()
-            secrets.append(encoded)
-            sent["Authorization"] = f"Basic {encoded}"
+        headers: dict[str, str] = {}
+        cookies: list[str] = []
+        secrets: list[str] = []
+        for kind, name, key in self.list_secrets():
+            text = key.get_secret_value()
+            secrets.append(text)
+            if kind == "bearer":
+                headers["Authorization"] = f"Bearer {text}"
+            elif kind == "basic":
+                encoded = base64.b64encode(f"{name}:{text}".encode()).decode()
+                secrets.append(encoded)
+                headers["Authorization"] = f"Basic {encoded}"
+            elif kind == "headers":
+                headers[name] = text
+                secrets.append(text.rpartition(" ")[2])
+            else:
+                cookies.append(f"{name}={text}")
         if cookies:
-            sent["Cookie"] = "; ".join(
-                f"{name}={value}" for name, value in cookies.items()
-            )
-        return sent, tuple(filter(None, secrets))
+            headers["Cookie"] = "; ".join(cookies)
+        return headers, tuple(filter(None, secrets))
 
     def list_secrets(self) -> tuple[tuple[str, str, ApiKey], ...]:
         """Return the secrets, each with its kind and its name."""
-        bearer = {} if self.bearer is None else {"": self.bearer}
-        kinds = {
-            "bearer": bearer,
-            "basic": dict([self.basic] if self.basic else ()),
-            "headers": self.headers,
-        }
-        every: Any = {**kinds, "cookies": self.cookies}
-        return tuple(
-            (kind, name, every[kind][name])
-            for kind in every
-            for name in sorted(every[kind])
-        )
+        secrets: list[Any] = [("headers", *header) for header in self.headers.items()]
+        if self.bearer is not None:
+            secrets.append(("bearer", "", self.bearer))
+        if self.basic is not None:
+            secrets.append(("basic", *self.basic))
+        secrets += [("cookies", *cookie) for cookie in self.cookies.items()]
+        return tuple(secrets)
 
     def __hash__(self) -> int:
-        return hash(self.list_secrets())
+        return hash(frozenset(self.list_secrets()))
 
     def identify(self) -> tuple[Any, ...]:
         """Return what is the same only for the same credentials, and is secret too."""
         return tuple(
-            (kind, name, key.identity()) for kind, name, key in self.list_secrets()
+            sorted(
+                (kind, name, key.identity()) for kind, name, key in self.list_secrets()
+            )
         )
 
 
 def _conceal(what: str, value: Any, check: Callable[[str], str]) -> ApiKey:
-    text = (
-        value.get_secret_value()
-        if isinstance(value, SecretStr) and not isinstance(value, ApiKey)
-        else value
-    )
+    text = reveal(value)
     try:
         if isinstance(text, str) and text.strip().startswith(_VARIABLE):
             return ApiKey.in_variable(_parse_variable(text), check)
@@ -653,13 +640,13 @@ def _parse_variable(text: str) -> str:
 
 
 def _conceal_all(
-    what: str, given: Any, check: Callable[[str], str]
+    what: str, values: Any, check: Callable[[str], str]
 ) -> dict[str, ApiKey]:
-    if not isinstance(given, Mapping):
+    if not isinstance(values, Mapping):
         raise ConfigurationError(
             f"Credentials: {what}: give a mapping of names to values"
         )
-    for name in given:
+    for name in values:
         if not isinstance(name, str) or not _TOKEN.fullmatch(name):
             raise ConfigurationError(
                 f"Credentials: {what}: a name has letters, digits and signs such as - "
@@ -667,13 +654,23 @@ def _conceal_all(
             )
     return {
         name: _conceal(f"{what}[{name!r}]", value, check)
-        for name, value in given.items()
+        for name, value in values.items()
     }
 
 
-def _read(key: Any) -> str:
-    assert isinstance(key, ApiKey)
-    return key.get_secret_value()
+def _check_header_names(names: list[str]) -> None:
+    """Check the names, in lower case, of the headers to log in with."""
+    for name in names:
+        if name in _NOT_FOR_LOGIN or name.startswith("proxy-"):
+            raise ConfigurationError(
+                f"Credentials: headers: {name} is not a header to log in with"
+            )
+    if "cookie" in names:
+        raise ConfigurationError(
+            'Credentials: headers: give cookies by name: cookies={"session": ...}'
+        )
+    if len(set(names)) < len(names):
+        raise ConfigurationError("Credentials: headers: one name is given twice")
 
 
 def _check_value(value: str) -> str:

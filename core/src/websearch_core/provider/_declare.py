@@ -198,7 +198,7 @@ def provider(cls: type[T]) -> type[T]:
             key = getattr(self, name)
             # a plain SecretStr would be pickled with its value
             if isinstance(key, SecretStr):
-                own_key = ApiKey.hiding(key).owned(self.name, name, variables)
+                own_key = ApiKey.hide(key).with_owner(self.name, name, variables)
                 object.__setattr__(self, name, own_key)
 
     declared.__init__ = init  # type: ignore[method-assign]

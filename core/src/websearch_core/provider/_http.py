@@ -735,7 +735,7 @@ def _keys(provider: object) -> list[str]:
         value = getattr(provider, name, None)
         reveal = getattr(value, "get_secret_value", None)
         if isinstance(value, ApiKey):
-            keys.update(value.returned())
+            keys.update(value.list_texts())
         elif reveal is not None:
             keys.add(reveal())
         elif name == "api_key" and isinstance(value, str):  # SecretStr is optional

@@ -287,17 +287,10 @@ class Settings(BaseModel):
         """Leave out the options of providers, which may be keys: the providers are
         pickled themselves.
         """
-        state = super().__getstate__()
-        own = {
-            "_sources": [*map(_without_options, self._sources)],
-            "_chosen": _without_options(self._chosen),
-        }
-        private = {**(state["__pydantic_private__"] or {}), **own}
-        return {
-            **state,
-            "__dict__": {**state["__dict__"], "providers": {}},
-            "__pydantic_private__": private,
-        }
+        public = self.model_copy(update={"providers": {}})
+        public._sources = [*map(_without_options, self._sources)]  # noqa: SLF001 - its own
+        public._chosen = _without_options(self._chosen)  # noqa: SLF001
+        return super(Settings, public).__getstate__()
 
     def _fill(self, sources: list[Options], files: tuple[Source, ...] = ()) -> Self:
         """Check each source, set the fields to the first value of each setting, and

@@ -244,7 +244,7 @@ def show_combination(layer: Any) -> Any:
 
 def _hide(value: Any) -> Any:
     """Keep a URL with a password out of what is shown and pickled."""
-    return ApiKey.hiding(SecretStr(value)) if isinstance(value, str) else value
+    return ApiKey.hide(SecretStr(value)) if isinstance(value, str) else value
 
 
 def make_credentials(value: Any) -> Credentials:

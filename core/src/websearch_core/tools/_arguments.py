@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import (
     BaseModel,
@@ -23,11 +23,6 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from .._text.vocabulary import parse_time_range
-
-if TYPE_CHECKING:
-    from pydantic._internal._model_construction import ModelMetaclass
-else:
-    ModelMetaclass = type(BaseModel)  # pydantic has no public name for it
 
 MAX_RESULTS = 20  # results of a search, unless the developer sets another limit
 MAX_QUERIES = 5  # in one call
@@ -76,7 +71,7 @@ def _simplify(schema: dict[str, Any], cls: type[Arguments]) -> None:
             argument.pop(key, None)
 
 
-class _Picklable(ModelMetaclass):
+class _Picklable(type(BaseModel)):  # type: ignore[misc] # it has no public name
     """The class of the schemas, so that those which are made while the program runs can
     be pickled.
     """
@@ -171,7 +166,7 @@ def _parse_list(text: str, split: Callable[[str], list[Any]]) -> list[Any]:
 
 # LangChain takes the types of the arguments apart, twice in each call: they are plain
 # here, and methods understand what else models send.
-class SearchArguments(Arguments):
+class SearchArguments(Arguments):  # type: ignore[metaclass]
     """The arguments of ``web_search``.
 
     A model is not shown the last two: ``blocked_domains`` is understood if it is sent,
@@ -257,7 +252,7 @@ class SearchArguments(Arguments):
         return {**arguments, "ignored": ignored}
 
 
-class PageArguments(Arguments):
+class PageArguments(Arguments):  # type: ignore[metaclass]
     """The arguments of ``open_page``."""
 
     url: str = Field(

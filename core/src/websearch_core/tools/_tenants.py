@@ -10,15 +10,13 @@ from dataclasses import replace
 from typing import Any, TypeAlias, cast
 from weakref import WeakValueDictionary
 
-from pydantic import SecretStr
-
 from .._registry import provider_class, registered_name
 from .._text.suggestion import suggest_name
 from ..client import CommonArguments, WebSearch
 from ..client._selection import AUTO
 from ..errors import ConfigurationError, MissingKey
 from ..keys import Credentials
-from ..keys._keys import ApiKey, is_in_keyring
+from ..keys._keys import ApiKey, is_in_keyring, reveal
 from ..models import SearchQuery
 from ..provider._declare import field_notes, is_secret
 from ..provider._ports import needs_network
@@ -393,9 +391,7 @@ def _domains_of(own: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...
 
 def _check_key(key: Any) -> ApiKey:
     """Return the key of a run, which must be one and not the name of a keyring."""
-    text = key
-    if isinstance(key, SecretStr) and not isinstance(key, ApiKey):
-        text = key.get_secret_value()
+    text = reveal(key)
     if is_in_keyring(text):
         raise ConfigurationError("api_key: a run may not name a keyring")
     try:
@@ -417,7 +413,7 @@ def _check_credentials(credentials: Any) -> dict[str, Credentials]:
     for origin, login in credentials.items():
         checked[str(origin)] = make_credentials(login)
     for login in checked.values():
-        if any(key.is_kept_here for _, _, key in login.list_secrets()):
+        if any(key.is_of_machine for _, _, key in login.list_secrets()):
             raise ConfigurationError(
                 "credentials: a run may not name an environment variable or a keyring"
             )
