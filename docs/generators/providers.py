@@ -1,5 +1,5 @@
-"""docs/providers.md, and the table of providers in the README: from the providers
-themselves.
+"""docs/providers.md, and the names of providers in the pages of both wrappers: from the
+providers themselves.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ def test_new_providers_pass_lint_and_the_contract_as_generated(tree):
         "tests/core/providers/test_providers.py", *(f"tests/core/providers/test_{name}.py" for name in names),
     )  # fmt: skip
     assert int(re.search(r"(\d+) passed", done)[1]) > 80
-    for page in ("README.md", "docs/providers.md"):
+    for page in ("llamaindex_websearch/README.md", "docs/providers.md"):
         text = (tree / page).read_text("utf-8")
         assert [name for name in names if name not in text] == []
 
