@@ -31,7 +31,7 @@ def render() -> dict[Path, str]:
         **{
             page: _fill(page, {"services": providers.write_names()})
             for page in (
-                                ROOT / "langchain_websearch" / "README.md",
+                ROOT / "langchain_websearch" / "README.md",
                 ROOT / "llamaindex_websearch" / "README.md",
             )
         },
