@@ -48,6 +48,7 @@ FINISHED: list[str] = [
     "core/mcp",
     "core/models",
     "core/otel",
+    "core/provenance",
     "core/provider",
     "core/providers",
     "core/ray",

@@ -41,7 +41,7 @@ def test_it_is_kept_for_fifteen_minutes_and_then_takes_no_memory(clock):
     assert Recall(memory, "1").find("kelp") is None
     Recall(memory, "2").keep("dulse", page(length=1))
 
-    assert [list(one) for one in memory._kept] == [[], ["dulse"]]
+    assert [list(one) for one in memory._entries] == [[], ["dulse"]]
     assert memory._size < 2_000
 
 
@@ -85,7 +85,7 @@ def test_all_conversations_together_take_sixty_four_mebibytes_and_a_tenant_costs
         Recall(memory, ("eve", str(n))).keep("kelp", page(length=3 * 2**20))
 
     assert memory._size <= 64 * 2**20
-    assert memory._size == sum(one.size for own in memory._kept for one in own.values())
+    assert memory._size == sum(one.size for own in memory._entries for one in own.values())
     assert Recall(memory, ("ann", "1")).find("kelp")
     assert [
         n for n in range(40) if Recall(memory, ("eve", str(n))).find("kelp")
@@ -97,8 +97,8 @@ def test_more_conversations_than_are_kept_leave_the_count_right():
     for n in range(1_005):
         Recall(memory, str(n)).keep("kelp", page())
 
-    assert memory._size == sum(one.size for own in memory._kept for one in own.values())
-    assert sum(1 for _ in memory._kept) == 1_000
+    assert memory._size == sum(one.size for own in memory._entries for one in own.values())
+    assert sum(1 for _ in memory._entries) == 1_000
 
 
 def test_a_copy_starts_empty():

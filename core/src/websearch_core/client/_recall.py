@@ -12,7 +12,7 @@ from ..layers._single_flight import free
 from ..models import Page, SearchResponse
 
 if TYPE_CHECKING:
-    from ..provenance._memory import Kept, Recall
+    from ..provenance._memory import Entry, Recall
 
 A = TypeVar("A", SearchResponse, Page)
 
@@ -60,12 +60,12 @@ def is_remembered(chain: Chain, describe: Describe) -> bool:
     return entry is not None and _may_repeat(entry)
 
 
-def _may_repeat(entry: Kept) -> bool:
+def _may_repeat(entry: Entry) -> bool:
     """Return whether the answer may be given again, and the caller takes an old one."""
     return entry.answer is not None and not current_call().is_fresh
 
 
-def _repeat_answer(chain: Chain, entry: Kept) -> Any:
+def _repeat_answer(chain: Chain, entry: Entry) -> Any:
     answer: Any = free(cast("Any", entry.answer), outcomes=())
     emit(CacheHit(provider=answer.provider or chain.provider.name, age=entry.age))
     if isinstance(answer, SearchResponse):

@@ -1,5 +1,4 @@
-"""Keep what each conversation has seen: number its pages, and limit which URLs a model
-may open.
+"""Keep the pages of each conversation: number them, and limit which URLs a model opens.
 
 A page can talk a model into opening ``https://evil.example/?q=`` followed by whatever
 the model knows. The guard cannot help: that address is public. It helps to open only
@@ -51,29 +50,29 @@ _ELSEWHERE = (
 _NUMBER = re.compile(r"\[?(\d{1,6})\]?", re.ASCII)
 _IN_TEXT = re.compile(r"https?://[^\s<>\"'`\\^{|}]+", re.IGNORECASE)
 _MAX_PAGES = 1_000  # in one conversation; the one seen longest ago is forgotten first
-# between two numbers that are adopted: of a long conversation, the first messages may
-# be gone
+# Between two numbers of a conversation: the first messages of a long one may be gone.
 _MAX_GAP = 10_000
 _MAX_TITLE_LENGTH = 200  # characters
-_MAX_URL_LENGTH = 8_192  # characters; of one that is adopted
+_MAX_URL_LENGTH = 8_192  # characters; of a source that a program stored
 
 
-class _Seen(NamedTuple):
-    url: str  # as it was found
-    page: str  # what `find_page` returns for it
+class _AllowedPage(NamedTuple):
+    url: str  # as a search, a page or the user wrote it
+    page: str  # `find_page(url)`
     links: bool  # whether its links may be opened, too
 
 
 class Ledger:
-    """Keeps the URLs that have been seen, decides which may be opened, and numbers
-    their pages.
+    """Keeps the URLs of conversations, decides which may be opened, and numbers their
+    pages.
 
-    - ``any``: every URL that the guard lets through. - ``seen``: URLs that a search of
-    this conversation returned or a redirect led to, or that the caller or the user
-    named. - ``seen+links``: also links on those pages, within the same host. A page
-    that redirects to another host adds no links. A page can then offer a choice of
-    links, and a model that is talked into following some leaks a little with each:
-    prefer ``seen``.
+    - ``any``: every URL that the guard lets through.
+    - ``seen``: URLs that a search of this conversation returned or a redirect led to,
+      or that the caller or the user named.
+    - ``seen+links``: also links on those pages, within the same host. A page that
+      redirects to another host adds no links. A page can then offer a choice of links,
+      and a model that is talked into following some leaks a little with each: prefer
+      ``seen``.
 
     Args:
         mode: One of the three.
@@ -86,8 +85,8 @@ class Ledger:
                 f"provenance: {mode!r} is not one of {', '.join(get_args(Provenance))}"
             )
         self.mode = mode
-        self._named = {_make_key(url): _see(url, links=True) for url in named}
-        self._seen: Conversations[dict[str, _Seen]] = Conversations()
+        self._named = {_make_key(url): _allow(url, links=True) for url in named}
+        self._pages: Conversations[dict[str, _AllowedPage]] = Conversations()
         self._numbers: Conversations[_Numbers] = Conversations()
         self._lock = threading.Lock()
 
@@ -125,16 +124,16 @@ class Ledger:
         if self.mode != "seen+links":
             return
         key = _make_key(page.url)
-        with self._lock:
-            found = self._named.get(key) or (self._seen.get(conversation) or {}).get(
-                key
-            )
-        if found is None or not found.links:
+        allowed_page = self._named.get(key)
+        if allowed_page is None:
+            with self._lock:
+                allowed_page = self._pages_of(conversation).get(key)
+        if allowed_page is None or not allowed_page.links:
             return
         host = _find_host(page.url)
-        if host is None or _find_host(page.final_url or page.url) != host:
-            # a search vouched for the requested host, not for the one where a redirect
-            # ends
+        final_host = _find_host(page.final_url or page.url)
+        # A search vouched for the host, not for the one where a redirect ends.
+        if host is None or final_host != host:
             return
         links = [link for link in page.links if _find_host(link) == host]
         self._add(links[:_MAX_LINKS], conversation, links=False)
@@ -143,68 +142,58 @@ class Ledger:
         self,
         url: str,
         conversation: Hashable = None,
-        known: Iterable[Mapping[str, Any]] = (),
+        sources: Iterable[Mapping[str, Any]] = (),
         why: str = "",
     ) -> str:
         """Check that *url* may be opened, without using the network.
 
-        A page is known by any spelling of its URL, or by its number. One that differs
-        in the scheme, ``www.``, a slash at the end or parameters for tracking is that
-        of a known page if there is only one such page, or one such number.
+        A URL that differs from that of a page in the scheme, ``www.``, a slash at the
+        end or parameters for tracking is that of the page, if it is the only such page,
+        or all such have one number.
 
         Args:
             url: The URL that a model wants to open; or the number of a page in this
                 conversation, ``3`` or ``[3]``.
             conversation: The conversation that it belongs to.
-            known: The sources that the conversation has numbers for already, as for
+            sources: The sources that the conversation has numbers for already, as for
                 `number_results`. They may be opened, too.
-            why: Why something that was found may be unknown here, for the message of
-                `UnsafeURL`.
+            why: Why this process may not know a page of the conversation, for the
+                message of `UnsafeURL`.
 
         Returns:
-            The URL to open: as it was found, if the page is known, so that nothing
-                leaks by how it is spelled. Where
-            every URL may be opened, ``https:`` is never replaced by the ``http:`` that
-                was found.
+            The URL to open: that of the search, page or user it came from, so that
+            nothing leaks by how the model spells it. Where every URL may be opened, an
+            ``http:`` never replaces ``https:``.
 
         Raises:
             InvalidOption: No page of the conversation has this number.
             UnsafeURL: It must not; the message explains why to the model.
         """
-        named = _NUMBER.fullmatch(url.strip())
+        number = _NUMBER.fullmatch(url.strip())
         with self._lock:
-            numbers = self._numbers_of(conversation, known)
-            if named:
-                return numbers.url_of(int(named[1]))
+            numbers = self._numbers_of(conversation, sources)
+            if number:
+                return numbers.url_of(int(number[1]))
             if self.mode == "any":
-                numbered = numbers.find_url(url)
-                return (
-                    url
-                    if numbered is None
-                    or (_is_secure(url) and not _is_secure(numbered))
-                    else numbered
-                )
+                return _choose_secure(url, numbers.find_url(url))
         _make_key(url)  # says what is wrong with the URL itself
         with self._lock:
-            seen = self._seen.get(conversation) or {}
-            found = find_alike({**self._named, **seen}, url)
-        numbered = numbers.find_url(url) if len(found) > 1 else None
-        if numbered is not None and numbered in {page.url for page in found}:
-            return numbered  # two spellings of one page, with one number
-        if len(found) != 1:
-            elsewhere = _ELSEWHERE if numbers.is_restored else "" if seen else _NOTHING
-            raise UnsafeURL(
-                "only pages that a search returned or the user named can be opened, by "
-                "exactly that URL; "
-                f"search for the page first{elsewhere}{why and f' ({why})'}"
-            )
-        return found[0].url
+            pages = self._pages_of(conversation)
+            matches = find_alike({**self._named, **pages}, url)
+            if len(matches) == 1:
+                return matches[0].url
+            # two spellings of one page may have one number
+            numbered_url = numbers.find_url(url) if matches else None
+        urls = {page.url for page in matches}
+        if numbered_url is not None and numbered_url in urls:
+            return numbered_url
+        raise _refuse(numbers, why, is_empty=not pages)
 
     def number_results(
         self,
         response: SearchResponse,
         conversation: Hashable = None,
-        known: Iterable[Mapping[str, Any]] = (),
+        sources: Iterable[Mapping[str, Any]] = (),
         numbers: Iterable[int] = (),
     ) -> SearchResponse:
         """Give the results of a search the numbers of their pages in a conversation, as
@@ -213,15 +202,15 @@ class Ledger:
         Args:
             response: The response.
             conversation: The conversation that it belongs to.
-            known: The sources that the conversation has numbers for already, as stored
-                by the program: the ``sources`` of earlier artifacts, or what `sources`
-                returned. Their numbers win.
+            sources: The sources that the conversation has numbers for already, as the
+                program stored them: the ``sources`` of earlier artifacts, or what
+                `sources` returned. Their numbers win.
             numbers: Numbers that the messages of the conversation show, whatever page
                 they stand for, as `websearch_core.tools.find_numbers` finds them. No
                 page gets one of them now.
         """
         with self._lock:
-            own = self._numbers_of(conversation, known)
+            own = self._numbers_of(conversation, sources)
             own.skip(numbers)
             return own.number_results(response)
 
@@ -229,74 +218,90 @@ class Ledger:
         self,
         page: Page,
         conversation: Hashable = None,
-        known: Iterable[Mapping[str, Any]] = (),
+        sources: Iterable[Mapping[str, Any]] = (),
         numbers: Iterable[int] = (),
     ) -> Page:
         """Give a page its number in a conversation, with the arguments of
         `number_results`; it can be opened again.
         """
         with self._lock:
-            own = self._numbers_of(conversation, known)
+            own = self._numbers_of(conversation, sources)
             own.skip(numbers)
-            numbered = own.number_page(page)
-            self._see_numbered([page.final_url or page.url], conversation)
-            return numbered
+            self._allow_numbered([page.final_url or page.url], conversation)
+            return own.number_page(page)
 
     def sources(
-        self, conversation: Hashable = None, known: Iterable[Mapping[str, Any]] = ()
+        self, conversation: Hashable = None, sources: Iterable[Mapping[str, Any]] = ()
     ) -> list[Source]:
         """Return the sources of a conversation by their numbers: at most 1,000, those
         that were seen last.
         """
         with self._lock:
-            return self._numbers_of(conversation, known).sources()
+            return self._numbers_of(conversation, sources).sources()
+
+    def _pages_of(self, conversation: Hashable) -> dict[str, _AllowedPage]:
+        return self._pages.get(conversation) or {}
 
     def _numbers_of(
-        self, conversation: Hashable, known: Iterable[Mapping[str, Any]]
+        self, conversation: Hashable, sources: Iterable[Mapping[str, Any]]
     ) -> _Numbers:
-        before = self._numbers.get(conversation)
-        numbers = before or _Numbers()
+        numbers = self._numbers.get(conversation)
+        is_new = numbers is None
+        if numbers is None:
+            numbers = _Numbers()
         self._numbers.keep(conversation, numbers)
-        adopted = numbers.restore(known)
-        numbers.is_restored = numbers.is_restored or (before is None and bool(adopted))
-        self._see_numbered(adopted, conversation)
+        urls = numbers.restore(sources)
+        if is_new and urls:
+            numbers.is_restored = True
+        self._allow_numbered(urls, conversation)
         return numbers
 
-    def _see_numbered(self, urls: Iterable[str], conversation: Hashable) -> None:
-        """Allow pages that have a number; one that is known under another address keeps
-        that one.
+    def _allow_numbered(self, urls: Iterable[str], conversation: Hashable) -> None:
+        """Allow pages that have a number; one that is allowed under another address
+        keeps that one.
         """
-        if urls and self.mode != "any":
-            known = {
-                page.page for page in (self._seen.get(conversation) or {}).values()
-            }
-            added = {}
-            for key, page in _make_seen(urls, links=False).items():
-                if page.page not in known:
-                    known.add(page.page)
-                    added[key] = page
-            self._see_all(added, conversation)
+        if not urls or self.mode == "any":
+            return
+        pages = {page.page for page in self._pages_of(conversation).values()}
+        additions: dict[str, _AllowedPage] = {}
+        for key, page in _allow_all(urls, links=False).items():
+            if page.page not in pages:
+                pages.add(page.page)
+                additions[key] = page
+        self._add_all(additions, conversation)
 
     def _add(self, urls: Iterable[str], conversation: Hashable, *, links: bool) -> None:
         if self.mode == "any":
             return
         # Before the lock: a long text of one tenant must not make the others wait.
-        if added := _make_seen(urls, links=links):
+        additions = _allow_all(urls, links=links)
+        if additions:
             with self._lock:
-                self._see_all(added, conversation)
+                self._add_all(additions, conversation)
 
-    def _see_all(self, added: Mapping[str, _Seen], conversation: Hashable) -> None:
-        seen = self._seen.get(conversation) or {}
-        self._seen.keep(conversation, seen)
-        for key, page in added.items():
-            before = seen.pop(key, page)
-            seen[key] = before._replace(links=before.links or page.links)
-        while len(seen) > _MAX_URLS:
-            del seen[next(iter(seen))]
+    def _add_all(
+        self, additions: Mapping[str, _AllowedPage], conversation: Hashable
+    ) -> None:
+        pages = self._pages_of(conversation)
+        self._pages.keep(conversation, pages)
+        for key, page in additions.items():
+            # what is added again is at the end: seen last
+            before = pages.pop(key, page)
+            pages[key] = before._replace(links=before.links or page.links)
+        while len(pages) > _MAX_URLS:
+            del pages[next(iter(pages))]
 
 
-def _see(url: str, *, links: bool) -> _Seen:
-    return _Seen(strip_anchor(url), find_page(url), links)
+def _allow(url: str, *, links: bool) -> _AllowedPage:
+    return _AllowedPage(strip_anchor(url), find_page(url), links)
+
+
+def _allow_all(urls: Iterable[str], *, links: bool) -> dict[str, _AllowedPage]:
+    pages: dict[str, _AllowedPage] = {}
+    for url in dict.fromkeys(urls):
+        with suppress(UnsafeURL):
+            pages.setdefault(_make_key(url), _allow(url, links=links))
+    return pages
 
 
 def _strip_punctuation(url: str) -> str:
@@ -325,16 +330,30 @@ def _find_host(url: str) -> str | None:
         return None
 
 
+def _refuse(numbers: _Numbers, why: str, *, is_empty: bool) -> UnsafeURL:
+    """Return the error for a URL that may not be opened."""
+    hint = _NOTHING if is_empty else ""
+    if numbers.is_restored:
+        hint = _ELSEWHERE
+    if why:
+        hint += f" ({why})"
+    return UnsafeURL(
+        "only pages that a search returned or the user named can be opened, by exactly "
+        f"that URL; search for the page first{hint}"
+    )
+
+
+def _choose_secure(url: str, numbered_url: str | None) -> str:
+    """Return the URL of a page with a number, unless only the model's is encrypted."""
+    if numbered_url is None:
+        return url
+    if _is_secure(url) and not _is_secure(numbered_url):
+        return url
+    return numbered_url
+
+
 def _is_secure(url: str) -> bool:
     return url[:6].lower() == "https:"
-
-
-def _make_seen(urls: Iterable[str], *, links: bool) -> dict[str, _Seen]:
-    made: dict[str, _Seen] = {}
-    for url in dict.fromkeys(urls):
-        with suppress(UnsafeURL):
-            made.setdefault(_make_key(url), _see(url, links=links))
-    return made
 
 
 def _make_key(url: str) -> str:
@@ -345,10 +364,10 @@ def _make_key(url: str) -> str:
     return strip_anchor(canonicalize(url))
 
 
-class _Numbered(NamedTuple):
+class _NumberedPage(NamedTuple):
     number: int
-    url: str  # as it was found
-    page: str  # what `find_page` returns for it
+    url: str  # as a search, a page or the program wrote it
+    page: str  # `find_page(url)`
 
 
 class _Numbers:
@@ -362,13 +381,13 @@ class _Numbers:
 
     def __init__(self) -> None:
         # by what `identify` returns; a page that redirects has two
-        self._numbers: dict[str, _Numbered] = {}
+        self._numbers: dict[str, _NumberedPage] = {}
         self._sources: dict[int, Source] = {}
         self._last = 0
         # whether the conversation began in another process
         self.is_restored: bool = False
 
-    def restore(self, known: Iterable[Mapping[str, Any]]) -> list[str]:
+    def restore(self, sources: Iterable[Mapping[str, Any]]) -> list[str]:
         """Adopt the numbers that the conversation has already, such as those in its
         stored messages; return their URLs.
 
@@ -376,28 +395,24 @@ class _Numbers:
         when it is next seen. One that is far above all others did not come from here,
         and is left out.
         """
+        by_number: dict[int, list[Source]] = {}
+        for entry in sources:
+            source = _as_source(entry)
+            if source is not None and not self._has(source):
+                by_number.setdefault(source["id"], []).append(source)
         urls: list[str] = []
-        adopted: dict[int, list[Source]] = {}
-        for entry in known:
-            if (source := _as_source(entry)) and not self._has(source):
-                adopted.setdefault(source["id"], []).append(source)
-        for number, sources in sorted(adopted.items()):
+        for number, same in sorted(by_number.items()):
             if number > self._last + _MAX_GAP:
                 break
-            keys = {identify(source["url"]) for source in sources}
-            given = [
-                numbered.number for key in keys if (numbered := self._numbers.get(key))
-            ]
-            if number in self._sources and number not in given:
+            if number in self._sources and not self._is_of_any(number, same):
                 self._forget(number)
-            for source in sources:
-                self._keep(source)
+            for source in same:
+                self._add(source)
                 urls.append(source["url"])
         return urls
 
     def skip(self, numbers: Iterable[int]) -> None:
-        """Begin above *numbers*, which messages show: what they stand for may be
-        unknown here.
+        """Begin above *numbers*, which messages show: their pages may be unknown here.
 
         As in `restore`, what is far above all others did not come from here.
         """
@@ -410,19 +425,15 @@ class _Numbers:
         """Return *response* with the numbers of this conversation as its
         ``citation_id``.
         """
-        listed = Counter(
-            find_page(url)
-            for url in {identify(one.url): one.url for one in response.results}.values()
-        )
-        numbered = tuple(
-            self._number_result(one, alone=listed[find_page(one.url)] == 1)
-            for one in response.results
-        )
-        return (
-            response
-            if numbered == response.results
-            else response.model_copy(update={"results": numbered})
-        )
+        urls = {identify(result.url): result.url for result in response.results}
+        spellings = Counter(map(find_page, urls.values()))
+        results: list[SearchResult] = []
+        for result in response.results:
+            is_alone = spellings[find_page(result.url)] == 1
+            results.append(self._number_result(result, is_alone=is_alone))
+        if tuple(results) == response.results:
+            return response
+        return response.model_copy(update={"results": tuple(results)})
 
     def number_page(self, page: Page) -> Page:
         """Return *page* with its number; a redirect within a host keeps the number of
@@ -432,14 +443,16 @@ class _Numbers:
         cited as a page of the other.
         """
         url = page.final_url or page.url
-        is_here = _find_site(page.url) == _find_site(url)
-        known = self._find(url) or (self._find(page.url) if is_here else None)
-        number = known.number if known else self._last + 1  # `_keep` counts
-        if is_here:
+        is_same_site = _find_site(page.url) == _find_site(url)
+        numbered = self._find(url)
+        if numbered is None and is_same_site:
+            numbered = self._find(page.url)
+        number = self._number_of(numbered)
+        if is_same_site:
             self._numbers.setdefault(
-                identify(page.url), _Numbered(number, page.url, find_page(page.url))
+                identify(page.url), _NumberedPage(number, page.url, find_page(page.url))
             )
-        self._keep({"id": number, "title": page.title, "url": url, "read": True})
+        self._add({"id": number, "title": page.title, "url": url, "read": True})
         return page.model_copy(update={"citation_id": number})
 
     def sources(self) -> list[Source]:
@@ -449,11 +462,11 @@ class _Numbers:
         return [source.copy() for _, source in sorted(self._sources.items())]
 
     def find_url(self, url: str) -> str | None:
-        """Return the URL under which the page at *url* was found; None if it has no
-        number.
+        """Return the URL under which the page at *url* has its number; None if it has
+        none.
         """
-        known = self._find(url)
-        return known.url.partition("#")[0] if known else None
+        numbered = self._find(url)
+        return numbered.url.partition("#")[0] if numbered else None
 
     def url_of(self, number: int) -> str:
         """Return the URL of the page with this number; raise `InvalidOption` if there
@@ -462,25 +475,35 @@ class _Numbers:
         if number in self._sources:
             return self._sources[number]["url"]
         if not self._last:
-            where = " yet: search first, or give a URL"
+            hint = " yet: search first, or give a URL"
         elif number > self._last:
-            where = f": they go from 1 to {self._last}"
+            hint = f": they go from 1 to {self._last}"
         else:
-            where = " that is known here: give its URL, or search again"
+            hint = " that is known here: give its URL, or search again"
         raise InvalidOption(
-            f"url: no page of this conversation has the number {number}{where}"
+            f"url: no page of this conversation has the number {number}{hint}"
         )
 
-    def _find(self, url: str) -> _Numbered | None:
-        alike = find_alike(self._numbers, url)
-        return alike[0] if len({one.number for one in alike}) == 1 else None
+    def _find(self, url: str) -> _NumberedPage | None:
+        pages = find_alike(self._numbers, url)
+        numbers = {page.number for page in pages}
+        return pages[0] if len(numbers) == 1 else None
 
-    def _number_result(self, result: SearchResult, *, alone: bool) -> SearchResult:
-        known = (
-            self._find(result.url) if alone else self._numbers.get(identify(result.url))
-        )
-        number = known.number if known else self._last + 1
-        self._keep(
+    def _number_of(self, numbered: _NumberedPage | None) -> int:
+        """Return the number of a page, which is the next if it has none: `_add` counts
+        it.
+        """
+        return numbered.number if numbered else self._last + 1
+
+    def _number_result(self, result: SearchResult, *, is_alone: bool) -> SearchResult:
+        """Return the result with its number; *is_alone* unless the response has another
+        spelling of the page.
+        """
+        numbered = self._numbers.get(identify(result.url))
+        if is_alone:
+            numbered = self._find(result.url)
+        number = self._number_of(numbered)
+        self._add(
             {
                 "id": number,
                 "title": result.title,
@@ -488,53 +511,47 @@ class _Numbers:
                 "read": result.content is not None,
             }
         )
-        return (
-            result
-            if result.citation_id == number
-            else result.model_copy(update={"citation_id": number})
-        )
+        if result.citation_id == number:
+            return result
+        return result.model_copy(update={"citation_id": number})
 
     def _has(self, source: Source) -> bool:
         ours = self._sources.get(source["id"])
-        return (
-            ours is not None
-            and ours["url"] == source["url"]
-            and ours["read"] >= source["read"]
-        )
+        if ours is None or ours["url"] != source["url"]:
+            return False
+        return ours["read"] >= source["read"]
 
-    def _keep(self, source: Source) -> None:
-        number, url, key = source["id"], source["url"], identify(source["url"])
+    def _is_of_any(self, number: int, sources: Iterable[Source]) -> bool:
+        """Return whether the page of any of *sources* has this number here."""
+        pages = [self._numbers.get(identify(source["url"])) for source in sources]
+        return any(page is not None and page.number == number for page in pages)
+
+    def _add(self, source: Source) -> None:
+        number = source["id"]
+        url = source["url"]
         # what is added again is at the end: seen last
+        page = self._numbers.pop(identify(url), None)
+        first_url = page.url if page else url
+        self._numbers[identify(url)] = _NumberedPage(number, first_url, find_page(url))
+        if page is not None and page.number != number:
+            self._drop_unused(page.number)
         before = self._sources.pop(number, None)
-        replaced = self._numbers.pop(key, None)
-        self._numbers[key] = _Numbered(
-            number, replaced.url if replaced else url, find_page(url)
-        )
-        if (
-            replaced
-            and replaced.number != number
-            and all(replaced.number != one.number for one in self._numbers.values())
-        ):
-            self._sources.pop(replaced.number, None)
-        self._sources[number] = {
-            "id": number,
-            "title": source["title"][:_MAX_TITLE_LENGTH]
-            or (before["title"] if before else ""),
-            "url": before["url"]
-            if before and before["read"] and not source["read"]
-            else source["url"],
-            "read": source["read"] or bool(before and before["read"]),
-        }
+        self._sources[number] = _merge_source(source, before)
         self._last = max(self._last, number)
         while len(self._sources) > _MAX_PAGES:
             self._forget(next(iter(self._sources)))
         while len(self._numbers) > 2 * _MAX_PAGES:
             del self._numbers[next(iter(self._numbers))]
 
+    def _drop_unused(self, number: int) -> None:
+        """Drop the source of a number that no page has any more."""
+        if all(page.number != number for page in self._numbers.values()):
+            self._sources.pop(number, None)
+
     def _forget(self, number: int) -> None:
         del self._sources[number]
         self._numbers = {
-            key: given for key, given in self._numbers.items() if given.number != number
+            key: page for key, page in self._numbers.items() if page.number != number
         }
 
 
@@ -549,14 +566,31 @@ def _as_source(entry: object) -> Source | None:
     """
     if not isinstance(entry, Mapping):
         return None
-    number, url, title, read = (
-        entry.get(name) for name in ("id", "url", "title", "read")
-    )
-    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+    number = entry.get("id")
+    if not isinstance(number, int) or isinstance(number, bool):
         return None
-    if (
-        not (isinstance(url, str) and isinstance(title, str) and isinstance(read, bool))
-        or len(url) > _MAX_URL_LENGTH
-    ):
+    if number < 1:
+        return None
+    url = entry.get("url")
+    if not isinstance(url, str) or len(url) > _MAX_URL_LENGTH:
+        return None
+    title = entry.get("title")
+    read = entry.get("read")
+    if not isinstance(title, str) or not isinstance(read, bool):
         return None
     return {"id": number, "title": title, "url": url, "read": read}
+
+
+def _merge_source(source: Source, before: Source | None) -> Source:
+    """Return a source with what was known of it before: its URL stays if only that was
+    read.
+    """
+    merged = source.copy()
+    merged["title"] = source["title"][:_MAX_TITLE_LENGTH]
+    if before is None:
+        return merged
+    merged["title"] = merged["title"] or before["title"]
+    if before["read"] and not source["read"]:
+        merged["url"] = before["url"]
+        merged["read"] = True
+    return merged

@@ -1,7 +1,7 @@
-"""Keep for a while what a conversation was given, so that it can read on in a page, or
+"""Keep the answers of a conversation for a while, so that it can read on in a page, or
 ask again, without a request.
 
-It stays in this process and is given to no other conversation. So it may also hold what
+They stay in this process, and no other conversation gets them. So they may also be what
 a site lets nobody store.
 """
 
@@ -9,19 +9,20 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Hashable, Iterator
-from typing import Generic, NamedTuple, TypeVar
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from ..models import Page, SearchResponse
 
 _T = TypeVar("_T")
 
 _MAX_CONVERSATIONS = 1_000
-_MAX_KEPT = 20  # pages of a conversation, and as many searches; the oldest go first
+_MAX_ANSWERS = 20  # pages of a conversation, and as many searches; the oldest go first
 _MAX_BYTES = 4 * 2**20  # of a conversation
 _MAX_TOTAL = 64 * 2**20  # bytes of all of them
 _MAX_SECONDS = 900.0
 _SWEEP = 60.0  # seconds between looks for what is too old
+_PART = 1_000  # bytes of a page or a result, beside its long texts
 
 
 class Conversations(Generic[_T]):
@@ -38,44 +39,48 @@ class Conversations(Generic[_T]):
         self._count = 0
 
     def __iter__(self) -> Iterator[_T]:
-        return (kept for own in self._by_tenant.values() for kept in own.values())
+        for entries in self._by_tenant.values():
+            yield from entries.values()
 
     def get(self, conversation: Hashable) -> _T | None:
         return self._by_tenant.get(_find_tenant(conversation), {}).get(conversation)
 
-    def keep(self, conversation: Hashable, kept: _T) -> _T | None:
-        """Keep something for a conversation; return what was dropped for it."""
+    def keep(self, conversation: Hashable, value: _T) -> _T | None:
+        """Keep a value for a conversation; return the value that went for it."""
         tenant = _find_tenant(conversation)
         # what is added again is at the end: used last
-        own = self._by_tenant.pop(tenant, {})
-        self._count += conversation not in own
-        own.pop(conversation, None)
-        own[conversation] = kept
-        self._by_tenant[tenant] = own
+        entries = self._by_tenant.pop(tenant, {})
+        if conversation not in entries:
+            self._count += 1
+        entries.pop(conversation, None)
+        entries[conversation] = value
+        self._by_tenant[tenant] = entries
         return self.drop() if self._count > _MAX_CONVERSATIONS else None
 
     def drop(self) -> _T:
         """Drop the conversation that the tenant who has most used least recently, and
-        return what was kept for it.
+        return its value.
         """
-        most = max(self._by_tenant, key=lambda name: len(self._by_tenant[name]))
-        dropped = self._by_tenant[most].pop(next(iter(self._by_tenant[most])))
+        largest = max(self._by_tenant, key=lambda name: len(self._by_tenant[name]))
+        entries = self._by_tenant[largest]
+        value = entries.pop(next(iter(entries)))
         self._count -= 1
-        if not self._by_tenant[most]:
-            del self._by_tenant[most]
-        return dropped
+        if not entries:
+            del self._by_tenant[largest]
+        return value
 
 
 def _find_tenant(conversation: Hashable) -> Hashable:
     """Return the tenant of a conversation: its first part, else the user, but never the
     thread.
     """
-    parts = conversation[:-1] if isinstance(conversation, tuple) else ()
-    return next((part for part in parts if part is not None), None)
+    if not isinstance(conversation, tuple):
+        return None
+    return next((part for part in conversation[:-1] if part is not None), None)
 
 
-class Kept(NamedTuple):
-    """What a conversation was given."""
+class Entry(NamedTuple):
+    """An answer that a conversation has had."""
 
     answer: Page | SearchResponse | None  # None for one that must not be kept
     at: float  # when, as `time.monotonic` says it
@@ -88,24 +93,26 @@ class Kept(NamedTuple):
 
 
 class Memory:
-    """What all conversations were given. A copy starts empty: it may hold what only one
+    """The answers of all conversations. A copy starts empty: it may hold what only one
     user may read.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: Conversations[dict[Hashable, Kept]] = Conversations()
-        self._size = 0
-        self._swept = time.monotonic()
+        self._entries: Conversations[dict[Hashable, Entry]] = Conversations()
+        self._size = 0  # bytes of all entries
+        self._last_sweep = time.monotonic()
 
     def __reduce__(self) -> tuple[type[Memory], tuple[()]]:
         return Memory, ()
 
-    def find(self, conversation: Hashable, key: Hashable) -> Kept | None:
-        """Return what is kept under *key*, if it is not too old."""
+    def find(self, conversation: Hashable, key: Hashable) -> Entry | None:
+        """Return the entry under *key*, if it is not too old."""
         with self._lock:
-            kept = (self._kept.get(conversation) or {}).get(key)
-        return kept if kept and kept.age < _MAX_SECONDS else None
+            entry = (self._entries.get(conversation) or {}).get(key)
+        if entry is None or entry.age >= _MAX_SECONDS:
+            return None
+        return entry
 
     def keep(
         self,
@@ -113,44 +120,53 @@ class Memory:
         key: Hashable,
         answer: Page | SearchResponse | None,
     ) -> None:
-        """Keep *answer* under *key*; it must not be larger than all that a conversation
-        may keep.
+        """Keep *answer* under *key*, unless it is larger than all answers that a
+        conversation may have.
         """
-        new = Kept(answer, time.monotonic(), _measure(answer))
-        if new.size > _MAX_BYTES:
+        entry = Entry(answer, time.monotonic(), _measure(answer))
+        if entry.size > _MAX_BYTES:
             return
         with self._lock:
-            own = self._kept.get(conversation) or {}
-            for dropped in (self._kept.keep(conversation, own) or {}).values():
-                self._size -= dropped.size
-            self._forget(own, key)
-            own[key] = new
-            self._size += new.size
-            alike = [
-                name for name, one in own.items() if type(one.answer) is type(answer)
-            ]
-            for name in alike[:-_MAX_KEPT]:
-                self._forget(own, name)
-            while sum(one.size for one in own.values()) > _MAX_BYTES:
-                self._forget(own, next(iter(own)))
-            if new.at - self._swept > _SWEEP:
-                self._sweep(new.at)
+            entries = self._entries.get(conversation) or {}
+            self._size -= _add_sizes(self._entries.keep(conversation, entries) or {})
+            self._forget(entries, key)
+            entries[key] = entry
+            self._size += entry.size
+            self._cut(entries, type(answer))
+            if entry.at - self._last_sweep > _SWEEP:
+                self._sweep(entry.at)
             while self._size > _MAX_TOTAL:
-                self._size -= sum(one.size for one in self._kept.drop().values())
+                self._size -= _add_sizes(self._entries.drop())
+
+    def _cut(self, entries: dict[Hashable, Entry], kind: type[object]) -> None:
+        """Forget the oldest answers of a conversation: those of a kind beyond their
+        number, then those beyond the bytes.
+        """
+        alike = [key for key, entry in entries.items() if type(entry.answer) is kind]
+        for key in alike[:-_MAX_ANSWERS]:
+            self._forget(entries, key)
+        while _add_sizes(entries) > _MAX_BYTES:
+            self._forget(entries, next(iter(entries)))
 
     def _sweep(self, now: float) -> None:
-        self._swept = now
-        for own in self._kept:
-            for name in [name for name, one in own.items() if one.age >= _MAX_SECONDS]:
-                self._forget(own, name)
+        self._last_sweep = now
+        for entries in self._entries:
+            for key, entry in list(entries.items()):
+                if entry.age >= _MAX_SECONDS:
+                    self._forget(entries, key)
 
-    def _forget(self, own: dict[Hashable, Kept], key: Hashable) -> None:
-        if (dropped := own.pop(key, None)) is not None:
-            self._size -= dropped.size
+    def _forget(self, entries: dict[Hashable, Entry], key: Hashable) -> None:
+        entry = entries.pop(key, None)
+        if entry is not None:
+            self._size -= entry.size
+
+
+def _add_sizes(entries: Mapping[Hashable, Entry]) -> int:
+    return sum(entry.size for entry in entries.values())
 
 
 class Recall(NamedTuple):
-    """What is kept for one conversation: what `websearch_core.client` looks into before
+    """The memory of one conversation, which `websearch_core.client` looks into before
     it sends anything.
     """
 
@@ -158,7 +174,7 @@ class Recall(NamedTuple):
     conversation: Hashable
     gives: bool = True  # else it only keeps
 
-    def find(self, key: Hashable) -> Kept | None:
+    def find(self, key: Hashable) -> Entry | None:
         return self.memory.find(self.conversation, key) if self.gives else None
 
     def keep(self, key: Hashable, answer: Page | SearchResponse | None) -> None:
@@ -171,19 +187,16 @@ def _measure(answer: Page | SearchResponse | None) -> int:
     """
     if answer is None:
         return 0
-    if isinstance(answer, SearchResponse):
-        texts = [
-            text
-            for one in answer.results
-            for text in (one.url, one.title, one.snippet, one.content or "")
+    if isinstance(answer, Page):
+        texts: list[Any] = [
+            answer.content,
+            answer.rest,
+            *answer.links,
+            *answer.files.values(),
         ]
-        return sum(map(sys.getsizeof, texts)) + 1_000 * (1 + len(answer.results))
-    return (
-        sum(
-            map(
-                sys.getsizeof,
-                (answer.content, answer.rest, *answer.links, *answer.files.values()),
-            )
-        )
-        + 1_000
-    )
+        return sum(map(sys.getsizeof, texts)) + _PART
+    size = _PART
+    for result in answer.results:
+        texts = [result.url, result.title, result.snippet, result.content or ""]
+        size += sum(map(sys.getsizeof, texts)) + _PART
+    return size
