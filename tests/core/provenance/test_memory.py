@@ -85,7 +85,9 @@ def test_all_conversations_together_take_sixty_four_mebibytes_and_a_tenant_costs
         Recall(memory, ("eve", str(n))).keep("kelp", page(length=3 * 2**20))
 
     assert memory._size <= 64 * 2**20
-    assert memory._size == sum(one.size for own in memory._entries for one in own.values())
+    assert memory._size == sum(
+        one.size for own in memory._entries for one in own.values()
+    )
     assert Recall(memory, ("ann", "1")).find("kelp")
     assert [
         n for n in range(40) if Recall(memory, ("eve", str(n))).find("kelp")
@@ -97,7 +99,9 @@ def test_more_conversations_than_are_kept_leave_the_count_right():
     for n in range(1_005):
         Recall(memory, str(n)).keep("kelp", page())
 
-    assert memory._size == sum(one.size for own in memory._entries for one in own.values())
+    assert memory._size == sum(
+        one.size for own in memory._entries for one in own.values()
+    )
     assert sum(1 for _ in memory._entries) == 1_000
 
 

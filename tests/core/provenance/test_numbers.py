@@ -60,7 +60,7 @@ def test_two_results_of_one_search_are_two_pages_even_if_services_list_one_page_
 
 def test_a_stored_number_is_that_of_the_page_however_it_is_spelled():
     ledger = Ledger()
-    known = [
+    stored = [
         {
             "id": 7,
             "title": "Kelp",
@@ -70,11 +70,13 @@ def test_a_stored_number_is_that_of_the_page_however_it_is_spelled():
     ]
 
     assert (
-        ledger.check("http://sea.example/Kelp_%28alga%29", known=known)
+        ledger.check("http://sea.example/Kelp_%28alga%29", sources=stored)
         == "https://sea.example/Kelp_(alga)"
     )
     assert numbers(
-        ledger.number_results(found("https://sea.example/Kelp_%28alga%29"), known=known)
+        ledger.number_results(
+            found("https://sea.example/Kelp_%28alga%29"), sources=stored
+        )
     ) == [7]
 
 
@@ -155,8 +157,8 @@ def test_numbers_are_adopted_from_what_the_program_stored_and_none_is_given_twic
     stored = before.sources()
     after = Ledger()
 
-    assert numbers(after.number_results(found(D, C), known=stored)) == [4, 3]
-    assert numbers(after.number_results(found(B), known=stored[:1])) == [2]
+    assert numbers(after.number_results(found(D, C), sources=stored)) == [4, 3]
+    assert numbers(after.number_results(found(B), sources=stored[:1])) == [2]
 
 
 def test_stored_numbers_win_over_those_of_another_conversation_in_memory():
@@ -167,7 +169,7 @@ def test_stored_numbers_win_over_those_of_another_conversation_in_memory():
         {"id": 5, "title": "", "url": B, "read": True},
     ]
 
-    assert numbers(ledger.number_results(found(C, B, A), known=stored)) == [1, 5, 6]
+    assert numbers(ledger.number_results(found(C, B, A), sources=stored)) == [1, 5, 6]
     assert [(source["id"], source["url"]) for source in ledger.sources()] == [
         (1, C),
         (5, B),
@@ -185,7 +187,7 @@ def test_stored_numbers_win_over_those_of_another_conversation_in_memory():
     ],
 )  # fmt: skip
 def test_stored_data_of_another_shape_is_ignored(junk):
-    assert numbers(Ledger().number_results(found(B), known=[junk])) == [1]
+    assert numbers(Ledger().number_results(found(B), sources=[junk])) == [1]
 
 
 def test_adopted_numbers_do_not_run_away():
@@ -195,11 +197,11 @@ def test_adopted_numbers_do_not_run_away():
         for n in (10**6, 9_000, 18_000)
     ]
 
-    assert numbers(ledger.number_results(found(B), known=stored)) == [18_001]
+    assert numbers(ledger.number_results(found(B), sources=stored)) == [18_001]
     assert [source["id"] for source in ledger.sources()] == [9_000, 18_000, 18_001]
     again = Ledger()
     assert numbers(
-        again.number_results(found(B), known=[*stored, *ledger.sources()])
+        again.number_results(found(B), sources=[*stored, *ledger.sources()])
     ) == [18_001]
 
 
