@@ -91,6 +91,7 @@ class Flights(Restartable):
 
     def _join(self, key: Hashable, work: Callable[[], Any]) -> SharedAnswer:
         new = _Flight()
+        new.done = Future()
         flight = new
         answer: Any = _NOTHING
         try:
@@ -246,12 +247,12 @@ class _Flight:
     """
 
     task: asyncio.Task[Any]
+    done: Future[Any]
 
     def __init__(self) -> None:
         self._delay = current_call().delay
         self.begin()
         self.deadline = Deadline(current_call().deadline.at)
-        self.done: Future[Any] = Future()
         self._branch = current_call().branch
         # each caller, as an interrupt could make a number wrong; futures, on a loop
         self.waiting: set[Any] = set()

@@ -94,6 +94,11 @@ class Identity:
     def __init__(self, provider: Provider) -> None:
         chain = list(parts(provider))
         self.leaves = [part for part in chain if not inner_of(part)]
+        self._keys: list[ApiKey | SecretStr] = []
+        for leaf in self.leaves:
+            for value in getattr(leaf, "__dict__", {}).values():
+                if isinstance(value, ApiKey | SecretStr):
+                    self._keys.append(value)
         self._has_budget = any(rank_of(part) == Rank.BUDGET for part in chain)
 
     def caller(self) -> Caller:
@@ -112,12 +117,11 @@ class Identity:
         provider uses, and reveals neither.
         """
         keys: list[str] = []
-        for leaf in self.leaves:
-            for value in getattr(leaf, "__dict__", {}).values():
-                if isinstance(value, ApiKey):
-                    keys.append(value.identity())
-                elif isinstance(value, SecretStr):
-                    keys.append(value.get_secret_value())
+        for key in self._keys:
+            if isinstance(key, ApiKey):
+                keys.append(key.identity())
+            else:
+                keys.append(key.get_secret_value())
         whose = hashlib.blake2b(_to_json(keys).encode()).digest()
         return hashlib.blake2b(
             _to_json(what).encode(), key=whose, digest_size=32
