@@ -391,12 +391,10 @@ class TestMaxUses:
             pass
 
         old = SimpleNamespace(stream_writer=write)
-        assert (
-            find_run({"configurable": {"__pregel_runtime": old, "thread_id": "1"}})
-            is write
-        )
-        assert find_run({"configurable": {"thread_id": "1"}}) == "1"
-        assert find_run({}) is None
+
+        assert find_run({"configurable": {"__pregel_runtime": old}}, "1") is write
+        assert find_run({"configurable": {"thread_id": "1"}}, "1") == "1"
+        assert find_run({}, None) is None
 
     def test_parallel_calls_are_counted(self, scripted, echo):
         toolkit = WebSearchToolkit(provider=echo, reader=echo, max_uses=2)

@@ -82,12 +82,12 @@ def find_tenant(config: RunnableConfig) -> str | None:
 
 
 def _find_value(config: RunnableConfig, key: str) -> str | None:
-    configurable = config.get("configurable") or {}
-    for values in (configurable, find_context(config), config.get("metadata")):
-        value = read_field(values, key)
-        if value is not None:
-            return str(value)
-    return None
+    value = (config.get("configurable") or {}).get(key)
+    if value is None:
+        value = read_field(find_context(config), key)
+    if value is None:
+        value = (config.get("metadata") or {}).get(key)
+    return None if value is None else str(value)
 
 
 def find_context(config: RunnableConfig) -> object:
@@ -101,15 +101,15 @@ def _find_runtime(config: RunnableConfig) -> object:
     return (config.get("configurable") or {}).get("__pregel_runtime")
 
 
-def find_run(config: RunnableConfig, keys: Sequence[str] = KEYS) -> Hashable:
+def find_run(config: RunnableConfig, conversation: Hashable) -> Hashable:
     """Return what identifies the run that a tool is called in: a name, or an object
     that lives as long as the run.
 
     A run is one ``invoke`` or ``stream`` of a LangGraph graph, including subgraphs.
-    Elsewhere, it is the conversation.
+    Elsewhere, it is the *conversation*.
     """
     root = _find_root(config)
-    return find_conversation(config, keys) if root is None else root
+    return conversation if root is None else root
 
 
 def _find_root(config: RunnableConfig) -> Any:

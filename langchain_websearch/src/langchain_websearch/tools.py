@@ -313,7 +313,7 @@ class _WebTool(_Options, BaseTool):
         names = self._find_names(runtime)
         is_alone = isinstance(conversation, Root)
         return Run(
-            name=find_run(config, self.conversation),
+            name=find_run(config, conversation),
             conversation=conversation,
             tenant=find_tenant(config),
             options=self._tools.read_run_options(

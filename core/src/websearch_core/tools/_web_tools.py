@@ -26,7 +26,7 @@ from .._runtime.scope import ByRun, Patience, WantedContent, find_account, scope
 from .._text.urls import describe_url
 from .._text.vocabulary import Format
 from ..client import CommonArguments, WebSearch
-from ..client._arguments import check_number, choose_limits, merge_options
+from ..client._arguments import OF_CALL, check_number, choose_limits, merge_options
 from ..errors import (
     BudgetExceeded,
     ConfigurationError,
@@ -297,7 +297,7 @@ class WebTools:
         request = self._validate(PageArguments, arguments)
         setup = self._admit(run)
         options = setup.fixed.page_options(request, setup.web)
-        with self._scope(run, setup, is_part=_is_part(request)):
+        with self._scope(run, setup, request):
             url = self._check_url(request.url, run)
             page = setup.web.read(url, **options)
         return self._show_page(page, run, setup, options)
@@ -309,7 +309,7 @@ class WebTools:
         request = self._validate(PageArguments, arguments)
         setup = self._admit(run)
         options = setup.fixed.page_options(request, setup.web)
-        with self._scope(run, setup, is_part=_is_part(request)):
+        with self._scope(run, setup, request):
             url = self._check_url(request.url, run)
             page = await setup.web.aread(url, **options)
         return self._show_page(page, run, setup, options)
@@ -350,18 +350,23 @@ class WebTools:
 
     def _admit(self, run: Run) -> _Setup:
         """Count a call of *run*, and return what holds for it."""
-        self._tenants.check_required(run.options, run.tenant)
+        if self.require:
+            self._tenants.check_required(run.options, run.tenant)
         self._uses.count(run.name)
         if not run.options:
             return self._setup
         return self._prepare(self._tenants.find(run.options), run.options)
 
-    def _scope(self, run: Run, setup: _Setup, *, is_part: bool = False) -> scope:
+    def _scope(
+        self, run: Run, setup: _Setup, page: PageArguments | None = None
+    ) -> scope:
         """Return the block of a call: who pays for it, and what it wants.
 
         Outside of any conversation, only the parts of a page belong together.
         """
-        gives = is_part or run.conversation is not None
+        gives = run.conversation is not None
+        if page is not None and any(getattr(page, name) for name in OF_CALL):
+            gives = True
         return scope(
             account=find_account(run.tenant, run.name),
             content=setup.content,
@@ -466,11 +471,6 @@ class WebTools:
             full=self.full_artifact,
             **choose_limits(options, setup.web.settings.read_options),
         )
-
-
-def _is_part(request: PageArguments) -> bool:
-    """Return whether a model wants something else than the beginning of a page."""
-    return bool(request.offset or request.query or request.find or request.outline)
 
 
 def _list_queries(request: SearchArguments) -> list[str]:
