@@ -8,9 +8,10 @@ import json
 import pickle
 
 import pytest
+from pydantic import SecretStr
 
 from websearch_core import Credentials, Http, WebSearch
-from websearch_core.errors import AccessDenied, ConfigurationError
+from websearch_core.errors import AccessDenied, ConfigurationError, MissingKey
 from websearch_core.index import Index
 from websearch_core.providers.crossref import Crossref
 from websearch_core.providers.wikipedia import Wikipedia
@@ -54,6 +55,23 @@ def test_arguments_and_settings_say_the_same_and_show_no_secret(monkeypatch):
         assert SECRET not in "".join(shown)
         for one in (web, web.settings, http, settings):
             assert SECRET.encode() not in pickle.dumps(one)
+
+
+def test_a_pickle_has_the_proxy_unless_its_url_has_a_password():
+    open_proxy, secret_proxy = (
+        pickle.loads(
+            pickle.dumps(
+                WebSearch("duckduckgo", http=Http(proxy=proxy, resolve="here"))
+            )
+        )
+        for proxy in ("http://proxy.corp:3128", SecretStr(PROXY))
+    )
+
+    place = open_proxy._sender._proxies.find("https", "site.example", 443)
+    assert str(place) == "proxy.corp:3128"
+    assert SECRET.encode() not in pickle.dumps(secret_proxy)
+    with pytest.raises(MissingKey, match="http has no proxy: a pickle does not hold"):
+        secret_proxy.search("kelp")
 
 
 @pytest.mark.parametrize(

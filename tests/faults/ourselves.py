@@ -62,7 +62,7 @@ FAULTS = (
         injected="a round trip after use",
         promise="no socket, lock or key in the pickle; it works there",
         proven_by=(
-            "tests/core/net/test_sender.py::test_it_can_be_copied_and_pickled_without_its_connections",
+            "tests/core/client/test_client.py::test_a_copy_takes_no_connection_and_no_client_along",
             "tests/core/client/test_client.py::test_it_can_be_copied_and_pickled",
             "tests/core/keys/test_keys.py::test_a_pickle_holds_no_key_and_says_so_when_it_is_used",
         ),

@@ -91,7 +91,7 @@ def test_no_artefact_of_a_run_holds_the_key(tmp_path, way, caplog):
             shown += [
                 repr(web),
                 repr(web.provider),
-                pickle.dumps(web._sender).decode("latin-1"),
+                pickle.dumps(web).decode("latin-1"),
             ]
             try:
                 query = f"kelp {number}"

@@ -521,6 +521,18 @@ def test_it_can_be_copied_and_pickled(tavily):
     web.close()
 
 
+def test_a_copy_takes_no_connection_and_no_client_along(tavily, server):
+    web = tavily()
+    web.search("kelp")
+    for twin in (copy.copy(web), copy.deepcopy(web), pickle.loads(pickle.dumps(web))):
+        assert "_sender" not in vars(twin)
+    web.close()
+    with httpx.Client() as client, tavily(http=Http(client=client)) as own:
+        for copier in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match="own cannot be copied or pickled"):
+                copier(own)
+
+
 def test_it_is_a_context_manager_and_can_be_used_after(tavily, server):
     with tavily() as web:
         web.search("kelp")

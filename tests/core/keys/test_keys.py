@@ -450,6 +450,19 @@ def test_a_key_of_a_file_is_in_no_pickle():
     assert pickle.loads(pickle.dumps(web.settings)).timeout.read == 30
 
 
+def test_the_other_options_of_a_provider_are_in_a_pickle_of_the_settings():
+    table = {
+        "brave": {"api_key": KEY},
+        "searxng": {"base_url": "https://s.example"},
+    }
+    settings = Settings(providers=table)
+    twin = pickle.loads(pickle.dumps(settings))
+
+    assert KEY.encode() not in pickle.dumps(settings)
+    assert "api_key" not in twin.options("brave")
+    assert twin.options("searxng")["base_url"].value == "https://s.example"
+
+
 def test_a_function_of_a_module_is_pickled_by_name_and_any_other_is_left_out():
     twin = pickle.loads(pickle.dumps(WebSearch("brave", api_key=key_of_a_module)))
     assert sent(leaf(twin)) == KEY

@@ -3,7 +3,6 @@
 from __future__ import annotations
 import asyncio
 import multiprocessing
-import pickle
 import threading
 
 import pytest
@@ -222,11 +221,6 @@ def test_a_system_without_threads_is_a_temporary_error(system, monkeypatch):
             line.look_up(list).result(60)
     assert caught.value.temporary
     assert line.look_up(lambda: ["127.0.0.1"]).result(60) == ["127.0.0.1"]
-
-
-def test_a_sender_with_names_that_hang_is_pickled_without_them(system):
-    copied = pickle.loads(pickle.dumps(Sender(Guard())))
-    assert copied._lines[True] is not copied._lines[False]
 
 
 @pytest.mark.skipif(

@@ -4,12 +4,10 @@ and async.
 
 from __future__ import annotations
 import asyncio
-import copy
 import gzip
 import importlib
 import logging
 import math
-import pickle
 import random
 import socket
 import sys
@@ -731,23 +729,6 @@ def test_proxies_of_the_environment_are_for_services_and_never_for_pages(
     )
     assert sender.send(Request(url=server.url, guarded=True)).content == b"direct"
     sender.close()
-
-
-def test_it_can_be_copied_and_pickled_without_its_connections(server, http, library):
-    server.answers["/"] = http(b"hello")
-    sender = Sender(OPEN, library=library)
-    sender.send(Request(url=server.url))
-
-    for twin in (
-        copy.copy(sender),
-        copy.deepcopy(sender),
-        pickle.loads(pickle.dumps(sender)),
-    ):
-        assert twin.send(Request(url=server.url)).content == b"hello"
-        twin.close()
-    sender.close()
-    with pytest.raises(TypeError, match="own"):
-        pickle.dumps(Sender(OPEN, client=object()))
 
 
 def test_nothing_is_sent_without_time_left(server, library):

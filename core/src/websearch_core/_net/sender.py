@@ -98,9 +98,6 @@ class Sender(Restartable):
         self._own_client = client
         self._own_async_client = async_client
         self._services: Sender | None = None
-        self._start()
-
-    def _start(self) -> None:
         redact_logs()
         self._lines = {True: Line(FOR_PAGES), False: Line(FOR_SERVICES)}
         self._open()
@@ -120,21 +117,6 @@ class Sender(Restartable):
         self._end.detach()
         _of_parents.append((self._clients, dict(self._loops)))
         self._open()
-
-    def __getstate__(self) -> dict[str, Any]:
-        if self._own_client or self._own_async_client:
-            raise TypeError(
-                "a WebSearch with an HTTP client of the caller's own cannot be copied "
-                "or pickled"
-            )
-        alive = {"_lock", "_clients", "_end", "_loops", "_lines", "_slots"}
-        return {
-            name: value for name, value in self.__dict__.items() if name not in alive
-        }
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._start()
 
     def send(self, request: Request) -> Response:
         """Send *request* and read the answer. Raise `UnsafeURL` if the guard forbids

@@ -15,7 +15,7 @@ from collections.abc import (
 from contextlib import aclosing, closing, suppress
 from functools import cached_property, partial
 from math import inf
-from typing import TYPE_CHECKING, Any, Never, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Never, Self, TypeVar, Unpack
 
 from .. import events
 from .._runtime.deadline import time_limit
@@ -47,11 +47,12 @@ if TYPE_CHECKING:
     from .._net.sender import Sender
     from ..events._hooks import Hook
     from ..layers import Layer
-    from ..provider._ports import PageReader, SearchProvider
+    from ..provider._ports import PageReader, Provider, SearchProvider
     from ..reading import ReadOptions
     from ..settings import Http, Settings, Timeout
     from ..settings._values import Combine, Keep, Obey, Pace, Repeat, Spend
     from ._calls import Calls
+    from ._selection import Selection
 
     class _HowToRead(ReadOptions, total=False):
         concurrency: int
@@ -70,6 +71,20 @@ _T = TypeVar("_T")
 _NOT_A_FLOW = "flow: must be a generator, not text; to search, write web.search(query)"
 
 
+class _Origin(NamedTuple):
+    """What a `WebSearch` is made from: its arguments, and the settings and providers
+    that they name.
+    """
+
+    selection: Selection
+    searchers: tuple[list[Provider], bool]
+    readers: tuple[list[Provider], bool]
+    layers: Sequence[Layer] | None
+    concerns: tuple[str, ...]  # the arguments that win over layers of a provider
+    http: Http
+    on_event: Hook | None
+
+
 class WebSearch:
     """Searches the web and reads pages.
 
@@ -82,7 +97,8 @@ class WebSearch:
 
     It opens connections on first use and pools them: one pool for all threads, and one
     for each event loop. It can be shared, copied and pickled. Close it with a ``with``
-    block, or leave that to the garbage collector. A pickle has no keys: a key from the
+    block, or leave that to the garbage collector. A copy or pickle has what it was made
+    from, and makes its parts anew. A pickle has no keys: a key from the
     environment is read again after unpickling, and a key passed as an argument is
     missing then, with a clear error, unless the pickle was made inside
     `websearch_core.keys.pickle_keys`.
@@ -186,7 +202,7 @@ class WebSearch:
         # Import slow modules only now: a program may import this one and search much
         # later, or never.
         from ..settings import Http
-        from ._selection import Selection, make_stack, read_chain, search_chain
+        from ._selection import Selection
 
         if _unknown:
             check_arguments({**_unknown, "provider": provider})
@@ -219,25 +235,41 @@ class WebSearch:
             of_provider["api_key"] = api_key
         if base_url is not None:
             of_provider["base_url"] = base_url
-        searchers, automatic = selection.searchers(provider, **of_provider)
-        readers, implied = selection.readers(reader, searchers)
-        stack = make_stack(settings, layers, own)
-        self.settings: Settings = settings
-        self._listeners = [Listener(log_event)]
-        if on_event is not None:
-            self._listeners.append(Listener(check_hook(on_event)))
-        self.provider: SearchProvider = search_chain(
-            searchers, stack, automatic=automatic
+        searchers = selection.searchers(provider, **of_provider)
+        readers = selection.readers(reader, searchers[0])
+        self.__setstate__(
+            _Origin(selection, searchers, readers, layers, tuple(own), http, on_event)
         )
-        self.reader: PageReader = read_chain(readers, stack, automatic=implied)
-        self._page_reader = selection.page_reader(self.reader, stack)
         self.check_options(settings.search_options)
-        self._caller = _make_caller(settings, http)
-        self._http = http
-        # whose connections to services are used, too
-        self._services_of: WebSearch | None = None
         if settings.http.model_fields_set - {"library"}:
             _ = self._sender  # what is wrong with them shows now
+
+    def __setstate__(self, origin: _Origin) -> None:
+        """Make the parts, also those of a copy, or where a pickle is loaded."""
+        from ._selection import make_stack, read_chain, search_chain
+
+        settings = origin.selection.settings
+        stack = make_stack(settings, origin.layers, origin.concerns)
+        self._origin = origin
+        self.settings: Settings = settings
+        self._listeners = [Listener(log_event)]
+        if origin.on_event is not None:
+            self._listeners.append(Listener(check_hook(origin.on_event)))
+        self.provider: SearchProvider = search_chain(*origin.searchers, stack)
+        self.reader: PageReader = read_chain(*origin.readers, stack)
+        self._page_reader = origin.selection.page_reader(self.reader, stack)
+        self._caller = _make_caller(settings, origin.http)
+        # whose connections to services are used, too
+        self._services_of: WebSearch | None = None
+
+    def __getstate__(self) -> _Origin:
+        http = self._origin.http
+        if http.client is not None or http.async_client is not None:
+            raise TypeError(
+                "a WebSearch with an HTTP client of the caller's own cannot be copied "
+                "or pickled"
+            )
+        return self._origin
 
     @cached_property
     def _sender(self) -> Sender:
@@ -252,13 +284,14 @@ class WebSearch:
         from .._net.sender import Sender
 
         http = self.settings.http
+        own = self._origin.http
         guard = Guard.allowing(self.settings.internal, domains=self.settings.domains)
         sender = Sender(
             guard,
             connect_timeout=self.settings.timeout.connect,
-            client=self._http.client,
-            async_client=self._http.async_client,
-            verify=self._http.verify,
+            client=own.client,
+            async_client=own.async_client,
+            verify=own.verify,
             library=http.library,
             credentials=OriginCredentials(http.credentials, guard),
             proxies=Proxies.of(http.proxy, http.resolve),
@@ -272,14 +305,6 @@ class WebSearch:
         # another thread may have made one meanwhile
         first: Sender = self.__dict__.setdefault("_sender", sender)
         return first
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {
-            **self.__dict__,
-            "_http": None,
-            "_services_of": None,
-            "_sender": self._sender,
-        }
 
     @classmethod
     def resolve(cls, web: WebSearch | None, arguments: CommonArguments) -> WebSearch:

@@ -12,7 +12,6 @@ import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
@@ -202,7 +201,7 @@ class Selection:
 
         def make_browser() -> PageReader:
             browser = self._find_for_role("browser", "read")
-            return read_chain([browser], stack, automatic=False)
+            return read_chain([browser], is_automatic=False, stack=stack)
 
         return Rendering(reader, make_browser)
 
@@ -269,29 +268,29 @@ def check_provider(provider: Provider, settings: Settings) -> None:
 
 
 def search_chain(
-    providers: Sequence[Provider], stack: Stack, *, automatic: bool
+    providers: Sequence[Provider], is_automatic: bool, stack: Stack
 ) -> SearchProvider:
     """Compose *providers* and the layers of *stack*. Of our own choice, the next is
     asked only if one is blocked.
     """
-    combine = Fallback(on=(errors.Blocked,)) if automatic else Fallback()
+    combine = Fallback(on=(errors.Blocked,)) if is_automatic else Fallback()
     return cast("SearchProvider", stack.chain(providers, "search", combine=combine))
 
 
 def read_chain(
-    readers: Sequence[Provider], stack: Stack, *, automatic: bool
+    readers: Sequence[Provider], is_automatic: bool, stack: Stack
 ) -> PageReader:
     """Compose *readers* in the same way. A miss in the local index adds no note unless
     the index was requested.
     """
-    combine = Fallback(silent_errors=(errors.PageNotFound,) if automatic else ())
+    combine = Fallback(silent_errors=(errors.PageNotFound,) if is_automatic else ())
     return cast("PageReader", stack.chain(readers, "read", combine=combine))
 
 
 def make_stack(
     settings: Settings,
     layers: Sequence[Layer] | None,
-    arguments: Mapping[str, Any] = MappingProxyType({}),
+    arguments: Collection[str] = (),
 ) -> Stack:
     """Return the layers of one `WebSearch`: the defaults, adjusted by the settings, and
     then by arguments.
@@ -477,10 +476,6 @@ class Rendering:
         self._reader = reader
         self._make = make
         self._browser: PageReader | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        # what makes it has closures
-        return {**vars(self), "_browser": self._browser or self._make(), "_make": None}
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*."""

@@ -160,12 +160,8 @@ class _Part(Generic[L_co]):
                     argument.running_part = cast("Callable[..., Provider]", cls)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy the layer and what is inside, without the state.
-
-        Parts that share state share one `Started`, and so do their copies.
-        """
-        started = self._started or Started(self.layer)
-        return Started.put_around, (started, *inner_of(self))
+        """Copy the layer and what is inside, without the state."""
+        return self.layer, inner_of(self)
 
 
 class ProviderWrapper(_Part[L_co]):
@@ -228,14 +224,11 @@ class ProviderGroup(_Part[L_co]):
 
 
 class Started:
-    """A layer with the state that its providers share. A copy or pickle starts anew."""
+    """A layer with the state that its providers share."""
 
     def __init__(self, layer: Layer) -> None:
         self._layer = layer
         self._wrap = layer.start()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Started, (self._layer,)
 
     def put_around(self, *inner: Provider) -> Provider:
         """Return a provider with the layer around *inner*.

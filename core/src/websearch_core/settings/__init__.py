@@ -34,7 +34,7 @@ from ..models import SearchQuery
 from ..models._domains import DomainNames, Domains
 from ..provider._declare import FoundFile
 from . import _merge
-from ._build import conceal
+from ._build import conceal, is_public
 from ._merge import Options
 from ._shapes import SWITCH, Name, flatten
 from ._sources import ARGUMENT, DEFAULT, Option, Source, Table, read_files
@@ -284,12 +284,10 @@ class Settings(BaseModel):
         return self
 
     def __getstate__(self) -> dict[Any, Any]:
-        """Leave out the options of providers, which may be keys: the providers are
-        pickled themselves.
-        """
+        """Leave out the options of providers that may be keys."""
         public = self.model_copy(update={"providers": {}})
-        public._sources = [*map(_without_options, self._sources)]  # noqa: SLF001 - its own
-        public._chosen = _without_options(self._chosen)  # noqa: SLF001
+        public._sources = [*map(_without_keys, self._sources)]  # noqa: SLF001 - its own
+        public._chosen = _without_keys(self._chosen)  # noqa: SLF001
         return super(Settings, public).__getstate__()
 
     def _fill(self, sources: list[Options], files: tuple[Source, ...] = ()) -> Self:
@@ -323,11 +321,14 @@ def _as_options(table: Table) -> Options:
     return options
 
 
-def _without_options(options: Options) -> Options:
+def _without_keys(options: Options) -> Options:
     """Return *options* without what may be a key."""
     public: Options = {}
     for name, option in options.items():
-        may_be_key = name.group == "providers" and name.option != SWITCH
-        if not may_be_key and name.path not in SECRET_PARTS:
+        word = name.option or SWITCH
+        is_secret = name.path in SECRET_PARTS
+        if name.group == "providers" and word != SWITCH:
+            is_secret = not is_public(provider_class(name.parent), word)
+        if not is_secret:
             public[name] = option
     return public

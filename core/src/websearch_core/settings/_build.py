@@ -128,15 +128,17 @@ def _make_validator(cls: Any, field: str) -> TypeAdapter[Any]:
 
 
 def conceal(cls: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *options* of the provider *cls* with all keys concealed. An undeclared
-    option may be a key.
-    """
-    fields = field_notes(cls)
+    """Return *options* of the provider *cls* with all keys concealed."""
     concealed: dict[str, Any] = {}
     for name, value in options.items():
-        is_public = name in fields and not is_secret(fields[name])
-        concealed[name] = value if is_public else _conceal(value)
+        concealed[name] = value if is_public(cls, name) else _conceal(value)
     return concealed
+
+
+def is_public(cls: type[Any], option: str) -> bool:
+    """Return whether an option is no key. One that is not declared may be one."""
+    fields = field_notes(cls)
+    return option in fields and not is_secret(fields[option])
 
 
 def _conceal(value: Any) -> Any:

@@ -133,8 +133,7 @@ class Http:
     contact: str | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.proxy, str):
-            object.__setattr__(self, "proxy", _hide(self.proxy))
+        object.__setattr__(self, "proxy", _hide(self.proxy))
         if self.verify is not None and not isinstance(self.verify, ssl.SSLContext):
             how = "ssl.create_default_context(cafile=...) makes one"
             raise ConfigurationError(f"Http: verify: must be an ssl.SSLContext; {how}")
@@ -244,7 +243,11 @@ def show_combination(layer: Any) -> Any:
 
 def _hide(value: Any) -> Any:
     """Keep a URL with a password out of what is shown and pickled."""
-    return ApiKey.hide(SecretStr(value)) if isinstance(value, str) else value
+    if isinstance(value, str) and "@" in value:
+        value = SecretStr(value)
+    if isinstance(value, SecretStr):
+        return ApiKey.hide(value).with_owner("http", "proxy")
+    return value
 
 
 def make_credentials(value: Any) -> Credentials:
@@ -272,8 +275,8 @@ class HttpDefaults(BaseModel):
     credentials: dict[str, Annotated[Any, BeforeValidator(make_credentials)]] = Field(
         default={}, repr=False, exclude=True
     )
-    proxy: Annotated[InstanceOf[SecretStr] | None, BeforeValidator(_hide)] = Field(
-        default=None, repr=False, exclude=True
+    proxy: Annotated[str | InstanceOf[SecretStr] | None, BeforeValidator(_hide)] = (
+        Field(default=None, repr=False, exclude=True)
     )
     resolve: Literal["here", "proxy"] | None = None
     contact: str | None = None
