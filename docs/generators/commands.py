@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 import inspect
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import Any
 
 from typer.core import TyperArgument
@@ -13,7 +12,7 @@ from websearch_core._cli.app import app
 
 from .markdown import make_table
 
-# how it is spelled, what it takes, what it is without it, and what it does
+# How it is spelled, what it takes, its default, and what it does.
 _Row = tuple[str, str, str, str]
 
 
@@ -23,55 +22,46 @@ def write_tables() -> dict[str, str]:
     """
     # click's types, or typer's own: that depends on the version of typer
     group: Any = get_command(app)
-    rows = {name: _option_rows(command) for name, command in group.commands.items()}
-    number = Counter(row for those in rows.values() for row in those)
-    shared = [row for row, commands in number.items() if commands > 1]
+    commands_of: dict[_Row, list[str]] = {}
+    for name, command in group.commands.items():
+        for row in _option_rows(command):
+            commands_of.setdefault(row, []).append(name)
+    common = {row: names for row, names in commands_of.items() if len(names) > 1}
     parts = {
-        name: _describe(
-            name,
-            command,
-            [row for row in rows[name] if row not in shared],
-            [row for row in rows[name] if row in shared],
-        )
+        name: _describe(name, command, common)
         for name, command in group.commands.items()
     }
-    commands = [[name for name in rows if row in rows[name]] for row in shared]
-    parts["shared"] = make_table(
-        ["", "value", "default", "of", ""],
-        [
-            [*row[:3], ", ".join(names), row[3]]
-            for row, names in zip(shared, commands, strict=True)
-        ],
-    )
-    return parts
+    rows = [(*row[:3], ", ".join(names), row[3]) for row, names in common.items()]
+    return parts | {"shared": make_table(["", "value", "default", "of", ""], rows)}
 
 
-def _describe(
-    name: str, command: Any, own: Sequence[_Row], shared: Sequence[_Row]
-) -> str:
+def _describe(name: str, command: Any, common: Collection[_Row]) -> str:
     arguments = [one for one in command.params if isinstance(one, TyperArgument)]
     rows = [(f"`{_metavar(one)}`", "", "", one.help or "") for one in arguments]
+    elsewhere: list[str] = []
+    for row in _option_rows(command):
+        if row in common:
+            elsewhere.append(row[0].partition(", ")[0])
+        else:
+            rows.append(row)
     usage = " ".join(["websearch", name, *map(_metavar, arguments)])
     parts = [f"`{usage}`", inspect.cleandoc(command.help or "")]
-    if rows or own:
-        parts.append(make_table(["", "value", "default", ""], [*rows, *own]))
-    if shared:
-        names = ", ".join(spellings.partition(", ")[0] for spellings, *_ in shared)
+    if rows:
+        parts.append(make_table(["", "value", "default", ""], rows))
+    if elsewhere:
+        names = ", ".join(elsewhere)
         parts.append(f"It also has {names}: [see above](#options-of-several-commands).")
     return "\n\n".join(parts)
 
 
 def _option_rows(command: Any) -> list[_Row]:
-    return [
-        (
-            ", ".join(f"`{spelling}`" for spelling in one.opts),
-            _value(one),
-            _default(one),
-            one.help or "",
-        )
-        for one in command.params
-        if not isinstance(one, TyperArgument) and not one.hidden
-    ]
+    rows: list[_Row] = []
+    for option in command.params:
+        if isinstance(option, TyperArgument) or option.hidden:
+            continue
+        spellings = ", ".join(f"`{spelling}`" for spelling in option.opts)
+        rows.append((spellings, _value(option), _default(option), option.help or ""))
+    return rows
 
 
 def _metavar(argument: TyperArgument) -> str:

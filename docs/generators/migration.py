@@ -1,6 +1,7 @@
 """The pairs of old and new code, as blocks for programs and people."""
 
 from __future__ import annotations
+import re
 
 from docs.generators.markdown import make_table
 from docs.generators.pairs import OLD_IMPORTS, PAIRS, Pair
@@ -32,15 +33,12 @@ def _list_names() -> str:
     """Return a row for each module of other packages, with the names from it that the
     pairs have.
     """
-    used = {
-        name
-        for pair in PAIRS
-        for name in OLD_IMPORTS
-        if f"{name}(" in pair.before or f"{name}." in pair.before
-    }
+    code = "\n".join(pair.before for pair in PAIRS)
     by_module: dict[str, list[str]] = {}
-    for name in sorted(used - {"SoupStrainer"}):
-        by_module.setdefault(OLD_IMPORTS[name], []).append(f"`{name}`")
+    for name in sorted(OLD_IMPORTS):
+        # what takes part in a call, but is nothing to replace
+        if name != "SoupStrainer" and re.search(rf"{name}[(.]", code):
+            by_module.setdefault(OLD_IMPORTS[name], []).append(f"`{name}`")
     rows = [
         (f"`{module}`", ", ".join(names)) for module, names in sorted(by_module.items())
     ]
