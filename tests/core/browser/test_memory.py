@@ -10,11 +10,6 @@ from websearch_core._browser.memory import MemoryWatch
 MEBI = 2**20
 
 
-@pytest.fixture(autouse=True)
-def _at_once(monkeypatch):
-    monkeypatch.setattr(memory, "_LOOKS", 0)
-
-
 MAIN, NETWORK, HONEST, HARMFUL = 10, 11, 20, 21
 
 
@@ -60,7 +55,7 @@ def test_the_one_that_was_busy_while_the_browser_grew_is_ended(processes):
     used, ended = processes
     watch = MemoryWatch(MAIN, 640 * MEBI)
     watch.look(2)
-    for _ in range(4):
+    for _ in range(5):
         used[MAIN][0] += 80
         used[HONEST][1] += 1
         used[HARMFUL][1] += 4
@@ -68,6 +63,28 @@ def test_the_one_that_was_busy_while_the_browser_grew_is_ended(processes):
 
     assert ended == [HARMFUL]
     assert "memory of the browser itself" in watch.explain()
+
+
+@pytest.mark.parametrize(
+    ("size", "seconds", "ends"),
+    [(380, 0.4, []), (380, 0.5, [HARMFUL]), (410, 0.0, [HARMFUL])],
+    ids=["for a moment", "for longer", "far too much"],
+)
+def test_few_looks_and_long_pauses_between_them_let_nobody_take_more(
+    processes, monkeypatch, size, seconds, ends
+):
+    used, ended = processes
+    clock = [100.0]
+    monkeypatch.setattr(memory.time, "monotonic", lambda: clock[0])
+    watch = MemoryWatch(MAIN, 640 * MEBI)
+    watch.look(2)
+    used[MAIN][0] = size
+    used[HARMFUL][1] = 5
+    watch.look(2)
+    clock[0] += seconds
+
+    assert watch.look(2)
+    assert ended == ends
 
 
 def test_nobody_is_ended_for_what_pages_left_that_have_gone(processes):

@@ -22,7 +22,8 @@ _GUILT = 64 * 2**20  # bytes of them that one renderer may have made
 _TOO_MANY = 4  # as many times that, and the browser has to end
 _MANY = 2  # so it has if they use as many times that for longer than `_PATIENCE`
 _PATIENCE = 2.0  # seconds
-_LOOKS = 10  # half a second, in which it may be over by itself
+_MOMENT = 0.5  # seconds, in which it may be over by itself
+_MORE = 1.25  # unless they use as many times that
 _MEMORY_OF_WORK = 0.8  # of what a renderer worked before, from one look to the next
 _PAGE = 2  # what the renderers of one page may take together, in limits of one renderer
 # Seconds after a renderer was ended for what it had to be given back.
@@ -54,7 +55,7 @@ class MemoryWatch:
         # Of what those processes grew by, the part of each renderer that ran meanwhile.
         self._shares: dict[int, float] = {}
         self._work: dict[int, float] = {}  # of each renderer, lately
-        self._looks_full = 0  # one after the other
+        self._full_since = math.inf  # when the own processes began to use too much
         self._many_since = math.inf  # when the own processes began to use far too much
         self._ended_at = -math.inf  # when a renderer was ended last
         self._reason = ""  # for which it was
@@ -80,9 +81,7 @@ class MemoryWatch:
         if together > _PAGE * self._limit * max(pages, 1):
             largest = max(renderers, key=lambda pid: renderers[pid].private)
             self._end(largest, "too much memory in too many processes")
-        self._looks_full = self._looks_full + 1 if self.is_full else 0
-        # a long message takes much for a moment, and gives it back by itself
-        if self._looks_full > _LOOKS:
+        if self._is_over_a_moment():
             self._end_who_filled_it()
         return True
 
@@ -103,6 +102,20 @@ class MemoryWatch:
         self._many_since = min(self._many_since, now)
         is_long = now - self._many_since > _PATIENCE
         return is_long or self._own > _TOO_MANY * _MAX_OWN
+
+    def _is_over_a_moment(self) -> bool:
+        """Return whether the browser's own processes use too much for longer than a
+        long message does, which gives it back by itself.
+
+        A clock says so, and no number of looks: on a busy machine, looks are rare.
+        """
+        if not self.is_full:
+            self._full_since = math.inf
+            return False
+        now = time.monotonic()
+        self._full_since = min(self._full_since, now)
+        is_long = now - self._full_since >= _MOMENT
+        return is_long or self._own > _MORE * _MAX_OWN
 
     def explain(self) -> str:
         """Return why a renderer was ended that has just crashed; empty if none was."""
