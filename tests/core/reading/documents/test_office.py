@@ -346,6 +346,21 @@ def test_the_beginning_of_a_large_document_is_read(data, monkeypatch):
     )
 
 
+@pytest.mark.parametrize(
+    ("place", "data"), [("_read_sheets", SHEETS), ("_read_part", LETTER)]
+)
+def test_a_file_that_needs_too_much_memory_is_not_called_damaged(
+    monkeypatch, place, data
+):
+    def need_more(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(office, place, need_more)
+
+    with pytest.raises(MemoryError):
+        read_bytes(data, URL)
+
+
 @pytest.mark.parametrize("kind", SAMPLES)
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())

@@ -400,3 +400,16 @@ def test_what_a_page_shows_besides_its_data_is_kept_and_found():
     assert page.content.endswith("All systems down since 09:14.")
     assert any("little text without its scripts" in note for note in page.notes)
     assert "1 place with '09:14'" in Excerpt(find="09:14").of(page).notes
+
+
+def test_the_headline_of_a_very_long_text_is_kept_and_found():
+    article = '{"@type": "Article", "name": "Lamps"}'
+    source = (
+        f"<title>Lamps</title><h1>Lamps</h1><script type=application/ld+json>{article}"
+        f"</script><p>{'€7 ' * 20_000}"
+    )
+    page = read_html(source.encode(), URL)
+
+    assert page.content.startswith("# Lamps\n\n€7 €7")
+    assert "Lamps" in Excerpt(outline=True).of(page).content
+    assert "# Lamps" in Excerpt(find="lamps").of(page).content

@@ -86,7 +86,7 @@ def read_office(document: Document) -> Page:
             cut = cut or rows_cut
         else:
             text = _convert(unpacked, media_type)
-    except ImportError:
+    except (ImportError, MemoryError):
         raise
     except Exception as error:
         # a damaged file fails in as many ways as there are elements in it
@@ -289,6 +289,8 @@ def unpack(data: bytes, media_type: str, max_tags: int) -> Unpacked:
                     for part in archive.infolist()
                 }
             )
+    except MemoryError:  # says nothing about the file
+        raise
     except Exception as error:  # zipfile raises more than it documents
         raise UnsupportedContent(
             f"{media_type} that is damaged: {type(error).__name__}"

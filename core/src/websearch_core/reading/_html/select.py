@@ -80,6 +80,7 @@ def select_content(
         for chance, share in zip(chances, _leniency(outline), strict=True)
     ]
     kept = _keep_code(outline, _drop_machine_text(outline, kept, sizes))
+    kept = _keep_headline(outline, kept, facts.title)
     return whole_rows(outline, _drop_repeats(outline, kept))
 
 
@@ -207,6 +208,21 @@ def _keep_code(outline: TextBlocks, kept: list[bool]) -> list[bool]:
                 or outline.block_texts[block - 1].endswith((":", "："))  # noqa: RUF001
             )
     return kept
+
+
+def _keep_headline(outline: TextBlocks, kept: list[bool], title: str) -> list[bool]:
+    """Keep the title where it stands as the headline of the first text that is kept.
+
+    Beside a very long text, the few words of a headline weigh nothing in the F-score.
+    """
+    if True not in kept:
+        return kept
+    headline = kept.index(True) - 1
+    if headline < 0 or outline.block_texts[headline] != title:
+        return kept
+    if outline.names[outline.block_elements[headline]] != "h1":
+        return kept
+    return [*kept[:headline], True, *kept[headline + 1 :]]
 
 
 def _drop_repeats(outline: TextBlocks, kept: list[bool]) -> list[bool]:
