@@ -5,7 +5,7 @@ their own format.
 from __future__ import annotations
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 
 _MONTHS = (
@@ -15,45 +15,29 @@ _MONTHS = (
 # Those of other languages, as they appear in a date. Only whole names: many of their
 # abbreviations are other words. Without "listopada", which is November in Polish and
 # October in Croatian.
-_FOREIGN_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            (
-                "januar januari janvier enero gennaio janeiro ocak stycznia ledna января "
-                "січня"
-            ),
-            (
-                "februar februari février febrero febbraio fevereiro şubat lutego února "
-                "февраля лютого"
-            ),
-            "märz maart mars marzo março mart maret marca března marts марта березня",
-            "avril abril aprile nisan kwietnia dubna апреля квітня",
-            "mai mayo maggio maio mei maj may\u0131s maja května мая травня",
-            "juni juin junio giugno junho haziran czerwca června июня червня",
-            "juli juillet julio luglio julho temmuz lipca července июля липня",
-            (
-                "augusti août agosto augustus ağustos sierpnia srpna agustus августа "
-                "серпня"
-            ),
-            (
-                "septembre septiembre settembre setembro eylül września září сентября "
-                "вересня"
-            ),
-            (
-                "oktober octobre octubre ottobre outubro ekim października října октября "
-                "жовтня"
-            ),
-            "novembre noviembre novembro kas\u0131m listopadu ноября листопада",
-            (
-                "dezember décembre diciembre dicembre dezembro desember aral\u0131k "
-                "grudnia prosince декабря грудня"
-            ),
-        ),
-        start=1,
-    )
-    for name in names.split()
-}
+_FOREIGN_NAMES = (
+    ("januar januari janvier enero gennaio janeiro ocak stycznia ledna января січня"),
+    (
+        "februar februari février febrero febbraio fevereiro şubat lutego února "
+        "февраля лютого"
+    ),
+    "märz maart mars marzo março mart maret marca března marts марта березня",
+    "avril abril aprile nisan kwietnia dubna апреля квітня",
+    "mai mayo maggio maio mei maj may\u0131s maja května мая травня",
+    "juni juin junio giugno junho haziran czerwca června июня червня",
+    "juli juillet julio luglio julho temmuz lipca července июля липня",
+    ("augusti août agosto augustus ağustos sierpnia srpna agustus августа серпня"),
+    ("septembre septiembre settembre setembro eylül września září сентября вересня"),
+    ("oktober octobre octubre ottobre outubro ekim października října октября жовтня"),
+    "novembre noviembre novembro kas\u0131m listopadu ноября листопада",
+    (
+        "dezember décembre diciembre dicembre dezembro desember aral\u0131k "
+        "grudnia prosince декабря грудня"
+    ),
+)
+_FOREIGN_MONTHS: dict[str, int] = {}
+for _number, _names in enumerate(_FOREIGN_NAMES, start=1):
+    _FOREIGN_MONTHS |= dict.fromkeys(_names.split(), _number)
 # In hours from UTC: the names of American zones in RFC 2822, and those that the tz
 # database has for one offset only. Any other name, such as IST, which is Indian, Irish
 # and Israeli, leaves the day without a time.
@@ -70,7 +54,8 @@ _ZONES: dict[str, float] = {
 }  # fmt: skip
 
 _TIME = (
-    r"(?P<hour>\d{1,2}):?(?P<minute>\d{2})(?::?(?P<second>\d{2})(?:[.,](?P<fraction>\d+))?)?"
+    r"(?P<hour>\d{1,2}):?(?P<minute>\d{2})"
+    r"(?::?(?P<second>\d{2})(?:[.,](?P<fraction>\d+))?)?"
     r"(?:\s*(?P<half>[ap])\.?m\b\.?)?"
     r"\s*(?P<zone>[+-]\d{2}(?::?\d{2})?|[a-z]{1,5})?"
 )
@@ -80,14 +65,17 @@ _LETTERS = "[a-z\u00c0-\u024f\u0400-\u04ff]{3,12}"  # also in a pattern for ASCI
 _DAY = rf"(?P<day>\d{{1,2}}){_ORDINAL}"
 _MONTH = rf"(?P<month>{_LETTERS})\.?,?"
 # day and month, in whichever order is possible
-_SLASHED = r"(?P<one>\d{1,2})/(?P<other>\d{1,2})/"
+_SLASHED = r"(?P<left>\d{1,2})/(?P<right>\d{1,2})/"
 _WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?"
 _CLOCK = rf"(?:,?\s+(?:at\s+)?{_TIME})?"
 _FORMATS = tuple(
     re.compile(pattern, re.ASCII | re.IGNORECASE)
     for pattern in (
         rf"{_YEAR}(?P<month>\d{{2}})(?P<day>\d{{2}})(?:(?:t|\s+){_TIME})?",
-        rf"{_YEAR}(?P<between>[-/.])\s?(?P<month>\d{{1,2}})(?P=between)\s?(?P<day>\d{{1,2}})\.?(?:(?:t|,?\s+){_TIME})?",
+        (
+            rf"{_YEAR}(?P<between>[-/.])\s?(?P<month>\d{{1,2}})(?P=between)\s?"
+            rf"(?P<day>\d{{1,2}})\.?(?:(?:t|,?\s+){_TIME})?"
+        ),
         rf"{_YEAR}年\s?(?P<month>\d{{1,2}})月\s?(?P<day>\d{{1,2}})日?",
         rf"(?P<day>\d{{1,2}})\.\s?(?P<month>\d{{1,2}})\.\s?{_YEAR}(?:,?\s+{_TIME})?",
         rf"{_WEEKDAY}{_SLASHED}{_YEAR}(?:,?\s+(?:-\s+)?{_TIME})?",
@@ -109,7 +97,9 @@ _IN_TEXT = re.compile(
 )
 # seconds or milliseconds since 1970, from 2001 on
 _STAMP = re.compile(r"[1-9]\d{9}(?:\d{3})?", re.ASCII)
-_SECONDS, _MILLISECONDS = (1e8, 1e10), (1e11, 1e13)  # from 1973 to 2286
+# From 1973 to 2286.
+_SECONDS = (1e8, 1e10)
+_MILLISECONDS = (1e11, 1e13)
 _AGO = re.compile(
     r"(\d{1,3}|an?) ?(sec|min|hour|hr|day|week|month|year)[a-z]*\.? ago|yesterday",
     re.IGNORECASE,
@@ -141,7 +131,7 @@ def parse_date(text: object) -> datetime | None:
     Supports ISO 8601 (with any number of fractional digits, or only the date), RFC 1123
     and 2822, C's ``asctime``, ``May 4, 2026``, ``3 March 2026``, ``3. März 2026``, ``3
     de mayo de 2026`` and the like in fifteen languages, ``2026/5/4``, ``4.5.2026``,
-    ``5/14/2026`` and ``2026年5月4日``, and numbers as seconds or milliseconds since 1970,
+    ``5/14/2026``, ``2026年5月4日``, and numbers as seconds or milliseconds since 1970,
     or as 20260504. ``4/5/2026`` is ambiguous, and ``2 days ago`` is not a date: see
     `count_back`. Dates without a zone are taken as UTC; of one whose zone is unknown,
     or shares its name with another, such as IST, only the day is returned.
@@ -161,29 +151,28 @@ def find_words(value: object) -> str:
     """Return the words where a date should be, if a reader understands them: ``3 days
     ago``, ``vor 3 Tagen``.
 
-    So is a date without a day, ``2026`` or ``May 2026``, which is not the first day of
-    it.
+    A date without a day is such words: ``2026`` and ``May 2026`` are not the first day
+    of it.
     """
-    text = (
-        " ".join(value.split())
-        if isinstance(value, str) and len(value) <= _MAX_LENGTH
-        else ""
-    )
-    return (
-        text
-        if any(pattern.fullmatch(text) for pattern in (_AGO, _ROUGH, _WORDS))
-        else ""
-    )
+    if not isinstance(value, str) or len(value) > _MAX_LENGTH:
+        return ""
+    text = " ".join(value.split())
+    are_clear = any(pattern.fullmatch(text) for pattern in (_AGO, _ROUGH, _WORDS))
+    return text if are_clear else ""
 
 
 def count_back(words: str, at: datetime) -> datetime | None:
     """Return the day, in UTC, that words such as ``3 days ago`` or ``yesterday`` meant
     at a time; None for others.
     """
-    if not (found := _AGO.fullmatch(words)):
+    match = _AGO.fullmatch(words)
+    if match is None:
         return None
-    count, unit = found[1] or "1", (found[2] or "day").lower()
-    then = at - timedelta(hours=_HOURS[unit] * (int(count) if count.isdigit() else 1))
+    unit = (match[2] or "day").lower()
+    number = 1  # also for "an hour ago" and "yesterday"
+    if match[1] and match[1].isdigit():
+        number = int(match[1])
+    then = at - timedelta(hours=_HOURS[unit] * number)
     return then.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
@@ -201,12 +190,16 @@ def find_dates(text: str) -> Iterator[tuple[datetime, int, int]]:
     """Yield all dates in a line, as `find_date` finds them, each with its first and its
     last position.
     """
-    for found in _IN_TEXT.finditer(text[:300]):
-        year, month, day = (
-            found[name] or found[f"last_{name}"] for name in ("year", "month", "day")
-        )
-        if date := parse_date(f"{year}-{month:0>2}-{day:0>2}" if year else found[0]):
-            yield date, found.start(), found.end()
+    for match in _IN_TEXT.finditer(text[:300]):
+        words = match[0]
+        for prefix in ("", "last_"):
+            year = match[f"{prefix}year"]
+            if year:
+                month = match[f"{prefix}month"]
+                words = f"{year}-{month:0>2}-{match[f'{prefix}day']:0>2}"
+        date = parse_date(words)
+        if date:
+            yield date, match.start(), match.end()
 
 
 def _from_number(number: float) -> datetime | None:
@@ -216,71 +209,75 @@ def _from_number(number: float) -> datetime | None:
     for (first, end), unit in ((_SECONDS, 1), (_MILLISECONDS, 1000)):
         if first <= number < end:
             return datetime.fromtimestamp(number / unit, UTC)
-    return (
-        _parse(f"{number:.0f}") if 0 < number < 1e8 and number == int(number) else None
-    )
+    if 0 < number < 1e8 and number == int(number):
+        return _parse(f"{number:.0f}")
+    return None
 
 
 def _parse(text: str) -> datetime | None:
     if _STAMP.fullmatch(text):
         return _from_number(int(text))
     for pattern in _FORMATS:
-        if found := pattern.fullmatch(text):
-            part = defaultdict(
-                str, {name: text for name, text in found.groupdict().items() if text}
-            )
-            month, day = (
-                _order(part["one"], part["other"])
-                if part["one"]
-                else (part["month"], part["day"])
-            )
-            zone = _zone(part["zone"])
-            date = datetime(
-                int(part["year"]),
-                _month(month),
-                int(day),
-                _hour(int(part["hour"] or 0), part["half"]),
-                int(part["minute"] or 0),
-                int(part["second"] or 0),
-                int((part["fraction"] or "0").ljust(6, "0")[:6]),
-                zone or UTC,
-            )
-            return (
-                date if zone else datetime(date.year, date.month, date.day, tzinfo=UTC)
-            )
+        match = pattern.fullmatch(text)
+        if match:
+            return _make_date(defaultdict(str, match.groupdict(default="")))
     return None
 
 
-def _order(one: str, other: str) -> tuple[str, str]:
+def _make_date(parts: Mapping[str, str]) -> datetime:
+    """Return the date that the groups of a pattern are, those that it lacks empty."""
+    month = parts["month"]
+    day = parts["day"]
+    if parts["left"]:
+        month, day = _order(parts["left"], parts["right"])
+    zone = _zone(parts["zone"])
+    date = datetime(
+        int(parts["year"]),
+        _month(month),
+        int(day),
+        _hour(int(parts["hour"] or 0), parts["half"]),
+        int(parts["minute"] or 0),
+        int(parts["second"] or 0),
+        int(parts["fraction"].ljust(6, "0")[:6]),
+        zone or UTC,
+    )
+    if zone is None:
+        return datetime(date.year, date.month, date.day, tzinfo=UTC)
+    return date
+
+
+def _order(left: str, right: str) -> tuple[str, str]:
     """Return the month and the day of ``25/9`` or ``9/25``; raises ValueError if both
     orders are possible.
     """
-    if int(one) <= 12 and int(other) <= 12 and int(one) != int(other):
-        raise ValueError(f"{one}/{other} is ambiguous")
-    return (one, other) if int(one) <= 12 else (other, one)
+    if int(left) > 12:
+        return right, left
+    if int(right) <= 12 and int(left) != int(right):
+        raise ValueError(f"{left}/{right} is ambiguous")
+    return left, right
 
 
 def _month(name: str) -> int:
-    """``05``, ``May``, ``Sept``, ``mayo`` -> a number; raises ValueError for any other
-    word.
+    """Return the number of ``05``, ``May``, ``Sept`` or ``mayo``; raises ValueError for
+    any other word.
     """
     if name.isdigit():
         return int(name)
     for number, month in enumerate(_MONTHS, start=1):
         if month.startswith(name.lower()):
             return number
-    if foreign := _FOREIGN_MONTHS.get(name.casefold()):
-        return foreign
+    if name.casefold() in _FOREIGN_MONTHS:
+        return _FOREIGN_MONTHS[name.casefold()]
     raise ValueError(f"{name!r} is not a month")
 
 
 def _hour(hour: int, half: str) -> int:
-    """``3 p`` -> 15; raises ValueError for ``15 p``."""
+    """Return the hour of a day: 15 for ``3 p``; raises ValueError for ``15 p``."""
     if not half:
         return hour
     if not 1 <= hour <= 12:
         raise ValueError(f"{hour} {half}m is not an hour")
-    return hour % 12 + (12 if half in "pP" else 0)
+    return hour % 12 + 12 if half in "pP" else hour % 12
 
 
 def _zone(name: str) -> timezone | None:
@@ -288,8 +285,12 @@ def _zone(name: str) -> timezone | None:
     is.
     """
     name = name.lower()
+    if name in _ZONES:
+        return timezone(timedelta(hours=_ZONES[name]))
     if not name.startswith(("+", "-")):
-        return timezone(timedelta(hours=_ZONES[name])) if name in _ZONES else None
+        return None
     digits = name[1:].replace(":", "").ljust(4, "0")
     offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
-    return timezone(-offset if name[0] == "-" else offset)
+    if name[0] == "-":
+        offset = -offset
+    return timezone(offset)

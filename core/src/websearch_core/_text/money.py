@@ -14,27 +14,28 @@ from typing import Any
 _TABLES: Any = json.loads(
     files(__package__ or "").joinpath("currencies.json").read_text("utf-8")
 )
-_FIRST, _LAST, _UNSPACED = (
-    "".join(_TABLES["signs before"]),
-    "".join(_TABLES["signs after"]),
-    _TABLES["unspaced"],
-)
+_FIRST = "".join(_TABLES["signs before"])
+_LAST = "".join(_TABLES["signs after"])
 _SIGNS = _FIRST + _LAST
+_UNSPACED = _TABLES["unspaced"]
 _CODES = dict.fromkeys(map(re.escape, _TABLES["codes"].split()))
-_CODE, _END = "|".join(_CODES), "|".join(dict.fromkeys(code[-2:] for code in _CODES))
-_WORDS, _GAP = "|".join([_CODE, *_TABLES["words"]]), "[ \u00a0\u202f]"
-_LETTER, _END_LETTER = (
-    r"[^\W\d_]",
-    f"[{''.join(sorted({code[-1] for code in _CODES}))}]",
+_CODE = "|".join(_CODES)
+_WORDS = "|".join([_CODE, *_TABLES["words"]])
+_END = "|".join(dict.fromkeys(code[-2:] for code in _CODES))  # of a code
+_END_LETTER = f"[{''.join(sorted({code[-1] for code in _CODES}))}]"
+_LETTER = r"[^\W\d_]"
+_GAP = "[ \u00a0\u202f]"
+_NUMBER = (
+    rf"\d(?:(?<!\d\d)\d{{0,2}}(?:{_GAP}\d{{3}}){{1,4}}(?!\d)(?:[.,]\d\d?(?!\d))?"
+    r"|(?:[\d.,'’]{0,20}\d)?)"  # noqa: RUF001
 )
-_NUMBER = rf"\d(?:(?<!\d\d)\d{{0,2}}(?:{_GAP}\d{{3}}){{1,4}}(?!\d)(?:[.,]\d\d?(?!\d))?|(?:[\d.,'’]{{0,20}}\d)?)"  # noqa: RUF001
 AMOUNT = re.compile(
     rf"(?:[{_SIGNS}]|(?<![^\W_])(?:{_CODE})\b\.?){_GAP}{{0,2}}{_NUMBER}"
     rf"|{_NUMBER}{_GAP}{{0,2}}(?:[{_LAST}]|[{_FIRST}](?!\d)|{_UNSPACED}|(?:{_WORDS})(?![^\W_]))"
 )
 NUMBER = re.compile(_NUMBER)
-# quicker than an amount: a sign or letter in the right place is looked for before a
-# hundred words
+# It is quicker than an amount: it looks for a sign or letter in the right place before
+# a hundred words.
 _HINT = re.compile(
     rf"\d(?:(?<=[{_SIGNS}. \u00a0\u202f]\d)(?:(?<=[{_SIGNS}]\d)|(?<=[{_SIGNS}]{_GAP}\d)"
     rf"|(?<={_END_LETTER}[. \u00a0\u202f]\d)(?<=(?:{_END}).\d)|(?<={_END_LETTER}\. "
@@ -49,8 +50,9 @@ _SEPARATORS = re.compile(r"[^\d.,]|[.,](?!\d\d?$)")
 
 
 def has_amount(text: str) -> bool:
-    """Return whether *text* has an amount of money, without two spaces in it; a hint
-    saves most texts the search.
+    """Return whether *text*, which has no two spaces in a row, has an amount of money.
+
+    A hint saves most texts the search.
     """
     return bool(_HINT.search(text) and AMOUNT.search(text))
 
@@ -59,16 +61,21 @@ def parse_number(text: str) -> Decimal | None:
     """Return the first number in *text*; its last separator is a decimal one if one or
     two digits follow it.
     """
-    found = NUMBER.search(text)
-    return Decimal(_SEPARATORS.sub("", found[0]).replace(",", ".")) if found else None
+    match = NUMBER.search(text)
+    if match is None:
+        return None
+    return Decimal(_SEPARATORS.sub("", match[0]).replace(",", "."))
 
 
 def may_be_in(currency: str, amount: str) -> bool:
     """Return whether an amount may be in the currency with a code: "$" is one of many,
     and no sign may be any.
     """
-    written, code = _CURRENCY.search(amount), _CURRENCIES.get(currency, currency)
-    if not (written and _CURRENCY.fullmatch(code)):
+    sign = _CURRENCY.search(amount)
+    code = _CURRENCIES.get(currency, currency)
+    if sign is None or not _CURRENCY.fullmatch(code):
         return True
-    meant = _CURRENCIES.get(written[0], written[0])
-    return meant == code if meant else code not in _CURRENCIES.values()
+    code_of_sign = _CURRENCIES.get(sign[0], sign[0])
+    if not code_of_sign:  # such as "$"
+        return code not in _CURRENCIES.values()
+    return code_of_sign == code

@@ -1,8 +1,8 @@
 """Parse URLs strictly: one canonical form, or an error.
 
 `serialize` returns what is sent, and `canonicalize` what is compared. A server may tell
-apart two spellings that nearly all servers take for one, so what was found is sent as
-it was found.
+apart two spellings that nearly all servers take for one, so a URL is sent as it was
+written.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import Protocol, TypeAlias, TypeVar
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from ..errors import ConfigurationError, UnsafeURL
@@ -19,6 +19,15 @@ from ..errors import ConfigurationError, UnsafeURL
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 Origin: TypeAlias = tuple[str, str, int]
+
+
+class SplitURL(NamedTuple):
+    scheme: str
+    host: str  # in lower-case ASCII
+    port: int
+    rest: str  # path, query and fragment
+
+
 _PORTS = {"http": 80, "https": 443}
 _MAX_LENGTH = 8192
 _URL = re.compile(r"(https?)://([^/?#]*)([/?#].*)?", re.IGNORECASE | re.DOTALL)
@@ -34,6 +43,7 @@ _UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._
 # What means the same percent-encoded: in a query, "&", "=", "+" and ";" do not.
 _PLAIN_IN_PATH = frozenset(f"{_UNRESERVED}!$&'()*+,;=:@")
 _PLAIN_IN_QUERY = frozenset(f"{_UNRESERVED}!$'()*,:@/?")
+_AFTER_PATH = re.compile("[?#]")
 _DOTS = re.compile(r"/(?:\.|%2e){1,2}(?=[/?#]|\Z)", re.IGNORECASE)
 _BRACKETED = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::([0-9]{0,5}))?")
 _NAMED = re.compile(r"([^:\[\]@%\\]+)(?::([0-9]{0,5}))?")
@@ -63,8 +73,8 @@ def serialize(url: str) -> str:
     a URL cannot contain is percent-encoded. What is not an absolute http(s) URL, or is
     ambiguous, is an `UnsafeURL`.
     """
-    scheme, host, port, rest = split_url(url)
-    return _join(scheme, host, port) + rest
+    parts = split_url(url)
+    return _write_origin(parts) + parts.rest
 
 
 @lru_cache(maxsize=4096)  # each result of a search is looked at several times
@@ -77,17 +87,13 @@ def canonicalize(url: str) -> str:
     ``/Kelp_(alga)`` and ``/Kelp_%28alga%29``. This form is for comparing; `serialize`
     returns what to send, and raises the same errors.
     """
-    scheme, host, port, rest = split_url(url)
+    parts = split_url(url)
+    rest = parts.rest
     if _ENCODED.search(rest):
-        address, mark, fragment = rest.partition("#")
-        path, question, query = address.partition("?")
-        rest = (
-            _normalize(path, _PLAIN_IN_PATH)
-            + question
-            + _normalize(query, _PLAIN_IN_QUERY)
-        )
-        rest += mark + _normalize(fragment, _PLAIN_IN_QUERY)
-    return _join(scheme, host, port) + rest
+        path = _find_path(rest)
+        query = _normalize(rest[len(path) :], _PLAIN_IN_QUERY)  # and the fragment
+        rest = _normalize(path, _PLAIN_IN_PATH) + query
+    return _write_origin(parts) + rest
 
 
 @lru_cache(maxsize=1024)
@@ -147,7 +153,7 @@ def _names_page(parameter: str) -> bool:
 
 
 class Listed(Protocol):
-    """What is known of a page."""
+    """A page of which `find_page` was asked."""
 
     @property
     def page(self) -> str:
@@ -161,8 +167,7 @@ L = TypeVar("L", bound=Listed)
 def find_alike(pages: Mapping[str, L], url: str) -> list[L]:
     """Return which of *pages*, by what `identify` returns, is exactly that at *url*.
 
-    If that is nothing, return what is known of all that services may list instead,
-    which may be several pages.
+    If none is, return all that services may list instead, which may be several.
     """
     exact = pages.get(identify(url))
     if exact is not None:
@@ -205,33 +210,31 @@ def parse_holes(
         except ValueError as error:
             raise ConfigurationError(
                 f"internal: {entry!r} is neither a network such as '10.1.0.0/16' nor "
-                f"an origin such as "
-                "'https://wiki.corp:8443'"
+                "an origin such as 'https://wiki.corp:8443'"
             ) from error
     return tuple(networks), frozenset(origins)
 
 
 def _parse_origin(entry: str) -> Origin:
     try:
-        scheme, host, port, rest = split_url(entry)
+        parts = split_url(entry)
     except UnsafeURL as error:
         raise ConfigurationError(f"internal: {entry!r}: {error}") from error
-    if rest != "/":
+    if parts.rest != "/":
         raise ConfigurationError(
             f"internal: {entry!r} has a path; an origin is scheme, host and port"
         )
-    return scheme, host, port
+    return parts[:3]
 
 
 def find_host(url: str) -> str:
-    """Return the host of *url*, with its port unless that is the usual one; empty if it
-    is not an http(s) URL.
+    """Return the host of *url*, with its port unless that is a default; empty if it is
+    not an http(s) URL.
     """
     origin = find_origin(url)
     if origin is None:
         return ""
-    host = origin[1]
-    port = origin[2]
+    host, port = origin[1:]
     return host if port in {80, 443} else f"{host}:{port}"
 
 
@@ -294,10 +297,8 @@ def _is_unguessable(text: str) -> bool:
 
 
 @lru_cache(maxsize=1024)  # each result of a search is looked at several times
-def split_url(url: str) -> tuple[str, str, int, str]:
-    """Split *url* into scheme, host, port and the rest; the host in lower-case
-    ASCII.
-    """
+def split_url(url: str) -> SplitURL:
+    """Split *url*, or raise `UnsafeURL`."""
     if len(url) > _MAX_LENGTH:
         raise UnsafeURL(f"the URL is longer than {_MAX_LENGTH} characters")
     if _CONTROL.search(url) or url != url.strip():
@@ -314,10 +315,11 @@ def split_url(url: str) -> tuple[str, str, int, str]:
         rest = f"/{rest}"
     if _DOTS.search(rest):
         rest = _resolve_dots(rest)
-    return scheme, host, port, _TO_ENCODE.sub(lambda sign: quote(sign[0]), rest)
+    rest = _TO_ENCODE.sub(lambda sign: quote(sign[0]), rest)
+    return SplitURL(scheme, host, port, rest)
 
 
-def _split_authority(authority: str, usual_port: int) -> tuple[str, int]:
+def _split_authority(authority: str, default_port: int) -> tuple[str, int]:
     """Return the host, in lower-case ASCII, and the port."""
     if "@" in authority:
         raise UnsafeURL("the URL contains credentials")
@@ -331,27 +333,30 @@ def _split_authority(authority: str, usual_port: int) -> tuple[str, int]:
     if match is None:
         raise UnsafeURL("the host is ambiguous")
     host = parse(match[1])
-    port = int(match[2]) if match[2] else usual_port
+    port = int(match[2]) if match[2] else default_port
     if not 0 <= port <= 65535:
         raise UnsafeURL("the port is out of range")
     return host, port
 
 
-def _join(scheme: str, host: str, port: int) -> str:
-    netloc = f"[{host}]" if ":" in host else host
-    return (
-        f"{scheme}://{netloc}"
-        if port == _PORTS[scheme]
-        else f"{scheme}://{netloc}:{port}"
-    )
+def _write_origin(parts: SplitURL) -> str:
+    netloc = f"[{parts.host}]" if ":" in parts.host else parts.host
+    if parts.port != _PORTS[parts.scheme]:
+        netloc += f":{parts.port}"
+    return f"{parts.scheme}://{netloc}"
+
+
+def _find_path(rest: str) -> str:
+    """Return the path of what follows the origin in a URL."""
+    return _AFTER_PATH.split(rest, 1)[0]
 
 
 def _resolve_dots(rest: str) -> str:
     """Resolve the dot segments of a path, also percent-encoded ones, as browsers do
     before they send anything.
     """
-    end = len(re.match(r"[^?#]*", rest)[0])  # type: ignore[index]  # it always matches
-    *inner, last = rest[1:end].split("/")
+    path = _find_path(rest)
+    *inner, last = path[1:].split("/")
     segments: list[str] = []
     for segment in [*inner, last]:
         dots = segment.lower().replace("%2e", ".")
@@ -361,17 +366,17 @@ def _resolve_dots(rest: str) -> str:
             segments.append(segment)
     if last.lower().replace("%2e", ".") in {".", ".."}:
         segments.append("")
-    return "/" + "/".join(segments) + rest[end:]
+    return "/" + "/".join(segments) + rest[len(path) :]
 
 
 def _normalize(text: str, plain: frozenset[str]) -> str:
     """Decode the escapes of *plain* characters; write the others in upper case."""
 
-    def normalize(found: re.Match[str]) -> str:
-        if not found[1]:  # a bracket, which a path cannot contain, and Markdown neither
-            return quote(found[0])
-        character = chr(int(found[1], 16))
-        return character if character in plain else found[0].upper()
+    def normalize(match: re.Match[str]) -> str:
+        if not match[1]:  # a bracket, which a path cannot contain, and Markdown neither
+            return quote(match[0])
+        character = chr(int(match[1], 16))
+        return character if character in plain else match[0].upper()
 
     return _ENCODED.sub(normalize, text)
 
@@ -384,8 +389,7 @@ def _parse_ipv6(text: str) -> str:
 
 
 def _parse_name(raw: str) -> str:
-    host = to_ascii(raw)
-    host = host.removesuffix(".")
+    host = to_ascii(raw).removesuffix(".")
     if len(host) > 253 or not _LABELS.fullmatch(host):
         raise UnsafeURL("the host name is malformed")
     # some resolvers take this for an address: 127.1, 0x7f000001
