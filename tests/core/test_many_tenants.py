@@ -112,8 +112,11 @@ def make(service, key, **options):
 def make_tenants(service, *configurable, **options):
     return Tenants(
         None,
-        {"provider": "tavily", "api_key": "ours", "base_url": service.url, **options},
         configurable,
+        provider="tavily",
+        api_key="ours",
+        base_url=service.url,
+        **options,
     )
 
 

@@ -45,6 +45,8 @@ FINISHED: list[str] = [
     "core/settings",
     "core/tokens",
     "core/tools",
+    "langchain",
+    "llamaindex",
 ]
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 WHOLE_VALUES = (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword, ast.Dict)

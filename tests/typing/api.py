@@ -52,6 +52,7 @@ from websearch_core.providers import (
     get_default,
 )
 from websearch_core.settings import Settings
+from websearch_core.tools import make_web
 
 web = WebSearch()
 assert_type(
@@ -118,7 +119,7 @@ WebSearch(http=Http(library="requests"))  # type: ignore[arg-type]
 WebSearch(http=Http(verify=False))  # type: ignore[arg-type]
 WebSearch("brave", api_key=3)  # type: ignore[arg-type]
 WebSearch(read_options={"links": "hide"})  # type: ignore[arg-type]
-assert_type(WebSearch.resolve(None, {"timeout": 3, "rate_limiter": None}), WebSearch)
+assert_type(make_web(None, (), timeout=3, rate_limiter=None), WebSearch)
 Settings(
     provider="brave",
     reader=["direct", "jina"],
@@ -131,7 +132,7 @@ assert_type(
     SearchQuery(text="kelp", allowed_domains=["a.example"]).allowed_domains,
     tuple[str, ...],
 )
-WebSearch.resolve(None, {"timeuot": 3})  # type: ignore[typeddict-unknown-key]
+make_web(None, (), timeuot=3)  # type: ignore[call-arg]
 assert_type(get_all(), list[ProviderInfo])
 assert_type(get_default().limits.get("results"), int | None)
 assert_type(websearch_core.__version__, str)

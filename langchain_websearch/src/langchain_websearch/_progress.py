@@ -48,16 +48,17 @@ def report(run: Run | Callbacks) -> Iterator[None]:
 
     *run* may also be what LangChain passes on from one: the callbacks of a child.
     """
-    with _stream():
-        if (config := _find_config(run)) is None:
+    config = _find_config(run)
+    if config is None:
+        with _stream():
             yield
-            return
-        with listen(
-            lambda event: dispatch_custom_event(
-                f"{_PREFIX}{event.name}", event.as_json(), config=config
-            )
-        ):
-            yield
+        return
+
+    def dispatch(event: Event) -> None:
+        dispatch_custom_event(_name(event), event.as_json(), config=config)
+
+    with _stream(), listen(dispatch):
+        yield
 
 
 @asynccontextmanager
@@ -65,32 +66,39 @@ async def areport(run: AsyncRun | Callbacks) -> AsyncIterator[None]:
     """Do the same on an event loop, where handlers may be async: one task dispatches
     all events, in order.
     """
-    if (config := _find_config(run)) is None:
+    config = _find_config(run)
+    if config is None:
         with _stream():
             yield
         return
-    waiting: asyncio.Queue[Event | None] = asyncio.Queue()
+    queue: asyncio.Queue[Event | None] = asyncio.Queue()  # None ends it
     loop = asyncio.get_running_loop()
 
-    async def dispatch() -> None:
-        while (event := await waiting.get()) is not None:
-            try:
-                await adispatch_custom_event(
-                    f"{_PREFIX}{event.name}", event.as_json(), config=config
-                )
-            except Exception as bug:  # noqa: BLE001 - logged; a call does not fail because nobody could watch it
-                as_error(bug, f"{_PREFIX}{event.name}")
+    def put(event: Event | None) -> None:
+        loop.call_soon_threadsafe(queue.put_nowait, event)
 
-    task = loop.create_task(dispatch())
+    task = loop.create_task(_dispatch(queue, config))
     try:
-        with (
-            _stream(),
-            listen(lambda event: loop.call_soon_threadsafe(waiting.put_nowait, event)),
-        ):
+        with _stream(), listen(put):
             yield
     finally:
-        loop.call_soon_threadsafe(waiting.put_nowait, None)
+        put(None)
         await task
+
+
+async def _dispatch(queue: asyncio.Queue[Event | None], config: RunnableConfig) -> None:
+    while True:
+        event = await queue.get()
+        if event is None:
+            return
+        try:
+            await adispatch_custom_event(_name(event), event.as_json(), config=config)
+        except Exception as bug:  # noqa: BLE001 - logged: a call does not fail because of who watches it
+            as_error(bug, _name(event))
+
+
+def _name(event: Event) -> str:
+    return f"{_PREFIX}{event.name}"
 
 
 def _stream() -> AbstractContextManager[None]:
@@ -103,24 +111,22 @@ def _stream() -> AbstractContextManager[None]:
     write = getattr(runtime, "stream_writer", None)
     if write is None:
         return nullcontext()
-    return listen(
-        lambda event: write({"name": f"{_PREFIX}{event.name}", "data": event.as_json()})
-    )
+
+    def write_event(event: Event) -> None:
+        write({"name": _name(event), "data": event.as_json()})
+
+    return listen(write_event)
 
 
 def _find_config(run: Run | AsyncRun | Callbacks) -> RunnableConfig | None:
     """Return the config to dispatch the events of *run* with; None if nobody would hear
     of them.
     """
-    callbacks = (
-        run.get_child()
-        if isinstance(run, ParentRunManager | AsyncParentRunManager)
-        else run
-    )
-    if (
-        not isinstance(callbacks, BaseCallbackManager)
-        or callbacks.parent_run_id is None
-        or not callbacks.handlers
-    ):
+    callbacks: object = run
+    if isinstance(run, ParentRunManager | AsyncParentRunManager):
+        callbacks = run.get_child()
+    if not isinstance(callbacks, BaseCallbackManager):
+        return None
+    if callbacks.parent_run_id is None or not callbacks.handlers:
         return None
     return RunnableConfig(callbacks=callbacks)

@@ -10,18 +10,12 @@ from pydantic import ConfigDict, Field
 
 from websearch_core import Page, WebSearch, WebSearchError
 from websearch_core.client import CommonArguments
-from websearch_core.tools import OptionMapping, Passages, split_arguments
+from websearch_core.tools import OptionMapping, Passages, make_web, show_arguments
 
 from ._progress import areport, report
 
 if TYPE_CHECKING:  # it would import the parsers of pages
     from websearch_core.reading import ReadOptions
-
-
-class CompressorOptions(CommonArguments, total=False):
-    """The arguments of the compressor besides ``web``."""
-
-    read_options: ReadOptions | None
 
 
 class WebPageCompressor(BaseDocumentCompressor):
@@ -30,7 +24,9 @@ class WebPageCompressor(BaseDocumentCompressor):
 
     ::
 
-        ContextualCompressionRetriever(base_compressor=WebPageCompressor(), base_retriever=retriever)
+        ContextualCompressionRetriever(
+            base_compressor=WebPageCompressor(), base_retriever=retriever
+        )
 
     The URL of a page is the ``source`` or ``url`` in the metadata of its document;
     documents without one stay as they are. Pages are read concurrently. Of several
@@ -56,11 +52,16 @@ class WebPageCompressor(BaseDocumentCompressor):
     web: WebSearch = Field(exclude=True)
     read_options: OptionMapping = Field(default_factory=dict)
 
+    @show_arguments(make_web)
     def __init__(
-        self, *, web: WebSearch | None = None, **options: Unpack[CompressorOptions]
+        self,
+        *,
+        web: WebSearch | None = None,
+        read_options: ReadOptions | None = None,
+        **arguments: Unpack[CommonArguments],
     ) -> None:
-        arguments, own = split_arguments(options, ["read_options"])
-        passages = Passages(WebSearch.resolve(web, arguments), own.get("read_options"))
+        web = make_web(web, ("read_options",), **arguments)
+        passages = Passages(web, read_options)
         values: dict[str, Any] = {
             "web": passages.web,
             "read_options": passages.read_options or {},
@@ -99,8 +100,6 @@ def _replace_text(document: Document, page: Page | WebSearchError) -> Document:
         return document.model_copy(
             update={"metadata": {**document.metadata, "read_error": page.code}}
         )
-    return (
-        document.model_copy(update={"page_content": page.content})
-        if page.content
-        else document
-    )
+    if not page.content:
+        return document
+    return document.model_copy(update={"page_content": page.content})

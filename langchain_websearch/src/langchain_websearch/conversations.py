@@ -42,19 +42,20 @@ def find_conversation(
         None for a tool that is called outside of any run.
     """
     config = config or {}
-    found = {
-        key: value for key in keys if (value := _find_value(config, key)) is not None
-    }
-    if set(found) == {"thread_id"}:
-        return found["thread_id"]
-    if found:
-        return tuple(found.get(key) for key in keys)
+    values = {key: _find_value(config, key) for key in keys}
+    names = [key for key, value in values.items() if value is not None]
+    if names == ["thread_id"]:
+        return values["thread_id"]
+    if names:
+        return tuple(values[key] for key in keys)
     root = (
         _find_root(config)
         or parent_run_id
         or getattr(config.get("callbacks"), "parent_run_id", None)
     )
-    return None if root is None else Root(root)
+    if root is None:
+        return None
+    return Root(root)
 
 
 @dataclass(frozen=True)
@@ -75,10 +76,10 @@ def find_tenant(config: RunnableConfig) -> str | None:
     """Return the tenant of a run, for budgets: its ``tenant_id``, else its
     ``user_id``.
     """
-    return next(
-        (value for key in KEYS[:2] if (value := _find_value(config, key)) is not None),
-        None,
-    )
+    tenant = _find_value(config, "tenant_id")
+    if tenant is not None:
+        return tenant
+    return _find_value(config, "user_id")
 
 
 def _find_value(config: RunnableConfig, key: str) -> str | None:
@@ -118,8 +119,9 @@ def _find_root(config: RunnableConfig) -> Any:
     """
     runtime = _find_runtime(config)
     control = getattr(runtime, "control", None)
-    # the latter before LangGraph 1.2
-    return getattr(runtime, "stream_writer", None) if control is None else control
+    if control is None:  # before LangGraph 1.2
+        return getattr(runtime, "stream_writer", None)
+    return control
 
 
 class UserURLs(BaseCallbackHandler):
@@ -269,33 +271,46 @@ def find_user_texts(inputs: Any) -> list[str]:
         return find_user_texts(inputs.resume) + find_user_texts(inputs.update)
     if isinstance(inputs, str):
         return [inputs]
+    messages = _read_messages(_find_messages(inputs))
+    return [_join_texts(message) for message in messages if _is_from_user(message)]
+
+
+def _find_messages(inputs: Any) -> Any:
+    """Return the messages in the input of a run, in whatever form it has them."""
     if isinstance(inputs, dict):
-        inputs = inputs.get("messages")
-    elif not isinstance(inputs, BaseMessage | list | tuple) and not hasattr(
-        inputs, "to_messages"
-    ):
-        inputs = getattr(inputs, "messages", None)
-    return [
-        _join_texts(message) for message in _messages(inputs) if _is_from_user(message)
-    ]
+        return inputs.get("messages")
+    if isinstance(inputs, BaseMessage | list | tuple):
+        return inputs
+    if hasattr(inputs, "to_messages"):
+        return inputs
+    return getattr(inputs, "messages", None)
 
 
-def _messages(given: Any) -> Iterable[BaseMessage]:
-    if given is None:
+def _read_messages(messages: Any) -> Iterable[BaseMessage]:
+    if messages is None:
         return []
     try:
-        if hasattr(given, "to_messages"):  # the value of a prompt
-            return list(given.to_messages())
-        if isinstance(given, tuple) and not all(
-            isinstance(part, str) for part in given
-        ):
-            given = list(given)
-        # As in LangGraph's `add_messages`, anything but a list is one message: ("user",
-        # "Read ...").
-        return convert_to_messages(given if isinstance(given, list) else [given])
+        if hasattr(messages, "to_messages"):  # the value of a prompt
+            return list(messages.to_messages())
+        return convert_to_messages(_as_list(messages))
     except (NotImplementedError, TypeError, ValueError):
         # not messages; if that is an error, the run itself raises it
         return []
+
+
+def _as_list(messages: Any) -> list[Any]:
+    """Return a list or tuple of messages as a list.
+
+    As in LangGraph's `add_messages`, anything else is one message, and so is a tuple of
+    texts: ``("user", "Read ...")``.
+    """
+    if isinstance(messages, list):
+        return messages
+    if not isinstance(messages, tuple):
+        return [messages]
+    if all(isinstance(part, str) for part in messages):
+        return [messages]
+    return list(messages)
 
 
 def _is_from_user(message: BaseMessage) -> bool:
@@ -314,9 +329,10 @@ def _join_texts(message: BaseMessage) -> str:
     """
     if isinstance(message.content, str):
         return message.content
-    texts = [
-        block if isinstance(block, str) else block.get("text")
-        for block in message.content
-        if isinstance(block, str) or block.get("type") == "text"
-    ]
+    texts: list[Any] = []
+    for block in message.content:
+        if isinstance(block, str):
+            texts.append(block)
+        elif block.get("type") == "text":
+            texts.append(block.get("text"))
     return "\n".join(text for text in texts if isinstance(text, str))

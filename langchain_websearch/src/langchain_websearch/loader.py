@@ -16,7 +16,8 @@ from websearch_core.tools import (
     PlainDocument,
     list_urls,
     make_document,
-    split_arguments,
+    make_web,
+    show_arguments,
 )
 
 if TYPE_CHECKING:  # it would import the parsers of pages
@@ -125,6 +126,7 @@ class WebPageLoader(BaseLoader):
             its arguments.
     """
 
+    @show_arguments(make_web)
     def __init__(
         self,
         urls: str | Sequence[str] | None = None,
@@ -142,8 +144,8 @@ class WebPageLoader(BaseLoader):
                 f"urls: must be a URL or a list of URLs, not None: {_URLS}"
             )
         self.urls: list[str] = list_urls(urls)
-        arguments, _ = split_arguments(arguments, ["read_options", "crawl", "on_error"])
-        self.web: WebSearch = WebSearch.resolve(web, arguments)
+        own = ("read_options", "crawl", "on_error")
+        self.web: WebSearch = make_web(web, own, **arguments)
         self._loading = Loading(self.web, read_options, on_error, crawl)
 
     # hidden from type checkers: with it, they would accept any name
@@ -166,8 +168,8 @@ class WebPageLoader(BaseLoader):
 
     async def alazy_load(self) -> AsyncIterator[Document]:
         """Async version of `lazy_load`."""
-        async for made in self._loading.aload(self.urls):
-            yield _as_document(made)
+        async for document in self._loading.aload(self.urls):
+            yield _as_document(document)
 
 
 def to_document(page: Page) -> Document:
@@ -184,5 +186,7 @@ def to_document(page: Page) -> Document:
     return _as_document(make_document(page=page))
 
 
-def _as_document(made: PlainDocument) -> Document:
-    return Document(id=made.id, page_content=made.text, metadata=made.metadata)
+def _as_document(document: PlainDocument) -> Document:
+    return Document(
+        id=document.id, page_content=document.text, metadata=document.metadata
+    )

@@ -22,6 +22,8 @@ from websearch_core.tools import (
     OptionMapping,
     PlainDocument,
     Retrieval,
+    make_web,
+    show_arguments,
     split_arguments,
 )
 
@@ -94,15 +96,16 @@ class WebSearchRetriever(BaseRetriever):
     read_options: OptionMapping = Field(default_factory=dict)
     text_splitter: BaseDocumentTransformer | None = Field(default=None, exclude=True)
 
+    @show_arguments(make_web)
+    @show_arguments(Retrieval)
     def __init__(
         self, *, web: WebSearch | None = None, **options: Unpack[RetrieverOptions]
     ) -> None:
-        arguments, own = split_arguments(
-            options, type(self).model_fields.keys() - {"web"}
-        )
+        fields = type(self).model_fields.keys() - {"web"}
+        arguments, own = split_arguments(options, fields)
         for name in ("search_options", "read_options"):
             own[name] = own.get(name) or {}
-        super().__init__(**{"web": WebSearch.resolve(web, arguments), **own})
+        super().__init__(**{"web": make_web(web, fields, **arguments), **own})
         self._retrieval  # noqa: B018 - refuse wrong options now rather than in the first search
 
     @property
@@ -117,12 +120,12 @@ class WebSearchRetriever(BaseRetriever):
         *,
         run_manager: CallbackManagerForRetrieverRun,
         k: int | None = None,
-        **unknown: object,
+        **others: object,
     ) -> list[Document]:
-        _check_arguments(unknown)
+        _refuse(others)
         with report(run_manager):
-            found = self._retrieval.retrieve(query, k)
-        return self._split(found)
+            results = self._retrieval.retrieve(query, k)
+        return self._split(results)
 
     async def _aget_relevant_documents(
         self,
@@ -130,39 +133,36 @@ class WebSearchRetriever(BaseRetriever):
         *,
         run_manager: AsyncCallbackManagerForRetrieverRun,
         k: int | None = None,
-        **unknown: object,
+        **others: object,
     ) -> list[Document]:
-        _check_arguments(unknown)
+        _refuse(others)
         async with areport(run_manager):
-            found = await self._retrieval.aretrieve(query, k)
-        return (
-            await run_in_executor(None, self._split, found)
-            if self.text_splitter
-            else self._split(found)
-        )
+            results = await self._retrieval.aretrieve(query, k)
+        if self.text_splitter is None:
+            return self._split(results)
+        return await run_in_executor(None, self._split, results)
 
-    def _split(self, found: list[PlainDocument]) -> list[Document]:
+    def _split(self, results: list[PlainDocument]) -> list[Document]:
+        """Return the results as documents, or as the parts of these."""
         documents = [
-            Document(id=one.id, page_content=one.text, metadata=one.metadata)
-            for one in found
+            Document(id=result.id, page_content=result.text, metadata=result.metadata)
+            for result in results
         ]
         if self.text_splitter is None:
             return documents
-        return [
-            part.model_copy(update={"id": f"{document.id}#{n}"})
-            for document in documents
-            for n, part in enumerate(
-                self.text_splitter.transform_documents([document]), 1
-            )
-        ]
+        parts: list[Document] = []
+        for document in documents:
+            split = self.text_splitter.transform_documents([document])
+            for number, part in enumerate(split, 1):
+                name = f"{document.id}#{number}"
+                parts.append(part.model_copy(update={"id": name}))
+        return parts
 
 
-def _check_arguments(unknown: Mapping[str, object]) -> None:
-    """Reject what `invoke` was given besides ``k``."""
-    for name in unknown:
-        hint = (
-            "write k=..."
-            if name in {"limit", "max_results"}
-            else "invoke takes k, the constructor the other options"
-        )
+def _refuse(others: Mapping[str, object]) -> None:
+    """Raise `InvalidOption` for an argument of `invoke` other than ``k``."""
+    for name in others:
+        hint = "invoke takes k, the constructor the other options"
+        if name in {"limit", "max_results"}:
+            hint = "write k=..."
         raise InvalidOption(f"unknown argument: {name}; {hint}")

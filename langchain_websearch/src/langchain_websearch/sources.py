@@ -52,12 +52,10 @@ def collect_sources(
     # imported here: making a tool does not need it
     from websearch_core.citations import merge_sources
 
-    texts = (
-        source
-        for answer in _find_answers(messages, tools)
-        for source in collect_texts(answer.content, answer.artifact)
-    )
-    return merge_sources(texts)
+    sources: list[Any] = []
+    for answer in _find_answers(messages, tools):
+        sources += collect_texts(answer.content, answer.artifact)
+    return merge_sources(sources)
 
 
 def find_messages(runtime: object, config: RunnableConfig) -> Sequence[object] | None:

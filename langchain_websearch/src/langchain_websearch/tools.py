@@ -61,6 +61,7 @@ from websearch_core.tools import (
     SearchDefaults,
     WebTools,
     as_error,
+    show_arguments,
     split_arguments,
 )
 
@@ -80,7 +81,23 @@ if TYPE_CHECKING:  # it would import the parsers of pages
     from websearch_core.reading import ReadOptions
 
 _NO_ID = "the run has no thread_id, so it does not know what other runs found"
-_NO_MESSAGES = "the tool was given no messages of this conversation, so what other processes found is unknown"
+_NO_MESSAGES = (
+    "the tool was given no messages of this conversation, so what other processes "
+    "found is unknown"
+)
+# Those of the fields that are arguments of `WebTools`.
+_OF_WEB_TOOLS = (
+    "limit",
+    "search_options",
+    "read_options",
+    "output_format",
+    "full_artifact",
+    "multi_query",
+    "max_uses",
+    "configurable",
+    "require",
+    "provenance",
+)
 Content: TypeAlias = str | list[dict[str, Any]]
 _failures: ContextVar[list[WebSearchError] | None] = ContextVar(
     "websearch_failures", default=None
@@ -161,26 +178,26 @@ class _Options(BaseModel):
         self, *, web: WebSearch | WebTools | None = None, **options: Any
     ) -> None:
         fields = type(self).model_fields
-        names = {"search_options", "read_options", "output_format", "full_artifact", "max_uses", "configurable",
-                 "require", "provenance", "limit", "multi_query"} & fields.keys()  # fmt: skip
-        arguments, own = split_arguments(
-            options, [name for name in fields if name != "web"]
-        )
-        given = {name: own.pop(name) for name in names & own.keys()}
-        if not isinstance(web, WebTools):
-            usual = {
+        arguments, own = split_arguments(options, fields.keys() - {"web"})
+        names = [name for name in _OF_WEB_TOOLS if name in fields]
+        of_tools = {name: own.pop(name) for name in names if name in own}
+        if isinstance(web, WebTools):
+            if arguments or of_tools:
+                raise ConfigurationError(
+                    f"give web=WebTools(...) or its arguments, not both: "
+                    f"{', '.join(options)}"
+                )
+            tools = web
+        else:
+            defaults = {  # which a subclass may change
                 name: fields[name].get_default(call_default_factory=True)
-                for name in names - {"provenance"}
+                for name in names
+                if name != "provenance"
             }
-            web = WebTools(web, **{**usual, **given}, **arguments)
-        elif arguments or given:
-            raise ConfigurationError(
-                f"give web=WebTools(...) or its arguments, not both: {', '.join(options)}"
-            )
-        super().__init__(
-            web=web.web, **{name: getattr(web, name) for name in names}, **own
-        )
-        self._tools = web
+            tools = WebTools(web, **{**defaults, **of_tools}, **arguments)
+        values = {name: getattr(tools, name) for name in names}
+        super().__init__(web=tools.web, **values, **own)
+        self._tools = tools
 
 
 def _render_validation_error(
@@ -217,7 +234,8 @@ def _catch_failures() -> Iterator[list[WebSearchError]]:
 
 
 def _keep(failure: WebSearchError) -> None:
-    if (failures := _failures.get()) is not None:
+    failures = _failures.get()
+    if failures is not None:
         failures.append(failure)
 
 
@@ -225,12 +243,9 @@ def _with_artifact(answer: Any, failures: list[WebSearchError]) -> Any:
     """Return the message of a call with what is known about its error as the
     artifact.
     """
-    if (
-        failures
-        and isinstance(answer, ToolMessage)
-        and answer.status == "error"
-        and answer.artifact is None
-    ):
+    if not failures or not isinstance(answer, ToolMessage):
+        return answer
+    if answer.status == "error" and answer.artifact is None:
         answer.artifact = Output.of_error(failures[-1]).artifact
     return answer
 
@@ -271,19 +286,15 @@ class _WebTool(_Options, BaseTool):
 
     @field_serializer("args_schema", when_used="json")
     def _dump_schema(self, schema: Any) -> Any:
-        return (
-            schema.model_json_schema()
-            if isinstance(schema, type) and issubclass(schema, BaseModel)
-            else schema
-        )
+        if isinstance(schema, type) and issubclass(schema, BaseModel):
+            return schema.model_json_schema()
+        return schema
 
     @field_serializer("handle_tool_error", "handle_validation_error", when_used="json")
     def _dump_handler(self, handler: Any) -> Any:
-        return (
-            f"{handler.__module__}.{handler.__qualname__}"
-            if inspect.isroutine(handler)
-            else handler
-        )
+        if inspect.isroutine(handler):
+            return f"{handler.__module__}.{handler.__qualname__}"
+        return handler
 
     def run(
         self, *args: Any, config: RunnableConfig | None = None, **options: Any
@@ -291,20 +302,20 @@ class _WebTool(_Options, BaseTool):
         """Run the tool; without a *config*, with that of the run around it, as `invoke`
         does.
         """
+        if config is None:
+            config = ensure_config()
         with _catch_failures() as failures:
-            answer = super().run(
-                *args, config=ensure_config() if config is None else config, **options
-            )
+            answer = super().run(*args, config=config, **options)
         return _with_artifact(answer, failures)
 
     async def arun(
         self, *args: Any, config: RunnableConfig | None = None, **options: Any
     ) -> Any:
         """Do the same as `run` on the running event loop."""
+        if config is None:
+            config = ensure_config()
         with _catch_failures() as failures:
-            answer = await super().arun(
-                *args, config=ensure_config() if config is None else config, **options
-            )
+            answer = await super().arun(*args, config=config, **options)
         return _with_artifact(answer, failures)
 
     def _find_run(self, config: RunnableConfig, runtime: Any) -> Run:
@@ -312,6 +323,11 @@ class _WebTool(_Options, BaseTool):
         messages = find_messages(runtime, config)
         names = self._find_names(runtime)
         is_alone = isinstance(conversation, Root)
+        forgets = ""
+        if is_alone:
+            forgets = _NO_ID
+        elif messages is None:
+            forgets = _NO_MESSAGES
         return Run(
             name=find_run(config, conversation),
             conversation=conversation,
@@ -322,14 +338,17 @@ class _WebTool(_Options, BaseTool):
             sources=list(stored_sources(messages or (), names)),
             numbers=shown_numbers(messages or (), names),
             shares=is_alone,
-            forgets=_NO_ID if is_alone else _NO_MESSAGES if messages is None else "",
+            forgets=forgets,
         )
 
     def _find_names(self, runtime: Any) -> set[str]:
         """Return the names of our tools here, by which the model calls them."""
         names = {*DESCRIPTIONS, self.name}
-        for one in getattr(runtime, "tools", None) or ():
-            (names.add if isinstance(one, _WebTool) else names.discard)(one.name)
+        for tool in getattr(runtime, "tools", None) or ():
+            if isinstance(tool, _WebTool):
+                names.add(tool.name)
+            else:
+                names.discard(tool.name)
         return names
 
     @model_validator(mode="after")
@@ -378,9 +397,9 @@ class WebSearchTool(_WebTool, defer_build=False):
 
     ::
 
-        WebSearchTool()                          # the provider that the environment has a key for
+        WebSearchTool()  # with the provider that has a key in the environment
         WebSearchTool(provider="brave", limit=3, timeout=10)
-        WebSearchTool(web=web)                   # shares its connections with other users of web
+        WebSearchTool(web=web)  # shares the connections of *web*
 
     Options that the provider does not support are ignored and noted in the text. Its
     arguments are those of `WebSearch` and of every LangChain tool, and these:
@@ -406,12 +425,13 @@ class WebSearchTool(_WebTool, defer_build=False):
             LangGraph graph, or elsewhere the conversation. Each of several queries
             counts. Then each call is an error that tells the model to finish.
         configurable: The options that a run may set in ``configurable`` of its config,
-            or in the ``context`` of an agent: ``api_key``, ``credentials``, ``provider``, ``reader``, ``timeout``,
-            ``allowed_domains``, ``blocked_domains``, ``search_options``,
-            ``read_options``; or a mapping from each to the key that it has there, or of
-            ``provider`` and ``reader`` to those that a run may choose among. A key that
-            is a ``SecretStr``, or has two underscores before its name, is kept out of
-            checkpoints and traces.
+            or in the ``context`` of an agent: ``api_key``, ``credentials``,
+            ``provider``, ``reader``, ``timeout``, ``allowed_domains``,
+            ``blocked_domains``, ``search_options``, ``read_options``; or a mapping from
+            each to the key that it has there, or of ``provider`` and ``reader`` to
+            those that a run may choose from. An API key that is a ``SecretStr``, or
+            whose name begins with two underscores, is kept out of checkpoints and
+            traces.
         require: Those of ``configurable`` that each run must set, and ``tenant_id`` if
             each must have a tenant. A call of a run that does not is ``ERROR
             [missing_key]``, and never uses your key or policy instead.
@@ -443,6 +463,7 @@ class WebSearchTool(_WebTool, defer_build=False):
     limit: int | None = Field(default=None, frozen=True)
     multi_query: bool = Field(default=False, frozen=True)
 
+    @show_arguments(WebTools)
     def __init__(
         self,
         *,
@@ -473,11 +494,9 @@ class WebSearchTool(_WebTool, defer_build=False):
         **sent: Any,
     ) -> tuple[Any, Any]:
         with self._as_tool_exception(), report(run_manager):
-            return _split(
-                self._tools.search(
-                    self._asked(query, sent), self._find_run(config, runtime)
-                )
-            )
+            arguments = self._make_arguments(query, sent)
+            output = self._tools.search(arguments, self._find_run(config, runtime))
+        return output.content, output.artifact
 
     async def _arun(
         self,
@@ -490,18 +509,17 @@ class WebSearchTool(_WebTool, defer_build=False):
     ) -> tuple[Any, Any]:
         with self._as_tool_exception():
             async with areport(run_manager):
-                return _split(
-                    await self._tools.asearch(
-                        self._asked(query, sent), self._find_run(config, runtime)
-                    )
-                )
+                arguments = self._make_arguments(query, sent)
+                run = self._find_run(config, runtime)
+                output = await self._tools.asearch(arguments, run)
+        return output.content, output.artifact
 
-    def _asked(self, query: str, sent: Mapping[str, Any]) -> SearchArguments:
+    def _make_arguments(self, query: str, sent: Mapping[str, Any]) -> SearchArguments:
         """Return the arguments of a search, which LangChain has validated: of a query
         alone, without the defaults.
         """
-        usual = self._tools.search_arguments().model_fields["limit"].default
-        return SearchArguments.model_construct(query=query, **{"limit": usual, **sent})
+        limit = self._tools.search_arguments().model_fields["limit"].default
+        return SearchArguments.model_construct(query=query, **{"limit": limit, **sent})
 
 
 class OpenPageTool(_WebTool, defer_build=False):
@@ -525,6 +543,7 @@ class OpenPageTool(_WebTool, defer_build=False):
     description: str = DESCRIPTIONS["open_page"]
     args_schema: type[BaseModel] = PageToolArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
 
+    @show_arguments(WebTools, without=("limit", "multi_query"))
     def __init__(
         self,
         *,
@@ -543,8 +562,9 @@ class OpenPageTool(_WebTool, defer_build=False):
         **sent: Any,
     ) -> tuple[Any, Any]:
         with self._as_tool_exception(), report(run_manager):
-            asked = PageArguments.model_construct(url=url, **sent)
-            return _split(self._tools.open_page(asked, self._find_run(config, runtime)))
+            arguments = PageArguments.model_construct(url=url, **sent)
+            output = self._tools.open_page(arguments, self._find_run(config, runtime))
+        return output.content, output.artifact
 
     async def _arun(
         self,
@@ -557,10 +577,10 @@ class OpenPageTool(_WebTool, defer_build=False):
     ) -> tuple[Any, Any]:
         with self._as_tool_exception():
             async with areport(run_manager):
-                asked = PageArguments.model_construct(url=url, **sent)
-                return _split(
-                    await self._tools.aopen_page(asked, self._find_run(config, runtime))
-                )
+                arguments = PageArguments.model_construct(url=url, **sent)
+                run = self._find_run(config, runtime)
+                output = await self._tools.aopen_page(arguments, run)
+        return output.content, output.artifact
 
 
 class WebSearchToolkit(_Options, BaseToolkit, defer_build=False):
@@ -570,7 +590,11 @@ class WebSearchToolkit(_Options, BaseToolkit, defer_build=False):
 
         toolkit = WebSearchToolkit(provider="tavily", provenance="seen")
         agent = create_agent(model, toolkit.get_tools())
-        agent.invoke(question, config={"callbacks": [toolkit.user_urls], "configurable": {"thread_id": "1"}})
+        config = {
+            "callbacks": [toolkit.user_urls],
+            "configurable": {"thread_id": "1"},
+        }
+        agent.invoke(question, config=config)
 
     Its arguments are those of `WebSearch` and those that `WebSearchTool` adds, of which
     three are about both tools:
@@ -579,15 +603,17 @@ class WebSearchToolkit(_Options, BaseToolkit, defer_build=False):
         max_uses: Maximum number of calls of both tools together in one run.
         provenance: Which URLs may be opened: ``any``; ``seen``, those that a search of
             the same conversation returned or that the user wrote; or ``seen+links``.
-        conversation: The keys of a run's config, in ``configurable``, in the ``context``
-            or else in ``metadata``, that distinguish conversations: a tenant, a user, a thread. A
-            run without any of them is a conversation of its own.
+        conversation: The keys of a run's config that distinguish conversations: a
+            tenant, a user, a thread. They are looked up in ``configurable``, then in
+            the ``context``, then in ``metadata``. A run without any of them is a
+            conversation of its own.
     """
 
     limit: int | None = Field(default=None, frozen=True)
     multi_query: bool = Field(default=False, frozen=True)
     handle_tool_error: OnError = True
 
+    @show_arguments(WebTools)
     def __init__(
         self, *, web: WebSearch | None = None, **options: Unpack[ToolkitOptions]
     ) -> None:
@@ -633,7 +659,3 @@ class WebSearchToolkit(_Options, BaseToolkit, defer_build=False):
         self.provenance.allow_text(
             text, find_conversation(ensure_config(config), self.conversation)
         )
-
-
-def _split(output: Output) -> tuple[Content, dict[str, Any]]:
-    return output.content, output.artifact

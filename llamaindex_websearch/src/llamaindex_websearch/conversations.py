@@ -28,8 +28,8 @@ _MARK = "+configured"  # after the name of a conversation that has options of it
 _MAX_CONVERSATIONS = 10_000
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _SOURCES = "websearch_sources"
-_NAMED = "websearch_named"
-_MAX_NAMED = 100  # URLs of the user in one context; the oldest are forgotten
+_URLS = "websearch_named"
+_MAX_URLS = 100  # URLs of the user in one context; the oldest are forgotten
 _NO_FIELD = (
     f"the state of the workflow has no field `{_SOURCES}`, so what other processes "
     f"found is unknown"
@@ -76,12 +76,14 @@ class ConversationOptions:
             options = self._options.pop(name, None)
             if options is not None:
                 self._options[name] = options
-        if options is None and name != conversation:
+        if options is not None:
+            return options
+        if name != conversation:
             raise ConfigurationError(
                 "the options of this conversation are not known here: call `configure` "
                 "again"
             )
-        return _NOTHING if options is None else options
+        return _NOTHING
 
 
 class Conversations:
@@ -101,10 +103,12 @@ class Conversations:
     def enter(self) -> Iterator[Run]:
         """Blocking version of `aenter`."""
         context = _find_context()
-        run = asyncio_run(self._find_run(context)) if context else self._make_run()
+        if context is None:
+            yield self._make_run()
+            return
+        run = asyncio_run(self._find_run(context))
         yield run
-        if context:
-            asyncio_run(self._store_sources(context, run))
+        asyncio_run(self._store_sources(context, run))
 
     @asynccontextmanager
     async def aenter(self) -> AsyncIterator[Run]:
@@ -112,10 +116,12 @@ class Conversations:
         has numbers for.
         """
         context = _find_context()
-        run = await self._find_run(context) if context else self._make_run()
+        if context is None:
+            yield self._make_run()
+            return
+        run = await self._find_run(context)
         yield run
-        if context:
-            await self._store_sources(context, run)
+        await self._store_sources(context, run)
 
     async def _find_run(self, context: Context) -> Run:
         conversation: str | None
@@ -126,21 +132,20 @@ class Conversations:
             if not self._has_warned:
                 self._has_warned = True
                 _log.warning("each run is a conversation of its own: %s", error)
-        sources, named = [
-            await context.store.get(name, default=None) for name in (_SOURCES, _NAMED)
-        ]
-        if isinstance(named, list):
-            text = "\n".join(one for one in named[-_MAX_NAMED:] if isinstance(one, str))
+        urls = await context.store.get(_URLS, default=None)
+        if isinstance(urls, list):
+            text = "\n".join(url for url in urls[-_MAX_URLS:] if isinstance(url, str))
             self._tools.provenance.allow_text(text, _unmark(conversation))
+        sources = await context.store.get(_SOURCES, default=None)
+        if not isinstance(sources, list):
+            sources = []
+        numbers = await _find_numbers(context)
+        forgets = _NO_FIELD
         kind: Any = getattr(context.store, "state_type", dict)
         # any field, or this one
-        has_field = hasattr(kind, "__getitem__") or _SOURCES in kind.model_fields
-        return self._make_run(
-            conversation,
-            sources if isinstance(sources, list) else (),
-            await _find_numbers(context),
-            "" if has_field else _NO_FIELD,
-        )
+        if hasattr(kind, "__getitem__") or _SOURCES in kind.model_fields:
+            forgets = ""
+        return self._make_run(conversation, sources, numbers, forgets)
 
     def _make_run(
         self,
@@ -150,12 +155,13 @@ class Conversations:
         forgets: str = "",
     ) -> Run:
         name = _unmark(conversation)
+        options = _NOTHING
+        if self._tools.configurable:
+            options = self.options.get(conversation)
         return Run(
             name=_find_run() or name,
             conversation=name,
-            options=self.options.get(conversation)
-            if self._tools.configurable
-            else _NOTHING,
+            options=options,
             sources=sources,
             numbers=numbers,
             shares=True,
@@ -169,13 +175,17 @@ class Conversations:
             )
 
 
-async def store_named(context: Context, urls: Sequence[str]) -> None:
-    """Store in *context* what the user named, if its state has a place for that."""
+async def store_urls(context: Context, urls: Sequence[str]) -> None:
+    """Store the URLs that the user named in *context*, if its state has a field for
+    them.
+    """
     with suppress(ValueError):
         async with context.store.edit_state() as state:
-            known = getattr(state, _NAMED, None)
-            named = dict.fromkeys([*(known if isinstance(known, list) else ()), *urls])
-            setattr(state, _NAMED, list(named)[-_MAX_NAMED:])
+            stored = getattr(state, _URLS, None)
+            if not isinstance(stored, list):
+                stored = []
+            distinct = dict.fromkeys([*stored, *urls])
+            setattr(state, _URLS, list(distinct)[-_MAX_URLS:])
 
 
 def _unmark(conversation: str | None) -> str | None:
@@ -187,8 +197,10 @@ def _find_run() -> str | None:
     """Return the name of the workflow's run in which a tool is called; None outside
     workflows.
     """
-    found = active_instrument_tags.get().get("llamaindex.run_id")
-    return None if found is None else str(found)
+    name = active_instrument_tags.get().get("llamaindex.run_id")
+    if name is None:
+        return None
+    return str(name)
 
 
 async def find_conversation(
@@ -207,25 +219,38 @@ async def find_conversation(
     Raises:
         ConfigurationError: The state has a type without a field for it.
     """
-    known = await context.store.get(_KEY, default=None)
-    if (
-        not known
-        or not isinstance(known, str)
-        or (configured and known == _unmark(known))
-    ):
-        try:
-            # other tools of the same step may do the same
-            async with context.store.edit_state() as state:
-                stored = getattr(state, _KEY, None)
-                known = stored if stored and isinstance(stored, str) else uuid4().hex
-                if configured:
-                    known = f"{_unmark(known)}{_MARK}"
-                setattr(state, _KEY, known)
-        except ValueError as error:
-            raise ConfigurationError(
-                f"the state of the workflow needs a field `{_KEY}: str | None = None`"
-            ) from error
-    return str(known) if marked else str(_unmark(known))
+    name = _as_name(await context.store.get(_KEY, default=None))
+    lacks_mark = configured and name == _unmark(name)
+    if name is None or lacks_mark:
+        name = await _store_name(context, configured=configured)
+    if marked:
+        return name
+    return name.removesuffix(_MARK)
+
+
+async def _store_name(context: Context, *, configured: bool) -> str:
+    """Name the conversation of *context*, or mark its name as `find_conversation`
+    does.
+    """
+    try:
+        async with context.store.edit_state() as state:
+            # another tool of the same step may have named it meanwhile
+            name = _as_name(getattr(state, _KEY, None)) or uuid4().hex
+            if configured:
+                name = f"{name.removesuffix(_MARK)}{_MARK}"
+            setattr(state, _KEY, name)
+            return name
+    except ValueError as error:
+        raise ConfigurationError(
+            f"the state of the workflow needs a field `{_KEY}: str | None = None`"
+        ) from error
+
+
+def _as_name(value: object) -> str | None:
+    """Return a value of the state as the name of a conversation, if it is one."""
+    if isinstance(value, str) and value:
+        return value
+    return None
 
 
 def join_texts(user_msg: str | ChatMessage) -> str:
@@ -244,9 +269,10 @@ async def _find_numbers(context: Context) -> set[int]:
     in *context*: a program may have stored them without what they stand for.
     """
     memory = await context.store.get("memory", default=None)
-    messages = await memory.aget_all() if isinstance(memory, BaseMemory) else []
     numbers: set[int] = set()
-    for message in messages:
+    if not isinstance(memory, BaseMemory):
+        return numbers
+    for message in await memory.aget_all():
         numbers |= find_numbers(join_texts(message))
     return numbers
 

@@ -85,11 +85,9 @@ class WebNode(TextNode):
         no marks.
         """
         content = super().get_content(metadata_mode=metadata_mode)
-        return (
-            fenced(content, "A web page")
-            if metadata_mode == MetadataMode.LLM
-            else content
-        )
+        if metadata_mode != MetadataMode.LLM:
+            return content
+        return fenced(content, "A web page")
 
 
 def to_document(page: Page) -> Document:
@@ -106,12 +104,12 @@ def to_document(page: Page) -> Document:
     return as_document(make_document(page=page))
 
 
-def as_document(made: PlainDocument) -> Document:
+def as_document(document: PlainDocument) -> Document:
     """Return the document of LlamaIndex."""
     return Document(
-        id_=made.id,
-        text=made.text,
-        metadata=made.metadata,
+        id_=document.id,
+        text=document.text,
+        metadata=document.metadata,
         excluded_llm_metadata_keys=LLM_EXCLUDED,
         excluded_embed_metadata_keys=EMBED_EXCLUDED,
     )

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from websearch_core import Page, WebSearch, WebSearchError
 from websearch_core.client import CommonArguments
-from websearch_core.tools import OptionMapping, Passages, split_arguments
+from websearch_core.tools import OptionMapping, Passages, make_web, show_arguments
 
 from .events import report
 
@@ -23,7 +23,9 @@ class WebPagePostprocessor(BaseNodePostprocessor):
 
     ::
 
-        RetrieverQueryEngine.from_args(retriever, llm=llm, node_postprocessors=[WebPagePostprocessor()])
+        RetrieverQueryEngine.from_args(
+            retriever, llm=llm, node_postprocessors=[WebPagePostprocessor()]
+        )
 
     The URL of a page is the ``source`` or ``url`` in the metadata of its node; nodes
     without one stay as they are. Pages are read concurrently. Of several nodes from one
@@ -45,6 +47,7 @@ class WebPagePostprocessor(BaseNodePostprocessor):
     web: Any = Field(exclude=True)
     read_options: OptionMapping = Field(default_factory=dict)
 
+    @show_arguments(make_web)
     def __init__(
         self,
         *,
@@ -52,8 +55,8 @@ class WebPagePostprocessor(BaseNodePostprocessor):
         read_options: ReadOptions | None = None,
         **arguments: Unpack[CommonArguments],
     ) -> None:
-        arguments, _ = split_arguments(arguments, ["read_options"])
-        passages = Passages(WebSearch.resolve(web, arguments), read_options)
+        web = make_web(web, ("read_options",), **arguments)
+        passages = Passages(web, read_options)
         values: dict[str, Any] = {
             "web": passages.web,
             "read_options": passages.read_options or {},
@@ -70,10 +73,10 @@ class WebPagePostprocessor(BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         if query_bundle is None:
             return nodes
-        metadata, query = [node.node.metadata for node in nodes], query_bundle.query_str
+        metadata = [node.node.metadata for node in nodes]
         with report():
             return Passages(self.web, self.read_options).replace(
-                nodes, metadata, query, _replace_text
+                nodes, metadata, query_bundle.query_str, _replace_text
             )
 
     async def _apostprocess_nodes(
@@ -81,10 +84,10 @@ class WebPagePostprocessor(BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         if query_bundle is None:
             return nodes
-        metadata, query = [node.node.metadata for node in nodes], query_bundle.query_str
+        metadata = [node.node.metadata for node in nodes]
         with report():
             return await Passages(self.web, self.read_options).areplace(
-                nodes, metadata, query, _replace_text
+                nodes, metadata, query_bundle.query_str, _replace_text
             )
 
 
@@ -92,14 +95,10 @@ def _replace_text(scored: NodeWithScore, page: Page | WebSearchError) -> NodeWit
     node = scored.node.model_copy()
     if isinstance(page, WebSearchError):
         node.metadata = {**node.metadata, "read_error": page.code}
-        node.excluded_llm_metadata_keys = [
-            *node.excluded_llm_metadata_keys,
-            "read_error",
-        ]
-        node.excluded_embed_metadata_keys = [
-            *node.excluded_embed_metadata_keys,
-            "read_error",
-        ]
+        of_llm = node.excluded_llm_metadata_keys
+        of_embedding = node.excluded_embed_metadata_keys
+        node.excluded_llm_metadata_keys = [*of_llm, "read_error"]
+        node.excluded_embed_metadata_keys = [*of_embedding, "read_error"]
     elif page.content:
         node.set_content(page.content)
     return scored.model_copy(update={"node": node})

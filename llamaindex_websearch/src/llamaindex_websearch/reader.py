@@ -3,7 +3,7 @@
 from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Never, Unpack
+from typing import TYPE_CHECKING, Any, Never, Unpack, cast
 
 from llama_index.core.readers.base import BasePydanticReader
 from llama_index.core.schema import Document
@@ -12,7 +12,13 @@ from pydantic import Field, PrivateAttr
 from websearch_core import WebSearch
 from websearch_core.client import CommonArguments
 from websearch_core.errors import ConfigurationError, InvalidOption
-from websearch_core.tools import Loading, OnError, OptionMapping, split_arguments
+from websearch_core.tools import (
+    Loading,
+    OnError,
+    OptionMapping,
+    make_web,
+    show_arguments,
+)
 
 from .documents import as_document
 from .events import report
@@ -91,6 +97,7 @@ class WebPageReader(BasePydanticReader):
     on_error: OnError = "skip"
     _loading: Loading = PrivateAttr()
 
+    @show_arguments(make_web)
     def __init__(
         self,
         *,
@@ -100,21 +107,19 @@ class WebPageReader(BasePydanticReader):
         on_error: OnError = "skip",
         **arguments: Unpack[CommonArguments],
     ) -> None:
-        given: dict[str, Any] = {**arguments}
-        given.pop("is_remote", None)  # what LlamaIndex has stored
-        given.pop("class_name", None)
-        for name in given.keys() & _ELSEWHERE.keys():
+        options = cast("dict[str, Any]", arguments)
+        options.pop("is_remote", None)  # what LlamaIndex has stored
+        options.pop("class_name", None)
+        for name in options.keys() & _ELSEWHERE.keys():
             raise ConfigurationError(f"{name}: {_ELSEWHERE[name]}")
-        checked, _ = split_arguments(given, ["read_options", "crawl", "on_error"])
-        loading = Loading(
-            WebSearch.resolve(web, checked), read_options, on_error, crawl
-        )
+        web = make_web(web, ("read_options", "crawl", "on_error"), **arguments)
+        loading = Loading(web, read_options, on_error, crawl)
         values: dict[str, Any] = {
-            "web": loading.web,
+            "web": web,
             "read_options": read_options,
+            "crawl": crawl,
             "on_error": on_error,
         }
-        values["crawl"] = crawl
         super().__init__(**values)
         self._loading = loading
 
@@ -147,18 +152,18 @@ class WebPageReader(BasePydanticReader):
         documents = self._loading.load(_check_urls(urls, others))
         while True:
             with report():
-                made = next(documents, None)
-            if made is None:
+                document = next(documents, None)
+            if document is None:
                 return
-            yield as_document(made)
+            yield as_document(document)
 
     async def aload_data(
         self, urls: str | Sequence[str] | None = None, **others: Never
     ) -> list[Document]:
         """Do the same as `load_data` on the running event loop."""
-        checked = _check_urls(urls, others)
+        urls = _check_urls(urls, others)
         with report():
-            return [as_document(made) async for made in self._loading.aload(checked)]
+            return [as_document(page) async for page in self._loading.aload(urls)]
 
     async def alazy_load_data(
         self, urls: str | Sequence[str] | None = None, **others: Never

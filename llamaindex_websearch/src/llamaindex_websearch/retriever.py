@@ -14,7 +14,13 @@ from websearch_core import WebSearch
 from websearch_core.client import CommonArguments
 from websearch_core.errors import InvalidOption
 from websearch_core.models import SearchOptions
-from websearch_core.tools import ContentMode, PlainDocument, Retrieval, split_arguments
+from websearch_core.tools import (
+    ContentMode,
+    PlainDocument,
+    Retrieval,
+    make_web,
+    show_arguments,
+)
 
 from .documents import EMBED_EXCLUDED, LLM_EXCLUDED, WebNode
 from .events import report
@@ -28,7 +34,8 @@ class WebSearchRetriever(BaseRetriever):
 
     ::
 
-        engine = RetrieverQueryEngine.from_args(WebSearchRetriever(provider="tavily", k=8), llm=llm)
+        retriever = WebSearchRetriever(provider="tavily", k=8)
+        engine = RetrieverQueryEngine.from_args(retriever, llm=llm)
 
     A node has the URL as its id, the snippet as its text, and url, title and everything
     else known as metadata; models are shown only the part that they can use, marked as
@@ -64,6 +71,7 @@ class WebSearchRetriever(BaseRetriever):
     Retrieving raises what `WebSearch.search` raises.
     """
 
+    @show_arguments(make_web)
     def __init__(
         self,
         *,
@@ -78,10 +86,8 @@ class WebSearchRetriever(BaseRetriever):
         **arguments: Unpack[CommonArguments],
     ) -> None:
         super().__init__(callback_manager=callback_manager, verbose=verbose)
-        arguments, _ = split_arguments(
-            arguments, ["k", "search_options", "read_options"]
-        )
-        self.web: WebSearch = WebSearch.resolve(web, arguments)
+        own = ("k", "search_options", "read_options")
+        self.web: WebSearch = make_web(web, own, **arguments)
         self.k: int = k
         self.content: ContentMode = content
         self.search_options: SearchOptions | None = search_options
@@ -96,61 +102,59 @@ class WebSearchRetriever(BaseRetriever):
         )
 
     def retrieve(
-        self, str_or_query_bundle: QueryType, **unknown: object
+        self, str_or_query_bundle: QueryType, **others: object
     ) -> list[NodeWithScore]:
         """Retrieve nodes.
 
         Args:
             str_or_query_bundle: The query.
-            unknown: Not accepted; the constructor takes the options.
+            others: Nothing: the constructor takes the options.
 
         Raises:
-            InvalidOption: There was one.
+            InvalidOption: There are *others*.
         """
-        _check_arguments(unknown)
+        _refuse(others)
         return super().retrieve(str_or_query_bundle)
 
     async def aretrieve(
-        self, str_or_query_bundle: QueryType, **unknown: object
+        self, str_or_query_bundle: QueryType, **others: object
     ) -> list[NodeWithScore]:
         """Async version of `retrieve`."""
-        _check_arguments(unknown)
+        _refuse(others)
         return await super().aretrieve(str_or_query_bundle)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         with report():
-            found = self._retrieval.retrieve(_query_text(query_bundle))
-        return self._split(found)
+            results = self._retrieval.retrieve(_query_text(query_bundle))
+        return self._split(results)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         with report():
-            found = await self._retrieval.aretrieve(_query_text(query_bundle))
-        return (
-            await asyncio.to_thread(self._split, found)
-            if self.node_parser
-            else self._split(found)
-        )
+            results = await self._retrieval.aretrieve(_query_text(query_bundle))
+        if self.node_parser is None:
+            return self._split(results)
+        return await asyncio.to_thread(self._split, results)
 
-    def _split(self, found: list[PlainDocument]) -> list[NodeWithScore]:
-        nodes = _make_nodes(found)
+    def _split(self, results: list[PlainDocument]) -> list[NodeWithScore]:
+        """Return the results as nodes, or as the parts of these."""
+        nodes = _make_nodes(results)
         if self.node_parser is None:
             return nodes
         parts: list[NodeWithScore] = []
         for whole in nodes:
-            for n, part in enumerate(self.node_parser([whole.node]), 1):
-                part.id_ = f"{whole.node.node_id}#{n}"
-                shown = (
-                    WebNode.model_construct(**dict(part))
-                    if type(part) is TextNode
-                    else part
-                )
-                parts.append(NodeWithScore(node=shown, score=whole.score))
+            for number, part in enumerate(self.node_parser([whole.node]), 1):
+                part.id_ = f"{whole.node.node_id}#{number}"
+                node = part
+                if type(part) is TextNode:  # which has no marks
+                    node = WebNode.model_construct(**dict(part))
+                parts.append(NodeWithScore(node=node, score=whole.score))
         return parts
 
 
-def _check_arguments(unknown: Mapping[str, object]) -> None:
-    if unknown:
-        names = ", ".join(sorted(unknown))
+def _refuse(others: Mapping[str, object]) -> None:
+    """Raise `InvalidOption` for the arguments of `retrieve` other than the query."""
+    if others:
+        names = ", ".join(sorted(others))
         raise InvalidOption(
             f"unknown arguments: {names}; pass k=... and search_options={{...}} to the "
             f"constructor"
@@ -162,24 +166,24 @@ def _query_text(query: QueryBundle) -> str:
     return query.query_str.removeprefix("\ninput is ").strip()
 
 
-def _make_nodes(found: list[PlainDocument]) -> list[NodeWithScore]:
+def _make_nodes(results: list[PlainDocument]) -> list[NodeWithScore]:
     """Make nodes with the scores of the service, if it scores every result, or else
     with those of their ranks.
     """
-    scores = [one.metadata.get("score") for one in found]
+    scores = [result.metadata.get("score") for result in results]
     if None in scores:
-        scores = [1 / rank for rank in range(1, len(found) + 1)]
+        scores = [1 / rank for rank in range(1, len(results) + 1)]
     return [
-        NodeWithScore(node=_make_node(one), score=score)
-        for one, score in zip(found, scores, strict=True)
+        NodeWithScore(node=_make_node(result), score=score)
+        for result, score in zip(results, scores, strict=True)
     ]
 
 
-def _make_node(made: PlainDocument) -> TextNode:
+def _make_node(result: PlainDocument) -> TextNode:
     return WebNode(
-        id_=made.id,
-        text=made.text,
-        metadata=made.metadata,  # pyright: ignore[reportCallIssue] - also by its name, as in TextNode
+        id_=result.id,
+        text=result.text,
+        metadata=result.metadata,  # pyright: ignore[reportCallIssue] - also by its name, as in TextNode
         excluded_llm_metadata_keys=LLM_EXCLUDED,
         excluded_embed_metadata_keys=EMBED_EXCLUDED,
     )

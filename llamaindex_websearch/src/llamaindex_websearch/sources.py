@@ -3,8 +3,10 @@ them.
 """
 
 from __future__ import annotations
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+from llama_index.core.schema import Document
 
 from websearch_core.citations import Source, merge_sources
 
@@ -16,7 +18,10 @@ def collect_sources(outputs: Iterable[object]) -> list[Source]:
 
     ::
 
-        outputs = [event.tool_output async for event in running.stream_events() if isinstance(event, ToolCallResult)]
+        outputs = []
+        async for event in running.stream_events():
+            if isinstance(event, ToolCallResult):
+                outputs.append(event.tool_output)
         check_citations(str(await running), collect_sources(outputs))
 
     Args:
@@ -27,19 +32,18 @@ def collect_sources(outputs: Iterable[object]) -> list[Source]:
         One source for each number, ordered by it; ``text`` is what the model was shown
             of it.
     """
-    return merge_sources(
-        source
-        for output in outputs
-        for source in _sources(getattr(output, "raw_output", None))
-    )
+    sources: list[Mapping[str, Any]] = []
+    for output in outputs:
+        documents = getattr(output, "raw_output", None)
+        # Documents of another tool may have the same metadata, and mean other pages by
+        # these numbers.
+        if isinstance(documents, ToolDocuments):
+            sources += map(_make_source, documents)
+    return merge_sources(sources)
 
 
-def _sources(documents: object) -> Iterator[Mapping[str, Any]]:
-    # Documents of another tool may have the same metadata, and mean other pages by
-    # these numbers.
-    for document in documents if isinstance(documents, ToolDocuments) else ():
-        names = ("title", "url", "read", "published", "score")
-        facts = {
-            name: document.metadata[name] for name in names if name in document.metadata
-        }
-        yield {**facts, "id": document.metadata["citation_id"], "text": document.text}
+def _make_source(document: Document) -> Mapping[str, Any]:
+    names = ("title", "url", "read", "published", "score")
+    metadata = document.metadata
+    facts = {name: metadata[name] for name in names if name in metadata}
+    return {**facts, "id": metadata["citation_id"], "text": document.text}

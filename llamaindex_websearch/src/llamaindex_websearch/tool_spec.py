@@ -37,10 +37,12 @@ from websearch_core.tools import (
     SearchDefaults,
     WebTools,
     as_error,
+    make_web,
+    show_arguments,
     split_arguments,
 )
 
-from .conversations import Conversations, find_conversation, join_texts, store_named
+from .conversations import Conversations, find_conversation, join_texts, store_urls
 from .documents import ToolDocuments
 from .events import report
 
@@ -53,15 +55,31 @@ _SEARCH = (
     "one in documents]"
 )
 _READ = "documents = spec.open_page(url); documents[0].text"
-_ELSEWHERE = dict.fromkeys(
-    ["search", "asearch", "brave_search", "duckduckgo_full_search", "duckduckgo_instant_search", "google_search",
-     "bing_web_search", "serper_search", "searxng_search", "jina_search", "search_web",
-     "retrieve_documents",
-     "search_and_retrieve_documents", "search_and_retrieve_highlights", "arxiv_query",
-     "bing_news_search",
-     "search_data", "search_engine", "run"], _SEARCH,
-) | dict.fromkeys(["extract", "read", "aread", "scrape", "scrape_as_markdown", "fetch", "get_contents", "read_page",
-                   "load_data"], _READ)  # fmt: skip
+_SEARCHES = """
+    search asearch brave_search duckduckgo_full_search duckduckgo_instant_search
+    google_search bing_web_search serper_search searxng_search jina_search search_web
+    retrieve_documents search_and_retrieve_documents search_and_retrieve_highlights
+    arxiv_query bing_news_search search_data search_engine run
+"""
+_READS = """
+    extract read aread scrape scrape_as_markdown fetch get_contents read_page load_data
+"""
+_ELSEWHERE = {
+    **dict.fromkeys(_SEARCHES.split(), _SEARCH),
+    **dict.fromkeys(_READS.split(), _READ),
+}
+# The arguments besides those of `WebSearch`.
+_OWN = (
+    "limit",
+    "search_options",
+    "read_options",
+    "output_format",
+    "provenance",
+    "max_uses",
+    "configurable",
+    "require",
+    "multi_query",
+)
 P = ParamSpec("P")
 R = TypeVar("R")
 TimeRange = Literal["all", "day", "week", "month", "year"]
@@ -89,24 +107,24 @@ class ToolError(Exception):
 
 
 def _leave_checks_to_tools(method: Callable[P, R]) -> Callable[P, R]:
-    """Let a call leave out anything, and add what is unknown: `WebTools` says what is
-    wrong, in words for a model.
+    """Let a call leave out any argument and add others: `WebTools` says what is wrong,
+    in words for a model.
 
-    LlamaIndex does not validate arguments. What a model is not shown is passed as
-    keyword arguments that the signature for LlamaIndex does not have; what was left out
-    is None, and means the default of the spec.
+    LlamaIndex does not validate arguments. Those that a model is not shown are keyword
+    arguments that are missing in the signature for LlamaIndex. One that the model
+    leaves out is None, which means the default of the spec.
     """
     signature = inspect.signature(method)
-    shown = [
-        one
-        for one in signature.parameters.values()
-        if one.kind is not inspect.Parameter.VAR_KEYWORD
+    parameters = [
+        parameter
+        for parameter in signature.parameters.values()
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD
     ]
     run: Any = method
 
     def bind(args: Any, kwargs: Any) -> dict[str, Any]:
-        left_out = dict.fromkeys(one.name for one in shown)
-        return {**left_out, **signature.bind_partial(*args).arguments, **kwargs}
+        defaults = dict.fromkeys(parameter.name for parameter in parameters)
+        return {**defaults, **signature.bind_partial(*args).arguments, **kwargs}
 
     @wraps(method)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -116,9 +134,9 @@ def _leave_checks_to_tools(method: Callable[P, R]) -> Callable[P, R]:
     async def acall(*args: Any, **kwargs: Any) -> Any:
         return await run(**bind(args, kwargs))
 
-    made: Any = acall if inspect.iscoroutinefunction(method) else call
-    made.__signature__ = signature.replace(parameters=shown)
-    return cast("Callable[P, R]", made)
+    wrapper: Any = acall if inspect.iscoroutinefunction(method) else call
+    wrapper.__signature__ = signature.replace(parameters=parameters)
+    return cast("Callable[P, R]", wrapper)
 
 
 class WebSearchToolSpec(BaseToolSpec):
@@ -126,7 +144,8 @@ class WebSearchToolSpec(BaseToolSpec):
 
     ::
 
-        agent = FunctionAgent(tools=WebSearchToolSpec(provider="brave").to_tool_list(), llm=llm)
+        spec = WebSearchToolSpec(provider="brave")
+        agent = FunctionAgent(tools=spec.to_tool_list(), llm=llm)
 
     The tools show the model a text with numbered sources, each with its title and URL,
     fenced off as data from the web; ``ToolOutput.raw_output`` has the documents. An
@@ -182,7 +201,8 @@ class WebSearchToolSpec(BaseToolSpec):
         ("open_page", "aopen_page"),
     ]
 
-    def __init__(
+    @show_arguments(make_web)
+    def __init__(  # noqa: PLR0913 - a keyword for each option
         self,
         *,
         web: WebSearch | None = None,
@@ -202,11 +222,9 @@ class WebSearchToolSpec(BaseToolSpec):
                 f"output_format: {output_format!r} is not one of "
                 f"{', '.join(get_args(Format))}"
             )
-        own = ["limit", "search_options", "read_options", "output_format", "provenance", "max_uses", "configurable",
-               "require", "multi_query"]  # fmt: skip
         if "tenant_id" in require:
             raise ConfigurationError("require: tenant_id: a Context has no tenant")
-        arguments, _ = split_arguments(arguments, own)
+        split_arguments(arguments, _OWN)  # which raises for one that is unknown
         self._tools = WebTools(
             web,
             limit=limit,
@@ -388,7 +406,7 @@ class WebSearchToolSpec(BaseToolSpec):
         """
         if self.ledger.mode != "any":
             conversation = await find_conversation(ctx)
-            await store_named(
+            await store_urls(
                 ctx, self.ledger.allow_text(join_texts(user_msg), conversation)
             )
 
@@ -397,9 +415,12 @@ class WebSearchToolSpec(BaseToolSpec):
 
         ::
 
-            spec = WebSearchToolSpec(provider="tavily", configurable=["api_key", "search_options"])
+            spec = WebSearchToolSpec(
+                provider="tavily", configurable=["api_key", "search_options"]
+            )
             ctx = Context(agent)
-            await spec.configure(ctx, api_key=tenant.key, search_options={"country": "GB"})
+            options = {"country": "GB"}
+            await spec.configure(ctx, api_key=tenant.key, search_options=options)
             await agent.run(question, ctx=ctx)
 
         They are kept in this spec, in memory, and never in the context, whose saved
@@ -440,16 +461,15 @@ class WebSearchToolSpec(BaseToolSpec):
             "web_search": self._tools.search_arguments(),
             "open_page": PageArguments,
         }
-        metadata = {
-            prefix + name: ToolMetadata(
+        metadata: dict[str, ToolMetadata] = {}
+        for name, description in DESCRIPTIONS.items():
+            of_tool = ToolMetadata(
                 name=name, description=description, fn_schema=schemas[name]
             )
-            for name, description in DESCRIPTIONS.items()
-            for prefix in ("", "a")
-        }
-        return super().to_tool_list(
-            spec_functions, {**metadata, **(func_to_metadata_mapping or {})}
-        )
+            metadata[name] = of_tool
+            metadata[f"a{name}"] = of_tool  # of the async method
+        metadata.update(func_to_metadata_mapping or {})
+        return super().to_tool_list(spec_functions, metadata)
 
     @contextmanager
     def _as_tool_error(self, tool: str) -> Iterator[None]:

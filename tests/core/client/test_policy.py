@@ -361,7 +361,7 @@ def test_the_default_length_of_a_page_is_an_argument():
 )
 def test_a_wrong_policy_is_refused(options, words):
     with pytest.raises(ConfigurationError, match=words):
-        WebSearch.resolve(None, {"provider": "duckduckgo", **options})
+        WebSearch("duckduckgo", **options)
 
 
 class TestSettings:

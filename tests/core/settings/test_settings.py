@@ -188,7 +188,7 @@ def test_a_wrong_value_in_the_environment_is_answered_with_the_variable(
         ),
         (lambda: WebSearch([]), "the list of providers is empty"),
         (
-            lambda: WebSearch.resolve(None, {"provder": "brave"}),
+            lambda: WebSearch(provder="brave"),
             "unknown argument: provder; did you mean provider?",
         ),
     ],

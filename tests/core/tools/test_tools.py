@@ -567,11 +567,8 @@ class TestUses:
 
 class TestTenants:
     def make(self, *configurable, **arguments):
-        return Tenants(
-            None,
-            {"provider": "tavily", "api_key": "developer", **arguments},
-            configurable,
-        )
+        arguments = {"provider": "tavily", "api_key": "developer", **arguments}
+        return Tenants(None, configurable, **arguments)
 
     def key(self, web):
         (leaf,) = [part for part in _parts(web.provider) if hasattr(part, "api_key")]
@@ -608,8 +605,9 @@ class TestTenants:
     def test_only_what_is_configurable_is_read(self):
         tenants = Tenants(
             None,
-            {"provider": "tavily", "api_key": "k"},
             {"api_key": "tavily_key", "provider": "provider"},
+            provider="tavily",
+            api_key="k",
         )
         given = {
             "tavily_key": SecretStr("s"),
@@ -651,8 +649,10 @@ class TestTenants:
     def choosing(self, *names, **arguments):
         return Tenants(
             None,
-            {"provider": "tavily", "api_key": "developer", **arguments},
             {"provider": names, "api_key": "api_key"},
+            provider="tavily",
+            api_key="developer",
+            **arguments,
         )
 
     def test_a_key_is_not_sent_to_the_provider_that_a_run_chooses(self, monkeypatch):
@@ -683,7 +683,7 @@ class TestTenants:
             "reader": ["direct", "jina"],
             "api_key": "api_key",
         }
-        tenants = Tenants(None, {"provider": "tavily", "api_key": "developer"}, listed)
+        tenants = Tenants(None, listed, provider="tavily", api_key="developer")
         for chosen, words in (
             (
                 {"provider": "brave"},
@@ -722,14 +722,12 @@ class TestTenants:
             settings=Settings.load(providers={"brave": {"api_key": "lent"}}),
         )
         assert self.key(tenants.find({"provider": "brave"})) == "lent"
-        named = Tenants(None, {"provider": ["duckduckgo", "brave"]}, ["provider"])
+        named = Tenants(None, ["provider"], provider=["duckduckgo", "brave"])
         # as the developer's own runs use it
         assert self.key(named.find({"provider": "brave"})) == "environment"
 
     def test_an_optional_key_is_not_needed(self):
-        tenants = Tenants(
-            None, {"provider": "duckduckgo"}, {"reader": ("jina", "direct")}
-        )
+        tenants = Tenants(None, {"reader": ("jina", "direct")}, provider="duckduckgo")
         assert tenants.find({"reader": "jina"}).reader.name == "jina"
 
     @pytest.mark.parametrize("role", ["provider", "reader"])
@@ -740,7 +738,7 @@ class TestTenants:
     )
     def test_a_run_chooses_only_what_is_listed(self, role, chosen):
         tenants = Tenants(
-            None, {"provider": "tavily", "api_key": "k"}, {role: ("jina", "tavily")}
+            None, {role: ("jina", "tavily")}, provider="tavily", api_key="k"
         )
         with pytest.raises(
             ConfigurationError,
@@ -755,11 +753,9 @@ class TestTenants:
         monkeypatch.setenv("WEB_SEARCH_INDEX", str(tmp_path / "index.db"))
         tenants = Tenants(
             None,
-            {
-                "provider": ["local", "tavily"],
-                "settings": Settings(providers={"tavily": {"api_key": "k"}}),
-            },
             ["provider"],
+            provider=["local", "tavily"],
+            settings=Settings(providers={"tavily": {"api_key": "k"}}),
         )
         assert tenants.find({"provider": name}).provider.name == name
         with pytest.raises(
@@ -801,7 +797,7 @@ class TestTenants:
     ):
         with pytest.raises(ConfigurationError, match=words):
             Tenants(
-                None, {**arguments, "api_key": "k"} if arguments else {}, configurable
+                None, configurable, **{**arguments, "api_key": "k"} if arguments else {}
             )
 
     def test_a_copy_has_the_same_list(self):
@@ -937,13 +933,13 @@ class TestTenants:
         assert "SEKRET" not in f"{raised.value} {raised.value.__cause__}"
 
     def test_without_a_key_of_the_developer_each_run_has_to_bring_one(self):
-        tenants = Tenants(None, {"provider": "tavily"}, ("api_key",))
+        tenants = Tenants(None, ("api_key",), provider="tavily")
 
         assert self.key(tenants.find({"api_key": "ann-key"})) == "ann-key"
         with pytest.raises(MissingKey, match="the run must bring one"):
             tenants.web.search("tides")
         with pytest.raises(MissingKey, match="TAVILY_API_KEY"):
-            Tenants(None, {"provider": "tavily"}, ("provider",))
+            Tenants(None, ("provider",), provider="tavily")
 
     def test_a_web_search_of_the_caller_cannot_have_another_key(self):
         web = WebSearch("tavily", api_key="k")
@@ -951,8 +947,8 @@ class TestTenants:
             ConfigurationError,
             match="configurable: api_key: give the arguments of WebSearch instead",
         ):
-            Tenants(web, {}, ("api_key", "search_options"))
-        assert Tenants(web, {}, ("search_options",)).web is web
+            Tenants(web, ("api_key", "search_options"))
+        assert Tenants(web, ("search_options",)).web is web
 
     def test_no_key_shows_in_a_repr_or_a_pickle(self):
         tenants = self.make(

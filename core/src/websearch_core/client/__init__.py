@@ -306,34 +306,6 @@ class WebSearch:
         first: Sender = self.__dict__.setdefault("_sender", sender)
         return first
 
-    @classmethod
-    def resolve(cls, web: WebSearch | None, arguments: CommonArguments) -> WebSearch:
-        """Return *web*, or a `WebSearch` made from *arguments*. For tools that accept
-        either.
-
-        Raises:
-            ConfigurationError: Both are given, or the arguments are wrong.
-        """
-        options: dict[str, Any] = {**arguments}
-        limiter = options.pop("rate_limiter", None)
-        if limiter is not None and options.setdefault("throttle", limiter) != limiter:
-            raise ConfigurationError(
-                "give rate_limiter or throttle, which are the same, not both"
-            )
-        if web is None:
-            return cls(**options)
-        check_arguments(options)
-        if not isinstance(web, WebSearch):
-            raise ConfigurationError(
-                f"web: must be a WebSearch, not {type(web).__name__}"
-            )
-        if arguments:
-            raise ConfigurationError(
-                f"give web=WebSearch(...) or its arguments, not both: "
-                f"{', '.join(arguments)}"
-            )
-        return web
-
     def check_options(self, options: SearchOptions | Mapping[str, Any]) -> None:
         """Raise `UnsupportedOption` if the provider lacks one of *options*, unless they
         say that a note is enough.

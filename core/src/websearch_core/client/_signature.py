@@ -48,7 +48,13 @@ class WebSearchOptions(_Options, total=False):
     read_options: ReadOptions | None
 
 
-class CommonArguments(_Options, total=False):
+class WebArguments(_Options, total=False):
+    """The arguments of `WebSearch` without ``search_options`` and ``read_options``."""
+
+    provider: Choice | None
+
+
+class CommonArguments(WebArguments, total=False):
     """The arguments of `WebSearch` for tools, retrievers and loaders, whose
     ``search_options`` and ``read_options`` are their own.
 
@@ -56,5 +62,4 @@ class CommonArguments(_Options, total=False):
     ``throttle``.
     """
 
-    provider: Choice | None
     rate_limiter: RateLimiter | None

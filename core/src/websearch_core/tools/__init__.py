@@ -18,6 +18,7 @@ from types import MappingProxyType
 
 from .._text.vocabulary import CITATION_INSTRUCTION
 from ._arguments import PageArguments, SearchArguments
+from ._constructors import make_web, show_arguments
 from ._fixed import OptionMapping, SearchDefaults, split_arguments
 from ._outputs import Output, OutputFormat, collect_texts, find_numbers
 from ._retrieval import (
@@ -38,8 +39,8 @@ __all__ = [
     "OptionMapping", "Output", "OutputFormat",
     "PageArguments", "Passages", "PlainDocument", "Retrieval", "Run", "SearchArguments",
     "SearchDefaults", "WebTools",
-    "as_error", "collect_texts", "find_numbers", "list_urls", "make_document",
-    "read_field", "split_arguments",
+    "as_error", "collect_texts", "find_numbers", "list_urls", "make_document", "make_web",
+    "read_field", "show_arguments", "split_arguments",
 ]  # fmt: skip
 
 _SEARCH = (

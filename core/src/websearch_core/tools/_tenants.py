@@ -7,7 +7,7 @@ import logging
 import threading
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, Unpack
 from weakref import WeakValueDictionary
 
 from .._registry import provider_class, registered_name
@@ -24,9 +24,22 @@ from ..settings import Settings
 from ..settings._build import collect_options
 from ..settings._sources import ARGUMENT
 from ..settings._values import Http, PerRun, make_credentials
+from ._constructors import make_web
 from ._fixed import find_home
 
 _OF_TOOLS = ("search_options", "read_options")
+# The arguments of `WebTools` besides those of a `WebSearch`.
+_OWN = (
+    *_OF_TOOLS,
+    "limit",
+    "output_format",
+    "full_artifact",
+    "multi_query",
+    "max_uses",
+    "configurable",
+    "require",
+    "provenance",
+)
 _MARKED = [
     name
     for name, field in Settings.model_fields.items()
@@ -63,9 +76,9 @@ class Tenants:
     def __init__(
         self,
         web: WebSearch | None,
-        arguments: CommonArguments,
         configurable: Configurable = (),
         require: Sequence[str] = (),
+        **arguments: Unpack[CommonArguments],
     ) -> None:
         self.keys = _check_keys(configurable)
         self._required = _check_required(require, self.keys)
@@ -80,7 +93,7 @@ class Tenants:
             for role in _ROLES
             if role in self.keys
         }
-        self.web = self._make_default(web, arguments)
+        self.web = self._make_default(web, **arguments)
         self._arguments: dict[str, Any] = {**arguments} if of_web else {}
         key = self._arguments.get("api_key")
         if key is not None:
@@ -242,7 +255,7 @@ class Tenants:
             http = arguments.get("http") or Http()
             credentials = {**self.web.settings.http.credentials, **login}
             arguments["http"] = replace(http, credentials=credentials)
-        web = WebSearch.resolve(None, cast("CommonArguments", arguments))
+        web = make_web(None, (), **arguments)
         web._page_reader = web.reader  # noqa: SLF001 - our own; what a tenant asks for starts no browser
         self._share_services(web, own)
         return web
@@ -261,16 +274,15 @@ class Tenants:
             web._services_of = first  # noqa: SLF001 - our own
 
     def _make_default(
-        self, web: WebSearch | None, arguments: CommonArguments
+        self, web: WebSearch | None, **arguments: Unpack[CommonArguments]
     ) -> WebSearch:
         try:
-            return WebSearch.resolve(web, arguments)
+            return make_web(web, _OWN, **arguments)
         except MissingKey:
             if "api_key" not in self.keys:
                 raise
-            return WebSearch.resolve(
-                None, cast("CommonArguments", {**arguments, "api_key": _no_key})
-            )
+            arguments["api_key"] = _no_key
+            return make_web(None, _OWN, **arguments)
 
     def _warn(self, key: str) -> None:
         if not self._has_warned:

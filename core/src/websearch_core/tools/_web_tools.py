@@ -39,6 +39,7 @@ from ..provenance import Ledger, Provenance
 from ..provenance._memory import Memory, Recall
 from ..tokens import estimate_tokens
 from ._arguments import Arguments, PageArguments, SearchArguments
+from ._constructors import make_web, show_arguments
 from ._fixed import FixedOptions, SearchCall, SearchDefaults, check_search_options
 from ._outputs import Output, OutputFormat, join_outputs, page_output, search_output
 from ._tenants import Configurable, Tenants
@@ -183,6 +184,7 @@ class WebTools:
             arguments.
     """
 
+    @show_arguments(make_web)
     def __init__(
         self,
         web: WebSearch | None = None,
@@ -221,7 +223,7 @@ class WebTools:
         self.provenance: Ledger = provenance
         self._memory = Memory()
         self._uses = Uses(max_uses)
-        self._tenants = Tenants(web, arguments, configurable, require)
+        self._tenants = Tenants(web, configurable, require, **arguments)
         self.web: WebSearch = self._tenants.web
         settings = self.web.settings
         defaults = FixedOptions(settings.search_options, domains=settings.domains)
