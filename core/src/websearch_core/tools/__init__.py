@@ -39,8 +39,8 @@ __all__ = [
     "OptionMapping", "Output", "OutputFormat",
     "PageArguments", "Passages", "PlainDocument", "Retrieval", "Run", "SearchArguments",
     "SearchDefaults", "WebTools",
-    "as_error", "collect_texts", "find_numbers", "list_urls", "make_document", "make_web",
-    "read_field", "show_arguments", "split_arguments",
+    "as_error", "collect_texts", "find_numbers", "list_urls", "make_document",
+    "make_web", "read_field", "show_arguments", "split_arguments",
 ]  # fmt: skip
 
 _SEARCH = (

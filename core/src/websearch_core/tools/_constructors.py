@@ -38,7 +38,7 @@ def show_arguments(
     def show(function: _F) -> _F:
         signature = inspect.signature(function)
         parameters = signature.parameters.values()
-        own = [one for one in parameters if one.kind is not Parameter.VAR_KEYWORD]
+        own = [p for p in parameters if p.kind is not Parameter.VAR_KEYWORD]
         hidden = {*without, *signature.parameters}
         others = []
         for parameter in inspect.signature(source).parameters.values():
@@ -48,8 +48,8 @@ def show_arguments(
                 continue
             elif parameter.name not in hidden:
                 others.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
-        shown: Any = function
-        shown.__signature__ = signature.replace(parameters=[*own, *others])
+        target: Any = function
+        target.__signature__ = signature.replace(parameters=[*own, *others])
         return function
 
     return show
