@@ -14,9 +14,9 @@ from concurrent.futures import Future
 from functools import partial
 from typing import TypeAlias
 
-from .._runtime.deadline import clamp, wait_for
+from .._runtime.deadline import clamp
 from .._runtime.scope import current_client
-from .._runtime.threads import Threads
+from .._runtime.threads import Threads, wait_for
 from .._text.urls import parse_address
 from ..errors import TimedOut, Unavailable
 from .guard import Guard

@@ -26,10 +26,10 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from .._runtime.deadline import clamp, in_time, time_left, timeout_left, wait_for
+from .._runtime.deadline import clamp, time_left, timeout_left
 from .._runtime.forks import Restartable, start_over_after_fork
 from .._runtime.scope import current_call, current_client
-from .._runtime.threads import in_thread
+from .._runtime.threads import in_thread, in_time, wait_for
 from .._runtime.turns import Slots
 from .._text.urls import find_origin
 from ..errors import BadResponse, InvalidOption

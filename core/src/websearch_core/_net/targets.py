@@ -10,7 +10,8 @@ from math import inf
 from time import monotonic
 from typing import Any
 
-from .._runtime.deadline import clamp, wait_for
+from .._runtime.deadline import clamp
+from .._runtime.threads import wait_for
 from .._text.urls import describe_url, locate
 from ..errors import WebSearchError
 from ..flow import Request

@@ -8,18 +8,11 @@ earliest one counts.
 from __future__ import annotations
 import math
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeout
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TypeVar
 
 from ..errors import TimedOut
 from .scope import Deadline, current_call, scope
-from .threads import start_thread
-
-T = TypeVar("T")
-
 
 _MIN_TIMEOUT = 0.001  # seconds; zero would make a socket non-blocking
 
@@ -33,32 +26,6 @@ def time_limit(seconds: float) -> scope:
     return scope(
         deadline=Deadline(min(call.deadline.at, time.monotonic() + seconds - waited))
     )
-
-
-def in_time(work: Callable[[], T]) -> T:
-    """Run blocking *work*, and wait for it only until the deadline; then raise
-    `TimedOut`.
-
-    Nothing can interrupt it: past the deadline, it continues in a daemon thread.
-    """
-    left = time_left()
-    return work() if left == math.inf else wait_for(start_thread(work), left)
-
-
-def wait_for(
-    outcome: Future[T],
-    seconds: float | None,
-    late: str = "no answer within the time allowed",
-) -> T:
-    """Wait for an outcome, and return or raise it; after so many seconds, raise
-    `TimedOut` with the words *late*.
-    """
-    try:
-        return outcome.result(seconds)
-    except FutureTimeout:
-        if outcome.done():  # the work itself ended in a timeout
-            raise
-        raise TimedOut(late) from None
 
 
 def time_left() -> float:

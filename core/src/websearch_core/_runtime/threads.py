@@ -8,13 +8,15 @@ import threading
 from _thread import start_new_thread
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
 from contextvars import copy_context
 from functools import partial
 from math import inf
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
-from ..errors import Unavailable
+from ..errors import TimedOut, Unavailable
+from .deadline import time_left
 from .forks import Restartable
 from .scope import current_client
 from .turns import Turns
@@ -224,6 +226,32 @@ def start_thread(work: Callable[[], T]) -> Future[T]:
 
     _spare.run(run)
     return done
+
+
+def in_time(work: Callable[[], T]) -> T:
+    """Run blocking *work*, and wait for it only until the deadline; then raise
+    `TimedOut`.
+
+    Nothing can interrupt it: past the deadline, it continues in a daemon thread.
+    """
+    left = time_left()
+    return work() if left == inf else wait_for(start_thread(work), left)
+
+
+def wait_for(
+    outcome: Future[T],
+    seconds: float | None,
+    late: str = "no answer within the time allowed",
+) -> T:
+    """Wait for an outcome, and return or raise it; after so many seconds, raise
+    `TimedOut` with the words *late*.
+    """
+    try:
+        return outcome.result(seconds)
+    except FutureTimeout:
+        if outcome.done():  # the work itself ended in a timeout
+            raise
+        raise TimedOut(late) from None
 
 
 class _Spare(Restartable):

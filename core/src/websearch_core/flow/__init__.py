@@ -29,9 +29,9 @@ from functools import partial
 from typing import Any, Self, TypeAlias, TypeVar, cast
 
 from .._runtime.bugs import as_error
-from .._runtime.deadline import in_time, time_left
+from .._runtime.deadline import time_left
 from .._runtime.scope import current_call
-from .._runtime.threads import in_thread
+from .._runtime.threads import in_thread, in_time
 from .._text.media_types import parse_media_type
 from .._text.rates import RateLimit, parse_rate_limits
 from ..errors import TimedOut, WebSearchError

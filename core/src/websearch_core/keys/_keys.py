@@ -21,9 +21,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 from pydantic import SecretStr
 
-from .._runtime.deadline import time_left, wait_for
+from .._runtime.deadline import time_left
 from .._runtime.forks import Restartable
-from .._runtime.threads import submit
+from .._runtime.threads import submit, wait_for
 from ..errors import ConfigurationError, MissingKey, TimedOut, WebSearchError
 from ._environ import is_loop_running, read_variable
 

@@ -13,16 +13,7 @@ from .._runtime.scope import Isolation, Parsing
 from .._text.vocabulary import Responses
 from ..models import Page
 from ._excerpt.spec import Excerpt, ReadOptions
-from ._isolation.pool import find_problem as find_problem
-from ._isolation.pool import prepare as prepare
 from ._links import Links
-from ._types import ReadingOptions
-from ._types import find_media_type as find_media_type
-from ._where import choose_part as choose_part
-from ._where import find_markdown_alternate as find_markdown_alternate
-from ._where import find_refresh as find_refresh
-from ._where import find_transcripts as find_transcripts
-from ._where import read_page as read_page
 
 if typing.TYPE_CHECKING:
     from ._choice import choose as choose
@@ -30,19 +21,37 @@ if typing.TYPE_CHECKING:
     from ._choice import make_text_safe as make_text_safe
     from ._excerpt.find import Folded as Folded
     from ._html.page import read_html
+    from ._isolation.pool import find_problem as find_problem
+    from ._isolation.pool import prepare as prepare
     from ._markdown.sanitizer import is_safe as is_safe
     from ._markdown.sanitizer import sanitize as sanitize
+    from ._types import ReadingOptions
+    from ._types import find_media_type as find_media_type
+    from ._where import choose_part as choose_part
+    from ._where import find_markdown_alternate as find_markdown_alternate
+    from ._where import find_refresh as find_refresh
+    from ._where import find_transcripts as find_transcripts
+    from ._where import read_page as read_page
 
 __all__ = ["Excerpt", "Links", "ReadOptions", "read_bytes", "read_html"]
 
-# The parsers, which this process needs only if it parses itself.
+# What parses, which this process needs only if it parses itself, and what has another
+# process parse, which that one does not need.
 _HOMES = {
     "Folded": "_excerpt.find",
     "choose": "_choice",
+    "choose_part": "_where",
+    "find_markdown_alternate": "_where",
+    "find_media_type": "_types",
+    "find_problem": "_isolation.pool",
+    "find_refresh": "_where",
+    "find_transcripts": "_where",
     "is_safe": "_markdown.sanitizer",
     "make_safe": "_choice",
     "make_text_safe": "_choice",
+    "prepare": "_isolation.pool",
     "read_html": "_html.page",
+    "read_page": "_where",
     "sanitize": "_markdown.sanitizer",
 }
 
@@ -106,6 +115,8 @@ def read_bytes(
         TimedOut: The page was not read within the time allowed.
         ConfigurationError: *isolate* is ``require``, and no process can be started.
     """
+    from ._where import read_page
+
     options: ReadingOptions = {"links": links, "comments": comments, "reviews": reviews}
     parsing = Parsing(isolate, processes)
     return read_page(

@@ -5,7 +5,6 @@ from typing import Literal
 
 from .._text.invisible import removal_note, strip_invisible
 from ..models import Page
-from ._excerpt import compose  # noqa: F401 - here, and not on an event loop
 from ._excerpt.spec import Excerpt
 from ._links import Links
 from ._markdown.sanitizer import is_safe, sanitize

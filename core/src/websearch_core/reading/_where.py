@@ -12,10 +12,10 @@ from ..models import Page
 from ._excerpt.spec import Excerpt
 from ._isolation import fence
 from ._links import Links
-from ._types import ReadingOptions
 
 if TYPE_CHECKING:
     from ._documents.transcript import Transcript
+    from ._types import ReadingOptions
 
 
 def read_page(

@@ -160,8 +160,8 @@ def test_what_is_chosen_of_a_page_ends_with_the_deadline(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     looping = (
-        "import re; from websearch_core.reading._isolation import tasks; "
-        "tasks.choose = lambda *_: re.match('(a|a)*b', 'a' * 60); serve()"
+        "import re; from websearch_core.reading import _choice; "
+        "_choice.choose = lambda *_: re.match('(a|a)*b', 'a' * 60); serve()"
     )
     program = pool.Worker.__init__.__globals__["_PROGRAM"]
     with monkeypatch.context() as patched:

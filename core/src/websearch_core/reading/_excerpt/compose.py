@@ -23,9 +23,8 @@ from functools import cached_property
 from ..._text.invisible import one_line
 from ...models import Page, Passage
 from .pieces import Piece, Span, pieces, tie
-from .window import check, cut_window, show
+from .window import OUTSIDE, check, cut_window, join_rest, show
 
-OUTSIDE = "outside the main text of the page"
 _MAX_QUOTE_LENGTH = 80  # characters
 _MIN_MARK_LENGTH = len("\n\n[... 50 characters left out; offset 0 ...]\n\n")
 
@@ -207,13 +206,6 @@ class Composer:
         """Yield the mark for the main text from *at* on, which is left out."""
         if at < len(self.page.content):
             yield f"[... {len(self.page.content) - at:,} characters left out ...]"
-
-
-def join_rest(page: Page) -> str:
-    """Return the whole text of a page, and after it what else a person sees on it:
-    offsets lead to both.
-    """
-    return f"{page.content}\n\n{page.rest}" if page.rest else page.content
 
 
 def _shifted(piece: Piece, by: int) -> Piece:

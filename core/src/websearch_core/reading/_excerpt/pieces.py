@@ -11,10 +11,9 @@ from typing import NamedTuple
 from ..._text.money import AMOUNT
 from ..._text.sentences import SENTENCE_END
 from .._markdown.fences import find_fences, span_at
-from .window import LINK
+from .window import LINK, plain_title
 
 _MAX_LENGTH = 600  # characters of a sentence; a longer one is divided between words
-_MAX_TITLE_LENGTH = 80  # characters of a heading in a mark
 _ALONE = {"heading", "item"}  # each line is a block
 _HEADING = re.compile(r"#{1,6}[ \t]")
 _ITEM = re.compile(r"[ \t>]{0,60}(?:[-*+]|\d{1,9}[.)])[ \t]")
@@ -231,22 +230,6 @@ def _past_blank(text: str, position: int, stop: int | None = None) -> int:
 def _titles(headings: list[tuple[int, str]]) -> tuple[str, ...]:
     """Return the titles of the open headings, without the title of the page."""
     return tuple(title for level, title in headings if level > 1 and title)
-
-
-def plain_title(title: str) -> str:
-    """Return the text of a heading, without Markdown and not too long."""
-    title = title.rstrip(" \t\n#")
-    bare = (
-        LINK.sub(lambda link: link[0][1 : link[0].rindex("](")], title)
-        if "](" in title
-        else title
-    )
-    line = " ".join(bare.replace("*", "").replace("`", "").replace("\\", "").split())
-    return (
-        line
-        if len(line) <= _MAX_TITLE_LENGTH
-        else f"{line[: _MAX_TITLE_LENGTH - 1].rstrip()}…"
-    )
 
 
 def tie(text: str, pieces: Sequence[Piece]) -> list[Piece]:

@@ -21,7 +21,15 @@ from ...errors import InvalidOption
 from ...models import Page, Passage
 from ...tokens import CHARACTERS_PER_TOKEN, TokenCounter, estimate_tokens
 from .._links import Links
-from .window import LINK, check, cut_window, show
+from .window import (
+    LINK,
+    OUTSIDE,
+    check,
+    cut_window,
+    join_rest,
+    plain_title,
+    show,
+)
 
 _TYPES = {
     "max_length": (int | None, "a whole number"),
@@ -152,8 +160,6 @@ class Excerpt:
             InvalidOption: The phrase has no characters to search for, or *max_tokens*
                 is too small for any text.
         """
-        from .compose import join_rest
-
         text = join_rest(page)
         most = max(1, 2 * len(text)) if self.max_length is None else self.max_length
         about = (
@@ -187,8 +193,6 @@ class Excerpt:
         if self.outline:
             return partial(outline_of, page)
         if page.rest and self.offset > len(page.content):
-            from .compose import OUTSIDE, join_rest
-
             page = page.model_copy(update={"content": join_rest(page)}).with_notes(
                 f"this is {OUTSIDE}"
             )
@@ -366,7 +370,6 @@ class Section(NamedTuple):
 def find_sections(text: str) -> list[Section]:
     """Return the sections of *text*: so few that they may lack the lower levels."""
     from .._markdown.fences import find_fences, span_at
-    from .pieces import plain_title
 
     fences = find_fences(text)
     found = [

@@ -11,6 +11,8 @@ from .._markdown.fences import find_fences, span_at
 
 _LAST_PART = 3  # give up at most a third of the window for a better place to cut
 _MAX_LINK_LENGTH = 4_000  # characters
+OUTSIDE = "outside the main text of the page"
+_MAX_TITLE_LENGTH = 80  # characters of a heading in a mark
 LINK = re.compile(r"\[(?:[^\[\]\n]|\[[^\[\]\n]{0,200}\])*+\]\([^()\n]*+\)")
 
 
@@ -111,3 +113,26 @@ def _last(
             return cut
         place = inside[0]
     return None
+
+
+def join_rest(page: Page) -> str:
+    """Return the whole text of a page, and after it what else a person sees on it:
+    offsets lead to both.
+    """
+    return f"{page.content}\n\n{page.rest}" if page.rest else page.content
+
+
+def plain_title(title: str) -> str:
+    """Return the text of a heading, without Markdown and not too long."""
+    title = title.rstrip(" \t\n#")
+    bare = (
+        LINK.sub(lambda link: link[0][1 : link[0].rindex("](")], title)
+        if "](" in title
+        else title
+    )
+    line = " ".join(bare.replace("*", "").replace("`", "").replace("\\", "").split())
+    return (
+        line
+        if len(line) <= _MAX_TITLE_LENGTH
+        else f"{line[: _MAX_TITLE_LENGTH - 1].rstrip()}…"
+    )

@@ -46,6 +46,7 @@ def serve() -> None:
     # what is loaded stays, so the garbage collector need not look at it for each page:
     # 4 % of the time
     gc.freeze()
+    gc.enable()
     send(answers, pack({}), b"")
 
     def count(text: str) -> int:

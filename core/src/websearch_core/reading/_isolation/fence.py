@@ -7,7 +7,7 @@ beginning of the page, in which nothing takes long.
 
 from __future__ import annotations
 from functools import partial
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ..._runtime.scope import Parsing
 from ...errors import TooLarge
@@ -15,10 +15,12 @@ from ...models import Page
 from ...tokens import estimate_tokens
 from .._excerpt.spec import Excerpt
 from .._links import Links
-from .._types import ReadingOptions
 from .messages import MAX_BODY, MAX_PICTURES, PART
 from .pool import run
 from .worker import Worker
+
+if TYPE_CHECKING:
+    from .._types import ReadingOptions
 
 # bytes of a page that are read here, if no process can be started: of 50 pages of the
 # corpus, 46 are not longer

@@ -1,18 +1,22 @@
-"""What a process that reads pages can be asked to do; `fence` asks for it."""
+"""What a process that reads pages can be asked to do; `fence` asks for it.
+
+What converts a page is imported when the process starts, and the rest when it is
+needed: somebody waits for the first page.
+"""
 
 from __future__ import annotations
 import sys
 from collections.abc import Callable
-from typing import Any, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from ...models import Page
-from .._choice import choose
-from .._documents.transcript import find_transcripts
-from .._excerpt.spec import Excerpt
 from .._formats import convert
 from .._html.parse import find_markdown_alternate, find_refresh
 from .._types import ReadingOptions
 from .messages import PART
+
+if TYPE_CHECKING:
+    from .._documents.transcript import Transcript
 
 Answer: TypeAlias = tuple[dict[str, Any], bytes]
 
@@ -48,6 +52,9 @@ def choose_part(
     count: Callable[[str], int] | None = None,
 ) -> Answer:
     """Choose a part of a whole page, whose content has so many bytes of *data*."""
+    from .._choice import choose
+    from .._excerpt.spec import Excerpt
+
     if count is not None:
         part["count"] = count
     whole = Page(content=data[:size].decode(), rest=data[size:].decode(), **page)
@@ -61,6 +68,13 @@ def look(data: bytes, name: str, **arguments: Any) -> Answer:
     return {"found": LOOKS[name](data, **arguments)}, b""
 
 
+def find_transcripts(data: bytes, **arguments: Any) -> list[Transcript]:
+    """Return the transcripts that a page names: named tuples, which become lists."""
+    from .._documents import transcript
+
+    return transcript.find_transcripts(data, **arguments)
+
+
 TASKS: dict[str, Callable[..., Answer]] = {
     "read": read_page,
     "choose": choose_part,
@@ -71,7 +85,7 @@ TASKS: dict[str, Callable[..., Answer]] = {
 LOOKS: dict[str, Callable[..., Any]] = {
     "refresh": find_refresh,
     "alternate": find_markdown_alternate,
-    "transcripts": find_transcripts,  # named tuples, which become lists
+    "transcripts": find_transcripts,
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -39,10 +40,13 @@ T = TypeVar("T")
 _START_TIMEOUT = 20.0  # seconds until a new process must be ready
 _WATCH_KEPT = 60.0  # seconds that its thread waits for something to watch
 _PIPE_SIZE = 2**20  # bytes: what Linux allows to all users
+# `child.serve` turns the garbage collector on again: imports leave no garbage
 _PROGRAM = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {0} import serve; "
-    "serve()"
+    "import gc, json, sys; gc.disable(); sys.path[:] = json.loads(sys.argv[1]); "
+    "from {0} import serve; serve()"
 )
+# plug-ins of pydantic watch an application, and to look for some takes a while
+_ENVIRONMENT = {"PYDANTIC_DISABLE_PLUGINS": "__all__"}
 _ERRORS = {
     error.code: error
     for error in (ConfigurationError, InvalidOption, TooLarge, UnsupportedContent)
@@ -66,6 +70,7 @@ class Worker:
                 _PROGRAM.format(f"{__package__}.child"),
                 json.dumps(sys.path),
             ],
+            env={**os.environ, **_ENVIRONMENT},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
