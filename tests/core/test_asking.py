@@ -45,7 +45,7 @@ def test_arguments_and_settings_say_the_same_and_show_no_secret(monkeypatch):
             str(web._sender._proxies.find("https", "site.example", 443))
             == "proxy.corp:3128"
         )
-        assert web._sender.credentials.find(f"{WIKI}/a") == login.owned(WIKI)
+        assert web._sender.credentials.find(f"{WIKI}/a") == login.with_owner(WIKI)
         shown = [
             repr(web.settings),
             str(web.settings.model_dump()),
