@@ -13,10 +13,9 @@ from websearch_core.keys._environ import ENV_FILE
 from websearch_core.provider._declare import FoundFile
 from websearch_core.reading import ReadOptions
 from websearch_core.settings import Settings
-from websearch_core.settings._names import name_variable
 from websearch_core.settings._shapes import OTHER_NAMES
 from websearch_core.settings._sources import NAMED, NAMES
-from websearch_core.settings._values import CONCERNS, IN_ENVIRONMENT, PARTS
+from websearch_core.settings._values import find_setting
 
 from .docstrings import read_args
 from .markdown import make_table
@@ -153,11 +152,12 @@ def write_sources() -> str:
 
 
 def _is_closed(name: str, field: Any) -> bool:
-    if name in PARTS:
+    parts = find_setting(name).parts
+    if parts:
         return not any(
             isinstance(note, FoundFile)
-            for notes in PARTS[name].values()
-            for note in notes
+            for part in parts.values()
+            for note in part.notes
         )
     return name not in _FOUND and not any(
         isinstance(note, FoundFile) for note in field.metadata
@@ -169,13 +169,16 @@ def _rows(name: str, field: Any, meaning: str) -> list[list[str]]:
     its own.
     """
     others = [f"`{other}`" for other, real in OTHER_NAMES.items() if real == name]
-    table = f", `[{name}]`" if name in CONCERNS and name not in _IN_A_FILE else ""
+    table = (
+        f", `[{name}]`" if find_setting(name).layers and name not in _IN_A_FILE else ""
+    )
     in_a_file = _IN_A_FILE.get(name, f"`{name}`{table}") + "".join(
         f", or {other}" for other in others
     )
     argument = _ARGUMENTS.get(name, f"`{name}`")
-    if name not in PARTS:
-        variable = _VARIABLES.get(name, f"`{name_variable((name,))}`")
+    setting = find_setting(name)
+    if not setting.parts:
+        variable = _VARIABLES.get(name, f"`{setting.variable}`")
         return [
             [
                 argument,
@@ -186,12 +189,14 @@ def _rows(name: str, field: Any, meaning: str) -> list[list[str]]:
                 _meaning(name, meaning),
             ]
         ]
-    whole = f"`{name_variable((name,))}`" if name == "timeout" else ""
-    found = _found(PARTS[name]["read"]) if name == "timeout" else ""
+    whole = f"`{setting.variable}`" if setting.variable else ""
+    found = _found(setting.parts["read"].notes) if setting.variable else ""
     in_a_file = in_a_file if whole else f"`[{name}]`"
     rows = [[argument, whole, in_a_file, "", found, _meaning(name, meaning)]]
     default = getattr(Settings(), name)
-    for part in IN_ENVIRONMENT[name]:
+    for part, row in setting.parts.items():
+        if not row.variable:
+            continue
         also = "".join(
             f", or `{other}`"
             for other, real in OTHER_NAMES.items()
@@ -203,12 +208,12 @@ def _rows(name: str, field: Any, meaning: str) -> list[list[str]]:
             else getattr(default, part)
         )
         cells = [
-            f"`{name_variable((name, part))}`",
+            f"`{row.variable}`",
             f"`{name}.{part}`{also}",
             _write_value(value),
         ]
         of_part = _meaning(f"{name}.{part}", read_args(_PARTS[name])[part])
-        rows.append(["", *cells, _found(PARTS[name][part]), of_part])
+        rows.append(["", *cells, _found(row.notes), of_part])
     return rows
 
 

@@ -26,7 +26,7 @@ from websearch_core.providers.duckduckgo import DuckDuckGo
 from websearch_core.providers.tavily import Tavily
 from websearch_core.settings import Settings
 from websearch_core.settings._merge import _warn_of_variable
-from websearch_core.settings._values import CONCERNS, IN_ENVIRONMENT
+from websearch_core.settings._values import SETTINGS, Concerns
 
 CORE = Path(websearch_core.__file__).parent
 
@@ -603,7 +603,10 @@ def find_lists(source: str) -> Iterator[tuple[int, set[str]]]:
 
 @pytest.mark.parametrize("group", ["concerns", "timeout", "read_options", "http"])
 def test_the_options_are_listed_in_few_places(group):
-    options = set(IN_ENVIRONMENT.get(group, CONCERNS))
+    options = set(Concerns.__annotations__)
+    if group != "concerns":
+        parts = SETTINGS[group].parts.items()
+        options = {name for name, part in parts if part.variable}
     door = [
         path
         for room in ("settings", "client", "tools")
@@ -621,7 +624,12 @@ def test_the_options_are_listed_in_few_places(group):
 
 
 def test_a_variable_can_set_each_part_that_a_text_can_say():
-    assert IN_ENVIRONMENT == {
+    variables = {
+        group: tuple(name for name, part in setting.parts.items() if part.variable)
+        for group, setting in SETTINGS.items()
+        if setting.parts
+    }
+    assert variables == {
         "timeout": ("search", "read", "connect"),
         "search_options": ("max_snippet_chars",),
         "read_options": (

@@ -19,7 +19,7 @@ from websearch_core.providers.brave import Brave
 from websearch_core.settings import Settings
 from websearch_core.settings._merge import _warn_once
 from websearch_core.settings._sources import user_file
-from websearch_core.settings._values import CONCERNS
+from websearch_core.settings._values import Concerns
 
 KEY = "SECRET-of-the-user"
 SEARXNG = {
@@ -653,7 +653,7 @@ def test_the_key_in_settings_wins_over_that_of_the_environment(monkeypatch):
                 lambda name=name: WebSearch("ddg", **{name: ""}),
                 f"{name}: is empty: write false",
             )
-            for name in CONCERNS
+            for name in Concerns.__annotations__
         ),
         (lambda: WebSearch("ddg", budget=[]), "budget: is empty: write false"),
         (

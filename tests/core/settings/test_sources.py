@@ -26,9 +26,8 @@ from websearch_core.provider._declare import (
 )
 from websearch_core.providers import known, provider_class
 from websearch_core.settings import Settings
-from websearch_core.settings._names import name_variable
 from websearch_core.settings._sources import user_file
-from websearch_core.settings._values import IN_ENVIRONMENT, PARTS
+from websearch_core.settings._values import SETTINGS, find_setting
 
 KEY = "SECRET-of-the-victim"
 HIT = {"results": [{"title": "Kelp", "url": "https://sea.example/", "content": "Alga"}]}
@@ -382,20 +381,21 @@ def test_a_key_that_the_class_finds_by_itself_counts(monkeypatch):
 def test_the_documentation_says_what_a_found_file_may_set():
     page = (Path(__file__).parents[3] / "docs" / "settings.md").read_text("utf-8")
     parts = {
-        (name, part): PARTS[name][part]
-        for name, some in IN_ENVIRONMENT.items()
-        for part in some
+        (name, part): row.notes
+        for name, setting in SETTINGS.items()
+        for part, row in setting.parts.items()
+        if row.variable
     }
     whole = {
         (name,): field.metadata
         for name, field in Settings.model_fields.items()
-        if name not in PARTS
+        if not find_setting(name).parts
     }
     for name, notes in (parts | whole).items():
         # a table for each, with notes of their own
         if name[0] in {"providers", "layers", "retry"}:
             continue
-        variable = f"`{name_variable(name)}`"
+        variable = f"`{find_setting(*name).variable}`"
         (row,) = [
             line.split(" | ")
             for line in page.splitlines()

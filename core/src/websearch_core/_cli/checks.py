@@ -41,7 +41,7 @@ from ..providers import ProviderInfo, get_all
 from ..settings import Settings
 from ..settings._build import collect_options
 from ..settings._sources import DEFAULT, Source
-from ..settings._values import CONCERNS, PARTS
+from ..settings._values import find_setting
 from .output import show_progress
 
 PROBE = "https://example.com/"  # reserved for such uses (RFC 2606), and run by IANA
@@ -176,7 +176,7 @@ def list_settings(names: list[str], settings: Settings) -> list[Setting]:
 
 def _list_entries(name: str, settings: Settings) -> Iterator[Setting]:
     value = getattr(settings, name)
-    if name in PARTS:
+    if find_setting(name).parts:
         parts = value if isinstance(value, Mapping) else vars(value)
         for part, entry in parts.items():
             yield _setting(f"{name}.{part}", entry, settings.source(name, part))
@@ -185,7 +185,7 @@ def _list_entries(name: str, settings: Settings) -> Iterator[Setting]:
             for option, entry in table.items():
                 source = settings.source("layers", layer, option)
                 yield _setting(f"layers.{layer}.{option}", entry, source)
-    elif name in CONCERNS:
+    elif find_setting(name).layers:
         kind = settings.chosen_layer(name)
         yield _setting(name, kind, settings.source(name))
         for option, entry in settings.layer_options(str(kind)).items():

@@ -39,13 +39,13 @@ from ._merge import Options
 from ._shapes import SWITCH, Name, flatten
 from ._sources import ARGUMENT, DEFAULT, Option, Source, Table, read_files
 from ._values import (
-    SECRET_PARTS,
     Http,
     HttpDefaults,
     PerRun,
     ReadDefaults,
     Seconds,
     Timeout,
+    find_setting,
     show_combination,
     show_layer,
     show_options,
@@ -326,7 +326,7 @@ def _without_keys(options: Options) -> Options:
     public: Options = {}
     for name, option in options.items():
         word = name.option or SWITCH
-        is_secret = name.path in SECRET_PARTS
+        is_secret = find_setting(name.group, name.part).is_secret
         if name.group == "providers" and word != SWITCH:
             is_secret = not is_public(provider_class(name.parent), word)
         if not is_secret:

@@ -26,10 +26,10 @@ from ..models import describe_problems
 from ..models._domains import Domains, parse_domain
 from ..provider._declare import FoundFile, field_notes, find_found_file, is_secret
 from ._build import check_entries, limit_of, too_high
-from ._names import Form, find_aliases, find_line, has_variable, name_variable
+from ._names import Form, find_aliases, find_line
 from ._shapes import OTHER_NAMES, SWITCH, Name, flatten
 from ._sources import NAMED, Option, Source, Table, make_refusal
-from ._values import CONCERNS, HOMES, IN_ENVIRONMENT, PARTS
+from ._values import HOMES, PREFIX, SETTINGS, Concerns, find_setting
 
 Options: TypeAlias = dict[Name, Option]  # of one source, or of all
 
@@ -39,14 +39,13 @@ _PROVIDER = Name("provider")
 _ALLOWED = Name("allowed_domains")
 _BLOCKED = Name("blocked_domains")
 
-_PREFIX = name_variable(("",))
 # Variables that are read elsewhere.
 _OTHER_VARIABLES = (
     NAMED,
     ENV_FILE,
-    f"{_PREFIX}BROWSER_PATH",
-    f"{_PREFIX}INDEX",
-    f"{_PREFIX}MCP_TOKENS",
+    f"{PREFIX}BROWSER_PATH",
+    f"{PREFIX}INDEX",
+    f"{PREFIX}MCP_TOKENS",
 )
 _log = logging.getLogger(__name__)
 
@@ -74,10 +73,12 @@ def read_environment(fields: Mapping[str, Any]) -> Options:
 
 def _list_variables(fields: Collection[str]) -> dict[str, Name]:
     """Return the variables of all settings and parts of settings that have one."""
-    names = [Name(field) for field in fields if has_variable(field)]
-    for group, parts in IN_ENVIRONMENT.items():
-        names += [Name(group, part) for part in parts]
-    return {name_variable(name.path): name for name in names}
+    names = [Name(field) for field in fields]
+    for group, setting in SETTINGS.items():
+        names += [Name(group, part) for part in setting.parts]
+    variables = {find_setting(name.group, name.part).variable: name for name in names}
+    variables.pop("", None)
+    return variables
 
 
 def _warn_of_unknown_variables(
@@ -85,7 +86,7 @@ def _warn_of_unknown_variables(
 ) -> None:
     ours = {*variables, *_OTHER_VARIABLES}
     for variable in sorted({*os.environ, *read_env_file()} - ours):
-        if variable.startswith(_PREFIX):
+        if variable.startswith(PREFIX):
             _warn_of_variable(variable, tuple(variables), tuple(fields))
 
 
@@ -129,9 +130,10 @@ def _describe_unknown(name: Name, fields: Mapping[str, Any], options: Options) -
     names: Collection[str] = fields
     other_settings: Collection[str] = fields
     word = name.group
-    if name.part is not None and name.group in PARTS:
+    parts = find_setting(name.group).parts
+    if name.part is not None and parts:
         word = name.part
-        names = PARTS[name.group]
+        names = parts
         # The domains are settings and search options alike.
         other_settings = fields.keys() - names
     if word in names:
@@ -169,7 +171,7 @@ def _find_notes(name: Name, fields: Mapping[str, Any]) -> Sequence[Any]:
         # An unknown option is refused when the layer is made.
         return notes.get(name.option, [FoundFile()])
     if name.part is not None:
-        return PARTS[name.group][name.part]
+        return find_setting(name.group, name.part).notes
     metadata: Sequence[Any] = fields[name.group].metadata
     return metadata
 
@@ -195,7 +197,7 @@ def _is_described_by(first: Option, lower: Option, name: Name, chosen: Options) 
     """Return whether *lower* is the layer that *first* only switches on."""
     if not isinstance(lower.value, Layer):
         return False
-    if first.value != CONCERNS.get(name.group):
+    if first.value not in find_setting(name.group).layers[:1]:
         return False
     return not options_of(first.value, chosen)
 
@@ -204,7 +206,8 @@ def nest(options: Options) -> dict[str, Any]:
     """Return the values of *options* by name, as `Settings` validates them."""
     values: dict[str, Any] = {}
     for name, option in options.items():
-        if name.group in CONCERNS:
+        setting = find_setting(name.group)
+        if setting.layers:
             continue
         if name.group == "layers" and name.part in HOMES:
             continue
@@ -212,16 +215,16 @@ def nest(options: Options) -> dict[str, Any]:
             values[name.group] = option.value
             continue
         group = values.setdefault(name.group, {})
-        if name.group in PARTS:
+        if setting.parts:
             group[name.part] = option.value
             continue
         table = group.setdefault(name.part, {})
         if name.option is not None and name.option != SWITCH:
             table[name.option] = option.value
-    for setting in CONCERNS:
-        layer = find_layer(setting, options)
+    for concern in Concerns.__annotations__:
+        layer = find_layer(concern, options)
         if layer is not None:
-            values[setting] = layer
+            values[concern] = layer
     return values
 
 
@@ -289,7 +292,7 @@ def check_home(layer: Any, setting: str = "layers") -> None:
     if home == setting:
         return
     is_foreign = home == "layers"
-    if is_foreign and layer.rank == layer_class(CONCERNS[setting]).rank:
+    if is_foreign and layer.rank == layer_class(SETTINGS[setting].layers[0]).rank:
         return
     kind = type(layer).__name__
     line = f"layers=[{kind}(...)]" if is_foreign else f"{home}={kind}(...)"
@@ -300,7 +303,7 @@ def _find_home(layer: Any) -> str:
     """Return the setting that a layer belongs to: ``layers`` unless it has its own."""
     for kind, home in HOMES.items():
         if isinstance(layer, layer_class(kind)):
-            return home.partition(".")[0]
+            return home
     return "layers"
 
 
@@ -414,7 +417,7 @@ def _find_value_and_limit(
     name: Name, option: Option, settings: BaseModel
 ) -> tuple[Any, Any]:
     """Return a value and its trusted limit, in the form in which they are compared."""
-    if name.group in CONCERNS:  # a layer is on or off
+    if find_setting(name.group).layers:  # a layer is on or off
         return bool(option.value), option.limit and bool(option.limit)
     if name.group in {"layers", "providers"}:
         return option.value, option.limit
@@ -471,15 +474,15 @@ def _warn_of_variable(
 
     It is not an error, since it may be another program's.
     """
-    own_name = variable.removeprefix(_PREFIX)
+    own_name = variable.removeprefix(PREFIX)
     line = find_line(own_name.lower(), fields, "variable")
-    names = [name.removeprefix(_PREFIX) for name in variables]
+    names = [name.removeprefix(PREFIX) for name in variables]
     close = find_close(own_name, names)
     hint = "it is ignored"
     if line:
         hint = f"write {line}"
     elif close:
-        hint = f"did you mean {_PREFIX}{close}?"
+        hint = f"did you mean {PREFIX}{close}?"
     place = describe_variable(variable)
     _log.warning("environment %s: not a setting; %s", place, hint)
 
@@ -495,8 +498,6 @@ def _warn_once(source: Source, key: str) -> None:
 
 
 def _make_refusal(name: Name, source: Source, reason: str) -> ConfigurationError:
-    has_own_variable = name.part is None
-    if name.part is not None:
-        has_own_variable = name.part in IN_ENVIRONMENT.get(name.group, ())
-    variables = (name_variable(name.path),) if has_own_variable else ()
+    variable = find_setting(name.group, name.part).variable
+    variables = (variable,) if variable else ()
     return make_refusal(source, source.key, reason, variables=variables)

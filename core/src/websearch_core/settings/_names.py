@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 from .. import _registry
 from .._text.vocabulary import OTHER_NAMES
 from ..provider._declare import field_notes
-from ._values import IN_ENVIRONMENT, PARTS
+from ._values import SETTINGS, find_setting
 
 Form: TypeAlias = Literal["argument", "setting", "file", "variable"]
 
@@ -57,7 +57,7 @@ def find_home(option: str) -> str:
     others.
     """
     for group in ("search_options", "read_options"):
-        if option in PARTS[group]:
+        if option in SETTINGS[group].parts:
             return group
     return ""
 
@@ -154,8 +154,9 @@ def _is_setting(path: str, names: Collection[str]) -> bool:
     group, *parts = path.split(".")
     if group not in names:
         return False
-    if group in PARTS and parts:
-        return parts[0] in PARTS[group]
+    names = find_setting(group).parts
+    if names and parts:
+        return parts[0] in names
     return True
 
 
@@ -170,32 +171,12 @@ def _write_entry(form: Form, path: str, value: str) -> str:
     group, *parts = path.split(".")
     if form == "file":
         return f"{path} = {value}"
-    if not has_variable(group, *parts[:1]):
+    variable = find_setting(group, *parts[:1]).variable
+    if not variable:
         return f"{path} = {value} in a settings file"
 
     def name_other(line: re.Match[str]) -> str:
-        return f" and {name_variable(tuple(line[1].split('.')))}="
+        return f" and {find_setting(*line[1].split('.')).variable}="
 
     value = _AND.sub(name_other, value.strip('["]'))
-    return f"{name_variable((group, *parts))}={value}"
-
-
-def has_variable(group: str, part: str = "") -> bool:
-    """Return whether a setting, or a part of one, has an environment variable."""
-    parts = IN_ENVIRONMENT.get(group, ())
-    return part in parts if part else group == "timeout" or not parts
-
-
-def name_variable(path: tuple[str, ...]) -> str:
-    """Return the environment variable of a setting: its own name, without that of the
-    table which only groups it.
-    """
-    group, part = (*path, "")[:2]
-    of_part = {
-        "timeout": f"{part}_timeout",
-        "http": f"http_{part}",
-        "search_options": part,
-        "read_options": part,
-    }
-    name = of_part.get(group, group) if part else group.partition(".")[0]
-    return f"WEB_SEARCH_{name.upper()}"
+    return f"{variable}={value}"

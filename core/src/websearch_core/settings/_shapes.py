@@ -33,9 +33,9 @@ from ..errors import ConfigurationError, UnknownProvider
 from ..layers import Layer, layer_class
 from ..layers._stack import find_combination, set_options
 from ..provider._declare import field_notes, required_names
-from ._names import FOREIGN_NAMES, name_variable
+from ._names import FOREIGN_NAMES
 from ._sources import Option, Source, Table
-from ._values import CONCERNS, HOMES, PARTS, Http, Timeout
+from ._values import HOMES, SETTINGS, Http, Timeout, find_setting
 
 
 class Name(NamedTuple):
@@ -105,20 +105,21 @@ def _read_table(table: Table, names: Collection[str]) -> Iterator[_Entry]:
         *OTHER_NAMES,
         *_OF_PROVIDER,
         *FOREIGN_NAMES,
-        *PARTS["read_options"],
-        *PARTS["search_options"],
+        *SETTINGS["read_options"].parts,
+        *SETTINGS["search_options"].parts,
     }
     for written, value, source in _unwrap(table):
         name = _to_own_name(written, ours)
         name = OTHER_NAMES.get(name, name)
+        setting = find_setting(name)
         is_foreign_table = name not in names and isinstance(value, Mapping)
         if name in _OF_PROVIDER:
             beside[name] = value, source
         elif name in {"providers", "layers"}:
             yield from _read_tables(name, value, source)
-        elif "." in name or name in PARTS:
+        elif "." in name or setting.parts:
             yield from _read_group(name, value, source)
-        elif name in CONCERNS:
+        elif setting.layers:
             yield from _read_concern(name, value, source)
         elif is_foreign_table and is_known(name):
             yield from _read_options(name, value, source)
@@ -198,9 +199,9 @@ def _read_layer(
 ) -> Iterator[_Entry]:
     if kind in HOMES:
         home = HOMES[kind]
-        line = f"[{home}]"
+        line = f"[{home}]" if home == kind else f"[{home}.{kind}]"
         if source.kind == "environment":
-            line = name_variable((home,))
+            line = SETTINGS[home].variable
         raise ConfigurationError(f"{source.at()}: this is a setting: write {line}")
     yield Name("layers", kind), {}, source  # an empty table adds the layer, too
     for name, value in options.items():
@@ -232,7 +233,7 @@ def _read_parts(group: str, value: Any, source: Source) -> Iterator[_Entry]:
     if not isinstance(value, Mapping):
         raise ConfigurationError(f"{source.at()}: must be a table of options")
     for written, entry in value.items():
-        part = _to_own_name(str(written), PARTS[group])
+        part = _to_own_name(str(written), SETTINGS[group].parts)
         if entry is not None:  # as `Settings.model_dump` writes what nobody set
             yield Name(group, part), entry, _inside(source, written)
 
@@ -260,7 +261,7 @@ def _read_layer_table(
     name: str, table: Mapping[Any, Any], source: Source
 ) -> Iterator[_Entry]:
     """Read the options of the layer that a setting is; ``combine`` says which it is."""
-    kind = CONCERNS[name]
+    kind = SETTINGS[name].layers[0]
     if name == "combine":
         kind, table = _find_combined(table, source)
         source = _inside(source, kind)
@@ -281,8 +282,7 @@ def _find_combined(
 ) -> tuple[str, Mapping[Any, Any]]:
     if len(tables) == 1:
         kind, table = next(iter(tables.items()))
-        home = HOMES.get(kind, "").partition(".")[0]
-        if home == "combine" and isinstance(table, Mapping):
+        if HOMES.get(kind) == "combine" and isinstance(table, Mapping):
             return kind, table
     raise ConfigurationError(
         f"{source.at()}: must be one table, [combine.fuse] or [combine.fallback]"
@@ -317,7 +317,7 @@ def _read_short(name: str, value: Any) -> tuple[str | Literal[False], dict[str, 
         raise ValueError("is empty: write false to switch it off")
     if name == "combine":
         layer: Any = find_combination(value)
-        kind = "fuse" if value == "fuse" else CONCERNS[name]
+        kind = "fuse" if value == "fuse" else "fallback"
         options = set_options(layer)
         if value == "first":
             options["on_empty"] = False
@@ -329,7 +329,7 @@ def _read_short(name: str, value: Any) -> tuple[str | Literal[False], dict[str, 
             "must be true, false, seconds above 0, a path such as ./answers.db, "
             "or a URL of Redis"
         )
-    kind = CONCERNS[name]
+    kind = SETTINGS[name].layers[0]
     if value is True:
         return kind, {}
     return kind, set_options(layer_class(kind).of(value))

@@ -6,12 +6,14 @@ import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
     ClassVar,
     Literal,
+    NamedTuple,
     TypeAlias,
     TypedDict,
     get_args,
@@ -287,18 +289,6 @@ def _is_client(client: object, *, is_async: bool) -> bool:
     return callable(send) and inspect.iscoroutinefunction(send) is is_async
 
 
-def _list_texts(model: type[BaseModel]) -> tuple[str, ...]:
-    """Return the fields of *model* whose value a text can be: no functions, and no
-    tables.
-    """
-    names: list[str] = []
-    for name, option in model.model_fields.items():
-        types = (option.annotation, *get_args(option.annotation))
-        if {Callable, dict}.isdisjoint(map(get_origin, types)):
-            names.append(name)
-    return tuple(names)
-
-
 class Concerns(TypedDict, total=False):
     """The settings that are layers. They are arguments of `WebSearch`, too, and this is
     their part of its types.
@@ -312,34 +302,68 @@ class Concerns(TypedDict, total=False):
     robots: Obey
 
 
-SECRET_PARTS = frozenset(
-    ("http", name) for name, field in HttpDefaults.model_fields.items() if field.exclude
+class Setting(NamedTuple):
+    """What a setting is, or a part of one, besides its type."""
+
+    variable: str = ""  # of the environment; empty if it has none
+    notes: tuple[Any, ...] = ()  # who may set it
+    is_secret: bool = False
+    parts: Mapping[str, Setting] = MappingProxyType({})
+    layers: tuple[str, ...] = ()  # that it may be, the default one first
+
+
+def find_setting(group: str, part: str | None = None) -> Setting:
+    """Return what a setting is, or a part of one; without any facts if unknown."""
+    setting = SETTINGS.get(group)
+    if setting is None:
+        setting = Setting(_name_variable(group))
+    if part is None:
+        return setting
+    return setting.parts.get(part, Setting())
+
+
+def _name_variable(name: str) -> str:
+    return f"{PREFIX}{name.upper()}"
+
+
+def _list_parts(model: type[BaseModel], prefix: str = "") -> dict[str, Setting]:
+    """Return the parts that the fields of *model* are. Those have a variable whose
+    value a text can be: no functions, and no tables.
+    """
+    parts: dict[str, Setting] = {}
+    for name, option in model.model_fields.items():
+        types = (option.annotation, *get_args(option.annotation))
+        variable = ""
+        if {Callable, dict}.isdisjoint(map(get_origin, types)):
+            variable = _name_variable(f"{prefix}{name}")
+        parts[name] = Setting(
+            variable, tuple(option.metadata), is_secret=bool(option.exclude)
+        )
+    return parts
+
+
+PREFIX = "WEB_SEARCH_"  # of variables
+_search_options = dict.fromkeys(
+    (*SearchOptions.__annotations__, "unsupported"), Setting()
 )
-_of_found = {"max_snippet_chars": (FoundFile(at_most=1_000),)}
-# The settings with parts: the names of these, and who may set them.
-PARTS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
-    "timeout": field_notes(Timeout),
-    "search_options": {
-        name: _of_found.get(name, ())
-        for name in (*SearchOptions.__annotations__, "unsupported")
-    },
-    "read_options": {
-        name: tuple(field.metadata) for name, field in ReadDefaults.model_fields.items()
-    },
-    "http": dict.fromkeys(HttpDefaults.model_fields, ()),
+_search_options["max_snippet_chars"] = Setting(
+    _name_variable("max_snippet_chars"), (FoundFile(at_most=1_000),)
+)
+# The settings that are more than one value.
+SETTINGS: dict[str, Setting] = {
+    "timeout": Setting(
+        _name_variable("timeout"),
+        parts={
+            name: Setting(_name_variable(f"{name}_timeout"), notes)
+            for name, notes in field_notes(Timeout).items()
+        },
+    ),
+    "search_options": Setting(parts=_search_options),
+    "read_options": Setting(parts=_list_parts(ReadDefaults)),
+    "http": Setting(parts=_list_parts(HttpDefaults, "http_")),
 }
-# Those parts that have a variable.
-IN_ENVIRONMENT: Mapping[str, tuple[str, ...]] = {
-    "timeout": tuple(PARTS["timeout"]),
-    "search_options": tuple(_of_found),
-    "read_options": _list_texts(ReadDefaults),
-    "http": _list_texts(HttpDefaults),
-}
-CONCERNS: Mapping[str, str] = {
-    **{name: name for name in Concerns.__annotations__},
-    "combine": "fallback",
-}
-# The settings that layers are, by their names; `CONCERNS` has the default one of each.
-HOMES: dict[str, str] = {"fuse": "combine.fuse"}
-for _name, _kind in CONCERNS.items():
-    HOMES[_kind] = _name if _kind == _name else f"{_name}.{_kind}"
+HOMES: dict[str, str] = {}  # the setting that each layer is
+for _name in Concerns.__annotations__:
+    _layers = ("fallback", "fuse") if _name == "combine" else (_name,)
+    SETTINGS[_name] = Setting(_name_variable(_name), layers=_layers)
+    HOMES |= dict.fromkeys(_layers, _name)

@@ -17,7 +17,7 @@ from websearch_core._runtime.scope import WantedContent
 from websearch_core.errors import ConfigurationError
 from websearch_core.providers import Direct
 from websearch_core.reading import is_safe, read_bytes
-from websearch_core.settings._values import IN_ENVIRONMENT, PARTS
+from websearch_core.settings._values import find_setting
 from websearch_core.tools import WebTools
 from websearch_core.tools._arguments import PageArguments
 
@@ -292,6 +292,7 @@ def test_only_a_function_is_taken():
 
 
 def test_no_settings_file_and_no_model_can_set_it():
-    assert "ocr" not in IN_ENVIRONMENT["read_options"]
-    assert PARTS["read_options"]["ocr"] == ()  # nothing of it is for a found file
+    setting = find_setting("read_options", "ocr")
+    assert not setting.variable
+    assert setting.notes == ()  # nothing of it is for a found file
     assert "ocr" not in PageArguments.model_fields
