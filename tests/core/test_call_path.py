@@ -26,10 +26,10 @@ from websearch_core.tools import Run, WebTools
 # The most functions that a call runs after the first of its kind, in this process.
 _LIMITS = {
     "search": 185,
-    "tool": 250,
-    "tool in a conversation": 260,
-    "page": 215,
-    "open_page": 278,
+    "tool": 240,
+    "tool in a conversation": 252,
+    "page": 213,
+    "open_page": 277,
 }
 _FOLDER = str(Path(websearch_core.__file__).parent)
 _FOUND = http(

@@ -215,21 +215,23 @@ class FixedOptions(NamedTuple):
         if has_time and not hides_time:
             filters.append("time_range")
             options["time_range"] = arguments.time_range
-        options = merge_options(options, self.search, self._find_defaults(web))
+        defaults: dict[str, Any] = {"unsupported": "note"}
+        if self.search.get("read_top"):
+            defaults["passage_length"] = self._find_passage_length(web)
+        options = merge_options(options, self.search, defaults)
         return SearchCall(options, tuple(notes), tuple(filters))
 
-    def _find_defaults(self, web: WebSearch) -> dict[str, Any]:
-        """Return the options of a search that a model makes unless the developer sets
-        them.
+    def _find_passage_length(self, web: WebSearch) -> int | None:
+        """Return the length of the passages of a page, unless the developer sets it.
+
+        If those of the first page took more than all results may, they would be left
+        out.
         """
-        defaults: dict[str, Any] = {"unsupported": "note"}
-        read_top = self.search.get("read_top")
         max_tokens = self.read_within(web).get("max_tokens")
-        if max_tokens and read_top:
-            # or the passages of the first page take more than all, and are left out
-            most_of_each = max_tokens * CHARACTERS_PER_TOKEN // (read_top + 1)
-            defaults["passage_length"] = min(PASSAGE_LENGTH, most_of_each)
-        return defaults
+        if not max_tokens:
+            return None
+        places = self.search["read_top"] + 1
+        return min(PASSAGE_LENGTH, max_tokens * CHARACTERS_PER_TOKEN // places)
 
     def page_options(self, arguments: PageArguments, web: WebSearch) -> ReadOptions:
         """Return the arguments of `WebSearch.read` for the part of a page that a model
