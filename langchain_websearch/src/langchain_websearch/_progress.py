@@ -42,33 +42,38 @@ AsyncRun = AsyncCallbackManagerForToolRun | AsyncCallbackManagerForRetrieverRun
 
 
 @contextmanager
-def report(run: Run | Callbacks) -> Iterator[None]:
+def report(
+    run: Run | Callbacks, config: RunnableConfig | None = None
+) -> Iterator[None]:
     """Dispatch the events of this block to *run* and to the stream of its graph; if
     nobody would hear, do nothing.
 
     *run* may also be what LangChain passes on from one: the callbacks of a child.
+    *config* is that of the run, by default the one around the block.
     """
-    config = _find_config(run)
-    if config is None:
-        with _stream():
+    target = _find_target(run)
+    if target is None:
+        with _stream(config):
             yield
         return
 
     def dispatch(event: Event) -> None:
-        dispatch_custom_event(_name(event), event.as_json(), config=config)
+        dispatch_custom_event(_name(event), event.as_json(), config=target)
 
-    with _stream(), listen(dispatch):
+    with _stream(config), listen(dispatch):
         yield
 
 
 @asynccontextmanager
-async def areport(run: AsyncRun | Callbacks) -> AsyncIterator[None]:
+async def areport(
+    run: AsyncRun | Callbacks, config: RunnableConfig | None = None
+) -> AsyncIterator[None]:
     """Do the same on an event loop, where handlers may be async: one task dispatches
     all events, in order.
     """
-    config = _find_config(run)
-    if config is None:
-        with _stream():
+    target = _find_target(run)
+    if target is None:
+        with _stream(config):
             yield
         return
     queue: asyncio.Queue[Event | None] = asyncio.Queue()  # None ends it
@@ -77,22 +82,22 @@ async def areport(run: AsyncRun | Callbacks) -> AsyncIterator[None]:
     def put(event: Event | None) -> None:
         loop.call_soon_threadsafe(queue.put_nowait, event)
 
-    task = loop.create_task(_dispatch(queue, config))
+    task = loop.create_task(_dispatch(queue, target))
     try:
-        with _stream(), listen(put):
+        with _stream(config), listen(put):
             yield
     finally:
         put(None)
         await task
 
 
-async def _dispatch(queue: asyncio.Queue[Event | None], config: RunnableConfig) -> None:
+async def _dispatch(queue: asyncio.Queue[Event | None], target: RunnableConfig) -> None:
     while True:
         event = await queue.get()
         if event is None:
             return
         try:
-            await adispatch_custom_event(_name(event), event.as_json(), config=config)
+            await adispatch_custom_event(_name(event), event.as_json(), config=target)
         except Exception as bug:  # noqa: BLE001 - logged: a call does not fail because of who watches it
             as_error(bug, _name(event))
 
@@ -101,13 +106,15 @@ def _name(event: Event) -> str:
     return f"{_PREFIX}{event.name}"
 
 
-def _stream() -> AbstractContextManager[None]:
+def _stream(config: RunnableConfig | None) -> AbstractContextManager[None]:
     """Write the events of a block to the stream of the graph around it, for
     ``stream_mode="custom"``.
     """
     # LangGraph is not always installed; it keeps the writer, which does nothing in
     # other modes, in the config.
-    runtime = (ensure_config().get("configurable") or {}).get("__pregel_runtime")
+    if config is None:
+        config = ensure_config()
+    runtime = (config.get("configurable") or {}).get("__pregel_runtime")
     write = getattr(runtime, "stream_writer", None)
     if write is None:
         return nullcontext()
@@ -118,12 +125,14 @@ def _stream() -> AbstractContextManager[None]:
     return listen(write_event)
 
 
-def _find_config(run: Run | AsyncRun | Callbacks) -> RunnableConfig | None:
+def _find_target(run: Run | AsyncRun | Callbacks) -> RunnableConfig | None:
     """Return the config to dispatch the events of *run* with; None if nobody would hear
     of them.
     """
     callbacks: object = run
     if isinstance(run, ParentRunManager | AsyncParentRunManager):
+        if not run.inheritable_handlers:
+            return None
         callbacks = run.get_child()
     if not isinstance(callbacks, BaseCallbackManager):
         return None

@@ -493,7 +493,7 @@ class WebSearchTool(_WebTool, defer_build=False):
         run_manager: CallbackManagerForToolRun | None = None,
         **sent: Any,
     ) -> tuple[Any, Any]:
-        with self._as_tool_exception(), report(run_manager):
+        with self._as_tool_exception(), report(run_manager, config):
             arguments = self._make_arguments(query, sent)
             output = self._tools.search(arguments, self._find_run(config, runtime))
         return output.content, output.artifact
@@ -508,7 +508,7 @@ class WebSearchTool(_WebTool, defer_build=False):
         **sent: Any,
     ) -> tuple[Any, Any]:
         with self._as_tool_exception():
-            async with areport(run_manager):
+            async with areport(run_manager, config):
                 arguments = self._make_arguments(query, sent)
                 run = self._find_run(config, runtime)
                 output = await self._tools.asearch(arguments, run)
@@ -561,7 +561,7 @@ class OpenPageTool(_WebTool, defer_build=False):
         run_manager: CallbackManagerForToolRun | None = None,
         **sent: Any,
     ) -> tuple[Any, Any]:
-        with self._as_tool_exception(), report(run_manager):
+        with self._as_tool_exception(), report(run_manager, config):
             arguments = PageArguments.model_construct(url=url, **sent)
             output = self._tools.open_page(arguments, self._find_run(config, runtime))
         return output.content, output.artifact
@@ -576,7 +576,7 @@ class OpenPageTool(_WebTool, defer_build=False):
         **sent: Any,
     ) -> tuple[Any, Any]:
         with self._as_tool_exception():
-            async with areport(run_manager):
+            async with areport(run_manager, config):
                 arguments = PageArguments.model_construct(url=url, **sent)
                 run = self._find_run(config, runtime)
                 output = await self._tools.aopen_page(arguments, run)
