@@ -471,11 +471,8 @@ async def test_no_url_of_the_corpus_leads_a_client_where_the_guard_forbids(monke
     names, wire = Names(), AsyncWire(httpcore.AsyncMockStream)
     object.__setattr__(web._sender.guard, "resolve", names)
     loop_client = await web._sender._get_loop_clients().client(guarded=True)
-    for transport in (
-        loop_client._client._transport,
-        *loop_client._client._mounts.values(),
-    ):
-        transport._pool.inner._network_backend._inner = wire
+    for pool in loop_client.pools:
+        pool.inner._network_backend._inner = wire
     wrong, tried = [], Counter()
     async with connect(make_server(WebTools(web)), ERAS[-1]) as client:
         for label in ("block", "invalid", "allow"):

@@ -107,7 +107,7 @@ OTHERS = {
 # stands there in the package, too.
 ACROSS = set(
     "acceptance architecture asking call_path contract docs exports failures_name_themselves fragments inert "
-    "many_tenants mirror own_words search_options sharing style".split()
+    "many_tenants mirror own_words private_names search_options sharing style".split()
 )
 
 

@@ -123,7 +123,7 @@ async def test_hundreds_of_calls_that_are_cancelled_at_once_leave_nothing():
         assert held > 20
         assert cancelled > 100
         assert here.slots[False]._value == 100
-        assert not here._clients[False]._client._transport._pool._busy
+        assert not here._clients[False].pools[0]._busy
         assert (await web.asearch("kelp")).results
         assert not [
             task for task in asyncio.all_tasks() if task is not asyncio.current_task()

@@ -166,7 +166,7 @@ async def test_a_call_that_is_cancelled_at_whatever_moment_leaves_nothing(
             for guarded, slots in here.slots.items():
                 assert slots._value == 100, guarded
             for client in here._clients.values():
-                assert not client._client._transport._pool._busy
+                assert not client.pools[0]._busy
 
         await make_call()
         assert await cancel_after_each_round(make_call, check) > 10

@@ -291,5 +291,5 @@ def test_a_search_leaves_nothing_behind_and_the_next_one_works(tmp_path, monkeyp
         every = 97 if WHOLE else 199
         assert interrupt_each(search, check, every) * every > 7_760
         gc.collect()  # closes what nobody was told of
-        assert not web._sender._clients[False]._client._transport._pool._busy
+        assert not web._sender._clients[False].pools[0]._busy
         assert search().results

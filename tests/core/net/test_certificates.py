@@ -178,12 +178,6 @@ MISTAKES = {
     "lower case": ("https_proxy", "ftp://u:pass-word@proxy.corp:1"),
     "a proxy for all": ("ALL_PROXY", "ftp://u:pass-word@proxy.corp:1"),
 }
-OF_HTTPX = {
-    "IPv6 in brackets": ("NO_PROXY", "localhost,[::1]"),
-    "IPv6 with a port": ("NO_PROXY", "[fd00::1]:8080"),
-    "a network of IPv6": ("NO_PROXY", "10.0.0.0/8,fd00::/8"),
-    "a name that is none": ("no_proxy", "a:b:c"),
-}
 
 
 def look(library, variable):
@@ -212,14 +206,6 @@ def test_a_mistake_in_the_environment_names_its_variable(
     monkeypatch.setenv(variable, value)
 
     look(library, variable)
-
-
-@pytest.mark.parametrize(("variable", "value"), OF_HTTPX.values(), ids=OF_HTTPX)
-def test_what_httpx_cannot_read_of_no_proxy_names_it(variable, value, monkeypatch):
-    monkeypatch.setenv("HTTPS_PROXY", "http://u:pass-word@127.0.0.1:9")
-    monkeypatch.setenv(variable, value)
-
-    look("httpx", variable)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

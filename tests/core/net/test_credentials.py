@@ -336,7 +336,7 @@ def test_a_connection_that_was_logged_in_serves_nobody_else(library, site):
         one.send(Request(url=site.url, guarded=True))
 
     assert site.connections == 2
-    key = next(iter(sender._client(True)._client._transport._pool._idle.values()))[0]
+    key = next(iter(sender._client(True).pools[0]._idle.values()))[0]
     assert key[3]
     sender.close()
     bare.close()

@@ -230,8 +230,8 @@ class Reader:
         )
         if resolve or credentials:
             self.wire = ProxyWire(core, is_async=bool(self._runner))
-        for transport in (client._client._transport, *client._client._mounts.values()):
-            transport._pool.inner._network_backend._inner = self.wire
+        for pool in client.pools:
+            pool.inner._network_backend._inner = self.wire
 
     async def _async_client(self):
         return await self._sender._get_loop_clients().client(guarded=True)

@@ -266,7 +266,7 @@ def test_a_connection_that_ended_while_it_was_idle_is_not_used_again(library, co
 
     def has_ended(client):
         hang_up.set()
-        (connection,) = client._client._transport._pool._idle
+        (connection,) = client.pools[0]._idle
         return connection.has_expired()
 
     with serve(once) as port:
@@ -452,7 +452,7 @@ def test_cancelled_calls_leave_nothing_behind(server, http, library):
         ended = await asyncio.gather(*calls, return_exceptions=True)
         assert {type(one).__name__ for one in ended} <= {"Response", "CancelledError"}
         here = sender._get_loop_clients()
-        pool = here._clients[False]._client._transport._pool
+        pool = here._clients[False].pools[0]
         assert not pool._busy
         assert (await sender.asend(Request(url=server.url))).status == 200
         await sender.aclose()
@@ -529,6 +529,8 @@ class StubConnection:
     """A connection of httpcore; *handle* is what happens when a request is sent over
     it.
     """
+
+    _h11_state = SimpleNamespace(trailing_data=(b"", False))
 
     def __init__(self, handle):
         self._handle, self.is_open = handle, True

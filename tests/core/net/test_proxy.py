@@ -20,7 +20,7 @@ from tests.faults.proxy import Proxy as LocalProxy
 from websearch_core._net.gate import Gate
 from websearch_core._net.guard import Guard
 from websearch_core._net.lookup import FOR_PAGES, Line
-from websearch_core._net.proxy import Proxies, Proxy
+from websearch_core._net.proxy import Proxies, Proxy, is_listed
 from websearch_core._net.sender import Sender
 from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import (
@@ -390,6 +390,26 @@ def test_services_go_through_it_by_name_except_those_of_this_machine(
     assert fetch(sender, f"{server.url}/", guarded=False).status == 200
     assert proxy.asked == [f"GET http://site.example:{server.port}/"]
     assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("bypass", "hosts"),
+    [
+        ("sea.example", {"sea.example", "a.sea.example"}),
+        (".sea.example", {"sea.example", "a.sea.example"}),
+        ("::1", {"::1"}),
+        ("localhost,[::1]", {"::1"}),
+        ("[fd00::1]:443", {"fd00::1"}),
+        ("fd00::1", {"fd00::1"}),
+        ("10.1.2.3", {"10.1.2.3"}),
+        ("10.0.0.0/8,fd00::/8,a:b:c", set()),
+        ("*", {"sea.example", "a.sea.example", "::1", "fd00::1", "10.1.2.3"}),
+    ],
+)
+def test_what_no_proxy_lists(bypass, hosts):
+    names = ["sea.example", "a.sea.example", "::1", "fd00::1", "10.1.2.3"]
+
+    assert {name for name in names if is_listed(name, 443, bypass)} == hosts
 
 
 def test_the_environment_is_read_only_if_that_is_asked_for(

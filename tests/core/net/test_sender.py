@@ -731,6 +731,30 @@ def test_proxies_of_the_environment_are_for_services_and_never_for_pages(
     sender.close()
 
 
+@pytest.mark.parametrize("scheme", ["HTTP", "ALL"])
+@pytest.mark.parametrize(
+    "bypass", ["127.0.0.1", "a.example, 127.0.0.1", "127.0.0.1:{port}", "*", "a, *"]
+)
+def test_a_service_that_the_environment_excepts_is_reached_without_its_proxy(
+    server, http, send, bypass, scheme, monkeypatch
+):
+    server.answers["/"] = http(b"direct")
+    monkeypatch.setenv(f"{scheme}_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", bypass.format(port=server.port))
+
+    assert send(server.url).content == b"direct"
+
+
+def test_a_proxy_of_the_environment_gets_its_login(server, http, send, monkeypatch):
+    server.answers["http://api.example/"] = http(b"through the proxy")
+    url = server.url.replace("http://", "http://ann:pass-word@")
+    monkeypatch.setenv("ALL_PROXY", url)
+
+    assert send("http://api.example/").content == b"through the proxy"
+    ((_, headers, _),) = server.requests
+    assert headers["proxy-authorization"] == "Basic YW5uOnBhc3Mtd29yZA=="
+
+
 def test_nothing_is_sent_without_time_left(server, library):
     with time_limit(0), pytest.raises(TimedOut):
         Sender(OPEN, library=library).send(Request(url=server.url))
@@ -932,36 +956,6 @@ def test_a_key_that_a_redirect_repeats_is_in_no_location(server, send):
     )
 
     assert send(server.url, **KEYED).headers["location"] == "/?k=[key]"
-
-
-def test_the_private_attributes_of_httpx_still_exist(library):
-    """If this fails, connections bypass the guard: see
-    `websearch_core._net.clients.DirectClient`.
-    """
-    http = importlib.import_module(library)
-    core = importlib.import_module(
-        {"httpx": "httpcore", "httpx2": "httpcore2"}[library]
-    )
-
-    for client in (http.Client(), http.AsyncClient()):
-        assert client._transport._pool._network_backend is not None
-        assert callable(client._transport._pool.create_connection)
-        assert (
-            client._transport_for_url(http.URL("http://a.example/"))
-            is client._transport
-        )
-        assert isinstance(client._mounts, dict)
-    sender = Sender(OPEN, library=library)
-    for guarded, guard in ((True, OPEN), (False, None)):
-        pool = sender._client(guarded)._client._transport._pool
-        assert pool.inner._network_backend._guard is guard
-        assert (
-            pool.inner.create_connection(
-                core.Origin(b"http", b"a.example", 80)
-            )._network_backend._guard
-            is guard
-        )
-    sender.close()
 
 
 @pytest.mark.parametrize(

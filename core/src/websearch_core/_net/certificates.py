@@ -9,18 +9,18 @@ from __future__ import annotations
 import importlib
 import os
 import ssl
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.request import getproxies
 
+from .._text.urls import PORTS
 from ..errors import ConfigurationError
 
 _FILE = "SSL_CERT_FILE"
 _FOLDER = "SSL_CERT_DIR"
 _VARIABLES = (_FILE, _FOLDER)  # what the HTTP libraries read
-_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 _SETTING = "http.certificates"
 
 
@@ -105,64 +105,54 @@ def find_problem(library: str, certificates: str | Path | None) -> str | None:
     """Return what is wrong with the certificates and proxies that the settings and the
     environment name; None if nothing is.
     """
-    http = importlib.import_module(library)
     try:
         parse_certificates(certificates)
         check_variables()
-        with explain_proxies(http):
-            http.Client().close()
+        find_proxies(importlib.import_module(library))
     except ConfigurationError as error:
         return str(error)
     return None
 
 
-@contextmanager
-def explain_proxies(library: Any) -> Iterator[None]:
-    """Raise `ConfigurationError` that names the variable, instead of what *library*
-    raises, if it cannot use a proxy of the environment.
+def find_proxies(library: Any) -> dict[str, Any]:
+    """Return the proxies of the environment, of the class of *library*, by the scheme
+    of a URL.
 
-    No message shows a value, which may have a password.
+    Raise `ConfigurationError` that names the variable if one cannot be used. It does
+    not show its value, which may have a password.
     """
+    variables = getproxies()
+    proxies: dict[str, Any] = {}
+    for scheme in PORTS:
+        source = scheme if variables.get(scheme) else "all"
+        url = variables.get(source)
+        if url:
+            name = _find_name(f"{source.upper()}_PROXY")
+            proxies[scheme] = _make_proxy(library, url, name)
+    return proxies
+
+
+def _make_proxy(library: Any, url: str, name: str) -> Any:
+    if "://" not in url:
+        url = f"http://{url}"
     try:
-        yield
-    except ImportError as error:
-        raise ConfigurationError(
-            f"{_find_socks()}: a SOCKS proxy needs a package: pip install "
-            f"'{library.__name__}[socks]'"
-        ) from error
+        proxy = library.Proxy(url)
     except (ValueError, library.InvalidURL) as error:
-        raise ConfigurationError(_describe_mistake(library)) from error
+        raise ConfigurationError(
+            f"{name}: must be the URL of a proxy, such as "
+            f"'http://user:password@proxy.corp:3128'"
+        ) from error
+    if is_socks(proxy) and find_spec("socksio") is None:
+        raise ConfigurationError(
+            f"{name}: a SOCKS proxy needs a package: pip install "
+            f"'{library.__name__}[socks]'"
+        )
+    return proxy
 
 
-def _find_socks() -> str:
-    for name, value in _list_proxies():
-        if value.lower().startswith("socks"):
-            return name
-    return "ALL_PROXY"
-
-
-def _describe_mistake(library: Any) -> str:
-    for name, value in _list_proxies():
-        url = value if "://" in value else f"http://{value}"
-        try:
-            library.Proxy(url)
-        except (ValueError, library.InvalidURL):
-            return (
-                f"{name}: must be the URL of a proxy, such as "
-                f"'http://user:password@proxy.corp:3128'"
-            )
-    name = _find_name("NO_PROXY")
-    return (
-        f"{name}: has an entry that {library.__name__} cannot read. It takes names, "
-        f"such as '.corp', and IPv4 addresses; IPv6 only as '::1', without brackets "
-        f"and networks. Or name the proxy yourself: http.proxy"
-    )
-
-
-def _list_proxies() -> list[tuple[str, str]]:
-    """Return the variables that name a proxy, with their values."""
-    names = [_find_name(name) for name in _PROXIES]
-    return [(name, os.environ[name]) for name in names if os.environ.get(name)]
+def is_socks(proxy: Any) -> bool:
+    """Return whether a proxy of an HTTP library speaks SOCKS."""
+    return bool(proxy.url.scheme.startswith("socks"))
 
 
 def _find_name(name: str) -> str:

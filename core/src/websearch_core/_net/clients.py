@@ -16,19 +16,19 @@ from importlib.metadata import version
 from json import JSONEncoder
 from pathlib import Path
 from typing import Any, Literal
+from urllib.request import getproxies
 
-from .._text.urls import is_web_url, serialize
+from .._text.urls import PORTS, is_web_url, serialize
 from ..errors import ConfigurationError
 from .backend import AsyncGuardedBackend, GuardedBackend
-from .certificates import explain_proxies, trusted
+from .certificates import find_proxies, is_socks, trusted
 from .guard import Guard
 from .lookup import Line
 from .pool import KEPT, AsyncPool, Pool
-from .proxy import Proxies, Way
+from .proxy import Proxies, Way, is_listed
 from .stream import AsyncioBackend
 
 Library = Literal["httpx", "httpx2"]
-Kind = Literal["Client", "AsyncClient"]
 
 _CORES = {"httpx": "httpcore", "httpx2": "httpcore2"}
 _MAX_IDLE = 20  # connections to the servers of pages
@@ -44,6 +44,21 @@ _EMAIL = re.compile(
 MAX_CONCURRENT = 100  # requests for pages, and as many to services, of a client
 
 
+@cache
+def _subclass(base: Any) -> Any:
+    """Return a transport of a library whose connections are those of a pool of ours.
+
+    It leaves out how *base* begins, which would make a pool of the library's own: so if
+    that is called otherwise one day, requests fail, instead of passing by the guard.
+    """
+
+    class Transport(base):  # type: ignore[misc]
+        def __init__(self, pool: Pool | AsyncPool) -> None:
+            self._pool = pool
+
+    return Transport
+
+
 class DirectClient:
     """What `websearch_core._net.sender.Sender` uses of an ``httpx.Client``, without its
     cookies, redirects and hooks.
@@ -53,8 +68,9 @@ class DirectClient:
     names.
     """
 
-    _kind: Kind = "Client"
-    _transport = "HTTPTransport"
+    _prefix = ""  # of what the libraries call their classes
+    _handler = "handle_request"
+    _pool_class: type[Pool | AsyncPool] = Pool
 
     def __init__(
         self,
@@ -66,42 +82,61 @@ class DirectClient:
         certificates: Path | None = None,
     ) -> None:
         self._http = importlib.import_module(library)
-        core = importlib.import_module(_CORES[library])
+        self._core = importlib.import_module(_CORES[library])
+        self._guard = guard
+        self._line = line
         # proxies and certificates of the environment must not affect pages
-        trust_env = guard is None
+        is_service = guard is None
         if verify is None:
-            verify = trusted(library, trust_env=trust_env, certificates=certificates)
-        limits = self._http.Limits(keepalive_expiry=KEPT)
-        mounts: dict[str, Any] | None = None
-        if proxies:
-            transport = getattr(self._http, self._transport)
-            plain = transport(verify=verify, limits=limits, trust_env=False)
-            mounts = {"http://": plain}
-        with explain_proxies(self._http):
-            self._client = getattr(self._http, self._kind)(
-                trust_env=trust_env and proxies is None,
-                verify=verify,
-                limits=limits,
-                mounts=mounts,
+            verify = trusted(library, trust_env=is_service, certificates=certificates)
+        self._verify = verify
+        self.pools: list[Any] = []
+        self._direct = self._make_transport()
+        self._by_scheme: dict[str, Any] = {}
+        self._bypass = ""
+        if proxies is not None:
+            for scheme in PORTS:
+                way = Way(proxies, scheme, is_service=is_service)
+                self._by_scheme[scheme] = self._make_transport(way=way)
+        elif is_service:
+            self._bypass = getproxies().get("no", "")
+            for scheme, proxy in find_proxies(self._http).items():
+                self._by_scheme[scheme] = self._make_transport(proxy=proxy)
+
+    def _make_transport(self, way: Way | None = None, proxy: Any = None) -> Any:
+        """Make a transport that connects directly, on our own *way*, or through a
+        *proxy* of the library.
+        """
+        options = {
+            "ssl_context": self._verify,
+            "keepalive_expiry": KEPT,
+            "network_backend": self._make_backend(way),
+        }
+        kind = "ConnectionPool"
+        if proxy is not None:
+            kind = "SOCKSProxy" if is_socks(proxy) else "HTTPProxy"
+            options["proxy_auth"] = proxy.raw_auth
+            options["proxy_url"] = self._core.URL(
+                scheme=proxy.url.raw_scheme,
+                host=proxy.url.raw_host,
+                port=proxy.url.port,
+                target=proxy.url.raw_path,
             )
-        for pattern, transport in (
-            ("https://", self._client._transport),
-            *self._client._mounts.items(),
-        ):
-            if transport is not None:  # None for hosts in NO_PROXY
-                way = (
-                    Way(
-                        proxies,
-                        getattr(pattern, "scheme", "https"),
-                        is_service=guard is None,
-                    )
-                    if proxies
-                    else None
-                )
-                # httpx has no public way; tests/core/net/test_sender.py pins it
-                transport._pool = self._make_pool(
-                    core, transport._pool, guard, line, way
-                )
+        opener = getattr(self._core, f"{self._prefix}{kind}")(**options)
+        max_idle = MAX_CONCURRENT if self._guard is None else _MAX_IDLE
+        pool = self._pool_class(self._core, opener, max_idle, way)
+        self.pools.append(pool)
+        base = getattr(self._http, f"{self._prefix}HTTPTransport")
+        return _subclass(base)(pool)
+
+    def _make_backend(self, way: Way | None) -> Any:
+        inner = self._core.SyncBackend()
+        return GuardedBackend(self._core, inner, self._guard, self._line, way)
+
+    def _is_excepted(self, url: Any) -> bool:
+        """Return whether ``NO_PROXY`` lists the host of *url*."""
+        port = url.port or PORTS[url.scheme]
+        return bool(self._bypass) and is_listed(url.host, port, self._bypass)
 
     def build_request(
         self,
@@ -158,45 +193,30 @@ class DirectClient:
         """Send *request*, and return the response with its body still to be read; await
         the result if it is async.
         """
-        return self._client._transport_for_url(request.url).handle_request(request)
+        transport = self._by_scheme.get(request.url.scheme, self._direct)
+        if transport is not self._direct and self._is_excepted(request.url):
+            transport = self._direct
+        return getattr(transport, self._handler)(request)
 
     def close(self) -> None:
-        self._client.close()
-
-    @staticmethod
-    def _make_pool(
-        core: Any, inner: Any, guard: Guard | None, line: Line, way: Way | None
-    ) -> Any:
-        inner._network_backend = GuardedBackend(
-            core, inner._network_backend, guard, line, way
-        )
-        max_idle = MAX_CONCURRENT if guard is None else _MAX_IDLE
-        return Pool(core, inner, max_idle, way)
+        for pool in self.pools:
+            pool.close()
 
 
 class AsyncDirectClient(DirectClient):
     """The same for one event loop."""
 
-    _kind = "AsyncClient"
-    _transport = "AsyncHTTPTransport"
-
-    def send(self, request: Any, **_: Any) -> Any:
-        return self._client._transport_for_url(request.url).handle_async_request(
-            request
-        )
+    _prefix = "Async"
+    _handler = "handle_async_request"
+    _pool_class = AsyncPool
 
     async def aclose(self) -> None:
-        await self._client.aclose()
+        for pool in self.pools:
+            await pool.aclose()
 
-    @staticmethod
-    def _make_pool(
-        core: Any, inner: Any, guard: Guard | None, line: Line, way: Way | None
-    ) -> Any:
-        inner._network_backend = AsyncGuardedBackend(
-            AsyncioBackend(core), guard, line, way
-        )
-        max_idle = MAX_CONCURRENT if guard is None else _MAX_IDLE
-        return AsyncPool(core, inner, max_idle, way)
+    def _make_backend(self, way: Way | None) -> Any:
+        inner = AsyncioBackend(self._core)
+        return AsyncGuardedBackend(inner, self._guard, self._line, way)
 
 
 @lru_cache(maxsize=64)

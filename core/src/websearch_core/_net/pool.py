@@ -294,7 +294,7 @@ def _has_more(connection: Any) -> bool:
     its own.
 
     They were read together with its end, so the socket no longer shows them; they wait
-    in h11.
+    in h11. A connection that does not show them is not used again.
     """
     # those of proxies hold another
     inner = getattr(connection, "_connection", None)
@@ -302,7 +302,7 @@ def _has_more(connection: Any) -> bool:
         connection = inner
         inner = getattr(connection, "_connection", None)
     state = getattr(connection, "_h11_state", None)
-    return state is not None and bool(state.trailing_data[0])
+    return state is None or bool(state.trailing_data[0])
 
 
 class _Body:

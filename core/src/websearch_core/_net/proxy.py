@@ -21,7 +21,7 @@ from urllib.request import getproxies_environment
 
 from pydantic import SecretStr
 
-from .._text.urls import is_this_machine, locate, parse_address
+from .._text.urls import PORTS, is_this_machine, locate, parse_address
 from ..errors import (
     AuthenticationError,
     ConfigurationError,
@@ -229,7 +229,7 @@ class Proxies:
     def _from_environment(cls, resolve: Resolver) -> Proxies:
         variables = getproxies_environment()
         proxies: dict[str, Proxy] = {}
-        for scheme in ("http", "https"):
+        for scheme in PORTS:
             url = variables.get(scheme) or variables.get("all")
             if not url:
                 continue
@@ -241,21 +241,24 @@ class Proxies:
         bypass = variables.get("no", "")
         return cls(proxies.get("http"), proxies.get("https"), resolve, bypass)
 
-    def _bypasses(self, place: str) -> bool:
-        if not self.bypass:
-            return False
-        excluded = {"no": self.bypass}
-        bypass = urllib.request.proxy_bypass_environment  # type: ignore[attr-defined]
-        return bool(bypass(place, excluded))
-
     def find(self, scheme: str, host: str, port: int) -> Proxy | None:
         """Return the proxy to ask for a host; None to connect to it."""
         if is_this_machine(host):
             return None
-        place = f"{host}:{port}"
-        if self._bypasses(place):
+        if self.bypass and is_listed(host, port, self.bypass):
             return None
         return self.https if scheme == "https" else self.http
+
+
+def is_listed(host: str, port: int, bypass: str) -> bool:
+    """Return whether *bypass* lists a host, as ``NO_PROXY`` does; IPv6 stands in
+    brackets there, or not.
+    """
+    if "*" in map(str.strip, bypass.split(",")):
+        return True
+    test = urllib.request.proxy_bypass_environment  # type: ignore[attr-defined]
+    places = [f"{host}:{port}", f"[{host}]:{port}"]
+    return any(test(place, {"no": bypass}) for place in places)
 
 
 @dataclass(frozen=True)

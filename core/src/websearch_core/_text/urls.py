@@ -28,7 +28,7 @@ class SplitURL(NamedTuple):
     rest: str  # path, query and fragment
 
 
-_PORTS = {"http": 80, "https": 443}
+PORTS = {"http": 80, "https": 443}
 _MAX_LENGTH = 8192
 _URL = re.compile(r"(https?)://([^/?#]*)([/?#].*)?", re.IGNORECASE | re.DOTALL)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
@@ -309,7 +309,7 @@ def split_url(url: str) -> SplitURL:
             raise UnsafeURL("only http and https URLs can be opened")
         raise UnsafeURL("not an absolute http(s) URL such as https://example.com/")
     scheme = match[1].lower()
-    host, port = _split_authority(match[2], _PORTS[scheme])
+    host, port = _split_authority(match[2], PORTS[scheme])
     rest = match[3] or "/"
     if rest[0] != "/":
         rest = f"/{rest}"
@@ -341,7 +341,7 @@ def _split_authority(authority: str, default_port: int) -> tuple[str, int]:
 
 def _write_origin(parts: SplitURL) -> str:
     netloc = f"[{parts.host}]" if ":" in parts.host else parts.host
-    if parts.port != _PORTS[parts.scheme]:
+    if parts.port != PORTS[parts.scheme]:
         netloc += f":{parts.port}"
     return f"{parts.scheme}://{netloc}"
 

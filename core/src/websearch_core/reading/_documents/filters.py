@@ -6,11 +6,12 @@ that they need meanwhile: joining pieces takes about 90 bytes a piece, and ASCII
 ASCIIHex and RunLength can consist of pieces of one byte. A PDF of 10 KB took 1 GB.
 pypdf offers no way to replace a filter, so this module patches its functions. Outside
 of `bounded` they behave as before, so an application that uses pypdf itself is not
-affected; tests/core/reading/documents/test_pdf.py fails if an update of pypdf moves one
-of them.
+affected. Without one of them no PDF is read.
 
 In the same way it adds what pypdf misses in fonts: East Asian characters that are
-written as numbers, and spaces that are gaps.
+written as numbers, and spaces that are gaps. Those only better the text, so reading
+goes on without them. tests/core/test_private_names.py says when an update of pypdf
+moves one of all these functions.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ import time
 import unicodedata
 from base64 import a85decode
 from binascii import unhexlify
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, partial
+from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import Any
 
-from pypdf import PdfReader, _cmap, filters
-from pypdf._text_extraction import _text_extractor, mult
+from pypdf import PdfReader
 from pypdf.errors import LimitReachedError
-from pypdf.generic import DecodedStreamObject, EncodedStreamObject, StreamObject, _font
+from pypdf.generic import DecodedStreamObject, EncodedStreamObject, StreamObject
 
 MAX_DECODED = 5_000_000  # bytes of a stream
 _MAX_PAGE_SIZE = 15_000_000  # bytes of all decoded streams of a page
@@ -162,18 +163,30 @@ def bounded(seconds: float) -> Iterator[Budget]:
         _budget.reset(before)
 
 
-def patch(place: Any, name: str, ours: Callable[..., Any]) -> None:
-    """Replace a function of pypdf within `bounded` by *ours*, which gets a call of
-    theirs, and its first argument.
-    """
-    theirs = getattr(place, name)
+def patch(functions: Mapping[str, Callable[..., Any]]) -> list[str]:
+    """Replace *functions* of pypdf within `bounded`, and return the names of those that
+    it does not have.
 
-    def chosen(data: Any, *args: Any, **kwargs: Any) -> Any:
+    Each of ours gets a call of theirs, and its first argument.
+    """
+    return [name for name, ours in functions.items() if not _patch(name, ours)]
+
+
+def _patch(path: str, ours: Callable[..., Any]) -> bool:
+    place, _, name = path.rpartition(".")
+    try:
+        owner = resolve_name(place)
+        theirs = getattr(owner, name)
+    except (ImportError, AttributeError):
+        return False
+
+    def choose(data: Any, *args: Any, **kwargs: Any) -> Any:
         if _budget.get():
             return ours(partial(theirs, data, *args, **kwargs), data)
         return theirs(data, *args, **kwargs)
 
-    setattr(place, name, staticmethod(chosen) if isinstance(place, type) else chosen)
+    setattr(owner, name, staticmethod(choose) if isinstance(owner, type) else choose)
+    return True
 
 
 def _limit(most: int, decode: Callable[[], bytes], data: bytes) -> bytes:
@@ -227,6 +240,14 @@ def _decode_ascii85(data: bytes) -> bytes:
     for begin in range(0, len(text), _CHUNK_SIZE):
         out += a85decode(text[begin : begin + _CHUNK_SIZE])
     return bytes(out)
+
+
+def _bound_ascii85(_: partial[bytes], data: bytes) -> bytes:
+    return _limit(_MAX_TEXT_SIZE, partial(_decode_ascii85, data), data)
+
+
+def _bound_hex(_: partial[bytes], data: bytes) -> bytes:
+    return _limit(_MAX_TEXT_SIZE, partial(_decode_hex, data), data)
 
 
 def _decode_hex(data: bytes) -> bytes:
@@ -315,7 +336,8 @@ def _part_columns(theirs: partial[Any], text: str) -> Any:
         or unicodedata.bidirectional(last) in {"R", "AL"}
     ):
         return found
-    old, new = mult(before[1], before[0]), mult(now[1], now[0])
+    old = _multiply(before[1], before[0])
+    new = _multiply(now[1], now[0])
     is_upright = new[0] > 0 and abs(new[1]) < 0.01 * new[0]
     return (
         (f"{text} ", *found[1:])
@@ -324,23 +346,35 @@ def _part_columns(theirs: partial[Any], text: str) -> Any:
     )
 
 
+def _multiply(matrix: Sequence[float], other: Sequence[float]) -> list[float]:
+    """Return the matrix that does what two do, as PDFs write matrices."""
+    return [
+        matrix[0] * other[0] + matrix[1] * other[2],
+        matrix[0] * other[1] + matrix[1] * other[3],
+        matrix[2] * other[0] + matrix[3] * other[2],
+        matrix[2] * other[1] + matrix[3] * other[3],
+        matrix[4] * other[0] + matrix[5] * other[2] + other[4],
+        matrix[4] * other[1] + matrix[5] * other[3] + other[5],
+    ]
+
+
 # On import, which happens once, however many threads there are.
-patch(
-    filters.ASCII85Decode,
-    "decode",
-    lambda _, data: _limit(_MAX_TEXT_SIZE, partial(_decode_ascii85, data), data),
+UNBOUNDED = patch(
+    {
+        "pypdf.filters.ASCII85Decode.decode": _bound_ascii85,
+        "pypdf.filters.ASCIIHexDecode.decode": _bound_hex,
+        "pypdf.filters.RunLengthDecode.decode": partial(_limit, _MAX_RUNS_SIZE),
+        "pypdf.filters.LZWDecode.decode": partial(_limit, _MAX_LZW_SIZE),
+        "pypdf.filters.decode_stream_data": _count,
+        "pypdf._cmap.prepare_cm": _limit_map,
+        "pypdf.generic._font.Font._add_space_width": _count_widths,
+    }
 )
 patch(
-    filters.ASCIIHexDecode,
-    "decode",
-    lambda _, data: _limit(_MAX_TEXT_SIZE, partial(_decode_hex, data), data),
+    {
+        "pypdf._cmap._parse_to_unicode": _map_numbers,
+        "pypdf._cmap._parse_encoding": _name_encoding,
+        "pypdf.generic._font.Font._get_space_char": _find_space,
+        "pypdf._text_extraction._text_extractor.crlf_space_check": _part_columns,
+    }
 )
-patch(filters.RunLengthDecode, "decode", partial(_limit, _MAX_RUNS_SIZE))
-patch(filters.LZWDecode, "decode", partial(_limit, _MAX_LZW_SIZE))
-patch(filters, "decode_stream_data", _count)
-patch(_cmap, "prepare_cm", _limit_map)
-patch(_font.Font, "_add_space_width", _count_widths)
-patch(_cmap, "_parse_to_unicode", _map_numbers)
-patch(_cmap, "_parse_encoding", _name_encoding)
-patch(_font.Font, "_get_space_char", _find_space)
-patch(_text_extractor, "crlf_space_check", _part_columns)

@@ -185,6 +185,9 @@ def _convert(unpacked: Unpacked, media_type: str) -> str:
 
     read: set[str] = set()  # chapters
 
+    if not hasattr(EpubConverter, "_resolve_manifest_href"):
+        raise ImportError("this markitdown reads a chapter as often as a book names it")
+
     class OnceConverter(EpubConverter):
         """Reads each chapter once, however often the book refers to it."""
 
@@ -225,7 +228,7 @@ def _show_once(archive: BytesIO) -> BytesIO:
     from pptx import Presentation
 
     deck = Presentation(archive)
-    listed = deck.slides._sldIdLst  # noqa: SLF001 - the only way to remove one from the list
+    listed = deck.slides.element
     shown = {deck.part.related_part(entry.rId): entry for entry in reversed(listed)}
     first = set(shown.values())
     if len(first) < len(listed):

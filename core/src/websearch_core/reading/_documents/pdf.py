@@ -111,12 +111,14 @@ _MAX_PICTURES_SIZE = 2**25  # bytes of the images of all pages
 
 def read_pdf(document: Document) -> Page:
     """Read a PDF, if it needs no password. It is an `ImportError` without the extra
-    ``pdf``.
+    ``pdf``, and with a pypdf that would read it without our bounds.
     """
     from pypdf import apply_configuration
 
-    from .filters import MAX_DECODED, BoundedReader, bounded
+    from .filters import MAX_DECODED, UNBOUNDED, BoundedReader, bounded
 
+    if UNBOUNDED:
+        raise ImportError(f"this pypdf has no {', '.join(UNBOUNDED)}")
     # else its warnings go to stderr
     logging.getLogger("pypdf").addHandler(logging.NullHandler())
     limits: dict[str, Any] = {
