@@ -27,6 +27,7 @@ from benchmarks.report import Section, head, put, store
 _PAGE = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "benchmarks.md"
 _MEASUREMENTS = (
     "imports",
+    "first",
     "overhead",
     "concurrency",
     "twice",

@@ -28,7 +28,7 @@ _STATEMENTS = (
     "pass", "from pydantic import BaseModel", _CORE, _REFERENCE, _TOOL, _CLASSES,
     _THEIRS,
 )  # fmt: skip
-_MAX_RATIO = 1.20
+_MAX_RATIO = 1.15
 
 _HTTP_LIBRARIES = ("aiohttp", "httpx", "httpx2", "requests")
 _FORBIDDEN = ("langchain_core", "llama_index", "httpx", "httpx2", "bs4")

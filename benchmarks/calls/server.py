@@ -4,7 +4,8 @@ connections and requests.
 It runs in its own process, so that it takes no time from the interpreter being
 measured. The first part of the URL's path selects its behaviour: ``<url>/prompt``
 answers at once, ``<url>/near`` after 20 ms, ``<url>/slow`` after half a second,
-``<url>/hang`` never. It listens only on 127.0.0.1, and ends when the process that
+``<url>/hang`` never; ``<url>/html`` is a page, and ``<url>/distant`` the same after
+200 ms. It listens only on 127.0.0.1, and ends when the process that
 started it ends.
 """
 
@@ -18,7 +19,8 @@ from benchmarks.program import Program, serve
 
 SLOW = 0.5  # seconds
 NEAR = 0.02  # seconds
-_DELAYS = {"slow": SLOW, "near": NEAR}
+DISTANT = 0.2  # seconds
+_DELAYS = {"slow": SLOW, "near": NEAR, "distant": DISTANT}
 
 _SNIPPET = (
     "Rotate a key by creating its successor, deploying that beside it, and revoking "
@@ -58,6 +60,13 @@ _READ = {
     "failed_results": [],
     "response_time": 0.01,
 }
+_HTML = "".join(
+    (
+        "<!doctype html><title>Rotating keys</title><main><h1>Rotating keys</h1>",
+        *(f"<p style='margin: 1em'>{_SNIPPET}Step {n}." for n in range(20)),
+        "</main>",
+    )
+)
 
 
 def _answer(status: str, body: object, *headers: str) -> bytes:
@@ -79,6 +88,8 @@ def _error(text: str) -> dict[str, dict[str, str]]:
 ANSWERS: dict[str, bytes | None] = {
     "prompt": _answer("200 OK", _FOUND),
     "page": _answer("200 OK", _READ),
+    "html": _answer("200 OK", _HTML),
+    "distant": _answer("200 OK", _HTML),
     "near": _answer("200 OK", _FOUND),
     "slow": _answer("200 OK", _FOUND),
     "401": _answer(

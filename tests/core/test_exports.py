@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import types
+from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import pytest
 import langchain_websearch
 import llamaindex_websearch
 import websearch_core
+from tests.server import Server, http
 from websearch_core import errors, provider, providers
 from websearch_core.provider import google
 
@@ -196,3 +198,62 @@ def test_importing_loads_no_framework_no_http_library_and_no_parser(statement):
     )
 
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.enable_socket
+def test_the_first_page_of_a_process_loads_no_parser_there():
+    parsers = [
+        "bs4",
+        "markdownify",
+        "selectolax",
+        "websearch_core.reading._excerpt.pieces",
+        "websearch_core.reading._formats",
+        "websearch_core.reading._html",
+        "websearch_core.reading._types",
+        "websearch_core._text.money",
+    ]
+    program = (
+        "import sys; from websearch_core import WebSearch; url = sys.argv[1]; "
+        "web = WebSearch('tavily', api_key='key', internal=[url]); "
+        "print(web.read(url).content); "
+        f"print([name for name in {parsers} if name in sys.modules])"
+    )
+    page = http("<title>Keys</title><h1>Keys</h1><p>Rotate the key.</p>")
+    with closing(Server([page])) as server:
+        done = subprocess.run(
+            [sys.executable, "-c", program, server.url],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+
+    assert done.stdout.splitlines() == ["# Keys", "", "Rotate the key.", "[]"]
+
+
+def test_the_process_that_parses_loads_only_what_converts_a_page():
+    unused = [
+        "asyncio",
+        "bs4",
+        "httpx",
+        "markdownify",
+        "subprocess",
+        "websearch_core.client",
+        "websearch_core.flow",
+        "websearch_core.reading._choice",
+        "websearch_core.reading._documents",
+        "websearch_core.reading._isolation.pool",
+        "websearch_core.reading._isolation.worker",
+    ]
+    program = (
+        "import sys; from websearch_core.reading._isolation.child import serve; "
+        "serve(); "
+        f"print([name for name in {unused} if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=True,
+    )
+
+    assert done.stderr.decode().strip() == "[]"
