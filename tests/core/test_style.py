@@ -43,6 +43,7 @@ FINISHED: list[str] = [
     "core/ray",
     "core/render",
     "core/settings",
+    "core/testing",
     "core/tokens",
     "core/tools",
     "langchain",

@@ -1,6 +1,6 @@
 """Test agents without the web, and providers without a server.
 
-`FakeWeb` is a web of your own: it searches and reads, and remembers what it was asked::
+`FakeWeb` is a web of your own: it searches and reads, and remembers each query::
 
     web = FakeWeb(results=[{"title": "Kelp", "url": "https://sea.example/kelp"}],
                   pages={"https://sea.example/kelp": "A brown alga of cold seas."})
@@ -26,7 +26,9 @@ A text for a model ends its first line with the date: `stop_clock` sets it.
 
 `search_checks` and `read_checks` return the checks that every provider must pass::
 
-    @pytest.mark.parametrize("check", search_checks(Lighthouse(api_key=SECRET), some=..., none=...), ids=str)
+    checks = search_checks(Lighthouse(api_key=SECRET), some=..., none=...)
+
+    @pytest.mark.parametrize("check", checks, ids=str)
     def test_lighthouse_keeps_its_promises(check):
         check()
 """

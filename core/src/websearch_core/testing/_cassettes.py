@@ -1,8 +1,8 @@
 """Cassettes without keys, on top of vcrpy.
 
-Headers are kept by allow-list, so nothing that identifies a client or a user is stored:
-no key, cookie, user agent or address. Keys are also removed from queries, JSON bodies
-and whatever a server repeats.
+They hold the headers of a list only, so nothing that identifies a client or a user is
+stored: no key, cookie, user agent or address. Keys are also removed from queries, JSON
+bodies and whatever a server repeats.
 """
 
 from __future__ import annotations
@@ -19,27 +19,12 @@ from ..flow import Request
 from ..flow._redaction import keys_in, without_keys
 
 REQUEST_HEADERS = frozenset({"content-type"})
-RESPONSE_HEADERS = frozenset(
-    {
-        "cf-mitigated",
-        "content-encoding",
-        "content-type",
-        "location",
-        "memento-datetime",
-        "retry-after",
-    }
-    | {
-        f"x-ratelimit-{name}"
-        for name in (
-            "cost-usd",
-            "limit",
-            "policy",
-            "remaining",
-            "remaining-usd",
-            "reset",
-        )
-    }
-)  # what providers read
+# What providers read.
+RESPONSE_HEADERS = frozenset({
+    "cf-mitigated", "content-encoding", "content-type", "location", "memento-datetime",
+    "retry-after", "x-ratelimit-cost-usd", "x-ratelimit-limit", "x-ratelimit-policy",
+    "x-ratelimit-remaining", "x-ratelimit-remaining-usd", "x-ratelimit-reset",
+})  # fmt: skip
 # no headers: those of a key are not stored
 MATCH_ON = ("method", "scheme", "host", "port", "path", "query", "body")
 
@@ -103,10 +88,7 @@ class Scrubber:
         keys that were sent.
         """
         headers = {
-            name: [
-                without_keys(str(value), self._keys)
-                for value in ([values] if isinstance(values, str) else values)
-            ]
+            name: self._scrub_header(values)
             for name, values in response["headers"].items()
             if name.lower() in RESPONSE_HEADERS
         }
@@ -118,6 +100,11 @@ class Scrubber:
         else:
             clean = without_keys(body, self._keys)
         return {**response, "headers": headers, "body": {"string": clean}}
+
+    def _scrub_header(self, values: Any) -> list[str]:
+        if isinstance(values, str):
+            values = [values]
+        return [without_keys(str(value), self._keys) for value in values]
 
     def _scrub_url(self, url: str) -> str:
         parts = urlsplit(url)

@@ -5,6 +5,7 @@ packages.
 from __future__ import annotations
 import asyncio
 import copy
+import itertools
 import json
 import pickle
 import re
@@ -13,7 +14,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel
@@ -63,7 +64,9 @@ _OPTIONS: Mapping[str, Any] = {
     "topic": "news", "images": True,
     "page": 2,
 }  # fmt: skip
-_Meanings = Mapping[int, tuple[type[errors.ServiceError], ...]]
+_PAGE_URL = "https://page.example/a?b=c"
+_Kinds: TypeAlias = tuple[type[errors.ServiceError], ...]
+_Meanings: TypeAlias = Mapping[int, _Kinds]
 _STATUSES: _Meanings = {
     302: (errors.ServiceError,),
     400: (errors.BadRequest,),
@@ -113,64 +116,38 @@ def search_checks(
             plain text, in which ``<code>`` is a word.
     """
     search = partial(_search, provider)
-
-    def check(response: SearchResponse) -> None:
-        _check_each(provider, response)
-
-    return [
+    start = partial(_start_search, provider)
+    checks = [
         Check("finds results", lambda: _check_results(provider, search(some))),
-        Check(
-            "finds nothing without failing",
-            lambda: _check_equal((), search(none).results),
-        ),
-        Check(
-            "calls only its own service",
-            lambda: _check_address(provider, _start_search(provider)),
-        ),
-        Check(
-            "never shows its key",
-            lambda: _check_key_is_hidden(provider, _start_search(provider)),
-        ),
-        *_make_echo_checks(provider, lambda: _start_search(provider), search, some),
-        Check("sends extra parameters verbatim", lambda: _check_extra(provider)),
-        *(
-            Check(
-                f"understands status {status}",
-                partial(_check_status, provider, search, status),
-            )
-            for status in _STATUSES
-        ),
-        *(
-            Check(f"refuses {body[:20]!r}", partial(_check_garbage, search, body))
-            for body in _GARBAGE
-        ),
-        *(
-            Check(
-                f"never drops {option} silently",
-                partial(_check_option, provider, option),
-            )
-            for option in _OPTIONS
-        ),
-        *(
-            [Check("returns text without markup", lambda: _check_markup(search, some))]
-            if markup
-            else []
-        ),
-        Check("keeps limit and filters", lambda: _check_limits(search, some)),
-        *(
-            Check(
-                f"takes no answer of a failure for results: {failure.content[:40]!r}",
-                partial(_check_failure, search, failure),
-            )
-            for failure in failures
-        ),
-        *_make_robust_checks(
-            provider,
-            lambda: provider.search(SearchQuery.of("kelp", limit=1)),
-            some,
-            check=check,
-        ),
+        Check("finds nothing without failing", lambda: _check_empty(search(none))),
+        Check("calls only its own service", lambda: _check_address(provider, start())),
+        Check("never shows its key", lambda: _check_key_is_hidden(provider, start())),
+        *_make_echo_checks(provider, start, search, some),
+        Check("sends extra parameters verbatim", partial(_check_extra, provider)),
+        *_make_status_checks(provider, search, _STATUSES),
     ]
+    for body in _GARBAGE:
+        check = partial(_check_garbage, search, body)
+        checks.append(Check(f"refuses {body[:20]!r}", check))
+    for option in _OPTIONS:
+        check = partial(_check_option, provider, option)
+        checks.append(Check(f"never drops {option} silently", check))
+    if markup:
+        check = partial(_check_markup, search, some)
+        checks.append(Check("returns text without markup", check))
+    check = partial(_check_limits, search, some)
+    checks.append(Check("keeps limit and filters", check))
+    for failure in failures:
+        says = f"takes no answer of a failure for results: {failure.content[:40]!r}"
+        checks.append(Check(says, partial(_check_failure, search, failure)))
+
+    query = SearchQuery.of("kelp", limit=1)
+    return checks + _make_robust_checks(
+        provider,
+        lambda: provider.search(query),
+        some,
+        check=partial(_check_each, provider),
+    )
 
 
 def read_checks(
@@ -183,68 +160,69 @@ def read_checks(
         some: A response that contains a page.
         later: The responses after *some*, for a reader that needs several.
     """
-    url = "https://page.example/a?b=c"
+    start = partial(_start_read, reader)
 
     def read(response: Response) -> Page:
-        page: Page = play(
-            reader.read(url), response, *(later if response is some else ())
-        ).result
+        more = later if response is some else ()
+        page: Page = play(reader.read(_PAGE_URL), response, *more).result
         return page
 
-    def first() -> Request:
-        effect = next(reader.read(url))
-        assert isinstance(effect, Request)
-        return effect
-
-    def check(page: Page) -> None:
-        assert (page.url, page.provider) == (url, reader.name)
-        assert is_web_url(enforce_page(page).final_url)
-        assert page.content.strip(), "a page without text is a success"
-
-    def check_page() -> None:
-        page = read(some)
-        check(page)
-        assert not page.truncated
-
-    def check_guard() -> None:
-        request = first()
-        assert request.guarded or request.target == url, (
-            "neither guarded nor a target for the guard to check"
-        )
-
-    def check_judging() -> None:
-        made: Any = reader  # a dataclass, as `provider` makes them
-        request = next(replace(made, base_url="https://inside.example").read(url))
-        assert isinstance(request, Request)
-        assert request.judge_target, (
-            "your own server may be inside this network: see `is_vendor`"
-        )
-        if is_vendor(reader):
-            assert not first().judge_target, (
-                "the vendor's own server is outside: do not judge its targets"
-            )
-
-    meanings = _PAGE_STATUSES if first().guarded else _STATUSES
-    statuses = [status for status in meanings if status != 302]
-    return [
-        Check("reads a page", check_page),
-        Check("lets the guard see the URL", check_guard),
-        *(
-            [Check("has pages judged before another server reads them", check_judging)]
-            if hasattr(reader, "base_url")
-            else []
-        ),
-        Check("never shows its key", lambda: _check_key_is_hidden(reader, first())),
-        *_make_echo_checks(reader, first, read, some),
-        *(
-            Check(
-                f"understands status {status}",
-                partial(_check_status, reader, read, status, meanings),
-            )
-            for status in statuses
-        ),
-        *_make_robust_checks(reader, lambda: reader.read(url), some, check=check),
+    meanings = _PAGE_STATUSES if start().guarded else _STATUSES
+    # A redirect is for our own client to follow.
+    statuses = {status: meanings[status] for status in meanings if status != 302}
+    checks = [
+        Check("reads a page", lambda: _check_whole_page(reader, read(some))),
+        Check("lets the guard see the URL", lambda: _check_guard(start())),
     ]
+    if hasattr(reader, "base_url"):
+        says = "has pages judged before another server reads them"
+        checks.append(Check(says, partial(_check_judging, reader)))
+    return [
+        *checks,
+        Check("never shows its key", lambda: _check_key_is_hidden(reader, start())),
+        *_make_echo_checks(reader, start, read, some),
+        *_make_status_checks(reader, read, statuses),
+        *_make_robust_checks(
+            reader,
+            lambda: reader.read(_PAGE_URL),
+            some,
+            check=partial(_check_page, reader),
+        ),
+    ]
+
+
+def _start_read(reader: PageReader) -> Request:
+    effect = next(reader.read(_PAGE_URL))
+    assert isinstance(effect, Request)
+    return effect
+
+
+def _check_page(reader: PageReader, page: Page) -> None:
+    assert (page.url, page.provider) == (_PAGE_URL, reader.name)
+    assert is_web_url(enforce_page(page).final_url)
+    assert page.content.strip(), "a page without text is a success"
+
+
+def _check_whole_page(reader: PageReader, page: Page) -> None:
+    _check_page(reader, page)
+    assert not page.truncated
+
+
+def _check_guard(request: Request) -> None:
+    assert request.guarded or request.target == _PAGE_URL, (
+        "neither guarded nor a target for the guard to check"
+    )
+
+
+def _check_judging(reader: Any) -> None:  # a dataclass, as `provider` makes them
+    request = _start_read(replace(reader, base_url="https://inside.example"))
+    assert request.judge_target, (
+        "your own server may be inside this network: see `is_vendor`"
+    )
+    if is_vendor(reader):
+        assert not _start_read(reader).judge_target, (
+            "the vendor's own server is outside: do not judge its targets"
+        )
 
 
 def _start_search(provider: Any, **options: Any) -> Request:
@@ -254,14 +232,13 @@ def _start_search(provider: Any, **options: Any) -> Request:
 
 
 def _search(provider: Any, response: Response) -> SearchResponse:
-    found: SearchResponse = play(
-        provider.search(SearchQuery.of("kelp", limit=1)), response
-    ).result
-    return found
+    query = SearchQuery.of("kelp", limit=1)
+    answer: SearchResponse = play(provider.search(query), response).result
+    return answer
 
 
-def _check_equal(expected: Any, found: Any) -> None:
-    assert expected == found, f"{found!r} instead of {expected!r}"
+def _check_empty(response: SearchResponse) -> None:
+    assert response.results == (), f"{response.results!r} instead of no results"
 
 
 def _check_results(provider: Any, response: SearchResponse) -> None:
@@ -297,9 +274,9 @@ def _change_texts(value: Any, change: Callable[[str], str]) -> Any:
 
 def _check_markup(search: Callable[[Response], SearchResponse], some: Response) -> None:
     def add_markup(text: str) -> str:
-        return (
-            f"<b>{text}</b> &amp; <span class='x'>more</span>" if " " in text else text
-        )
+        if " " not in text:
+            return text
+        return f"<b>{text}</b> &amp; <span class='x'>more</span>"
 
     try:
         content = json.dumps(_change_texts(some.json(), add_markup)).encode()
@@ -314,16 +291,12 @@ def _check_markup(search: Callable[[Response], SearchResponse], some: Response) 
 def _check_limits(search: Callable[[Response], SearchResponse], some: Response) -> None:
     """Check what `WebSearch` makes of the results, whatever the service returns."""
     response = search(some)
-    first = response.results[0]
-    assert len(enforce_query(response, SearchQuery.of("kelp", limit=1)).results) == 1, (
-        "the limit is not kept"
-    )
-    blocked = SearchQuery.of(
-        "kelp", blocked_domains=[urlsplit(first.url).hostname or ""]
-    )
-    assert first.url not in [
-        one.url for one in enforce_query(response, blocked).results
-    ], "a filter is not kept"
+    first = enforce_query(response, SearchQuery.of("kelp", limit=1))
+    assert len(first.results) == 1, "the limit is not kept"
+    url = response.results[0].url
+    query = SearchQuery.of("kelp", blocked_domains=[urlsplit(url).hostname or ""])
+    others = enforce_query(response, query).results
+    assert url not in [result.url for result in others], "a filter is not kept"
 
 
 def _make_robust_checks(
@@ -356,15 +329,9 @@ def _check_address(provider: Any, request: Request) -> None:
 
 
 def _check_key_is_hidden(provider: Any, request: Request) -> None:
-    for shown in (
-        repr(provider),
-        str(provider),
-        repr(request),
-        request.url,
-        str(request.params),
-        str(request.json),
-    ):
-        assert SECRET not in shown, "the key shows"
+    texts = [repr(provider), str(provider), repr(request), request.url]
+    texts += [str(request.params), str(request.json)]
+    assert SECRET not in "\n".join(texts), "the key shows"
 
 
 def _make_echo_checks(
@@ -377,26 +344,24 @@ def _make_echo_checks(
     provider without a key.
     """
 
-    def check(repeated: str) -> None:
-        sent = first()
-        assert SECRET in f"{sent.headers}{sent.secret_params}", (
+    def check(spelling: str) -> None:
+        request = first()
+        assert SECRET in f"{request.headers}{request.secret_params}", (
             "the key travels in no header or secret parameter"
         )
         try:
-            outcome = ask(_echo_key(some, repeated))
+            outcome = ask(_echo_key(some, spelling))
         except errors.ServiceError as error:
             # a provider may parse the service's texts, which are changed here
             outcome = error
         texts = [repr(outcome), str(outcome)]
         if isinstance(outcome, BaseModel):
-            texts += [
-                outcome.model_dump_json(),
-                *(repr(result.raw) for result in getattr(outcome, "results", ())),
-            ]
-        shown = [text for text in texts if repeated in text]
-        assert not shown, (
-            f"an echoed key shows: the name of its header must contain key, token or "
-            f"secret: {shown}"
+            texts.append(outcome.model_dump_json())
+        texts += [repr(result.raw) for result in getattr(outcome, "results", ())]
+        leaks = [text for text in texts if spelling in text]
+        assert not leaks, (
+            "an echoed key shows: the name of its header must contain key, token or "
+            f"secret: {leaks}"
         )
 
     if getattr(provider, "api_key", None) is None:
@@ -411,12 +376,23 @@ def _make_echo_checks(
     ]
 
 
+def _make_status_checks(
+    provider: Any, ask: Callable[[Response], Any], meanings: _Meanings
+) -> list[Check]:
+    return [
+        Check(
+            f"understands status {status}",
+            partial(_check_status, provider, ask, status, kinds),
+        )
+        for status, kinds in meanings.items()
+    ]
+
+
 def _echo_key(some: Response, key: str) -> Response:
     """Append *key* to every text of a response."""
     try:
-        content = json.dumps(
-            _change_texts(some.json(), lambda text: f"{text}{key}")
-        ).encode()
+        body = _change_texts(some.json(), lambda text: f"{text}{key}")
+        content = json.dumps(body).encode()
     except ValueError:
         content = re.sub(rb"(?<=>)([^<>]*\w)(?=<)", rb"\1" + key.encode(), some.content)
     return replace(some, content=content, headers={**some.headers, "x-echo": key})
@@ -424,42 +400,38 @@ def _echo_key(some: Response, key: str) -> Response:
 
 def _check_extra(provider: Any) -> None:
     request = _start_search(provider, extra={"x_of_its_own": "y"})
-    sent = {**request.params, **(request.form or {}), **(request.json or {})}
-    assert sent.get("x_of_its_own") == "y", "the extra parameter is missing"
+    parameters = {**request.params, **(request.form or {}), **(request.json or {})}
+    assert parameters.get("x_of_its_own") == "y", "the extra parameter is missing"
 
 
 def _check_status(
-    provider: Any,
-    ask: Callable[[Response], Any],
-    status: int,
-    meanings: _Meanings = _STATUSES,
+    provider: Any, ask: Callable[[Response], Any], status: int, kinds: _Kinds
 ) -> None:
     key = "key" if getattr(provider, "api_key", None) is None else SECRET
     echo = {"error": f"no {key}", "detail": {"error": f"no {key} {'x' * 5000}"}}
-    answer = replace(
-        reply(echo, status),
-        headers={"content-type": "application/json", "retry-after": "7"},
-    )
+    answer = reply(echo, status, retry_after="7")
     try:
         ask(answer)
     except errors.ServiceError as error:
-        assert isinstance(error, meanings[status]), (
-            f"{status} is {type(error).__name__}"
-        )
-        assert error.status == status
-        assert error.temporary is (status == 429 or status >= 500), (
-            f"{status}: temporary is {error.temporary}"
-        )
-        assert status != 429 or error.retry_after == 7, "Retry-After is lost"
-        assert SECRET not in f"{error}{error!r}{error.detail}", "the key shows"
-        assert "xxx" not in str(error), (
-            "the service's words are in the message: they belong in detail"
-        )
-        assert len(str(error)) + len(error.detail or "") < 500, (
-            "the service's words are not bounded"
-        )
+        _check_error(error, status, kinds)
     else:
         raise AssertionError(f"{status} is treated as success")
+
+
+def _check_error(error: errors.ServiceError, status: int, kinds: _Kinds) -> None:
+    assert isinstance(error, kinds), f"{status} is {type(error).__name__}"
+    assert error.status == status
+    assert error.temporary is (status == 429 or status >= 500), (
+        f"{status}: temporary is {error.temporary}"
+    )
+    assert status != 429 or error.retry_after == 7, "Retry-After is lost"
+    assert SECRET not in f"{error}{error!r}{error.detail}", "the key shows"
+    assert "xxx" not in str(error), (
+        "the service's words are in the message: they belong in detail"
+    )
+    assert len(str(error)) + len(error.detail or "") < 500, (
+        "the service's words are not bounded"
+    )
 
 
 def _check_failure(
@@ -493,14 +465,12 @@ def _check_garbage(ask: Callable[[Response], Any], body: bytes) -> None:
 
 def _check_option(provider: Any, option: str) -> None:
     supported: frozenset[str] = getattr(provider, "options", frozenset())
-    others = (
-        {"language": "en"} if option == "country" and "language" in supported else {}
-    )
-    value = (
-        min(getattr(provider, "topics", {"news"}))
-        if option == "topic"
-        else _OPTIONS[option]
-    )
+    others: dict[str, Any] = {}
+    if option == "country" and "language" in supported:
+        others["language"] = "en"
+    value = _OPTIONS[option]
+    if option == "topic":
+        value = min(getattr(provider, "topics", {value}))
     try:
         request = _start_search(provider, **{option: value}, **others)
     except errors.UnsupportedOption as error:
@@ -511,10 +481,11 @@ def _check_option(provider: Any, option: str) -> None:
     # A page may be reachable only through the previous ones, and images may take
     # another request: then they are not in the first one. A service that has nothing
     # but papers or code needs no parameter for them.
-    if option not in ("page", "images") and value not in ("academic", "code"):
-        assert request != _start_search(provider, **others), (
-            "the option makes no difference"
-        )
+    if option in ("page", "images") or value in ("academic", "code"):
+        return
+    assert request != _start_search(provider, **others), (
+        "the option makes no difference"
+    )
 
 
 def drive(flow: Flow[Any], response: Response) -> Any:
@@ -590,11 +561,12 @@ def check_documentation(provider: Any) -> None:
 
 
 def _answer(response: Response) -> Callable[[Request], Response]:
-    left = [_MAX_REQUESTS]
+    numbers = itertools.count(1)
 
     def send(request: Request) -> Response:
-        left[0] -= 1
-        assert left[0], f"more than {_MAX_REQUESTS} requests for one call"
+        assert next(numbers) < _MAX_REQUESTS, (
+            f"more than {_MAX_REQUESTS} requests for one call"
+        )
         return redact_response(response, request)
 
     return send
@@ -625,7 +597,8 @@ def corrupt(response: Response) -> Iterator[tuple[str, Response]]:
 
 
 def _cut(response: Response) -> Iterator[tuple[str, Response]]:
-    body, step = response.content, max(len(response.content) // _CUTS, 1)
+    body = response.content
+    step = max(len(body) // _CUTS, 1)
     for at in range(0, len(body), step):
         yield f"it is cut after {at} bytes", replace(response, content=body[:at])
         yield (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 import copy
 import re
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -36,14 +36,18 @@ _HEADING = re.compile(r"^# +(.+)$", re.MULTILINE)
 @dataclass(eq=False)
 class FakeWeb:
     """A web for tests: a provider that searches and reads what you give it, and
-    remembers what it was asked.
+    remembers the queries and URLs.
 
     ::
 
+        kelp = "https://sea.example/kelp"
         web = FakeWeb(
-            results=[{"title": "Kelp", "url": "https://sea.example/kelp", "snippet": "A brown alga."}],
-            pages={"https://sea.example/kelp": "<title>Kelp</title><p>Kelp is a brown alga of cold seas."},
-            errors={"storm": RateLimited("too fast", retry_after=7), "https://sea.example/lost/*": Unavailable("down")},
+            results=[{"title": "Kelp", "url": kelp, "snippet": "A brown alga."}],
+            pages={kelp: "<title>Kelp</title><p>Kelp is a brown alga of cold seas."},
+            errors={
+                "storm": RateLimited("too fast", retry_after=7),
+                "https://sea.example/lost/*": Unavailable("down"),
+            },
         )
         WebSearch(web).search("kelp")
 
@@ -91,12 +95,12 @@ class FakeWeb:
     urls: list[str] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
-        every = (
-            self.results.values()
-            if isinstance(self.results, Mapping)
-            else [self.results]
-        )
-        for results in every:
+        choices: Iterable[Results]
+        if isinstance(self.results, Mapping):
+            choices = self.results.values()
+        else:
+            choices = (self.results,)
+        for results in choices:
             # reject wrong results now rather than in a search
             self._respond(SearchQuery(text="any"), results)
 
@@ -107,11 +111,11 @@ class FakeWeb:
         yield Sleep(self.delay)
         # what stands for sending, so that layers treat it as such
         yield Call(self._fail, query.text)
-        results = (
-            _look_up(query.text, self.results)
-            if isinstance(self.results, Mapping)
-            else self.results
-        )
+        results: Results | None
+        if isinstance(self.results, Mapping):
+            results = _look_up(query.text, self.results)
+        else:
+            results = self.results
         return self._respond(query, results or ())
 
     def read(self, url: str, /) -> Flow[Page]:
@@ -148,18 +152,19 @@ class FakeWeb:
         ):
             yield self
 
-    def _fail(self, asked: str) -> None:
-        failure = _look_up(asked, self.errors)
-        if isinstance(failure, list):
-            failure = failure.pop(0) if failure else None
-        if failure is not None and not isinstance(failure, Exception):
+    def _fail(self, text: str) -> None:
+        """Raise the error for a query or a URL, if it has one."""
+        error = _look_up(text, self.errors)
+        if isinstance(error, list):
+            error = error.pop(0) if error else None
+        if error is None:
+            return
+        if not isinstance(error, Exception):
             raise ConfigurationError(
-                f"FakeWeb: errors: must be exceptions, or lists of them, not "
-                f"{failure!r}"
+                f"FakeWeb: errors: must be exceptions, or lists of them, not {error!r}"
             )
-        if failure is not None:
-            # raising an exception twice would add to its traceback
-            raise copy.copy(failure)
+        # raising an exception twice would add to its traceback
+        raise copy.copy(error)
 
     def _respond(self, query: SearchQuery, results: Results) -> SearchResponse:
         if isinstance(results, SearchResponse):
@@ -170,8 +175,11 @@ class FakeWeb:
             raise ConfigurationError(
                 f'FakeWeb: results: write errors={{"*": {type(results).__name__}(...)}}'
             )
-        made = tuple(self._make_result(result) for result in results)
-        return SearchResponse(query=query.text, results=made, provider=self.name)
+        return SearchResponse(
+            query=query.text,
+            results=tuple(map(self._make_result, results)),
+            provider=self.name,
+        )
 
     def _make_result(self, result: SearchResult | Mapping[str, Any]) -> SearchResult:
         if isinstance(result, SearchResult):
@@ -187,42 +195,32 @@ class FakeWeb:
             )
         except ValidationError as error:
             raise ConfigurationError(
-                f"FakeWeb: results: "
+                "FakeWeb: results: "
                 f"{describe_problems(error, SearchResult.model_fields)}"
             ) from error
 
 
-def _look_up(asked: str, table: Mapping[str, T]) -> T | None:
-    """Return the value of *asked*, or of the first pattern that matches it."""
-    if asked in table:
-        return table[asked]
-    return next(
-        (value for pattern, value in table.items() if fnmatchcase(asked, pattern)), None
-    )
+def _look_up(text: str, table: Mapping[str, T]) -> T | None:
+    """Return the value of *text*, or of the first pattern that matches it."""
+    if text in table:
+        return table[text]
+    for pattern, value in table.items():
+        if fnmatchcase(text, pattern):
+            return value
+    return None
 
 
 def _read_page(name: str, url: str, page: str | bytes | Page) -> Page:
-    from ..provider._obstacles import needs_scripts
-    from ..reading import read_bytes  # imports the parsers
-
     if isinstance(page, Page):
         return page
     if not isinstance(page, str | bytes):
         raise ConfigurationError(
             f"FakeWeb: pages: must be text, bytes or Page, not {type(page).__name__}"
         )
-    if isinstance(page, bytes) or _HTML.match(page):
-        source = page if isinstance(page, bytes) else page.encode()
-        made = read_bytes(
-            source, url, None if page is source else "text/html; charset=utf-8"
-        )
-        if made.media_type == "text/html" and needs_scripts(made.content, source):
-            message = (
-                f"{name} read failed: the page has no content without running its "
-                f"scripts"
-            )
-            raise NeedsBrowser(message, provider=name, status=200)
-        return made
+    if isinstance(page, bytes):
+        return _parse_page(name, url, page, None)
+    if _HTML.match(page):
+        return _parse_page(name, url, page.encode(), "text/html; charset=utf-8")
     heading = _HEADING.search(page)
     return Page(
         url=url,
@@ -232,3 +230,17 @@ def _read_page(name: str, url: str, page: str | bytes | Page) -> Page:
         original_length=len(page),
         media_type="text/markdown",
     )
+
+
+def _parse_page(name: str, url: str, source: bytes, media_type: str | None) -> Page:
+    from ..provider._obstacles import needs_scripts
+    from ..reading import read_bytes  # imports the parsers
+
+    page = read_bytes(source, url, media_type)
+    if page.media_type == "text/html" and needs_scripts(page.content, source):
+        raise NeedsBrowser(
+            f"{name} read failed: the page has no content without running its scripts",
+            provider=name,
+            status=200,
+        )
+    return page

@@ -3,7 +3,7 @@
 from __future__ import annotations
 import json
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ..errors import WebSearchError
 from ..flow import (
@@ -21,7 +21,8 @@ from ..flow._redaction import redact_response
 
 _T = TypeVar("_T")
 
-SECRET = "SECRET-of-a-test"  # noqa: S105 - the key of providers under test, which must never show
+# The key of providers under test, which must never show.
+SECRET = "SECRET-of-a-test"  # noqa: S105
 
 
 @dataclass(frozen=True)
@@ -49,25 +50,25 @@ def play(flow: Flow[_T], *answers: object) -> Outcome[_T]:
     Raises:
         AssertionError: The flow needs more answers, or ended before all were used.
     """
-    waiting, effects = list(answers), list[Effect]()
+    waiting = list(answers)
+    effects: list[Effect] = []
     result = _run(flow, waiting, effects)
     assert not waiting, f"the flow ended with {len(waiting)} of the answers unused"
     return Outcome(result, tuple(effects))
 
 
 def _run(flow: Flow[_T], waiting: list[object], effects: list[Effect]) -> _T:
-    """Run *flow*, and what it shares or hedges as a part of it: nobody else is there,
-    and nothing is late.
+    """Run *flow*, and the flows that it shares or hedges as parts of it: nobody else is
+    there, and nothing is late.
     """
     try:
         effect = next(flow)
         while True:
             answer = _find_answer(effect, waiting, effects)
-            effect = (
-                flow.throw(answer)
-                if isinstance(answer, BaseException)
-                else flow.send(answer)
-            )
+            if isinstance(answer, BaseException):
+                effect = flow.throw(answer)
+            else:
+                effect = flow.send(answer)
     except StopIteration as stop:
         return stop.value  # type: ignore[no-any-return]
     finally:
@@ -78,17 +79,13 @@ def _find_answer(
     effect: Effect, waiting: list[object], effects: list[Effect]
 ) -> object:
     """Return the answer to *effect*, or the exception to raise in the flow."""
-    if isinstance(effect, Share | Hedge):
-        is_shared = isinstance(effect, Share)
-        try:
-            inner: object = _run(
-                effect.make() if isinstance(effect, Share) else effect.first,
-                waiting,
-                effects,
-            )
-        except WebSearchError as failure:
-            return failure if is_shared else (failure, None)
-        return SharedAnswer(inner, is_first=True) if is_shared else (inner, None)
+    if isinstance(effect, Share):
+        answer = _try(effect.make(), waiting, effects)
+        if isinstance(answer, WebSearchError):
+            return answer
+        return SharedAnswer(answer, is_first=True)
+    if isinstance(effect, Hedge):
+        return _try(effect.first, waiting, effects), None
     effects.append(effect)
     if isinstance(effect, Sleep):
         return None
@@ -99,6 +96,14 @@ def _find_answer(
     if isinstance(effect, Request) and isinstance(answer, Response):
         return redact_response(answer, effect)
     return answer
+
+
+def _try(flow: Flow[Any], waiting: list[object], effects: list[Effect]) -> object:
+    """Return the result of a part of a flow, or its error."""
+    try:
+        return _run(flow, waiting, effects)
+    except WebSearchError as error:
+        return error
 
 
 def reply(body: object = b"", status: int = 200, **headers: str) -> Response:
