@@ -320,8 +320,18 @@ class _WebTool(_Options, BaseTool):
 
     def _find_run(self, config: RunnableConfig, runtime: Any) -> Run:
         conversation = find_conversation(config, self.conversation)
+        options: Mapping[str, Any] = {}
+        if self.configurable:
+            options = self._tools.read_run_options(
+                config.get("configurable") or {}, find_context(config)
+            )
         messages = find_messages(runtime, config)
-        names = self._find_names(runtime)
+        sources: list[Mapping[str, Any]] = []
+        numbers: set[int] = set()
+        if messages:
+            names = self._find_names(runtime)
+            sources = list(stored_sources(messages, names))
+            numbers = shown_numbers(messages, names)
         is_alone = isinstance(conversation, Root)
         forgets = ""
         if is_alone:
@@ -332,11 +342,9 @@ class _WebTool(_Options, BaseTool):
             name=find_run(config, conversation),
             conversation=conversation,
             tenant=find_tenant(config),
-            options=self._tools.read_run_options(
-                config.get("configurable") or {}, find_context(config)
-            ),
-            sources=list(stored_sources(messages or (), names)),
-            numbers=shown_numbers(messages or (), names),
+            options=options,
+            sources=sources,
+            numbers=numbers,
             shares=is_alone,
             forgets=forgets,
         )
@@ -518,8 +526,11 @@ class WebSearchTool(_WebTool, defer_build=False):
         """Return the arguments of a search, which LangChain has validated: of a query
         alone, without the defaults.
         """
-        limit = self._tools.search_arguments().model_fields["limit"].default
-        return SearchArguments.model_construct(query=query, **{"limit": limit, **sent})
+        arguments = dict(sent)
+        if "limit" not in arguments:
+            schema = self._tools.search_arguments()
+            arguments["limit"] = schema.model_fields["limit"].default
+        return SearchArguments.model_construct(query=query, **arguments)
 
 
 class OpenPageTool(_WebTool, defer_build=False):
