@@ -1,10 +1,20 @@
-"""Numbers of things and short lines, in notes, messages and reprs."""
+"""Numbers, what is one, and short lines, in notes, messages and reprs."""
 
 from __future__ import annotations
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeGuard
 
 _MAX_IN_LINE = 80  # characters of a title or a URL
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Return whether a value is a number; for Python, True and False are numbers."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_whole_number(value: object) -> TypeGuard[int]:
+    """Return whether a value is a whole number, and not True or False."""
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def quantity(number: int, thing: str, things: str = "") -> str:

@@ -22,6 +22,7 @@ from .._runtime.deadline import time_limit
 from .._runtime.forks import notice_fork
 from .._runtime.scope import Caller, current_call, run_apart, scope
 from .._runtime.threads import in_thread
+from .._text.quantity import is_number
 from .._text.urls import describe_url
 from ..errors import ConfigurationError, InvalidOption, WebSearchError
 from ..events._hooks import Listener, check_hook
@@ -847,7 +848,6 @@ def _limit(seconds: float | None) -> scope:
     """Limit a list to *seconds* for all together; None means no limit."""
     if seconds is None:
         return time_limit(inf)
-    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
-    if not is_number or not seconds > 0:
+    if not is_number(seconds) or not seconds > 0:
         raise InvalidOption("timeout: must be a number of seconds above 0")
     return time_limit(seconds)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from .._text.quantity import is_whole_number
 from .._text.suggestion import check_names
 from .._text.urls import is_web_url, serialize
 from .._text.vocabulary import OTHER_NAMES
@@ -173,8 +174,7 @@ def check_number(
     """Return *value*, the argument *name*; raise an *error* if it is not a whole number
     of at least *minimum*.
     """
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    if is_number and value >= minimum:
+    if is_whole_number(value) and value >= minimum:
         return int(value)
     raise error(f"{name}: must be a whole number of at least {minimum}")
 

@@ -9,6 +9,7 @@ from collections import deque
 from time import monotonic
 
 from .._runtime.forks import Restartable
+from .._text.quantity import is_number
 from ..errors import ConfigurationError
 
 _MOST = 10.0  # requests saved up
@@ -108,8 +109,7 @@ def parse_hedge(hedge: float | str) -> tuple[float, float | None]:
     """
     if isinstance(hedge, str) and _PERCENTILE.fullmatch(hedge):
         return 0.0, int(hedge[1:]) / 100
-    is_number = isinstance(hedge, int | float) and not isinstance(hedge, bool)
-    if is_number and float(hedge) > 0:
+    if is_number(hedge) and hedge > 0:
         return float(hedge), None
     raise ConfigurationError(
         "Fallback: hedge: must be a number of seconds, or a percentile from p50 to p99"

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
 from math import inf
-from typing import Any, ClassVar, Generic, Self, TypeGuard, TypeVar, cast, get_args
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast, get_args
 
 from .._registry import is_known
 from .._runtime.bugs import contain_bugs, copy_error
+from .._text.quantity import is_number, is_whole_number
 from ..errors import (
     BadResponse,
     ConfigurationError,
@@ -527,7 +528,8 @@ def check_numbers(
         value = getattr(layer, name)
         if value is None and optional:
             continue
-        if _is_number(value, integer) and minimum <= value <= maximum:
+        is_kind = is_whole_number if integer else is_number
+        if is_kind(value) and minimum <= value <= maximum:
             continue
         noun = "a whole number" if integer else "a number"
         bounds = f"at least {minimum}"
@@ -536,11 +538,3 @@ def check_numbers(
         raise ConfigurationError(
             f"{type(layer).__name__}: {name}: must be {noun} of {bounds}"
         )
-
-
-def _is_number(value: object, integer: bool) -> TypeGuard[float]:
-    if isinstance(value, bool):
-        return False
-    if integer:
-        return isinstance(value, int)
-    return isinstance(value, int | float)

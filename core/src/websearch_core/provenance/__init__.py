@@ -24,6 +24,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from urllib.parse import urlsplit
 
+from .._text.quantity import is_whole_number
 from .._text.urls import canonicalize, find_alike, find_page, identify, strip_anchor
 from ..errors import ConfigurationError, InvalidOption, UnsafeURL
 from ..models import Page, SearchResponse, SearchResult
@@ -567,9 +568,7 @@ def _as_source(entry: object) -> Source | None:
     if not isinstance(entry, Mapping):
         return None
     number = entry.get("id")
-    if not isinstance(number, int) or isinstance(number, bool):
-        return None
-    if number < 1:
+    if not is_whole_number(number) or number < 1:
         return None
     url = entry.get("url")
     if not isinstance(url, str) or len(url) > _MAX_URL_LENGTH:

@@ -29,6 +29,7 @@ from pydantic import (
     SecretStr,
 )
 
+from .._text.quantity import is_number
 from .._text.suggestion import check_names
 from .._text.urls import without_credentials
 from ..errors import ConfigurationError
@@ -81,8 +82,7 @@ class Timeout:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not is_number or not value > 0:
+            if not is_number(value) or not value > 0:
                 raise ConfigurationError(
                     f"Timeout: {name}: must be a number of seconds above 0"
                 )
