@@ -587,7 +587,7 @@ def test_a_layer_that_stands_where_it_sees_nothing_of_what_it_handles_says_so():
         Rerank(lambda query, texts: [])(Direct())
     with pytest.raises(
         ConfigurationError,
-        match=r"sees no Crawl-delay: write Throttle\(\)\(Robots\(\)\(reader\)\)",
+        match=r"does not see the Crawl-delay: write Throttle\(\)\(Robots\(\)\(reader\)\)",
     ):
         Robots()(Throttle()(Direct()))
 

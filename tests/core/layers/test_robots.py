@@ -333,7 +333,7 @@ def test_a_file_that_has_expired_is_used_while_no_new_one_can_be_had(now):
 
 
 def test_what_is_kept_has_a_bound(monkeypatch):
-    monkeypatch.setattr(robots_module, "_MAX_KEPT", 20_000)
+    monkeypatch.setattr(robots_module, "_MAX_MEMORY", 20_000)
     web, layer = (
         Web(
             {
@@ -347,8 +347,8 @@ def test_what_is_kept_has_a_bound(monkeypatch):
         read(layer, web, f"https://{number}.example/")
     files = layer.files
 
-    assert 1 < len(files._kept) < 5
-    assert files._size == sum(1000 + rules.size for rules, _ in files._kept.values())
+    assert 1 < len(files._entries) < 5
+    assert files._size == sum(1000 + rules.size for rules, _ in files._entries.values())
 
 
 def test_copies_and_pickles_keep_nothing():

@@ -49,14 +49,15 @@ _DAY = 86_400.0  # seconds; RFC 9309, 2.4: no longer than 24 hours
 _MAX_DELAY = 30.0  # seconds
 _MAX_BYTES = 500 * 1024  # of one file; RFC 9309, 2.5
 _MAX_REDIRECTS = 5  # RFC 9309, 2.3.1.2
-# seconds; also for a site that asks for its file to be fetched for each page
-_MIN_AGE = 60.0
+_MIN_AGE = 60.0  # seconds; even if the site says max-age=0
 _TIMEOUT = 10.0  # seconds
-_PROMPT = 16 * 1024  # characters that are parsed within a millisecond or so
-# characters of all files that are kept; parsed, they take up to 40 times as many bytes
-_MAX_KEPT = 2**20
-# Only these are rules, as the parser spells them. Other lines end a group for it,
-# against RFC 9309, 2.2.4.
+# characters that take a millisecond or so: a longer file is handled in a thread
+_MAX_INLINE = 16 * 1024
+# characters of all files in memory; parsed, they take up to 40 times as many bytes
+_MAX_MEMORY = 2**20
+_OVERHEAD = 1000  # characters that a file counts for besides its text
+# The parser would end a group at any other line, against RFC 9309, 2.2.4, so it gets
+# only rules. The misspellings are those that it accepts.
 _RULE = re.compile(
     r"\s*(user[ -]?agent|allow|diss?all?ow|diasllow|disallaw|crawl[ -]delay)\b",
     re.IGNORECASE,
@@ -68,9 +69,10 @@ _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE
 
 
 class Rules:
-    """What a robots.txt says to a user agent, whose product token is like
-    ``websearch-core``. An empty one allows everything; the rules for ``*`` apply if
-    there are none for the token.
+    """What a robots.txt says to the product token *user_agent*, such as
+    ``websearch-core``; if it has no group for that, what it says to ``*``.
+
+    An empty file allows everything.
     """
 
     def __init__(self, text: str = "", user_agent: str = _USER_AGENT) -> None:
@@ -98,11 +100,11 @@ _Site: TypeAlias = tuple[Caller, Origin]
 
 
 class RobotsFiles:
-    """The robots.txt of sites, each fetched once for all who need it at the same time,
-    and kept for a time.
+    """The robots.txt files of sites, in memory. Callers that need the same one at the
+    same time share one request.
 
-    That is the site's ``max-age``, between a minute and *max_age*, or longer while a
-    new one cannot be fetched.
+    A file is fresh for the site's ``max-age``, but at least a minute and at most
+    *max_age*. A stale one still counts while no new one can be fetched.
     """
 
     def __init__(self, user_agent: str = _USER_AGENT, max_age: float = _DAY) -> None:
@@ -110,24 +112,24 @@ class RobotsFiles:
         self._max_age = max_age
         self._flights = Flights()
         self._lock = threading.Lock()
-        # with when each expires
-        self._kept: OrderedDict[_Site, tuple[Rules, float]] = OrderedDict()
-        self._size = 0
+        # the rules, and when they expire; the oldest first
+        self._entries: OrderedDict[_Site, tuple[Rules, float]] = OrderedDict()
+        self._size = 0  # of all of them, against _MAX_MEMORY
 
     def read(self, reader: PageReader, url: str) -> Flow[Page]:
         """Read a page with *reader*, if robots.txt allows it and every page that it
         redirects to.
 
-        A redirect of the flow is checked before it is followed; where a service or a
-        browser ended, afterwards.
+        A redirect that the flow itself follows is checked before. If a service or a
+        browser follows redirects, only the last URL is known, and checked afterwards.
         """
         yield from self.check(url)
         page = yield from intercept(reader.read(url), self._perform)
         return (yield from self.check_end(url, page))
 
     def check_end(self, url: str, page: Page | errors.WebSearchError) -> Flow[Page]:
-        """Return *page*, which *url* led a reader to, if it may be read, too; raise it
-        if it is an error.
+        """Return *page* if robots.txt also allows the URL that *url* led to; raise
+        *page* if it is an error.
         """
         if isinstance(page, errors.WebSearchError):
             raise page
@@ -136,66 +138,65 @@ class RobotsFiles:
         return page
 
     def check(self, url: str, headers: Mapping[str, str] | None = None) -> Flow[float]:
-        """Return the seconds that the site of *url* asks for between two requests. The
-        reader refuses other URLs.
+        """Check that robots.txt allows *url*; return its crawl delay in seconds.
 
-        The ``User-Agent`` in *headers*, those of the request for the page, asks for the
-        robots.txt, too. Raise `DisallowedByRobots` if it does not allow to read the
-        page, and a `ServiceError` if it cannot be fetched.
+        The robots.txt is fetched with the ``User-Agent`` of *headers*, which are those
+        of the request for the page. Raise `DisallowedByRobots` if it forbids the page,
+        and a `ServiceError` if it cannot be fetched.
         """
         if not is_web_url(url):
-            return 0.0
-        rules = yield from self.find(url, headers)
-        is_prompt = rules.size <= _PROMPT
-        allowed: bool = (
-            rules.allows(url) if is_prompt else (yield AuxiliaryCall(rules.allows, url))
-        )
-        if not allowed:
+            return 0.0  # the reader refuses it
+        rules = yield from self.find_rules(url, headers)
+        is_allowed: bool
+        if rules.size <= _MAX_INLINE:
+            is_allowed = rules.allows(url)
+        else:
+            is_allowed = yield AuxiliaryCall(rules.allows, url)
+        if not is_allowed:
             raise errors.DisallowedByRobots(
                 "the site's robots.txt asks programs not to read this page"
             )
         return rules.crawl_delay
 
-    def find(self, url: str, headers: Mapping[str, str] | None = None) -> Flow[Rules]:
+    def find_rules(
+        self, url: str, headers: Mapping[str, str] | None = None
+    ) -> Flow[Rules]:
         """Return the rules for the site of *url*, an http(s) URL."""
         origin = find_origin(url)
         assert origin is not None
         site = current_call().caller, origin
         with self._lock:
-            rules, expires = self._kept.get(site, (None, 0.0))
+            rules, expires = self._entries.get(site, (None, 0.0))
         if rules is not None and time.monotonic() < expires:
             return rules
-        named = {
+        agent = {
             name: value
             for name, value in (headers or {}).items()
             if name.lower() == "user-agent"
         }
         try:
             shared: SharedAnswer = yield Share(
-                self._flights, site, lambda: self._fetch(site, url, named)
+                self._flights, site, lambda: self._fetch(site, url, agent)
             )
         except errors.ServiceError:
             if rules is None:
                 raise
-            return rules
+            return rules  # stale
         return shared.value  # type: ignore[no-any-return]
 
     def find_sitemaps(self, url: str) -> tuple[str, ...]:
-        """Return the sitemaps that the robots.txt of the site of *url* names, if that
-        is kept.
+        """Return the sitemaps that the robots.txt of the site of *url* names, for
+        whichever caller it was fetched; nothing is fetched for it.
         """
-        site = find_origin(url)
+        origin = find_origin(url)
         with self._lock:
-            return next(
-                (
-                    rules.sitemaps
-                    for (_, of), (rules, _) in self._kept.items()
-                    if of == site
-                ),
-                (),
-            )
+            for site, entry in self._entries.items():
+                if site[1] == origin:
+                    return entry[0].sitemaps
+        return ()
 
     def _perform(self, effect: Request | Call) -> Flow[Any]:
+        """Check a request that goes to a site before it is sent."""
         if isinstance(effect, Auxiliary) or not isinstance(effect, Request):
             return (yield effect)
         if not effect.guarded:  # it goes to a service
@@ -204,24 +205,25 @@ class RobotsFiles:
         return (yield replace(effect, crawl_delay=delay))
 
     def _fetch(self, site: _Site, url: str, headers: Mapping[str, str]) -> Flow[Rules]:
-        there = urljoin(url, "/robots.txt")
+        address = urljoin(url, "/robots.txt")
         with time_limit(_TIMEOUT):
             for hop in range(_MAX_REDIRECTS + 1):
-                response = yield from _ask(there, headers, hop)
+                response = yield from _ask(address, headers, is_redirect=hop > 0)
                 location = response.headers.get("location", "")
                 if not 300 <= response.status < 400 or not location:
-                    return (yield from self._keep(site, response))
-                with suppress(ValueError):
-                    location = urljoin(there, location)
+                    return (yield from self._parse(site, response))
+                with suppress(ValueError):  # then it is refused as it is
+                    location = urljoin(address, location)
                 if not is_web_url(location):
                     raise errors.BadResponse(
                         "the site's robots.txt redirects to an invalid URL"
                     )
-                there = location
+                address = location
         # more redirects count as no file
-        return (yield from self._keep(site, Response(status=404)))
+        return (yield from self._parse(site, Response(status=404)))
 
-    def _keep(self, site: _Site, response: Response) -> Flow[Rules]:
+    def _parse(self, site: _Site, response: Response) -> Flow[Rules]:
+        """Parse what *site* answered, and store it."""
         if response.status >= 500:
             raise errors.Unavailable(
                 f"the site answers {response.status} for its robots.txt, so the page "
@@ -231,7 +233,7 @@ class RobotsFiles:
         text = ""
         if 200 <= response.status < 300:
             text = response.content.decode("utf-8", "replace")
-        if response.truncated:  # the line that the limit cut would mean something else
+        if response.truncated:  # a rule that was cut would mean something else
             text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
         age = self._max_age
         max_age = _MAX_AGE.search(response.headers.get("cache-control", ""))
@@ -239,33 +241,33 @@ class RobotsFiles:
             age = min(max(float(max_age[1]), _MIN_AGE), self._max_age)
         parse = partial(Rules, text, self._user_agent)
         rules: Rules
-        if len(text) <= _PROMPT:
+        if len(text) <= _MAX_INLINE:
             rules = parse()
         else:
             rules = yield AuxiliaryCall(parse)
         with self._lock:
             self._drop(site)
-            self._kept[site] = rules, time.monotonic() + age
-            self._size += 1000 + rules.size
-            while self._size > _MAX_KEPT and len(self._kept) > 1:
-                self._drop(next(iter(self._kept)))
+            self._entries[site] = rules, time.monotonic() + age
+            self._size += _OVERHEAD + rules.size
+            while self._size > _MAX_MEMORY and len(self._entries) > 1:
+                self._drop(next(iter(self._entries)))
         return rules
 
     def _drop(self, site: _Site) -> None:
-        entry = self._kept.pop(site, None)
+        entry = self._entries.pop(site, None)
         if entry is not None:
             rules, _ = entry
-            self._size -= 1000 + rules.size
+            self._size -= _OVERHEAD + rules.size
 
 
-def _ask(url: str, headers: Mapping[str, str], hop: int) -> Flow[Response]:
-    """Send one request, and name the file in what goes wrong: the page may be fine."""
+def _ask(url: str, headers: Mapping[str, str], *, is_redirect: bool) -> Flow[Response]:
+    """Send one request. Its errors are about the robots.txt: the page may be fine."""
     try:
         response: Response = yield AuxiliaryRequest(
             url=url, headers=headers, max_bytes=_MAX_BYTES, guarded=True
         )
     except errors.UnsafeURL as error:
-        if not hop:  # then the page must not be opened either
+        if not is_redirect:  # the page, on the same host, must not be opened either
             raise
         raise errors.BadResponse(
             "the site's robots.txt redirects to a URL that must not be opened"
@@ -279,23 +281,23 @@ def _ask(url: str, headers: Mapping[str, str], hop: int) -> Flow[Response]:
 
 @dataclass(frozen=True)
 class Robots(Layer):
-    """Read only pages that the ``robots.txt`` of their site allows; others are the
-    error `DisallowedByRobots`.
+    """Read only pages that the ``robots.txt`` of their site allows; others raise
+    `DisallowedByRobots`.
 
     It follows RFC 9309 (https://www.rfc-editor.org/rfc/rfc9309). Each redirect of a
     page is checked before it is followed; where a service or a browser follows
     redirects itself, the last URL is checked afterwards. A file that does not exist
-    (4xx) allows everything, one that cannot be fetched allows nothing: `Unavailable` or
-    `TimedOut`. The files are fetched like pages, from public addresses only, and each
-    is kept for all pages of its site. A ``Crawl-delay``, up to 30 seconds, is kept by
-    `Throttle`.
+    (4xx) allows everything. One that cannot be fetched allows nothing: reading raises
+    `Unavailable` or `TimedOut`. The files are fetched like pages, from public addresses
+    only, and each is cached for all pages of its site. `Throttle` obeys a
+    ``Crawl-delay`` of up to 30 seconds.
 
     Args:
-        user_agent: The product token that the rules are looked up for, else those for
-            ``*`` apply. Set it to yours if you change the ``user_agent`` of
+        user_agent: The product token whose rules apply; if a file has none for it,
+            those for ``*`` do. Set it to yours if you change the ``user_agent`` of
             `websearch_core.providers.Direct`.
-        max_age: Maximum seconds for which a file is kept; a shorter ``max-age`` of the
-            site wins.
+        max_age: Maximum seconds for which a file is cached; a shorter ``max-age`` of
+            the site wins.
 
     Raises:
         ConfigurationError: A value is invalid.
@@ -322,8 +324,8 @@ class Robots(Layer):
         return cls() if short is True else super().of(short)
 
     def start(self) -> Callable[[Provider], Provider]:
-        """Return a function that puts this around a reader; all of them have the same
-        files.
+        """Return a function that puts this layer around a reader; all readers share
+        the files.
         """
         return partial(
             _RobotsProvider, self, RobotsFiles(self.user_agent, self.max_age)
@@ -336,7 +338,7 @@ class _RobotsProvider(ProviderWrapper[Robots]):
         self.files = files
         if any(rank_of(part) == Rank.THROTTLE for part in parts(inner)):
             raise errors.ConfigurationError(
-                "Robots: a Throttle inside sees no Crawl-delay: write "
+                "Robots: a Throttle inside Robots does not see the Crawl-delay: write "
                 "Throttle()(Robots()(reader))"
             )
 
@@ -351,16 +353,16 @@ class _RobotsProvider(ProviderWrapper[Robots]):
         checks = [
             contain_bugs(partial(self.files.check, url), self.name) for url in urls
         ]
-        checked: list[float | errors.WebSearchError] = yield Gather(checks)
+        outcomes: list[float | errors.WebSearchError] = yield Gather(checks)
         answers: dict[str, Page | errors.WebSearchError] = {}
-        for url, refusal in zip(urls, checked, strict=True):
-            if isinstance(refusal, errors.WebSearchError):
-                answers[url] = refusal
+        for url, outcome in zip(urls, outcomes, strict=True):
+            if isinstance(outcome, errors.WebSearchError):
+                answers[url] = outcome
         allowed = [url for url in urls if url not in answers]
         if not allowed:
             return [answers[url] for url in urls]
         pages = yield from super().read_many(allowed)
-        read = zip(allowed, pages, strict=True)
-        ends = yield Gather([self.files.check_end(url, page) for url, page in read])
+        pairs = zip(allowed, pages, strict=True)
+        ends = yield Gather([self.files.check_end(url, page) for url, page in pairs])
         answers |= zip(allowed, ends, strict=True)
         return [answers[url] for url in urls]

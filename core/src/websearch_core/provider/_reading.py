@@ -1,5 +1,5 @@
-"""What readers share: the error for a page that a service could not read, the title of
-a text, the links of a page.
+"""What readers share: pages made of what a service or a site answers, and the errors
+if it answers none.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ._obstacles import asks_for_login, find_challenge, find_challenge_text
 from ._ports import BatchReader, PageReader
 from ._results import plain_text
 
-_SUCCESSES = {200, 203, 206}  # of a page: 204 and 205 have none
+_SUCCESSES = {200, 203, 206}  # with 204 and 205 comes no page
 _STATUSES: Mapping[type[errors.ServiceError], tuple[int, ...]] = {
     errors.PageNotFound: (404, 410),
     errors.AccessDenied: (401, 402, 407, 451),
@@ -34,7 +34,7 @@ for _kind, _statuses in _STATUSES.items():
 _HINTS = {
     401: "it needs a login",
     402: "it needs payment",
-    403: "its site refuses programs, or everybody",
+    403: "its site refuses programs, or everyone",
     407: "it needs a login",
     418: "its site refuses programs",
     451: "it is withheld for legal reasons",
@@ -45,7 +45,7 @@ _CAUSES: Mapping[type[errors.ServiceError], str] = {
     errors.Blocked: "the page refuses to be read",
     errors.TimedOut: "the page did not answer in time",
     errors.TooLarge: "the page is too large",
-    errors.UnsupportedContent: "the page is of a kind that it cannot turn into text",
+    errors.UnsupportedContent: "the service cannot turn this kind of page into text",
 }
 _MAX_TITLE = 300
 _MAX_DESCRIPTION = 1000
@@ -58,13 +58,13 @@ def page_error(
     kind: type[errors.ServiceError] | None = None,
     detail: Any = None,
 ) -> errors.ServiceError:
-    """Make the error for a page that a service could not read, even if the service's
-    own answer is a success.
+    """Make the error for a page that a service could not read. The service's own
+    answer may be a success.
 
     Args:
         reader: The reader.
-        status: The HTTP status that the page answered, if the service states it;
-            anything but that is ignored.
+        status: The HTTP status that the site answered, if the service states it. What
+            is not the status of a failure is ignored.
         kind: The class of the error, if the caller knows it better than the status
             does. By default `Unavailable`.
         detail: The service's own message; ignored if it is not a string.
@@ -89,7 +89,7 @@ def page_error(
 
 
 def _as_failure(status: Any) -> int | None:
-    """Return the status of a page if it is one of a failure."""
+    """Return *status* as a number if it is that of a failure."""
     number = as_number(status)
     if number is None or not 400 <= number < 1000:
         return None
@@ -115,15 +115,15 @@ def check_response(
     Args:
         response: The site's response, after redirects.
         reader: The reader.
-        text: The text of the page, once it was parsed: many challenges and requests for
-            a login come with a success.
+        text: The text of the page, once it is parsed. It shows what a status of success
+            hides: many challenges, and pages that ask for a login.
         start_url: The URL of the page, before redirects.
 
     Raises:
         Blocked: It is a challenge against robots, or the site refuses programs.
         AccessDenied: It needs a login or payment.
         PageNotFound: The page does not exist.
-        ServiceError: Whatever else its status means, as `error_for` has it.
+        ServiceError: Its status means something else, see `error_for`.
     """
     is_failure = response.status not in _SUCCESSES
     if text is None and not is_failure:
@@ -155,7 +155,7 @@ def _make_failure(response: Response, reader: PageReader) -> errors.ServiceError
     """Make the error for the status of a page that we opened."""
     kind = _KINDS.get(response.status)
     if response.status == 429 or kind is errors.TimedOut:
-        kind = None  # the same as from a service
+        kind = None  # the site answers us, so it means what it means from a service
     hint = _HINTS.get(response.status, "")
     return error_for(response, reader, verb="read", kind=kind, hint=hint)
 
@@ -180,11 +180,11 @@ def check_text(reader: PageReader, title: str, text: str) -> None:
 def find_records(
     urls: Sequence[str], records: Any, *, key: str = "url"
 ) -> list[dict[str, Any] | None]:
-    """Return the record of each of *urls*, or None: services answer in any order, and
-    spell URLs differently.
+    """Return the record of each of *urls*, or None if it has none. Services answer in
+    any order, and spell URLs differently.
 
-    *records* is the decoded list; its URLs are at *key*. If one URL was sent, the first
-    record belongs to it.
+    *records* is the decoded list; each has its URL at *key*. If only one URL was sent,
+    the first record belongs to it, whatever its URL.
     """
     by_url: dict[str, dict[str, Any]] = {}
     items = as_objects(records)
@@ -200,7 +200,10 @@ def find_records(
 
 
 def read_alone(reader: BatchReader, url: str, /) -> Flow[Page]:
-    """Read the page at *url*, as Markdown: the method ``read`` of a reader of many."""
+    """Read the page at *url* with ``read_many``.
+
+    A reader that has this method uses this function as its method ``read``.
+    """
     (page,) = yield from reader.read_many([url])
     if isinstance(page, errors.WebSearchError):
         raise page
@@ -222,26 +225,27 @@ def parse_page(  # noqa: PLR0913 - a keyword for each field
     site_name: Any = None,
     **facts: Any,
 ) -> Page:
-    """Make a page of what a service says about it, leniently: a fact of another type
-    than it should have is left out.
+    """Make a page of what a service says about it. A value of the wrong type is left
+    out, except for *text*.
 
     Args:
         reader: The reader.
-        url: The URL that was asked for.
+        url: The URL that the caller asked for.
         text: The text of the page, as Markdown.
         title: Its title, plain or with markup; if there is none, the first heading of
             the text.
-        final_url: Where redirects led to; *url* if that is not an absolute http(s) URL.
+        final_url: The URL that redirects led to; *url* if that is not an absolute
+            http(s) URL.
         media_type: The content type of the page.
-        author: Who wrote it: a text.
-        published: Its date, in any common form.
-        modified: The date of its last change.
+        author: Who wrote it.
+        published: When it was published, in any common form.
+        modified: When it was last changed.
         description: What it says about itself.
         site_name: The name of its site.
-        facts: Other fields of `Page`, as they are.
+        facts: Other fields of `Page`, unchecked.
 
     Raises:
-        BadResponse: *text* is not a text.
+        BadResponse: *text* is not a string.
         Blocked: It is a challenge against robots.
         UnsupportedContent: It is empty.
     """
@@ -272,39 +276,41 @@ def parse_pages(
     cost: float | None = None,
     usage: Mapping[str, float] = MappingProxyType({}),
 ) -> list[Page | errors.WebSearchError]:
-    """Return what *parse* makes of each page of one request, or its error; the first
-    page has the cost of all.
+    """Return, for each page of one request, what *parse* makes of it, or its error.
 
     Args:
-        parse: Makes a page, such as with `parse_page`, of an item of each column.
+        parse: Makes a page, such as with `parse_page`, of one item of each column.
         columns: The URLs, and what the service returned for each.
-        cost: The cost of the request, in US dollars.
-        usage: What it consumed, by unit.
+        cost: The cost of the request in US dollars. The first page that is no error
+            has it, so that the sum is right.
+        usage: What the request consumed, by unit; it is with the cost.
     """
     pages: list[Page | errors.WebSearchError] = []
     charge: dict[str, Any] = {"cost": cost, "usage": dict(usage)}
     for items in zip(*columns, strict=True):
         try:
             pages.append(parse(*items).model_copy(update=charge))
-            charge = {}
+            charge = {}  # only once
         except errors.ServiceError as error:
             pages.append(error)
     return pages
 
 
 def prepare_parser() -> None:
-    """Have what parses pages ready when the response comes, if it is another process;
-    for readers that open pages themselves. It takes no time.
+    """Start what parses pages while the request is under way; for readers that open
+    pages themselves. It returns at once.
+
+    There is nothing to start if pages are parsed in this process.
     """
     if current_call().parsing.isolate is not False:
         submit(_prepare_parser)
 
 
 def _prepare_parser() -> None:
-    from .. import reading  # takes a while, and searches do without
+    from .. import reading  # slow to import, and searches do not need it
 
     reading.prepare()
-    # what chooses a part is imported while the page is on its way
+    # It chooses the parts of a long page in this process, once the page is parsed.
     import_module("websearch_core.reading._choice")
 
 
@@ -316,21 +322,21 @@ def parse_response(
     max_bytes: int,
     **options: Any,
 ) -> Page:
-    """Parse a page of any type that its site sent, for readers that open pages
-    themselves; it takes time. It is parsed where the call says.
+    """Parse a page of any type, as its site sent it; for readers that open pages
+    themselves. It takes time, so it belongs in a `Call`.
 
     Args:
         reader: The reader.
         response: The site's response.
         url: The URL of the page.
-        final_url: Where redirects led to.
-        max_bytes: How many bytes the response could have.
+        final_url: The URL that redirects led to.
+        max_bytes: The limit that the request set for the response.
         options: Those of `websearch_core.reading.read_page`.
 
     Raises:
-        TooLarge: The response was cut, and its format cannot be read then.
+        TooLarge: The response was cut, and only a whole one of its format can be read.
     """
-    from ..reading import read_page  # searches do without
+    from ..reading import read_page  # slow to import, and searches do not need it
 
     cut = ""
     if response.truncated and len(response.content) >= max_bytes:
@@ -357,7 +363,7 @@ def complete_page(
     reader: PageReader, page: Page, response: Response, url: str, final_url: str
 ) -> Page:
     """Return *page*, which was parsed from *response*, with its URLs, reader and
-    status, and a note if it was cut.
+    status, and a note if it is not the whole page.
     """
     update = {
         "url": url,
@@ -366,17 +372,18 @@ def complete_page(
         "status": response.status,
     }
     page = page.model_copy(update=update)
-    if response.truncated or response.status == 206:
-        page = page.model_copy(update={"truncated": True})
-        return page.with_notes(
-            f"the page is longer than the {len(response.content)} bytes that were read"
-        )
-    return page
+    if not response.truncated and response.status != 206:
+        return page
+    page = page.model_copy(update={"truncated": True})
+    return page.with_notes(
+        f"the page is longer than the {len(response.content)} bytes that were read"
+    )
 
 
 def first_heading(markdown: str) -> str:
-    """Return the text of the first heading in *markdown*, for services that return no
-    title; empty if it has none.
+    """Return the text of the first heading in *markdown*, or an empty text.
+
+    It stands in for the title that a service does not return.
     """
     heading = re.search(r"^#{1,6} ++(.+)$", markdown, re.MULTILINE)
     if heading is None:

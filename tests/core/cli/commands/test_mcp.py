@@ -202,7 +202,7 @@ async def test_a_huge_body_is_refused(served):
     [
         (["--http", "8000"], {}, "HOST:PORT"),
         (["--http", "localhost:x"], {}, "HOST:PORT"),
-        (["--http", "0.0.0.0:8000"], {}, "--certificate, or say --insecure"),
+        (["--http", "0.0.0.0:8000"], {}, "--certificate, or add --insecure"),
         (
             ["--http", "0.0.0.0:8000", "--certificate", "c.pem"],
             {},
@@ -231,22 +231,22 @@ async def test_a_huge_body_is_refused(served):
         (
             ["--http", "localhost:8000"],
             {"WEB_SEARCH_MCP_TOKENS": f"ann:{SHARED},bob:{SHARED}"},
-            "and one user",
+            "belongs to one user",
         ),
         (
             ["--http", "localhost:8000"],
             {"WEB_SEARCH_MCP_TOKENS": f"{SHARED}"},
-            "a name of its own",
+            "a user name of its own",
         ),
         (
             ["--http", "localhost:8000"],
             {"WEB_SEARCH_MCP_TOKENS": f"ann:{SHARED}, :0123456789abcdef"},
-            "a name of its own",
+            "a user name of its own",
         ),
         (
             ["--http", "localhost:8000"],
             {"WEB_SEARCH_MCP_TOKENS": f"ann:{SHARED}, ann:0123456789abcdef"},
-            "a name of its own",
+            "a user name of its own",
         ),
         (["--provider", "nonesuch"], {}, "nonesuch"),
     ],

@@ -21,24 +21,31 @@ from ..output import report_errors
 
 _TOKENS = "WEB_SEARCH_MCP_TOKENS"
 _MIN_TOKEN = 16  # characters
+_MAX_TASKS = 1_000  # of a server on stdio
 _LOOPBACK = ("127.0.0.1", "[::1]", "localhost")
-_NAME = declare("NAME", "As in search", "--provider -p", complete=complete_provider)
-_OPENS = declare(
-    "[any|seen|seen+links]", "Which pages may be opened; seen: those of a search"
+_PROVIDER = declare(
+    "NAME",
+    "The search provider, or a chain such as tavily,brave",
+    "--provider -p",
+    complete=complete_provider,
+)
+_PROVENANCE = declare(
+    "[any|seen|seen+links]",
+    "Which pages may be opened: any; those that a search returned; or also their links",
 )
 
 
 def mcp(
     *,
-    provider: Annotated[str | None, _NAME] = None,
-    provenance: Annotated[Literal["any", "seen", "seen+links"], _OPENS] = "any",
+    provider: Annotated[str | None, _PROVIDER] = None,
+    provenance: Annotated[Literal["any", "seen", "seen+links"], _PROVENANCE] = "any",
     http: Annotated[
         str | None,
-        declare("HOST:PORT", "Serve HTTP instead of stdio, at such as 127.0.0.1:8000"),
+        declare("HOST:PORT", "Serve HTTP here, such as 127.0.0.1:8000, not stdio"),
     ] = None,
     hostname: Annotated[
         list[str] | None,
-        declare("NAME", "Another name of HOST for clients; repeatable"),
+        declare("NAME", "Another name that clients use for HOST; repeatable"),
     ] = None,
     certificate: Annotated[
         str | None,
@@ -46,12 +53,10 @@ def mcp(
     ] = None,
     insecure: Annotated[
         bool,
-        typer.Option(
-            "--insecure", help="Let other machines in without tokens or HTTPS"
-        ),
+        typer.Option("--insecure", help="Serve other machines without tokens or HTTPS"),
     ] = False,
 ) -> None:
-    """Serve both tools to hosts of MCP: Claude, VS Code, Cursor.
+    """Serve web_search and open_page to MCP hosts: Claude, VS Code, Cursor.
 
     Settings are those of all commands. WEB_SEARCH_MCP_TOKENS has the bearer tokens for
     HTTP: ann:TOKEN,bob:TOKEN.
@@ -73,10 +78,10 @@ def mcp(
                     "--http: write HOST:PORT, such as 127.0.0.1:8000"
                 )
             tokens = _parse_tokens(read_variable(_TOKENS))
-            is_private = host in _LOOPBACK or bool(tokens and certificate)
-            if not is_private and not insecure:
+            is_safe = host in _LOOPBACK or bool(tokens and certificate)
+            if not is_safe and not insecure:
                 raise ConfigurationError(
-                    f"--http {host}: set {_TOKENS} and --certificate, or say --insecure"
+                    f"--http {host}: set {_TOKENS} and --certificate, or add --insecure"
                 )
             other_names = hostname or []
             _serve_http(
@@ -98,14 +103,14 @@ def _parse_tokens(text: str) -> dict[bytes, str]:
         token = entry.rpartition(":")[2].strip().encode("utf-8", "replace")
         if not user or user in users:
             raise ConfigurationError(
-                f"{_TOKENS}: each token has a name of its own in front of it, as in "
+                f"{_TOKENS}: each token needs a user name of its own, as in "
                 f"ann:TOKEN,bob:TOKEN"
             )
         is_strong = len(token) >= _MIN_TOKEN and token.isascii()
         if not is_strong or token in tokens:
             raise ConfigurationError(
-                f"{_TOKENS}: a token has at least {_MIN_TOKEN} ASCII characters, and "
-                f"one user"
+                f"{_TOKENS}: a token needs at least {_MIN_TOKEN} ASCII characters, and "
+                f"belongs to one user"
             )
         tokens[token] = user
         users.add(user)
@@ -113,8 +118,8 @@ def _parse_tokens(text: str) -> dict[bytes, str]:
 
 
 class _OwnHosts:
-    """Refuses requests with another ``Host`` than *names*, and those that web pages of
-    another origin send.
+    """Middleware that refuses requests whose ``Host`` is none of *names*, and those
+    that a web page of another origin sends.
 
     A page may have the server's own origin, which is what ``Host`` says, or that of a
     proxy in front of it, which has one of the names and no port.
@@ -123,7 +128,7 @@ class _OwnHosts:
     def __init__(self, app: Any, names: list[str]) -> None:
         self._app = app
         lower_names = {name.lower() for name in names}
-        self._of_proxies = lower_names.difference(_LOOPBACK)
+        self._proxy_names = lower_names.difference(_LOOPBACK)
         alternatives = "|".join(map(re.escape, lower_names))
         self._hosts = re.compile(rf"(?:{alternatives})(?::[0-9]{{1,5}})?", re.ASCII)
 
@@ -141,12 +146,12 @@ class _OwnHosts:
         """Return the status of the refusal; None if the request is served."""
         hosts = _find_values(headers, b"host")
         if len(hosts) != 1 or self._hosts.fullmatch(hosts[0]) is None:
-            return 421
+            return 421  # Misdirected Request
         origins = _find_values(headers, b"origin")
-        places = {hosts[0], *self._of_proxies}
-        own = {f"http://{place}" for place in places}
-        own |= {f"https://{place}" for place in places}
-        return None if own.issuperset(origins) else 403
+        own_names = {hosts[0], *self._proxy_names}
+        own_origins = {f"http://{name}" for name in own_names}
+        own_origins |= {f"https://{name}" for name in own_names}
+        return None if own_origins.issuperset(origins) else 403
 
 
 def _find_values(headers: list[tuple[bytes, bytes]], name: bytes) -> list[str]:
@@ -160,8 +165,9 @@ async def _read_lines(source: TextIO, threads: Threads) -> AsyncGenerator[str]:
         if not line:
             return
         yield line
-        # the client does not read the answers
-        while len(asyncio.all_tasks()) > 1_000:  # noqa: ASYNC110
+        # A client that does not read the answers is read no further: each request
+        # that waits for its answer is a task.
+        while len(asyncio.all_tasks()) > _MAX_TASKS:  # noqa: ASYNC110
             await asyncio.sleep(0.1)
 
 
@@ -172,41 +178,41 @@ async def _serve_stdio(server: Any) -> int:
     from anyio import BrokenResourceError, ClosedResourceError
     from mcp.server.stdio import stdio_server
 
-    async def write(line: str) -> None:
-        await asyncio.wrap_future(threads.submit("write", lambda: wire.write(line)))
-
-    def end(number: int, _: object) -> None:
-        signals.append(number)  # first, since another signal may come in between
-        if len(signals) > 1 or serving.done():  # what is being closed takes too long
-            os._exit(128 + number)
-        loop.call_soon_threadsafe(serving.cancel)
-
     signals: list[int] = []
     loop = asyncio.get_running_loop()
     serving = cast("asyncio.Task[None]", asyncio.current_task())
+
+    def end(number: int, _: object) -> None:
+        signals.append(number)  # first, since another signal may come in between
+        if len(signals) > 1 or serving.done():  # closing takes too long
+            os._exit(128 + number)
+        loop.call_soon_threadsafe(serving.cancel)
+
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
-    # nobody waits for those that a client keeps waiting
+    # threads that the process does not wait for: a client may block them for ever
     threads = Threads("websearch-mcp", 2)
     source = os.fdopen(os.dup(0), encoding="utf-8", errors="replace")
     wire = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8", newline="\n")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
-    flush = partial(asyncio.sleep, 0)
-    streams: Any = (
-        _read_lines(source, threads),
-        SimpleNamespace(write=write, flush=flush),
-    )
+
+    async def write(line: str) -> None:
+        await asyncio.wrap_future(threads.submit("write", lambda: wire.write(line)))
+
+    # the methods of a file that the SDK calls
+    stdin: Any = _read_lines(source, threads)
+    stdout: Any = SimpleNamespace(write=write, flush=partial(asyncio.sleep, 0))
     try:
-        async with stdio_server(*streams) as ends:
-            await server.run(*ends, server.create_initialization_options())
+        async with stdio_server(stdin, stdout) as streams:
+            await server.run(*streams, server.create_initialization_options())
     except* (BrokenPipeError, ConnectionResetError):
-        # the client has gone; what it has not read goes nowhere
+        # The client has gone: closing the pipe must not fail on what it has not read.
         os.dup2(os.open(os.devnull, os.O_WRONLY), wire.fileno())
     except* asyncio.CancelledError:
         pass
     except* (BrokenResourceError, ClosedResourceError):
-        # between the tasks of the SDK, which end one after the other
+        # A signal ends the tasks of the SDK one by one; some still write to others.
         if not signals:
             raise
     return 128 + signals[0] if signals else 0
@@ -227,8 +233,8 @@ def _serve_http(
     from starlette.middleware.authentication import AuthenticationMiddleware
     from starlette.routing import Route
 
-    # in a time that says nothing about the tokens
     async def verify(token: str) -> AccessToken | None:
+        # Compare with all of them, so that the time says nothing about the tokens.
         users = [
             user
             for own_token, user in tokens.items()
@@ -243,6 +249,7 @@ def _serve_http(
     app = Starlette(routes=[Route("/mcp", endpoint)], lifespan=lambda _: manager.run())
     verifier: Any = SimpleNamespace(verify_token=verify)
     app.add_middleware(AuthenticationMiddleware, backend=BearerAuthBackend(verifier))
-    # The SDK's own check takes everything behind "name:" for a port.
+    # Added last, so it comes first. The SDK has such a check, but it takes everything
+    # after "name:" for a port.
     app.add_middleware(_OwnHosts, names=names)
     uvicorn.run(app, access_log=False, timeout_graceful_shutdown=5, **options)
