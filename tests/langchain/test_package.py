@@ -63,7 +63,7 @@ def test_a_tool_loads_only_what_making_one_needs():
     assert "websearch_core.layers._retry" in loaded
     layers = "amounts budget cache caching depth fuse merge prices rerank robots shared_pace usage"
     rooms = (
-        "_browser _cli _net citations client._calls client._crawl client._enforce client._stream events._built_in index "
+        "_browser _cli _net _text.dates citations client._calls client._crawl client._enforce client._stream events._built_in index "
         "mcp otel provider._http providers ray reading render testing"
     )
     unused = {f"websearch_core.layers._{name}" for name in layers.split()}

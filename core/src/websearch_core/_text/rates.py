@@ -16,8 +16,6 @@ from collections.abc import Mapping
 from email.utils import parsedate
 from typing import NamedTuple
 
-from .dates import parse_date
-
 _FIELDS = ("limit", "remaining", "reset", "policy")
 _NAME = re.compile(
     r"(?:x-)?rate-?limit-(?:([a-z0-9-]+?)-)?"
@@ -257,6 +255,8 @@ def _until(value: str) -> float | None:
     """
     end = parse_http_date(value)
     if end is None and _HAS_ZONE.search(value):
+        from .dates import parse_date  # a program that makes tools does without
+
         date = parse_date(value)
         end = None if date is None else date.timestamp()
     if end is None:
