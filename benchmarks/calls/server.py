@@ -63,7 +63,7 @@ _READ = {
 _HTML = "".join(
     (
         "<!doctype html><title>Rotating keys</title><main><h1>Rotating keys</h1>",
-        *(f"<p style='margin: 1em'>{_SNIPPET}Step {n}." for n in range(20)),
+        *(f"<p style='margin: 1em'>{_SNIPPET}Step {n}." for n in range(9)),
         "</main>",
     )
 )
