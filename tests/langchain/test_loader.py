@@ -158,7 +158,7 @@ def test_what_to_do_about_errors_is_raise_or_skip():
         ("bs_kwargs", "leave it out: the main part"),
         ("bs_get_text_kwargs", "leave it out: the main part"),
         ("default_parser", "leave it out: the main part"),
-        ("autoset_encoding", "leave it out: pages are decoded as browsers do it"),
+        ("autoset_encoding", "leave it out: pages are decoded as browsers do"),
         ("show_progress", "leave it out: on_event="),
         ("raise_for_status", "leave it out: an error page is never a document"),
         ("proxies", "write http=Http.proxy="),
@@ -192,7 +192,7 @@ def test_a_method_of_another_loader_is_answered_with_the_line_to_write(site, nam
 def test_a_loader_without_urls_says_where_they_stand():
     with pytest.raises(
         ConfigurationError,
-        match=r"^web_path: write urls=\.\.\., or give it first: WebPageLoader",
+        match=r"^web_path: write urls=\.\.\., or pass it first: WebPageLoader",
     ):
         WebPageLoader(web_path=SHORE)
     with pytest.raises(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # it would import the parsers of pages
 
 
 class WebPageCompressor(BaseDocumentCompressor):
-    """Replaces the text of each document by the passages of its web page that answer
+    """Replaces the text of each document with the passages of its web page that answer
     the query.
 
     ::
@@ -29,11 +29,12 @@ class WebPageCompressor(BaseDocumentCompressor):
         )
 
     The URL of a page is the ``source`` or ``url`` in the metadata of its document;
-    documents without one stay as they are. Pages are read concurrently. Of several
-    documents from one page, such as the chunks of a vector store, the first stays. One
-    whose page cannot be read, or has no such passage, keeps its text; an error adds its
-    code to the metadata, as ``read_error``. The run of the retriever around it gets the
-    events of `websearch_core.events` as custom events, such as ``websearch.read_end``.
+    documents without one stay as they are. Pages are read concurrently. If several
+    documents are from one page, such as the chunks of a vector store, only the first
+    stays. A document whose page cannot be read, or has no such passage, keeps its text;
+    its metadata has the code of an error as ``read_error``. The run of the retriever
+    around it gets the events of `websearch_core.events` as custom events, such as
+    ``websearch.read_end``.
 
     Args:
         web: The `WebSearch` to read with; or pass its arguments instead.
@@ -41,8 +42,8 @@ class WebPageCompressor(BaseDocumentCompressor):
 
     Raises:
         InvalidOption: One of the options is unknown or wrong.
-        ConfigurationError: The arguments are invalid, or *web* was given together with
-            its arguments.
+        ConfigurationError: An argument is invalid, or *web* is combined with arguments
+            of `WebSearch`.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(

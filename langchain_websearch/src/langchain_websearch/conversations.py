@@ -36,10 +36,9 @@ def find_conversation(
 
     Returns:
         A tuple of the values; just the ``thread_id`` if there is nothing else. For a
-            run without them, a `Root`: one
-        ``invoke`` or ``stream`` of a LangGraph graph, with its subgraphs, or elsewhere
-            the run that calls the tool.
-        None for a tool that is called outside of any run.
+        run without them, a `Root`: one ``invoke`` or ``stream`` of a LangGraph graph,
+        with its subgraphs, or elsewhere the run that calls the tool. None for a tool
+        that is called outside of any run.
     """
     config = config or {}
     values = {key: _find_value(config, key) for key in keys}

@@ -24,8 +24,8 @@ if TYPE_CHECKING:  # it would import the parsers of pages
     from websearch_core.reading import ReadOptions
 
 _URLS = (
-    'write urls=..., or give it first: WebPageLoader("https://docs.python.org/3/"), or '
-    "a list of several"
+    'write urls=..., or pass it first: WebPageLoader("https://docs.python.org/3/"), or '
+    "a list of URLs"
 )
 _OF_OTHERS = {
     **dict.fromkeys(("web_path", "web_paths", "url", "sitemap_url"), _URLS),
@@ -56,7 +56,7 @@ _OF_OTHERS = {
             "prevent_outside",
             "restrict_to_same_domain",
         ),
-        "leave it out: it is always so",
+        "leave it out: this is always on",
     ),
     **dict.fromkeys(
         ("continue_on_failure", "ignore_load_errors"), 'write on_error="skip"'
@@ -67,11 +67,11 @@ _OF_OTHERS = {
     ),
     **dict.fromkeys(
         ("encoding", "autoset_encoding"),
-        "leave it out: pages are decoded as browsers do it",
+        "leave it out: pages are decoded as browsers do",
     ),
     **dict.fromkeys(
         ("show_progress", "show_progress_bar"),
-        "leave it out: on_event=... takes a function that hears of each page",
+        "leave it out: on_event=... takes a function that is called for each page",
     ),
     **dict.fromkeys(
         ("query", "search_query", "pages", "load_max_docs"),
@@ -87,7 +87,7 @@ _OF_OTHERS = {
     'Credentials(headers={"X-Key": "env:KEY"})})',
     "proxies": 'write http=Http(proxy="http://proxy.corp:3128", resolve="here")',
     "raise_for_status": "leave it out: an error page is never a document, and "
-    'on_error="skip" leaves it out',
+    'on_error="skip" skips it',
 }  # the arguments of other loaders
 _METHODS = dict.fromkeys(
     ("scrape", "scrape_all", "ascrape_all", "fetch_all"),
@@ -110,20 +110,20 @@ class WebPageLoader(BaseLoader):
     Args:
         urls: One absolute http(s) URL, or several.
         web: The `WebSearch` to read with; or pass its arguments instead, such as
-            ``internal`` for your own network.
+            ``internal`` for pages of your own network.
         read_options: The options of each page, such as ``{"max_length": 8_000}``. By
             default, pages are whole. The metadata of a longer page has ``truncated``.
         crawl: Load the pages of the sites that begin at *urls*: True, or options of
             `WebSearch.crawl`, such as ``{"limit": 500}``. Then write
             ``on_error="skip"``, too: few sites have no broken link.
         on_error: What to do about a page that cannot be read: ``raise`` its error, or
-            ``skip`` the page, and log a warning with its URL. A wrong key, a used-up
-            budget and the like are raised in either case.
+            ``skip`` the page, and log a warning with its URL. What concerns all pages,
+            such as a wrong key or an exhausted budget, is always raised.
 
     Raises:
         InvalidOption: One of the options is unknown or wrong.
-        ConfigurationError: The arguments are invalid, or *web* was given together with
-            its arguments.
+        ConfigurationError: An argument is invalid, or *web* is combined with arguments
+            of `WebSearch`.
     """
 
     @show_arguments(make_web)
@@ -158,7 +158,7 @@ class WebPageLoader(BaseLoader):
             )
 
     def lazy_load(self) -> Iterator[Document]:
-        """Read the pages when they are requested, some of them ahead.
+        """Read the pages as their documents are requested, some of them ahead.
 
         Raises:
             UnsafeURL: A URL may not be opened from here.

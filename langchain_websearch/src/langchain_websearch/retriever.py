@@ -47,7 +47,7 @@ class RetrieverOptions(CommonArguments, total=False):
 
 
 class WebSearchRetriever(BaseRetriever):
-    """Retrieves from the web.
+    """Retrieves documents from the web.
 
     ::
 
@@ -67,8 +67,8 @@ class WebSearchRetriever(BaseRetriever):
         k: Maximum number of documents; ``invoke(query, k=...)`` overrides it.
         content: The text of a document: the ``snippet`` of the search; the ``passages``
             of the page that answer the query, or all of a page that is short enough; or
-            the whole ``page``. Pages are read concurrently. One that cannot be read
-            keeps its snippet, and its metadata has the code of the error as
+            the whole ``page``. Pages are read concurrently. If one cannot be read, its
+            document keeps the snippet, and the metadata has the code of the error as
             ``read_error``.
         search_options: More options of every search, such as ``{"time_range":
             "week"}``.
@@ -81,8 +81,8 @@ class WebSearchRetriever(BaseRetriever):
 
     Raises:
         InvalidOption: One of the options is unknown or wrong.
-        ConfigurationError: The arguments are invalid, or *web* was given together with
-            its arguments.
+        ConfigurationError: An argument is invalid, or *web* is combined with arguments
+            of `WebSearch`.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
@@ -162,7 +162,7 @@ class WebSearchRetriever(BaseRetriever):
 def _refuse(others: Mapping[str, object]) -> None:
     """Raise `InvalidOption` for an argument of `invoke` other than ``k``."""
     for name in others:
-        hint = "invoke takes k, the constructor the other options"
+        hint = "invoke takes only k; pass other options to the constructor"
         if name in {"limit", "max_results"}:
             hint = "write k=..."
         raise InvalidOption(f"unknown argument: {name}; {hint}")

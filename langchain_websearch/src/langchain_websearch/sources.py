@@ -46,8 +46,8 @@ def collect_sources(
         tools: The names of the tools, if you gave them others.
 
     Returns:
-        One source for each number, ordered by it; ``text`` is what the model was shown
-            of it.
+        One source for each number, in their order; ``text`` is what the model saw of
+        it.
     """
     # imported here: making a tool does not need it
     from websearch_core.citations import merge_sources
@@ -88,8 +88,8 @@ def stored_sources(
 
 def shown_numbers(messages: Iterable[object], tools: Collection[str]) -> set[int]:
     """Return the numbers of sources in all messages that do not say themselves what
-    they stand for: the answers of a model, a summary of messages that are gone, what
-    others did to an answer of these *tools*.
+    they stand for: the answers of a model, a summary of messages that are gone, an
+    answer of these *tools* that others have changed.
     """
     messages = list(messages)
     complete = {

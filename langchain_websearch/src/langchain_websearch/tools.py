@@ -419,19 +419,19 @@ class WebSearchTool(_WebTool, defer_build=False):
             for; by default the ``limit`` in ``search_options`` of the `WebSearch`, else
             5 and 20.
         multi_query: Take up to five queries in one search, as ``queries`` instead of
-            ``query``, for models that plan them. Their results are numbered together,
-            and what fails for one is said in its place.
+            ``query``, for models that plan them. Their results are numbered together.
+            If one fails, its error takes the place of its results.
         search_options: The options of every search, such as ``{"topic": "news",
-            "read_top": 3}``, as `websearch_core.tools.SearchDefaults` explains. A model
-            is not shown them and cannot change them, except that it can ask for some of
-            the ``allowed_domains``, and for more ``blocked_domains``. One that the
-            provider does not support is an error now; with ``"unsupported": "note"``,
-            searches leave it out and note it.
+            "read_top": 3}``, as `websearch_core.tools.SearchDefaults` explains. Models
+            neither see nor change them; they can only choose from the
+            ``allowed_domains`` and add ``blocked_domains``. An option that the provider
+            does not support is an error at once; with ``"unsupported": "note"``,
+            searches leave it out and say so.
         read_options: The options of every page, such as ``{"max_tokens": 3_000}``,
             which also limits the text of a search.
         max_uses: Maximum number of calls in one run: an ``invoke`` or ``stream`` of a
-            LangGraph graph, or elsewhere the conversation. Each of several queries
-            counts. Then each call is an error that tells the model to finish.
+            LangGraph graph, or elsewhere the conversation. Each query of a search
+            counts. Later calls fail with an error that tells the model to finish.
         configurable: The options that a run may set in ``configurable`` of its config,
             or in the ``context`` of an agent: ``api_key``, ``credentials``,
             ``provider``, ``reader``, ``timeout``, ``allowed_domains``,
@@ -440,19 +440,19 @@ class WebSearchTool(_WebTool, defer_build=False):
             those that a run may choose from. An API key that is a ``SecretStr``, or
             whose name begins with two underscores, is kept out of checkpoints and
             traces.
-        require: Those of ``configurable`` that each run must set, and ``tenant_id`` if
-            each must have a tenant. A call of a run that does not is ``ERROR
-            [missing_key]``, and never uses your key or policy instead.
+        require: The options of ``configurable`` that every run must set; ``tenant_id``
+            if every run must have a tenant. Without one of them, calls fail with
+            ``ERROR [missing_key]`` and never use your key or policy instead.
         output_format: The format for the model: ``text``, ``markdown``, ``json``, or
-            ``search_result``, content blocks for models of Anthropic, which cite them
-            by themselves.
+            ``search_result``, content blocks for Anthropic's models, which cite them on
+            their own.
         full_artifact: Keep everything in the artifact: snippets, the text of a page and
             its links. By default it holds only the facts beside the text, since every
             checkpoint of a conversation stores it.
         handle_tool_error: What to do with errors. True: return a tool message of status
-            ``error`` that begins with a stable code, ``ERROR [rate_limited] ...``; a
-            bug in a provider too, which is also logged with its traceback. False: raise
-            a ``ToolException``, whose ``__cause__`` is the `WebSearchError`, for
+            ``error`` that begins with a stable code, ``ERROR [rate_limited] ...``, for
+            a bug in a provider too, whose traceback is logged. False: raise a
+            ``ToolException``, whose ``__cause__`` is the `WebSearchError`, for
             middleware to catch; a bug is raised unchanged.
         provenance: The `Ledger` to record the results in, shared with the tool that
             opens them.
@@ -461,8 +461,8 @@ class WebSearchTool(_WebTool, defer_build=False):
 
     Raises:
         InvalidOption: One of the options is unknown or wrong.
-        ConfigurationError: The arguments are invalid, or *web* was given together with
-            its arguments.
+        ConfigurationError: An argument is invalid, or *web* is combined with arguments
+            of `WebSearch`.
     """
 
     name: str = "web_search"
@@ -611,7 +611,7 @@ class WebSearchToolkit(_Options, BaseToolkit, defer_build=False):
     three are about both tools:
 
     Args:
-        max_uses: Maximum number of calls of both tools together in one run.
+        max_uses: Maximum number of calls in one run, of both tools together.
         provenance: Which URLs may be opened: ``any``; ``seen``, those that a search of
             the same conversation returned or that the user wrote; or ``seen+links``.
         conversation: The keys of a run's config that distinguish conversations: a
@@ -655,7 +655,7 @@ class WebSearchToolkit(_Options, BaseToolkit, defer_build=False):
         your own state; the input of a streamed chain that is not a LangGraph graph; and
         models and tools called outside a run. It cannot know who wrote the input of a
         root run: do not give it to a run that you start, in its own thread, with text
-        of a model.
+        that a model wrote.
         """
         return UserURLs(self.provenance, self.conversation)
 

@@ -1,7 +1,7 @@
 """Find the conversation in which a tool is called: that of the workflow's `Context`.
 
-What it found, with its numbers, and what the user named are stored in the context, so a
-conversation that goes on in another process still has them.
+The sources of a conversation, with their numbers, and the URLs that the user named are
+stored in the context, so that it still has them when it goes on in another process.
 """
 
 from __future__ import annotations

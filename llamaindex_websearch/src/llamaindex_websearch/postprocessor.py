@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # it would import the parsers of pages
 
 
 class WebPagePostprocessor(BaseNodePostprocessor):
-    """Replaces the text of each node by the passages of its web page that answer the
+    """Replaces the text of each node with the passages of its web page that answer the
     query.
 
     ::
@@ -28,10 +28,10 @@ class WebPagePostprocessor(BaseNodePostprocessor):
         )
 
     The URL of a page is the ``source`` or ``url`` in the metadata of its node; nodes
-    without one stay as they are. Pages are read concurrently. Of several nodes from one
-    page, such as the chunks of a vector store, the first stays. One whose page cannot
-    be read, or has no such passage, keeps its text; an error adds its code to the
-    metadata, as ``read_error``.
+    without one stay as they are. Pages are read concurrently. If several nodes are from
+    one page, such as the chunks of a vector store, only the first stays. A node whose
+    page cannot be read, or has no such passage, keeps its text; its metadata has the
+    code of an error as ``read_error``.
 
     Args:
         web: The `WebSearch` to read with.
@@ -40,8 +40,8 @@ class WebPagePostprocessor(BaseNodePostprocessor):
 
     Raises:
         InvalidOption: One of the options is unknown or wrong.
-        ConfigurationError: The arguments are invalid, or *web* was given together with
-            its arguments.
+        ConfigurationError: An argument is invalid, or *web* is combined with arguments
+            of `WebSearch`.
     """
 
     web: Any = Field(exclude=True)

@@ -49,8 +49,7 @@ _ELSEWHERE = MappingProxyType(
         "continue_on_failure": 'write on_error="skip" or "raise"',
         "fail_on_error": 'write on_error="raise" or "skip"',
         "html_to_text": "leave it out: a document is always Markdown",
-        "include_url_in_text": "leave it out: metadata has the url, which models are "
-        "shown",
+        "include_url_in_text": "leave it out: models see the url in the metadata",
         "limit": 'write crawl={"limit": ...}',
         "max_depth": 'write crawl={"depth": ...}',
         "metadata_fn": "change the metadata of the documents that load_data returns",
@@ -71,7 +70,7 @@ class WebPageReader(BasePydanticReader):
 
     A document has the URL of the page, after redirects, as its id. Its metadata has
     ``url``, ``title`` and everything else known about the page. An error page is never
-    a document. ``IngestionPipeline(readers=...)`` takes it too.
+    a document. ``IngestionPipeline(readers=...)`` takes the reader, too.
 
     Args:
         web: The `WebSearch` to read with.
@@ -80,14 +79,14 @@ class WebPageReader(BasePydanticReader):
         crawl: Read the pages of the sites that begin at the URLs: True, or options of
             `WebSearch.crawl`, such as ``{"limit": 500}``.
         on_error: What to do about a page that cannot be read: ``skip`` it, and log a
-            warning with its URL; or ``raise`` its error. A wrong key, a used-up budget
-            and the like are raised in either case.
+            warning with its URL; or ``raise`` its error. What concerns all pages, such
+            as a wrong key or an exhausted budget, is always raised.
         arguments: The arguments of `WebSearch`, instead of *web*.
 
     Raises:
         InvalidOption: One of the options is unknown or wrong.
-        ConfigurationError: The arguments are invalid, or *web* was given together with
-            its arguments.
+        ConfigurationError: An argument is invalid, or *web* is combined with arguments
+            of `WebSearch`.
     """
 
     is_remote: bool = True
@@ -135,7 +134,7 @@ class WebPageReader(BasePydanticReader):
 
         Args:
             urls: One absolute http(s) URL, or several.
-            others: What other readers take; the error has the line to write.
+            others: Arguments of other readers; the error says what to write instead.
 
         Raises:
             InvalidOption: There are no *urls*, or there are *others*.
@@ -148,7 +147,7 @@ class WebPageReader(BasePydanticReader):
     def lazy_load_data(
         self, urls: str | Sequence[str] | None = None, **others: Never
     ) -> Iterator[Document]:
-        """Read pages when they are requested, some of them ahead."""
+        """Read pages as their documents are requested, some of them ahead."""
         documents = self._loading.load(_check_urls(urls, others))
         while True:
             with report():

@@ -48,8 +48,8 @@ class WebSearchRetriever(BaseRetriever):
         k: Maximum number of results.
         content: The text of a node: the ``snippet`` of the search; the ``passages`` of
             the page that answer the query, or all of a page that is short enough; or
-            the whole ``page``. Pages are read concurrently. One that cannot be read
-            keeps its snippet, and its metadata has the code of the error as
+            the whole ``page``. Pages are read concurrently. If one cannot be read, its
+            node keeps the snippet, and the metadata has the code of the error as
             ``read_error``.
         search_options: More options of every search: ``allowed_domains``,
             ``time_range``, ``country`` and so on.
@@ -65,8 +65,8 @@ class WebSearchRetriever(BaseRetriever):
 
     Raises:
         InvalidOption: One of the options is unknown or wrong.
-        ConfigurationError: The arguments are invalid, or *web* was given together with
-            its arguments.
+        ConfigurationError: An argument is invalid, or *web* is combined with arguments
+            of `WebSearch`.
 
     Retrieving raises what `WebSearch.search` raises.
     """

@@ -25,12 +25,12 @@ def collect_sources(outputs: Iterable[object]) -> list[Source]:
         check_citations(str(await running), collect_sources(outputs))
 
     Args:
-        outputs: The outputs of tools (``ToolOutput``). Those of other tools are passed
-            over, whatever they hold.
+        outputs: The outputs of tools (``ToolOutput``). Those of other tools are
+            ignored, whatever they hold.
 
     Returns:
-        One source for each number, ordered by it; ``text`` is what the model was shown
-            of it.
+        One source for each number, in their order; ``text`` is what the model saw of
+        it.
     """
     sources: list[Mapping[str, Any]] = []
     for output in outputs:

@@ -159,11 +159,11 @@ class WebSearchToolSpec(BaseToolSpec):
             for; by default the ``limit`` in ``search_options`` of the `WebSearch`, else
             5 and 20.
         search_options: The options of every search, such as ``{"topic": "news",
-            "read_top": 3}``, as `websearch_core.tools.SearchDefaults` explains. A model
-            is not shown them and cannot change them, except that it can ask for some of
-            the ``allowed_domains``, and for more ``blocked_domains``. One that the
-            provider does not support is an error now; with ``"unsupported": "note"``,
-            searches leave it out and note it.
+            "read_top": 3}``, as `websearch_core.tools.SearchDefaults` explains. Models
+            neither see nor change them; they can only choose from the
+            ``allowed_domains`` and add ``blocked_domains``. An option that the provider
+            does not support is an error at once; with ``"unsupported": "note"``,
+            searches leave it out and say so.
         read_options: The options of every page, such as ``{"max_length": 8_000}``, as
             `websearch_core.reading.ReadOptions` explains; a model can ask for another
             length.
@@ -174,26 +174,27 @@ class WebSearchToolSpec(BaseToolSpec):
             turn the same one. A sub-agent has its own context. Results of searches
             outside workflows, and URLs allowed by ``spec.ledger.allow_text(text)``, may
             be opened in all conversations of this spec.
-        max_uses: Maximum number of calls of both tools together in one run of an agent
-            or workflow; outside of any, of this spec. Then each call is an error that
-            tells the model to finish.
+        max_uses: Maximum number of calls in one run of an agent or workflow, of both
+            tools together; outside of any run, of this spec. Later calls fail with an
+            error that tells the model to finish.
         configurable: The options that `configure` may set for the conversation of a
             `Context`: ``api_key``, ``credentials``, ``provider``, ``reader``,
             ``timeout``, ``allowed_domains``, ``blocked_domains``, ``search_options``,
             ``read_options``; or a mapping, of ``provider`` and ``reader`` to those that
-            may be chosen.
-        require: Those of ``configurable`` that `configure` must have set: a call in
-            another conversation, or outside of any, is an error, and never uses your
-            key or policy instead.
+            a conversation may choose from.
+        require: The options of ``configurable`` that `configure` must have set. In
+            another conversation, or outside of any, calls fail and never use your key
+            or policy instead.
         multi_query: Take up to five queries in one search, as ``queries`` instead of
-            ``query``, for models that plan them. Their results are numbered together,
-            and what fails for one is said in its place. Each counts for ``max_uses``.
+            ``query``, for models that plan them. Their results are numbered together.
+            If one fails, its error takes the place of its results. Each counts for
+            ``max_uses``.
         arguments: The arguments of `WebSearch`, instead of *web*.
 
     Raises:
         InvalidOption: One of the options is unknown or wrong.
-        ConfigurationError: The arguments are invalid, or *web* was given together with
-            its arguments.
+        ConfigurationError: An argument is invalid, or *web* is combined with arguments
+            of `WebSearch`.
     """
 
     spec_functions: list[SPEC_FUNCTION_TYPE] = [  # noqa: RUF012
@@ -269,15 +270,13 @@ class WebSearchToolSpec(BaseToolSpec):
             allowed_domains: Only results from these domains and their subdomains; empty
                 means anywhere.
             time_range: Only results of the last day, week, month or year.
-            unseen: What a model is not shown and may send all the same, such as
+            unseen: What a model does not see and may still send, such as
                 ``blocked_domains``.
 
         Returns:
             A document for each result: the snippet, or with ``read_top`` the passages
-                of the page that answer the
-            query. Its metadata has ``url``, ``title`` and everything else known. As a
-                string, they are the text for a
-            model.
+            of the page that answer the query. Its metadata has ``url``, ``title`` and
+            everything else known. As a string, the documents are the text for a model.
 
         Raises:
             ToolError: An argument is invalid, or the service failed.
@@ -334,16 +333,15 @@ class WebSearchToolSpec(BaseToolSpec):
             offset: Where to start, in characters.
             query: Return the passages that answer this, instead of the text from the
                 offset.
-            find: Return the places around this phrase, instead of the text from the
-                offset.
+            find: Return the text around each occurrence of this phrase, instead of the
+                text from the offset.
             outline: Return the headings of the page, with sizes and offsets, instead.
             unseen: What a model may send although there is no such argument; an error
                 says so.
 
         Returns:
             One document: the text as Markdown, with ``url``, ``title`` and everything
-                else known as metadata. As a
-            string, it is the text for a model.
+            else known as metadata. As a string, it is the text for a model.
 
         Raises:
             ToolError: The URL may not be opened, or the page cannot be read.
