@@ -15,16 +15,15 @@ keep connections, parsers and limits from batch to batch::
     )
     pages.write_parquet("s3://bucket/pages")
 
-Each row of the input is one row of the output, also if its page cannot be read: then
+Each row of the input is one row of the output, even if its page cannot be read: then
 ``code`` and ``message`` say why. With ``throttle`` and ``cache`` in one Redis, all
-actors together are as polite to a host as one, and a batch that Ray repeats after a
-worker was lost is not paid for twice. A batch is there when its last page is, so pages
-that hang hold up an actor: have more actors than cores (``num_cpus=0.5``), and a short
+actors together are as polite to a host as one, and a batch that Ray repeats after it
+lost a worker is not paid for twice. A batch ends with its slowest page, so pages that
+hang hold up an actor: have more actors than cores (``num_cpus=0.5``), and a short
 ``timeout``. Keys belong in the environment of the workers, or in a settings file there:
 Ray stores constructor arguments in the clear.
 
-The package needs ``pip install 'websearch-core[ray]'``; this module was compared with
-Ray 2.60
+Install it with ``pip install 'websearch-core[ray]'``; it was written for Ray 2.60
 (https://docs.ray.io/en/releases-2.60.0/data/api/doc/ray.data.Dataset.map_batches.html).
 """
 
@@ -42,7 +41,7 @@ from .render import row_as_json
 
 __all__ = ["ReadPages", "SearchQueries", "partition_by_host"]
 
-_OF_PAGE = (
+_PAGE_COLUMNS = (
     "final_url",
     "title",
     "content",
@@ -51,6 +50,7 @@ _OF_PAGE = (
     "provider",
     "hash",
 )
+_SEARCH_COLUMNS = ("urls", "results", "answer", "provider")
 _HOST = "host"
 
 
@@ -58,14 +58,14 @@ class ReadPages:
     """Reads the pages of a batch, with `WebSearch.iter_read`.
 
     Adds the columns ``final_url``, ``title``, ``content`` (Markdown), ``published`` and
-    ``fetched_at`` (ISO 8601), ``provider``, ``hash`` (SHA-256 of the content, which is
-    the same while the content is), and ``code`` and ``message`` of the error. All are
-    text, or null.
+    ``fetched_at`` (ISO 8601), ``provider``, ``hash`` (SHA-256 of the content), and
+    ``code`` and ``message`` of the error. All are text, or null.
 
     Args:
         column: The column with the URLs.
         concurrency: Maximum number of pages at a time, in each actor.
-        give_up_after: After how many failures in a row a host is given up in a batch.
+        give_up_after: How many pages of a host in a row may fail before the others of
+            the batch are errors at once, see `WebSearch.iter_read`.
         options: The arguments of `WebSearch`. Pages are whole unless ``read_options``
             say otherwise.
 
@@ -93,12 +93,12 @@ class ReadPages:
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
         """Return the batch, as columns by name, with the pages."""
         answers = self._web.iter_read(
-            _list(batch, self._column),
+            _list_values(batch, self._column),
             concurrency=self._concurrency,
             in_order=True,
             give_up_after=self._give_up_after,
         )
-        return _extend(batch, _OF_PAGE, answers)
+        return _add_columns(batch, _PAGE_COLUMNS, answers)
 
 
 class SearchQueries:
@@ -130,34 +130,37 @@ class SearchQueries:
         self._concurrency = concurrency
 
     def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the batch, as columns by name, with what was found."""
+        """Return the batch, as columns by name, with the results."""
         answers = self._web.iter_search(
-            _list(batch, self._column), concurrency=self._concurrency, in_order=True
+            _list_values(batch, self._column),
+            concurrency=self._concurrency,
+            in_order=True,
         )
-        return _extend(batch, ("urls", "results", "answer", "provider"), answers)
+        return _add_columns(batch, _SEARCH_COLUMNS, answers)
 
 
 def partition_by_host(dataset: Any, blocks: int, *, column: str = "url") -> Any:
     """Return *dataset* with all URLs of a host in one of *blocks* blocks, and the host
     in a column ``host``.
 
-    Each host is then read by one actor, which keeps its connections, looks its name up
-    once, and gives it up once.
+    One actor then reads all pages of a host: it reuses connections, looks the name up
+    once, and gives up a dead host sooner.
 
     Args:
         dataset: A ``ray.data.Dataset``.
-        blocks: How many blocks: several times as many as actors, so that a slow host
-            holds up few others.
+        blocks: The number of blocks. Several times that of actors is good: then a slow
+            host holds up few others.
         column: The column with the URLs.
     """
 
     def add_host(batch: Mapping[str, Any]) -> dict[str, Any]:
-        return {**batch, _HOST: [find_host(str(url)) for url in _list(batch, column)]}
+        urls = _list_values(batch, column)
+        return {**batch, _HOST: [find_host(str(url)) for url in urls]}
 
     return dataset.map_batches(add_host).repartition(blocks, keys=[_HOST])
 
 
-def _list(batch: Mapping[str, Any], column: str) -> list[Any]:
+def _list_values(batch: Mapping[str, Any], column: str) -> list[Any]:
     if column not in batch:
         raise ConfigurationError(
             f"column: {column!r} is not in the batch, which has {', '.join(batch)}"
@@ -165,27 +168,28 @@ def _list(batch: Mapping[str, Any], column: str) -> list[Any]:
     return list(batch[column])
 
 
-def _extend(
+def _add_columns(
     batch: Mapping[str, Any], names: Iterable[str], answers: Iterable[tuple[Any, Any]]
 ) -> dict[str, Any]:
-    rows = [_describe(answer) for _, answer in answers]
+    rows = [_make_row(answer) for _, answer in answers]
     columns = dict(batch)
     for name in (*names, "code", "message"):
         columns[name] = [row.get(name) for row in rows]
     return columns
 
 
-def _describe(answer: Page | SearchResponse | WebSearchError) -> dict[str, Any]:
+def _make_row(answer: Page | SearchResponse | WebSearchError) -> dict[str, Any]:
     if isinstance(answer, WebSearchError):
         return {"code": answer.code, "message": answer.message}
     row = row_as_json(answer)
     if isinstance(answer, SearchResponse):
-        # which is of errors alone here
-        row |= {"urls": [result.url for result in answer.results], "message": None}
+        row["urls"] = [result.url for result in answer.results]
         row["results"] = json.dumps(row["results"], ensure_ascii=False)
+        row["message"] = None  # the column is for errors; this counts the results
     return row
 
 
 def _make_web(options: WebSearchOptions) -> WebSearch:
+    # For a type checker, a TypedDict may have other keys than those that it declares.
     arguments: dict[str, Any] = {**options}
     return WebSearch(**arguments)

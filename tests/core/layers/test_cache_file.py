@@ -101,6 +101,13 @@ def test_the_oldest_entries_go_when_there_is_no_room(path):
     assert path.stat().st_size < 2 * MIB
 
 
+def test_a_limit_below_an_empty_file_leaves_no_entry(path):
+    backend = SQLiteBackend(path, 1)
+    backend.set("empty", b"", 3600)
+
+    assert backend.get("empty") is None
+
+
 def test_expired_entries_make_room_first(path):
     backend = SQLiteBackend(path, MIB)
     backend.set("old but good", b"x" * 100_000, 3600)

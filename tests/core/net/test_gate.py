@@ -21,11 +21,11 @@ from websearch_core._net.gate import Gate, Limits, find_own_address
 from websearch_core._net.guard import Guard
 from websearch_core._net.heads import (
     MalformedHead,
-    body_length,
-    parse_answer,
+    find_body_length,
     parse_request,
-    write_answer,
+    parse_response,
     write_request,
+    write_response,
 )
 from websearch_core._net.lookup import FOR_PAGES, Line
 from websearch_core._net.system import holds_socket
@@ -403,10 +403,10 @@ def test_heads_are_written_as_they_were_read():
         == b"GET / HTTP/1.1\r\nHost: a\r\naccept: b\r\nConnection: close\r\n\r\n"
     )
     assert (
-        write_answer(*parse_answer(b"HTTP/1.0 204\r\n\r\n"))
+        write_response(*parse_response(b"HTTP/1.0 204\r\n\r\n"))
         == b"HTTP/1.1 204 \r\nConnection: close\r\n\r\n"
     )
-    assert body_length([("content-length", b"12")]) == 12
+    assert find_body_length([("content-length", b"12")]) == 12
 
 
 @pytest.mark.parametrize(
@@ -415,7 +415,7 @@ def test_heads_are_written_as_they_were_read():
 )
 def test_what_is_no_answer_is_malformed(head):
     with pytest.raises(MalformedHead):
-        parse_answer(head)
+        parse_response(head)
 
 
 def test_a_process_holds_its_own_sockets_only():

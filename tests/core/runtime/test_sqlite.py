@@ -193,7 +193,7 @@ def test_a_cache_that_is_moved_aside_elsewhere_is_left_by_those_who_have_it_open
     first.set("a", b"1", 60)
     assert second.get("a") == b"1"
     first._move_aside(
-        _sqlite.identify(path),
+        _sqlite.identify_file(path),
         sqlite3.DatabaseError("database disk image is malformed"),
     )
     second.set("b", b"2", 60)
@@ -371,7 +371,7 @@ def test_a_cache_that_has_been_replaced_already_is_not_moved_aside(path):
         first.set(str(n), b"x" * 5000, 60)
     second.get("1")
     seen, damaged = (
-        _sqlite.identify(path),
+        _sqlite.identify_file(path),
         sqlite3.DatabaseError("database disk image is malformed"),
     )
     first._move_aside(seen, damaged)

@@ -29,11 +29,11 @@ from .guard import Guard
 from .heads import (
     MalformedHead,
     RequestHead,
-    body_length,
-    parse_answer,
+    find_body_length,
     parse_request,
-    write_answer,
+    parse_response,
     write_request,
+    write_response,
 )
 from .lookup import Line
 from .proxy import Proxies, Proxy, Way
@@ -239,9 +239,9 @@ class Gate:
             writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
             async with asyncio.timeout(self.limits.idle):
                 first = await reader.read(_CHUNK)
-            judged = secure if first.startswith(_TLS) else plain
-            # open over another scheme only
-            if not first or isinstance(judged, WebSearchError):
+            verdict = secure if first.startswith(_TLS) else plain
+            # it may be opened over the other scheme only
+            if not first or isinstance(verdict, WebSearchError):
                 return
             self._count(len(first), up=True)
             far.writer.write(first)
@@ -256,7 +256,7 @@ class Gate:
         writer: asyncio.StreamWriter,
     ) -> None:
         """Serve a request over http:, one on each connection."""
-        length = body_length(request.fields)
+        length = find_body_length(request.fields)
         url = self._judge_name(request.target)
         if isinstance(url, WebSearchError):
             raise self._refuse(request.target, url)
@@ -276,7 +276,7 @@ class Gate:
             far.writer.write(head)
             await self._run_both(
                 self._pump(reader, far.writer, up=True, length=length),
-                self._answer(far.reader, writer, url, proxy),
+                self._pass_on_response(far.reader, writer, url, proxy),
             )
 
     def _judge_name(self, url: str) -> str | WebSearchError:
@@ -287,7 +287,7 @@ class Gate:
             return error
 
     def _refuse(self, url: str, error: WebSearchError) -> _Refusal:
-        # without a place in an odd URL, the browser would not have sent it
+        # a browser sends no URL that has no host, so such an error has no reader
         with contextlib.suppress(UnsafeURL):
             self.traffic.errors[locate(url)] = error
         status = 502
@@ -344,28 +344,28 @@ class Gate:
             with contextlib.suppress(OSError, RuntimeError):
                 sink.write_eof()
 
-    async def _answer(
+    async def _pass_on_response(
         self,
         source: asyncio.StreamReader,
         sink: asyncio.StreamWriter,
         url: str,
         proxy: Proxy | None,
     ) -> None:
-        """Pass on an answer, but nothing in it that speaks to the client of a proxy."""
+        """Pass a response on to the browser, but not as one of a proxy."""
         while True:
             head = await source.readuntil(b"\r\n\r\n")
             self._count(len(head), up=False)
-            answer = parse_answer(head)
-            if answer.status == 407 and proxy is not None:
+            response = parse_response(head)
+            if response.status == 407 and proxy is not None:
                 raise self._refuse(url, proxy.make_login_error())
-            if answer.status in {101, 407}:
+            if response.status in {101, 407}:
                 raise self._refuse(
                     url,
                     Unavailable("the site answers like a proxy, or switches protocols"),
                 )
-            if answer.status >= 200:
+            if response.status >= 200:
                 break
-        sink.write(write_answer(answer.status, answer.reason, answer.fields))
+        sink.write(write_response(*response))
         await self._pump(source, sink)
 
     def _count(self, size: int, *, up: bool) -> None:

@@ -1,5 +1,5 @@
-"""The heads of HTTP/1.1 messages, as `gate` reads them from a browser and writes them
-to sites, and the other way.
+"""The heads of HTTP/1.1 messages: `gate` passes requests from a browser to sites, and
+responses back.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ _TOKEN = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _STATUS = re.compile(rb"HTTP/1\.[01] +([1-9][0-9]{2})(?: (.*))?", re.DOTALL)
 _REQUEST = re.compile(rb"([A-Z]+) ([\x21-\x7e]+) HTTP/1\.[01]")
 _NEVER_IN_VALUES = (b"\n", b"\r", b"\0")
-# What concerns one connection only, and what speaks to the client of a proxy (RFC 9110,
-# 7.6.1).
-_HOP = frozenset({"connection", "keep-alive", "te", "trailer", "upgrade"})
+# Fields for one connection only (RFC 9110, 7.6.1). Transfer-Encoding is not among them:
+# the gate passes a body on as it comes.
+_HOP_BY_HOP = frozenset({"connection", "keep-alive", "te", "trailer", "upgrade"})
 
 
 class MalformedHead(Exception):
-    """A head that two programs could read differently, or that is not one at all."""
+    """Not the head of a message, or one that two programs could read differently."""
 
 
 class RequestHead(NamedTuple):
@@ -30,8 +30,8 @@ class RequestHead(NamedTuple):
     fields: Fields
 
 
-class AnswerHead(NamedTuple):
-    """The head of an answer."""
+class ResponseHead(NamedTuple):
+    """The head of a response."""
 
     status: int
     reason: bytes
@@ -39,7 +39,7 @@ class AnswerHead(NamedTuple):
 
 
 def parse_request(head: bytes) -> RequestHead:
-    """Return the head of a request, read strictly: only a browser sends it."""
+    """Parse the head of a request strictly: only a browser sends it."""
     line, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     match = _REQUEST.fullmatch(line)
     if match is None:
@@ -53,8 +53,8 @@ def parse_request(head: bytes) -> RequestHead:
     return RequestHead(match[1].decode(), match[2].decode(), fields)
 
 
-def parse_answer(head: bytes) -> AnswerHead:
-    """Return the head of an answer. Lines that are not fields are left out.
+def parse_response(head: bytes) -> ResponseHead:
+    """Parse the head of a response, without the lines that are not fields.
 
     A browser also ends a line at a single line feed, so that is an end here too: no
     field may hide in another's value.
@@ -62,14 +62,14 @@ def parse_answer(head: bytes) -> AnswerHead:
     line, *lines = [text.rstrip(b"\r") for text in head.split(b"\n")]
     match = _STATUS.fullmatch(line)
     if match is None:
-        raise MalformedHead("not an answer")
+        raise MalformedHead("not a response")
     fields: Fields = []
     for text in lines:
         field = _parse_field(text)
         if field is not None:
             fields.append(field)
     reason = match[2] or b""
-    return AnswerHead(int(match[1]), reason.replace(b"\r", b""), fields)
+    return ResponseHead(int(match[1]), reason.replace(b"\r", b""), fields)
 
 
 def _parse_field(line: bytes) -> tuple[str, bytes] | None:
@@ -84,9 +84,9 @@ def _parse_field(line: bytes) -> tuple[str, bytes] | None:
     return name.decode().lower(), value.strip(b" \t")
 
 
-def body_length(fields: Fields) -> int:
-    """Return the length of the body of a request, which must be unambiguous and stated;
-    0 without one.
+def find_body_length(fields: Fields) -> int:
+    """Return the length of a request's body; 0 if there is none. Raise `MalformedHead`
+    unless a Content-Length states it, without ambiguity.
     """
     lengths = {value for name, value in fields if name == "content-length"}
     is_chunked = any(name == "transfer-encoding" for name, _ in fields)
@@ -104,33 +104,33 @@ def write_request(
     path: str,
     host: str,
     fields: Fields,
-    own: Mapping[str, str] | None = None,
+    own_fields: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Return the head of a request to a site, without what was for the gate, and with
-    our *own* fields.
+    """Return the head of a request to a site: *own_fields*, and those of *fields* that
+    a browser did not send to the gate itself.
     """
     lines = [f"{method} {path} HTTP/1.1".encode(), b"Host: " + host.encode()]
-    lines += [f"{name}: {value}".encode() for name, value in (own or {}).items()]
+    lines += [f"{name}: {value}".encode() for name, value in (own_fields or {}).items()]
     lines += [
         name.encode() + b": " + value
-        for name, value in _passed_on(fields)
+        for name, value in _drop_hop_by_hop(fields)
         if name != "host"
     ]
     return b"\r\n".join([*lines, b"Connection: close", b"", b""])
 
 
-def write_answer(status: int, reason: bytes, fields: Fields) -> bytes:
-    """Return the head of an answer to the browser, without what only a proxy may
-    say.
+def write_response(status: int, reason: bytes, fields: Fields) -> bytes:
+    """Return the head of a response to the browser, without the fields by which a site
+    could pose as its proxy.
     """
     lines = [b"HTTP/1.1 %d " % status + reason]
-    lines += [name.encode() + b": " + value for name, value in _passed_on(fields)]
+    lines += [name.encode() + b": " + value for name, value in _drop_hop_by_hop(fields)]
     return b"\r\n".join([*lines, b"Connection: close", b"", b""])
 
 
-def _passed_on(fields: Fields) -> Fields:
-    return [(name, value) for name, value in fields if not _is_of_connection(name)]
+def _drop_hop_by_hop(fields: Fields) -> Fields:
+    return [(name, value) for name, value in fields if not _is_hop_by_hop(name)]
 
 
-def _is_of_connection(name: str) -> bool:
-    return name in _HOP or name.startswith("proxy-")
+def _is_hop_by_hop(name: str) -> bool:
+    return name in _HOP_BY_HOP or name.startswith("proxy-")

@@ -31,7 +31,7 @@ from ..errors import (
     UnsafeURL,
 )
 from ..keys._keys import ApiKey
-from .heads import MalformedHead, parse_answer
+from .heads import MalformedHead, parse_response
 
 Resolver: TypeAlias = Literal["here", "proxy"]
 ENVIRONMENT = "environment"
@@ -125,7 +125,7 @@ class Proxy:
             raise Unavailable(f"the proxy {self} broke off its answer")
         head, more = arrived.split(_END, 1)
         try:
-            status = parse_answer(head).status
+            status = parse_response(head).status
         except MalformedHead as error:
             raise Unavailable(
                 f"the proxy {self} sent an answer that is not valid HTTP"

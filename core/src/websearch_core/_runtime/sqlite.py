@@ -220,7 +220,7 @@ def create_private(path: Path) -> None:
         )
 
 
-def identify(path: Path) -> tuple[int, int] | None:
+def identify_file(path: Path) -> tuple[int, int] | None:
     """Return what tells a file from one that takes its place; None if there is none."""
     try:
         status = path.stat()
@@ -230,11 +230,11 @@ def identify(path: Path) -> tuple[int, int] | None:
 
 
 def move_aside(path: Path, file: tuple[int, int] | None, target: Path) -> bool:
-    """Move *path* if it is still *file*, as `identify` returned it; return whether it
-    was.
+    """Move *path* if it is still *file*, which `identify_file` returned; return whether
+    it was.
     """
     with _connections.lock:
-        if file is None or identify(path) != file:
+        if file is None or identify_file(path) != file:
             return False
         path.replace(target)
         for ending in ("-wal", "-shm"):
@@ -329,9 +329,9 @@ def write_tables(
     """Open a connection for one transaction; an empty file gets its tables by the
     statements of *schema*.
 
-    It also gets the *stamp*: a file with another one, or with other tables, is a
-    `ForeignFile`. One that
-    cannot be created is a `ConfigurationError`, in which *what* stands before the path.
+    It also gets the *stamp*. Raise `ForeignFile` if the file has another one, or other
+    tables, and a `ConfigurationError`, in which *what* stands before the path, if it
+    cannot be created.
     """
     try:
         create_private(path)

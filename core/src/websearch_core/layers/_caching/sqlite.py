@@ -13,7 +13,7 @@ from ..._runtime.sqlite import (
     check_objects,
     connect,
     create_private,
-    identify,
+    identify_file,
     move_aside,
     read_stamp,
     transaction,
@@ -25,10 +25,10 @@ T = TypeVar("T")
 
 _APPLICATION = 0x77656263  # "webc", in the header of the file
 _VERSION = 1
-# seconds to wait while others write; more would be felt, and less is over on a busy
-# machine
+# seconds to wait while others write: users notice more, and on a busy machine, less is
+# not enough
 _PATIENCE = 2.0
-_FULL = 0.9  # of the limit, after old entries have been removed
+_TRIMMED = 0.9  # the share of the limit that entries may fill after `_trim`
 _SCHEMA = (
     """CREATE TABLE IF NOT EXISTS entries (
         key TEXT PRIMARY KEY, value BLOB NOT NULL,
@@ -46,16 +46,16 @@ _log = logging.getLogger(__name__)
 
 
 class NotACacheError(Exception):
-    """The file belongs to something else, or to a newer version; it is left alone."""
+    """The file belongs to something else, or to a newer version: do not touch it."""
 
 
 class SQLiteBackend:
-    """Keeps entries in one file, with a write-ahead log, so that a process that is
-    killed leaves it whole.
+    """Keeps entries in one file. Its write-ahead log leaves the file intact if a
+    process is killed.
 
-    The file is made when it is first needed, readable for its owner only. Of entries
-    that take more than *max_bytes*, the oldest ones go first. A damaged file without
-    the mark of a cache is moved aside only if *may_replace*.
+    The file is created when it is first needed, and only its owner can read it. If
+    entries take more than *max_bytes*, the oldest go first. A damaged file whose header
+    does not say that it is a cache is moved aside only if *may_replace*.
     """
 
     def __init__(
@@ -74,9 +74,12 @@ class SQLiteBackend:
         return row[0]
 
     def set(self, key: str, value: bytes, ttl: float) -> None:
-        """Keep an entry, and remove the oldest ones if there is no room."""
+        """Store an entry, and remove the oldest ones if there is no room.
+
+        A value of more than half of the limit is not stored.
+        """
         if len(value) > self._max_bytes // 2:
-            value = b""
+            value = b""  # that has expired, in place of an earlier value
             ttl = 0.0
         now = time.time()
         row = (key, value, now, now + ttl)
@@ -88,7 +91,7 @@ class SQLiteBackend:
         self._run(write)
 
     def clear(self) -> None:
-        """Remove everything, and make the file small."""
+        """Remove all entries, and shrink the file."""
 
         def remove(db: sqlite3.Connection) -> None:
             db.execute("DELETE FROM entries")
@@ -99,6 +102,7 @@ class SQLiteBackend:
             self._run(remove)
 
     def stats(self) -> CacheStats:
+        """Count the entries that have not expired, and their bytes."""
         query = (
             "SELECT count(*), coalesce(sum(length(value)), 0) FROM entries WHERE "
             "expires > ?"
@@ -110,10 +114,14 @@ class SQLiteBackend:
         )
         return CacheStats(entries, size, str(self._path))
 
-    def _run(self, work: Callable[[sqlite3.Connection], T], *, again: bool = True) -> T:
-        """Run *work*; once more if the file turns out to be damaged, on a new one."""
+    def _run(
+        self, work: Callable[[sqlite3.Connection], T], *, may_repeat: bool = True
+    ) -> T:
+        """Run *work*. If the file turns out to be damaged, move it aside, and run
+        *work* on a new one.
+        """
         create_private(self._path)
-        file = identify(self._path)
+        file = identify_file(self._path)
         try:
             with connect(self._path, _PATIENCE) as db:
                 _prepare(db)
@@ -123,25 +131,27 @@ class SQLiteBackend:
                 sqlite3.SQLITE_CORRUPT,
                 sqlite3.SQLITE_NOTADB,
             }
-            if not (again and is_damaged):
+            if not (may_repeat and is_damaged):
                 raise
             self._move_aside(file, error)
-        return self._run(work, again=False)
+        return self._run(work, may_repeat=False)
 
     def _trim(self, db: sqlite3.Connection) -> None:
         if _used(db) <= self._max_bytes:
             return
         db.execute("DELETE FROM entries WHERE expires <= ?", (time.time(),))
-        while _used(db) > self._max_bytes * _FULL and db.execute(_DROP_OLDEST).rowcount:
-            pass
+        while _used(db) > self._max_bytes * _TRIMMED:
+            if db.execute(_DROP_OLDEST).rowcount == 0:
+                return  # what is left is not entries
 
     def _move_aside(
         self, file: tuple[int, int] | None, error: sqlite3.DatabaseError
     ) -> None:
-        """Keep the damaged *file* under another name, unless it is not ours, or has
-        been replaced already.
+        """Rename the damaged *file*, unless another process has replaced it already.
+
+        Raise `NotACacheError` if it is not ours.
         """
-        if not (self._may_replace or _is_marked(self._path)):
+        if not (self._may_replace or _is_stamped(self._path)):
             raise NotACacheError(f"{self._path} is not a cache") from error
         aside = self._path.with_name(f"{self._path.name}.damaged")
         if move_aside(self._path, file, aside):
@@ -149,6 +159,9 @@ class SQLiteBackend:
 
 
 def _prepare(db: sqlite3.Connection) -> None:
+    """Make the tables of a new file; raise `NotACacheError` before a foreign one is
+    written to.
+    """
     stamp = read_stamp(db)
     if stamp != (_APPLICATION, _VERSION):
         _check_owner(db)
@@ -169,8 +182,8 @@ def _prepare(db: sqlite3.Connection) -> None:
 
 
 def _check_owner(db: sqlite3.Connection) -> None:
-    # The tables first: if another process makes them in between, with its stamp, the
-    # file only seems to be empty still.
+    # Count the tables before reading the stamp: another process that makes both in
+    # between makes a cache, and not tables without a stamp.
     (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
     application, version = read_stamp(db)
     if tables and application != _APPLICATION:
@@ -180,13 +193,14 @@ def _check_owner(db: sqlite3.Connection) -> None:
 
 
 def _used(db: sqlite3.Connection) -> int:
+    """Return the bytes of the file that are in use."""
     (pages,) = db.execute("PRAGMA page_count").fetchone()
     (free,) = db.execute("PRAGMA freelist_count").fetchone()
     (size,) = db.execute("PRAGMA page_size").fetchone()
     return int((pages - free) * size)
 
 
-def _is_marked(path: Path) -> bool:
+def _is_stamped(path: Path) -> bool:
     """Return whether the header of a file says that it is a cache."""
     try:
         with connect(path, _PATIENCE) as db:
