@@ -29,10 +29,9 @@ def read_variable(name: str) -> str:
 
 def describe_variable(name: str) -> str:
     """Return the variable *name* for messages, with the file if it comes from one."""
-    is_set = os.environ.get(name, "").strip()
-    if not is_set and read_env_file().get(name, "").strip():
-        return f"{name} in {env_file()}"
-    return name
+    if os.environ.get(name, "").strip() or not read_variable(name):
+        return name
+    return f"{name} in {env_file()}"
 
 
 def env_file() -> Path | None:

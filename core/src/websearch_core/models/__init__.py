@@ -300,6 +300,9 @@ class SearchResult(Value):
 class SearchResponse(Value):
     """What a search found. Finding nothing is an answer, with an empty ``results``.
 
+    As a string, the answer of a `WebSearch` is the text for a model, marked as data
+    from the web; so is a `Page`. `websearch_core.render` writes it.
+
     Args:
         query: The text of the query.
         results: The results, most relevant first.

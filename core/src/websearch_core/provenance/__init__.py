@@ -25,7 +25,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from urllib.parse import urlsplit
 
 from .._text.quantity import is_whole_number
-from .._text.urls import canonicalize, find_alike, find_page, identify, strip_anchor
+from .._text.urls import (
+    canonicalize,
+    find_alike,
+    find_origin,
+    find_page,
+    identify,
+    strip_anchor,
+)
 from ..errors import ConfigurationError, InvalidOption, UnsafeURL
 from ..models import Page, SearchResponse, SearchResult
 from ._memory import Conversations
@@ -325,10 +332,8 @@ def _strip_punctuation(url: str) -> str:
 
 
 def _find_host(url: str) -> str | None:
-    try:
-        return urlsplit(canonicalize(url)).hostname
-    except UnsafeURL:
-        return None
+    origin = find_origin(url)
+    return origin[1] if origin else None
 
 
 def _refuse(numbers: _Numbers, why: str, *, is_empty: bool) -> UnsafeURL:
