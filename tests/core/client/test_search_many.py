@@ -91,7 +91,9 @@ def do_list(begin, items, seconds=inf):
 
 def search_list(web, queries, seconds=inf):
     return do_list(
-        web._calls.stream_searches(lambda query: query, 0, 1500, 32), queries, seconds
+        web._calls.stream_searches({}, None, 0, 1500, 32, in_order=True),
+        queries,
+        seconds,
     )
 
 

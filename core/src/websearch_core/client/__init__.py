@@ -444,11 +444,8 @@ class WebSearch:
         from ._stream import iterate
 
         items = check_queries(queries)
-        how = (read_top, passage_length, concurrency, in_order)
-        prepare = partial(self._prepare_queries, options, unsupported)
-        return iterate(
-            self, items, lambda: self._calls.stream_searches(prepare(), *how)
-        )
+        how = options, unsupported, read_top, passage_length, concurrency, in_order
+        return iterate(self, items, lambda: self._calls.stream_searches(*how))
 
     def aiter_search(
         self,
@@ -467,11 +464,8 @@ class WebSearch:
         from ._stream import aiterate
 
         items = check_queries(queries, AsyncIterable)
-        how = (read_top, passage_length, concurrency, in_order)
-        prepare = partial(self._prepare_queries, options, unsupported)
-        return aiterate(
-            self, items, lambda: self._calls.stream_searches(prepare(), *how)
-        )
+        how = options, unsupported, read_top, passage_length, concurrency, in_order
+        return aiterate(self, items, lambda: self._calls.stream_searches(*how))
 
     def read(self, url: str, **part: Unpack[ReadOptions]) -> Page:
         """Read a page, or a part of it.
@@ -606,11 +600,8 @@ class WebSearch:
         from ._stream import aiterate
 
         how = part, concurrency, in_order, give_up_after
-        return aiterate(
-            self,
-            check_urls(urls, AsyncIterable),
-            lambda: self._calls.stream_reads(*how),
-        )
+        items = check_urls(urls, AsyncIterable)
+        return aiterate(self, items, lambda: self._calls.stream_reads(*how))
 
     def crawl(
         self, site: str | Iterable[str], **options: Any
@@ -737,24 +728,6 @@ class WebSearch:
         from ._calls import Calls
 
         return Calls(self.settings, self.provider, self.reader, self._page_reader)
-
-    def _prepare_queries(
-        self, options: SearchOptions, unsupported: Unsupported | None
-    ) -> Callable[[Any], SearchQuery | WebSearchError]:
-        """Return what makes a query of each item of a list, or says what is wrong with
-        it.
-        """
-        defaults = self.settings.search_options
-        # wrong options concern all places
-        make_query("any", options, unsupported, defaults)
-
-        def prepare(query: Any) -> SearchQuery | WebSearchError:
-            try:
-                return make_query(query, options, unsupported, defaults)
-            except InvalidOption as error:
-                return error
-
-        return prepare
 
     def _describe_call(self) -> dict[str, Any]:
         """Return who makes each call, and who listens: once, also where a hook or a

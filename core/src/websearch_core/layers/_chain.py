@@ -27,7 +27,9 @@ class Chain:
         leaves = self.identity.leaves
         self.needs_network = any(needs_network(leaf) for leaf in leaves)
         self.opens_pages = any(opens_pages(leaf) for leaf in leaves)
-        self.may_be_recorded = not any(map(_forbids_recording, leaves))
+        self.may_be_recorded = not any(
+            getattr(leaf, "terms_forbid_recording", "") for leaf in leaves
+        )
         self.batch_size = 1
         if reads_batches(provider):
             self.batch_size = batch_size(provider)
@@ -42,11 +44,6 @@ class Chain:
         if request is None:
             return None
         return self.identity.caller(), self.identity.of(request)
-
-
-def _forbids_recording(leaf: Provider) -> bool:
-    """Return whether the terms of a service forbid keeping its answers."""
-    return bool(getattr(leaf, "terms_forbid_recording", ""))
 
 
 def _find_parsing(leaves: Iterable[Provider]) -> Parsing:

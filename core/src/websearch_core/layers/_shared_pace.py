@@ -86,14 +86,6 @@ class SharedLimits:
         self._retry_at = 0.0
         self._is_down = False
 
-    def make_pace(
-        self, key: Callable[[], str], *limits: Any, slow_start: bool = False
-    ) -> SharedPace:
-        """Return a queue with these limits, which is shared under the name that *key*
-        returns.
-        """
-        return SharedPace(self, key, *limits, slow_start=slow_start)
-
     def admit(
         self, key: str, ticket: str, endpoint: str, limits: PaceLimits, longest: float
     ) -> float | None:

@@ -326,8 +326,11 @@ def _make_pace(
     """Return a queue for this process, or one that is *shared* with others under the
     name that *key* returns.
     """
-    make = Pace if shared is None else partial(shared.make_pace, key)
-    return make(*limits, slow_start=slow_start)
+    if shared is None:
+        return Pace(*limits, slow_start=slow_start)
+    from ._shared_pace import SharedPace
+
+    return SharedPace(shared, key, *limits, slow_start=slow_start)
 
 
 def _identify(providers: Sequence[Provider]) -> str:

@@ -266,15 +266,10 @@ def _read_layer_table(
         kind, table = _find_combined(table, source)
         source = _inside(source, kind)
     yield Name(name), kind, source
-    options = _options_of(kind)
+    options = [option.name for option in fields(layer_class(kind))]
     for written, entry in table.items():
         option = _to_own_name(str(written), options)
         yield Name("layers", kind, option), entry, _inside(source, written)
-
-
-def _options_of(kind: str) -> Collection[str]:
-    """Return the names of the options of a layer of this package."""
-    return [option.name for option in fields(layer_class(kind))]
 
 
 def _find_combined(

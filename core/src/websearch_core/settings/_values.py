@@ -34,6 +34,7 @@ from .._text.suggestion import check_names
 from .._text.urls import without_credentials
 from ..errors import ConfigurationError
 from ..keys import ApiKey, Credentials
+from ..layers._stack import set_options
 from ..models import SearchOptions
 from ..provider._declare import FoundFile, field_notes
 
@@ -232,14 +233,10 @@ def show_combination(layer: Any) -> Any:
     """
     if not is_dataclass(layer):
         return layer
-    options: dict[str, Any] = {}
-    for option in fields(layer):
-        value = getattr(layer, option.name)
-        if value == option.default:
-            continue
+    options = set_options(layer)
+    for name, value in options.items():
         if isinstance(value, tuple):
-            value = [getattr(part, "__name__", part) for part in value]
-        options[option.name] = value
+            options[name] = [getattr(part, "__name__", part) for part in value]
     return {type(layer).__name__.lower(): options}
 
 
