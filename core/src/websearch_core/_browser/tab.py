@@ -45,6 +45,7 @@ _MAX_DIALOGS = 3
 _MAX_STORAGE = 16 * 2**20
 # seconds until the browser has said that a navigation ended since it is a download
 _DOWNLOAD = 0.2
+_NAVIGATE = 15.0  # seconds until the document begins to arrive
 _WORLD = "websearch"
 # requests that need not end
 _LONG_LIVED = frozenset({"EventSource", "WebSocket", "Ping", "Media"})
@@ -173,7 +174,7 @@ class Tab:
         }
         await self.send("Emulation.setDeviceMetricsOverride", metrics)
 
-    async def goto(self, url: str, *, timeout: float = 15.0) -> Document:
+    async def goto(self, url: str) -> Document:
         """Open *url*, and return when its document begins to arrive, or turns out to be
         a download, which is refused.
 
@@ -182,7 +183,7 @@ class Tab:
         """
         self._asked = url
         try:
-            answer = await self.send("Page.navigate", {"url": url}, timeout=timeout)
+            answer = await self.send("Page.navigate", {"url": url}, timeout=_NAVIGATE)
         except TimeoutError as error:
             raise TimedOut("the page did not answer within the time allowed") from error
         except CommandFailed as error:

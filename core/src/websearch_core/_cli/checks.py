@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 from urllib.request import getproxies
 
@@ -243,22 +244,18 @@ def _describe_browser(settings: Settings) -> dict[str, Any]:
     """Return which browser the reader ``browser`` would start, and whether its version
     passed the suite of attacks.
     """
+    path: Path | None = None
+    problem: str | None = None
     try:
-        path = find_browser(
-            getattr(build_provider("browser", settings), "browser_path", None)
-        )
+        reader = build_provider("browser", settings)
+        path = find_browser(getattr(reader, "browser_path", None))
     except ConfigurationError as error:
-        return {
-            "path": None,
-            "version": None,
-            "proven": list(PROVEN),
-            "problem": str(error),
-        }
+        problem = str(error)
     return {
-        "path": str(path),
-        "version": read_version(path),
+        "path": str(path) if path else None,
+        "version": read_version(path) if path else None,
         "proven": list(PROVEN),
-        "problem": None,
+        "problem": problem,
     }
 
 

@@ -210,7 +210,6 @@ class Rows:
         row = self.find(url) or {}
         text = None
         if self.folder and row.get("file"):
-            text = None
             if self.old:
                 text = read_text(self.folder / f"{row['file']}{_PART}")
             if text is None:
@@ -249,9 +248,7 @@ class Rows:
         old = self.old.find(url) if self.old else None
         # there are none, or somebody has edited the row
         with suppress(KeyError, TypeError, ValueError):
-            return (
-                Validators.model_validate(old["validators"][options]) if old else None
-            )
+            return Validators.model_validate((old or {})["validators"][options])
         return None
 
     def keep_validators(

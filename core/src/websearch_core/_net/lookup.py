@@ -81,16 +81,13 @@ def resolve(
         waiting.cancel()  # unless it is there
 
 
-async def aresolve(
-    line: Line, guard: Guard | None, host: str, port: int, timeout: float | None = None
-) -> list[str]:
+async def aresolve(line: Line, guard: Guard | None, host: str, port: int) -> list[str]:
     """Do the same as `resolve` off the event loop, where cancellation enforces the
     deadline.
     """
     try:
-        async with asyncio.timeout(timeout):
-            lookup = start_lookup(line, guard, host, port)
-            addresses = await asyncio.wrap_future(lookup)
+        lookup = start_lookup(line, guard, host, port)
+        addresses = await asyncio.wrap_future(lookup)
     except TimeoutError as error:
         raise TimedOut(LATE) from error
     return _judge(guard, host, port, addresses)

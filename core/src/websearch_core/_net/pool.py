@@ -59,9 +59,6 @@ class _Pool:
         port = url.port or default_port
         return url.scheme, url.host, port, request.extensions.get(OWNER, b"")
 
-    def _create(self, request: Any) -> Any:
-        return self.inner.create_connection(request.url.origin)
-
     def _address(self, request: Any, proxy: Proxy) -> Any:
         """Return *request* in absolute form, for *proxy* to pass it on."""
         url = request.url
@@ -169,7 +166,8 @@ class Pool(_Pool):
             while connection is not None and connection.has_expired():
                 connection.close()
                 connection = self._take_idle(key)
-            connection = connection or self._create(request)
+            if connection is None:
+                connection = self.inner.create_connection(request.url.origin)
             self._busy[connection] = True
             try:
                 sendable = request
@@ -222,7 +220,8 @@ class AsyncPool(_Pool):
             while connection is not None and connection.has_expired():
                 await connection.aclose()
                 connection = self._take_idle(key)
-            connection = connection or self._create(request)
+            if connection is None:
+                connection = self.inner.create_connection(request.url.origin)
             self._busy[connection] = True
             try:
                 sendable = request

@@ -139,8 +139,6 @@ def read(
             "max_tokens": max_tokens,
             "offset": offset,
             "query": query,
-        }
-        part |= {
             "find": find,
             "outline": outline,
             "comments": comments,

@@ -121,16 +121,16 @@ def search(
         "limit": limit,
         "allowed_domains": allow_domain,
         "blocked_domains": block_domain,
-    }
-    options |= {
         "time_range": time_range,
         "after": after,
         "before": before,
         "country": country,
         "language": language,
+        "safe_search": safe_search,
+        "topic": topic,
+        "images": images or None,
+        "page": None if page == 1 else page,
     }
-    options |= {"safe_search": safe_search, "topic": topic, "images": images or None}
-    options["page"] = None if page == 1 else page
     with report_errors(form):
         words = [" ".join(query)] if query else None
         items = find_items(source, words)
@@ -147,8 +147,9 @@ def search(
             "reader": reader,
             "base_url": base_url,
             "internal": internal,
+            "timeout": timeout,
+            "robots": robots or None,
         }
-        arguments |= {"timeout": timeout, "robots": robots or None}
         is_list = bool(source or output)
         doing = "" if is_list else "Searching"
         with open_web(doing, provider_options, no_cache=no_cache, **arguments) as web:
