@@ -28,7 +28,7 @@ _LIMITS = {
     "search": 185,
     "tool": 240,
     "tool in a conversation": 252,
-    "page": 213,
+    "page": 212,
     "open_page": 277,
 }
 _FOLDER = str(Path(websearch_core.__file__).parent)

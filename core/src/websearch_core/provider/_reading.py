@@ -4,6 +4,7 @@ if it answers none.
 
 from __future__ import annotations
 import re
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
@@ -49,6 +50,7 @@ _CAUSES: Mapping[type[errors.ServiceError], str] = {
 }
 _MAX_TITLE = 300
 _MAX_DESCRIPTION = 1000
+_is_loaded = threading.Event()  # whether what has pages parsed was imported
 
 
 def page_error(
@@ -297,21 +299,26 @@ def parse_pages(
 
 
 def prepare_parser() -> None:
-    """Start what parses pages while the request is under way; for readers that open
-    pages themselves. It returns at once.
-
-    There is nothing to start if pages are parsed in this process.
+    """Have what parses pages ready when the response comes, if it is another process;
+    for readers that open pages themselves. It takes no time.
     """
-    if current_call().parsing.isolate is not False:
-        submit(_prepare_parser)
-
-
-def _prepare_parser() -> None:
-    from .. import reading  # slow to import, and searches do not need it
+    if current_call().parsing.isolate is False:
+        return
+    if not _is_loaded.is_set():
+        submit(_load_reading)
+        return
+    from .. import reading
 
     reading.prepare()
-    # It chooses the parts of a long page in this process, once the page is parsed.
+
+
+def _load_reading() -> None:
+    from .. import reading  # takes a while, and searches do without
+
+    reading.prepare()
+    # what chooses a part is imported while the page is on its way
     import_module("websearch_core.reading._choice")
+    _is_loaded.set()
 
 
 def parse_response(

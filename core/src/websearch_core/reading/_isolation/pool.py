@@ -89,12 +89,6 @@ def run(
     return _pool.slots.hold(current_client(), work, seconds, limit=most)
 
 
-def prepare() -> None:
-    """Start a process if there is none, in a thread: nobody waits for it yet."""
-    if _pool.is_empty:
-        submit(_pool.start_first)
-
-
 def find_problem() -> str:
     """Start a process if there is none, and wait for it.
 
@@ -145,16 +139,10 @@ class _Pool(Restartable):
         self._retry_at = 0.0
         self._cleaner: threading.Timer | None = None
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is no process, not even one that is being started."""
-        return not self._workers
-
-    def start_first(self) -> None:
-        """Start a process if there is none."""
-        with self._lock:
-            if not self._workers:
-                self._start()
+    def prepare(self) -> None:
+        """Start a process if there is none, in a thread: nobody waits for it yet."""
+        if not self._workers:
+            submit(self._start_first)
 
     def find_problem(self) -> str:
         """Return why no process can be started; empty if one is ready, or was just
@@ -234,8 +222,13 @@ class _Pool(Restartable):
         for worker in free:
             worker.end()
 
-    # The methods below are called with the lock held, except `_welcome` and `_clean`,
-    # which take it.
+    # The methods below are called with the lock held, except those that take it:
+    # `_start_first`, `_welcome` and `_clean`.
+
+    def _start_first(self) -> None:
+        with self._lock:
+            if not self._workers:
+                self._start()
 
     def _start_another(self) -> None:
         """Start a process if fewer are being started than pages wait for one."""
@@ -332,3 +325,4 @@ class _Pool(Restartable):
 
 
 _pool = _Pool()
+prepare = _pool.prepare
