@@ -227,10 +227,10 @@ class FixedOptions(NamedTuple):
         If those of the first page took more than all results may, they would be left
         out.
         """
-        max_tokens = self.read_within(web).get("max_tokens")
+        max_tokens: int | None = self.read_within(web).get("max_tokens")
         if not max_tokens:
             return None
-        places = self.search["read_top"] + 1
+        places: int = self.search["read_top"] + 1
         return min(PASSAGE_LENGTH, max_tokens * CHARACTERS_PER_TOKEN // places)
 
     def page_options(self, arguments: PageArguments, web: WebSearch) -> ReadOptions:
