@@ -25,6 +25,7 @@ _RECALL = 0.7  # weight of recall in the F-score, where precision weighs 1
 _LENIENT = {"figcaption": 0.65, "caption": 0.65, "td": 0.7, "th": 0.7, "li": 0.95}
 _JUDGED_ROWS = 50  # of a table, of each form
 _LONG = 100  # characters: pages repeat a text this long for wide and for narrow screens
+_VERY_LONG = 10_000  # words of one block
 _MAX_WORD_LENGTH = 25  # characters: the mean of a text for people is below
 _CELLS = frozenset({"td", "th"})
 _VERBATIM = _CELLS | {"pre", "code"}  # where repetition is legitimate
@@ -80,7 +81,7 @@ def select_content(
         for chance, share in zip(chances, _leniency(outline), strict=True)
     ]
     kept = _keep_code(outline, _drop_machine_text(outline, kept, sizes))
-    kept = _keep_headline(outline, kept, facts.title)
+    kept = _keep_headline(outline, kept, sizes, facts.title)
     return whole_rows(outline, _drop_repeats(outline, kept))
 
 
@@ -210,19 +211,23 @@ def _keep_code(outline: TextBlocks, kept: list[bool]) -> list[bool]:
     return kept
 
 
-def _keep_headline(outline: TextBlocks, kept: list[bool], title: str) -> list[bool]:
-    """Keep the title where it stands as the headline of the first text that is kept.
-
-    Beside a very long text, the few words of a headline weigh nothing in the F-score.
+def _keep_headline(
+    outline: TextBlocks, kept: list[bool], words: list[int], title: str
+) -> list[bool]:
+    """Keep the title where it stands as the headline of one very long text, beside
+    which the few words of a headline weigh nothing in the F-score.
     """
     if True not in kept:
         return kept
-    headline = kept.index(True) - 1
-    if headline < 0 or outline.block_texts[headline] != title:
+    first = kept.index(True)
+    if first == 0 or words[first] < _VERY_LONG:
+        return kept
+    headline = first - 1
+    if outline.block_texts[headline] != title:
         return kept
     if outline.names[outline.block_elements[headline]] != "h1":
         return kept
-    return [*kept[:headline], True, *kept[headline + 1 :]]
+    return [*kept[:headline], True, *kept[first:]]
 
 
 def _drop_repeats(outline: TextBlocks, kept: list[bool]) -> list[bool]:
