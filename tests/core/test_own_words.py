@@ -1,5 +1,5 @@
-"""Errors and notes reach a model outside the marks around data: they have only our
-words, known types and numbers.
+"""Errors reach a model outside the marks around data, and notes as our own words: both
+have only our words, known types and numbers.
 """
 
 from __future__ import annotations
