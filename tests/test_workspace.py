@@ -189,6 +189,17 @@ def test_installing_says_that_it_needs_a_package_index_if_neither_uv_nor_pip_can
     assert "needs a package index, once: check that the network is" in done.stderr
 
 
+def test_nothing_that_pip_downloads_runs_while_it_is_installed():
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    commands = [line for line in makefile.splitlines() if "pip install" in line]
+    of_others = [command for command in commands if not command.endswith(".whl")]
+
+    assert len(of_others) >= 2
+    assert [
+        command for command in of_others if "--only-binary :all:" not in command
+    ] == []
+
+
 def test_the_packages_share_one_version_and_one_author():
     core, *wrappers = PROJECTS
     assert "version" in core
