@@ -47,18 +47,13 @@ def enforce_query(
             _cut_snippet(result, max_snippet_chars) for result in response.results
         )
         response = _with(response, results=cut)
-    inside: Sequence[SearchResult] = response.results
+    count = len(response.results)
     if query.allowed_domains or query.blocked_domains:
         domains = Domains(query.allowed_domains, query.blocked_domains)
-        images: list[Image] = []
-        for image in response.images:
-            if domains.permits(image.page_url or image.url):
-                images.append(image)
-        response = _with(response, images=tuple(images))
-        inside = [result for result in inside if domains.permits(result.url)]
-    outside = len(response.results) - len(inside)
+        response = _leave_out_others(response, domains)
+    outside = count - len(response.results)
     pages: dict[str, SearchResult] = {}
-    for result in inside:
+    for result in response.results:
         pages.setdefault(find_page(result.url), result)
     results = list(pages.values())[: query.limit]
     numbered = tuple(
@@ -70,6 +65,16 @@ def enforce_query(
         return response
     left_out = quantity(outside, "result")
     return response.with_notes(f"{left_out} outside the domain filter left out")
+
+
+def _leave_out_others(response: SearchResponse, domains: Domains) -> SearchResponse:
+    """Return *response* with the results and images of *domains* alone."""
+    results = [result for result in response.results if domains.permits(result.url)]
+    images: list[Image] = []
+    for image in response.images:
+        if domains.permits(image.page_url or image.url):
+            images.append(image)
+    return _with(response, results=tuple(results), images=tuple(images))
 
 
 def _escape_result(result: SearchResult) -> SearchResult:
