@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar, cast, get_args
 
 from .._registry import is_known
 from .._runtime.bugs import contain_bugs, copy_error
-from .._text.quantity import is_number, is_whole_number
+from .._text.quantity import is_number
 from ..errors import (
     BadResponse,
     ConfigurationError,
@@ -528,8 +528,9 @@ def check_numbers(
         value = getattr(layer, name)
         if value is None and optional:
             continue
-        is_kind = is_whole_number if integer else is_number
-        if is_kind(value) and minimum <= value <= maximum:
+        is_kind = isinstance(value, int) or not integer
+        is_inside = is_number(value) and minimum <= value <= maximum
+        if is_kind and is_inside:
             continue
         noun = "a whole number" if integer else "a number"
         bounds = f"at least {minimum}"
