@@ -50,7 +50,7 @@ _CAUSES: Mapping[type[errors.ServiceError], str] = {
 }
 _MAX_TITLE = 300
 _MAX_DESCRIPTION = 1000
-_is_loaded = threading.Event()  # whether what has pages parsed was imported
+_is_loaded = threading.Event()  # set once `websearch_core.reading` is imported
 
 
 def page_error(
@@ -299,8 +299,10 @@ def parse_pages(
 
 
 def prepare_parser() -> None:
-    """Have what parses pages ready when the response comes, if it is another process;
-    for readers that open pages themselves. It takes no time.
+    """Start what parses pages while the request is under way; for readers that open
+    pages themselves. It returns at once.
+
+    There is nothing to start if pages are parsed in this process.
     """
     if current_call().parsing.isolate is False:
         return
@@ -313,10 +315,10 @@ def prepare_parser() -> None:
 
 
 def _load_reading() -> None:
-    from .. import reading  # takes a while, and searches do without
+    from .. import reading  # slow to import, and searches do not need it
 
     reading.prepare()
-    # what chooses a part is imported while the page is on its way
+    # It cuts a part of a short page in this process, once the page is parsed.
     import_module("websearch_core.reading._choice")
     _is_loaded.set()
 
