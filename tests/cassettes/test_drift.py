@@ -116,7 +116,7 @@ def test_recording_shows_what_the_service_has_changed_and_writes_no_key(
         (
             {"results": 3},
             1,
-            "  the call fails: tavily search failed: the answer has changed its format",
+            "  the call fails: tavily search failed: the response has an unexpected format",
         ),
     ],
 )

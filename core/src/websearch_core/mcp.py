@@ -43,8 +43,8 @@ _MISSING = (
     "Note: if an earlier result named a conversation, pass it as `conversation`: this "
     "call began another one, which knows nothing of that."
 )
-# The codes of errors that a call with its conversation might not have.
-_FOR_WANT_OF_ONE = {"invalid_option", "unsafe_url"}
+# Errors that a call may have only because it does not name its conversation.
+_CODES_WITHOUT_CONVERSATION = {"invalid_option", "unsafe_url"}
 # The numbers of pages that a conversation may have had before it was unknown: the one
 # that takes its place begins above them.
 _NUMBERS_EACH = 1_000
@@ -298,4 +298,4 @@ def _list_notes(conversation: _Conversation, code: str | None) -> list[str]:
         return [_UNKNOWN + begun]
     if code is None:
         return [begun]
-    return [_MISSING] if code in _FOR_WANT_OF_ONE else []
+    return [_MISSING] if code in _CODES_WITHOUT_CONVERSATION else []

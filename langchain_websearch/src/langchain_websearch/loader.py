@@ -27,7 +27,7 @@ _URLS = (
     'write urls=..., or pass it first: WebPageLoader("https://docs.python.org/3/"), or '
     "a list of URLs"
 )
-_OF_OTHERS = {
+_FOREIGN_ARGUMENTS = {
     **dict.fromkeys(("web_path", "web_paths", "url", "sitemap_url"), _URLS),
     **dict.fromkeys(
         (
@@ -137,8 +137,8 @@ class WebPageLoader(BaseLoader):
         on_error: OnError = "raise",
         **arguments: Unpack[CommonArguments],
     ) -> None:
-        for name in _OF_OTHERS.keys() & arguments:
-            raise ConfigurationError(f"{name}: {_OF_OTHERS[name]}")
+        for name in _FOREIGN_ARGUMENTS.keys() & arguments:
+            raise ConfigurationError(f"{name}: {_FOREIGN_ARGUMENTS[name]}")
         if urls is None:
             raise InvalidOption(
                 f"urls: must be a URL or a list of URLs, not None: {_URLS}"

@@ -86,7 +86,7 @@ _NO_MESSAGES = (
     "found is unknown"
 )
 # Those of the fields that are arguments of `WebTools`.
-_OF_WEB_TOOLS = (
+_WEB_TOOLS_ARGUMENTS = (
     "limit",
     "search_options",
     "read_options",
@@ -179,10 +179,10 @@ class _Options(BaseModel):
     ) -> None:
         fields = type(self).model_fields
         arguments, own = split_arguments(options, fields.keys() - {"web"})
-        names = [name for name in _OF_WEB_TOOLS if name in fields]
-        of_tools = {name: own.pop(name) for name in names if name in own}
+        names = [name for name in _WEB_TOOLS_ARGUMENTS if name in fields]
+        tool_arguments = {name: own.pop(name) for name in names if name in own}
         if isinstance(web, WebTools):
-            if arguments or of_tools:
+            if arguments or tool_arguments:
                 raise ConfigurationError(
                     f"give web=WebTools(...) or its arguments, not both: "
                     f"{', '.join(options)}"
@@ -194,7 +194,7 @@ class _Options(BaseModel):
                 for name in names
                 if name != "provenance"
             }
-            tools = WebTools(web, **{**defaults, **of_tools}, **arguments)
+            tools = WebTools(web, **{**defaults, **tool_arguments}, **arguments)
         values = {name: getattr(tools, name) for name in names}
         super().__init__(web=tools.web, **values, **own)
         self._tools = tools

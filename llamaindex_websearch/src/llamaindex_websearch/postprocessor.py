@@ -95,10 +95,10 @@ def _replace_text(scored: NodeWithScore, page: Page | WebSearchError) -> NodeWit
     node = scored.node.model_copy()
     if isinstance(page, WebSearchError):
         node.metadata = {**node.metadata, "read_error": page.code}
-        of_llm = node.excluded_llm_metadata_keys
-        of_embedding = node.excluded_embed_metadata_keys
-        node.excluded_llm_metadata_keys = [*of_llm, "read_error"]
-        node.excluded_embed_metadata_keys = [*of_embedding, "read_error"]
+        llm_keys = node.excluded_llm_metadata_keys
+        embedding_keys = node.excluded_embed_metadata_keys
+        node.excluded_llm_metadata_keys = [*llm_keys, "read_error"]
+        node.excluded_embed_metadata_keys = [*embedding_keys, "read_error"]
     elif page.content:
         node.set_content(page.content)
     return scored.model_copy(update={"node": node})

@@ -461,11 +461,11 @@ class WebSearchToolSpec(BaseToolSpec):
         }
         metadata: dict[str, ToolMetadata] = {}
         for name, description in DESCRIPTIONS.items():
-            of_tool = ToolMetadata(
+            entry = ToolMetadata(
                 name=name, description=description, fn_schema=schemas[name]
             )
-            metadata[name] = of_tool
-            metadata[f"a{name}"] = of_tool  # of the async method
+            metadata[name] = entry
+            metadata[f"a{name}"] = entry  # of the async method
         metadata.update(func_to_metadata_mapping or {})
         return super().to_tool_list(spec_functions, metadata)
 

@@ -200,7 +200,7 @@ def test_a_wrong_choice_is_reported_in_our_words(websearch, form):
             "did you mean http://docs.example.com:8080/a?b=c?",
         ),
         ("localhost:8000", "did you mean http://localhost:8000?"),
-        ("kelp", "give the whole URL, https:// included; there is no file 'kelp'."),
+        ("kelp", "give the whole URL, with https://; there is no file 'kelp'."),
         ("mailto:a@b.example", "give the whole URL"),
     ],
 )

@@ -333,12 +333,12 @@ def test_an_answer_without_a_body_need_not_be_decoded(server, run, method, statu
         (closing(b""), "the service closed the connection before it answered"),
         (
             closing(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nhello"),
-            "the service broke off its answer",
+            "the service closed the connection before its response was complete",
         ),
         (resetting(b""), "the service closed the connection before it answered"),
         (
             closing(b"SSH-2.0-OpenSSH_9.2\r\n\r\n"),
-            "the service sent an answer that is not valid HTTP",
+            "the service sent a response that is not valid HTTP",
         ),
         (
             endless(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 2000),

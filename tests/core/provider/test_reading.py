@@ -172,7 +172,7 @@ def test_what_a_service_says_about_a_page_is_parsed_leniently():
         1000,
         True,
     )
-    with pytest.raises(BadResponse, match="changed its format"):
+    with pytest.raises(BadResponse, match="unexpected format"):
         parse_page(Reader(), "https://a.example/", None)
     with pytest.raises(Blocked):
         parse_page(

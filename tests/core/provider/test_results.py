@@ -465,5 +465,5 @@ def test_an_answer_without_a_list_is_empty_and_has_a_note_before_those_of_the_pr
 
 @pytest.mark.parametrize("items", ["results", {}, 3])
 def test_what_is_given_as_the_list_has_to_be_one(items):
-    with pytest.raises(BadResponse, match="changed its format"):
+    with pytest.raises(BadResponse, match="unexpected format"):
         parse_search(Stub(), SearchQuery.of("kelp"), {"results": []}, items)

@@ -357,7 +357,7 @@ def test_no_web_results_are_an_ordinary_empty_answer():
     ],
 )
 def test_a_list_of_another_type_is_a_bad_response(body):
-    with pytest.raises(BadResponse, match="changed its format"):
+    with pytest.raises(BadResponse, match="unexpected format"):
         play(BRAVE.search(SearchQuery.of("kelp")), reply(body))
 
 

@@ -192,11 +192,11 @@ def answer(body, **declared):
 @pytest.mark.parametrize(
     ("body", "declared", "problem"),
     [
-        ([{"title": "Kelp", "url": "https://a.example"}], {}, "its answer is a list, so results has to be empty"),
+        ([{"title": "Kelp", "url": "https://a.example"}], {}, "its response is a list, so results has to be empty"),
         ({"results": [{"title": "Kelp", "href": "https://a.example"}]}, {}, "no result has a URL at url"),
         ({"results": [1, None, "kelp"]}, {}, "no result has a URL at url"),
         ({"results": [{"url": {"url": "x"}}]}, {"url": "page.link"}, "no result has a URL at page.link"),
-        ({"results": {"items": []}}, {}, "the answer has changed its format"),
+        ({"results": {"items": []}}, {}, "the response has an unexpected format"),
         (b"<h1>Log in</h1>", {}, "not JSON but text/html"),
         (Response(status=200, headers=JSON, content=b"[" * 100_000), {}, "broken JSON"),
         (Response(status=200, headers=JSON, content=b"[" * 100_000), {"results": ""}, "broken JSON"),

@@ -459,7 +459,7 @@ def test_ac1_4_a_missing_list_is_an_empty_answer_with_a_note(body):
 
 
 def test_a_list_of_another_type_is_a_bad_response():
-    with pytest.raises(BadResponse, match="changed its format"):
+    with pytest.raises(BadResponse, match="unexpected format"):
         play(SEARXNG.search(SearchQuery.of("kelp")), reply({"results": {}}))
 
 

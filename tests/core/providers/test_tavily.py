@@ -376,7 +376,7 @@ def test_many_pages_are_read_in_one_request():
     ]
     assert type(missing) is PageNotFound
     assert type(lost) is Unavailable
-    assert "missing from the answer" in lost.detail
+    assert "missing from the response" in lost.detail
 
 
 @pytest.mark.parametrize(

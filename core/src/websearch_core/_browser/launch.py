@@ -98,14 +98,14 @@ class Launch:
         """Return the flags. The browser's own requests go to *proxy*; *address* is all
         it may resolve.
         """
-        of_images = () if self.images else _TEXT_ONLY
-        of_sandbox = () if self.sandbox else ("--no-sandbox",)
+        image_flags = () if self.images else _TEXT_ONLY
+        sandbox_flags = () if self.sandbox else ("--no-sandbox",)
         heap = max(64, self.memory // 2**20 * 2 // 3)  # MB
         return [
             *_QUIET,
             *NETWORK_FLAGS,
-            *of_images,
-            *of_sandbox,
+            *image_flags,
+            *sandbox_flags,
             f"--js-flags=--max-old-space-size={heap}",
             f"--proxy-server={proxy}",
             # The second wall, should anything go around the proxy: no name but this one

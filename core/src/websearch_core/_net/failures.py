@@ -220,9 +220,9 @@ def _describe_break(server: str, error: Exception, *, has_begun: bool) -> str:
     ) and "without sending" not in str(error):
         if str(error) == TOO_LONG:
             return f"{server} sent headers without end, and no answer"
-        return f"{server} sent an answer that is not valid HTTP"
+        return f"{server} sent a response that is not valid HTTP"
     if has_begun:
-        return f"{server} broke off its answer"
+        return f"{server} closed the connection before its response was complete"
     return f"{server} closed the connection before it answered"
 
 

@@ -122,13 +122,16 @@ class Proxy:
         cannot reach the site, or answers in its name.
         """
         if _END not in arrived:
-            raise Unavailable(f"the proxy {self} broke off its answer")
+            raise Unavailable(
+                f"the proxy {self} closed the connection before its response was "
+                f"complete"
+            )
         head, more = arrived.split(_END, 1)
         try:
             status = parse_response(head).status
         except MalformedHead as error:
             raise Unavailable(
-                f"the proxy {self} sent an answer that is not valid HTTP"
+                f"the proxy {self} sent a response that is not valid HTTP"
             ) from error
         self.check_login(status)
         if status >= 500:
@@ -186,7 +189,8 @@ class Proxy:
                     f"the proxy {self} did not answer within the time allowed"
                 ) from error
             raise Unavailable(
-                f"the proxy {self} cannot be reached, or broke off its answer"
+                f"the proxy {self} cannot be reached, or closed the connection too "
+                f"early"
             ) from error
 
 

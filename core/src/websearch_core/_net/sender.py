@@ -406,7 +406,8 @@ def _read_headers(reply: Any) -> dict[str, str]:
     raw: list[tuple[bytes, bytes]] = reply.headers.raw
     if len(raw) > _MAX_HEADERS:
         raise BadResponse(
-            f"the answer has more than {_MAX_HEADERS} headers", status=reply.status_code
+            f"the response has more than {_MAX_HEADERS} headers",
+            status=reply.status_code,
         )
     headers: dict[str, str] = {}
     for raw_name, raw_value in raw:

@@ -18,9 +18,9 @@ from ._signature import WebSearchOptions
 # characters of each page that a search reads, unless the call says otherwise
 PASSAGE_LENGTH = 1_500
 # the options of a page that each call chooses
-OF_CALL = ("offset", "query", "find", "outline")
+CALL_OPTIONS = ("offset", "query", "find", "outline")
 _NAMES = ("provider", *WebSearchOptions.__annotations__)
-_OF_SEARCH = frozenset(SearchOptions.__annotations__) | {"read_top"}
+_SEARCH_OPTIONS = frozenset(SearchOptions.__annotations__) | {"read_top"}
 # The methods of other clients, and what to write instead.
 _SEARCH = "web.search(query, limit=5).results"
 _READ = "web.read(url).content"
@@ -118,7 +118,7 @@ def make_query(
             raise InvalidOption(f"query: must be text, not {type(query).__name__}")
         if not query.strip():
             raise InvalidOption("query: it is empty; give the words to search for")
-        check_placed(options, _OF_SEARCH)
+        check_placed(options, _SEARCH_OPTIONS)
         text = query
     fields = merge_options(own, defaults)
     if unsupported:

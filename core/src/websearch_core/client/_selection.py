@@ -317,10 +317,10 @@ def make_stack(
     defaults = _make_defaults(settings) | chosen
     for name in settings.layers:
         defaults[name] = settings.find_layer(name)
-    for_several: list[Layer] = [Breaker()]
+    chain_layers: list[Layer] = [Breaker()]
     if any(layer.rank == Rank.BREAKER for layer in defaults.values()):
-        for_several = []
-    return Stack(layers, list(defaults.values()), for_several)
+        chain_layers = []
+    return Stack(layers, list(defaults.values()), chain_layers)
 
 
 def _make_defaults(settings: Settings) -> dict[str, Layer]:

@@ -221,9 +221,9 @@ class _Meter:
         runs = self._budget.runs
         file = self._budget.file
         limits = self._budget.limits if check else ()
-        of_run = [limit for limit in limits if limit.period == "run"]
+        run_limits = [limit for limit in limits if limit.period == "run"]
         lasting = [limit for limit in limits if limit.period != "run"]
-        runs.add(self._account, name, amount, of_run)
+        runs.add(self._account, name, amount, run_limits)
         with self._lock:
             self.added += amount
         if file is None:

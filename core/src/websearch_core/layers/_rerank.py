@@ -1,4 +1,4 @@
-"""Put results in a better order."""
+"""Order results again, by scores that the application's own function returns."""
 
 from __future__ import annotations
 import inspect
@@ -21,23 +21,23 @@ Score: TypeAlias = Callable[
     [str, list[str]], "Sequence[float] | Awaitable[Sequence[float]]"
 ]
 _K = 10  # of reciprocal rank fusion, as for `Fuse`
-_SHARE = 0.8  # of the time that is left
+_TIME_SHARE = 0.8  # of the time that is left
 
 
 @dataclass(frozen=True)
 class Rerank(Layer):
-    """Order results by how well their texts answer the query, as a function of yours
-    says.
+    """Order results by how well their texts answer the query, which your own function
+    scores.
 
-    More results are asked for than wanted, and the best of them are returned. If
-    scoring fails, or takes more than four fifths of the time that is left, the order
+    The layer asks for more results than the query wants, and returns the best of them.
+    If scoring fails, or takes more than four fifths of the time that is left, the order
     stays, and a note says so.
 
     Args:
         score: Takes the query and a list of texts, one for each result, and returns a
             number for each: the higher, the better. It may block, or be async.
-        weight: How much the new order counts, from 0 to 1; the rest is the order of the
-            provider, merged by reciprocal rank fusion.
+        weight: How much the new order counts, from 0 to 1. Below 1, it is merged with
+            the order of the provider by reciprocal rank fusion.
         depth: How many results to order together, if the provider returns that many for
             one request.
 
@@ -67,19 +67,21 @@ class _RerankProvider(ProviderWrapper[Rerank]):
         response = yield from super().search(deepen(query, depth))
         inside, outside = split(response.results, query)
         ordered = list(inside)
+        # Blocks of *depth* results are ordered, each on its own (see `_depth`): only
+        # those that the page is in.
         start = (query.page - 1) * query.limit // depth * depth
         end = query.page * query.limit
         try:
             for first in range(start, min(end, len(inside)), depth):
-                part = slice(first, first + depth)
-                scores = yield from self._rate(query.text, inside[part])
-                ordered[part] = _reorder(inside[part], scores, self.layer.weight)
+                block = slice(first, first + depth)
+                scores = yield from self._rate(query.text, inside[block])
+                ordered[block] = _reorder(inside[block], scores, self.layer.weight)
         except WebSearchError as error:
-            failed = (
+            note = (
                 f"reranking failed ({error.code}): the results are in their original "
                 f"order"
             )
-            response = response.with_notes(failed, partial=True)
+            response = response.with_notes(note, partial=True)
             ordered = inside
         return response.model_copy(
             update={"results": take_page([*ordered, *outside], query)}
@@ -90,7 +92,7 @@ class _RerankProvider(ProviderWrapper[Rerank]):
         and is logged.
         """
         score: Any = self.layer.score
-        # an object that is called, and not a function
+        # A `Call` does not see that an object is async, only that its method is.
         if inspect.iscoroutinefunction(type(score).__call__):
             score = score.__call__
         texts = [
@@ -98,17 +100,18 @@ class _RerankProvider(ProviderWrapper[Rerank]):
             for result in results
         ]
         try:
-            with time_limit(time_left() * _SHARE):
-                rated = yield AuxiliaryCall(score, query, list(texts))
-            return _check_scores(rated, len(texts))
+            with time_limit(time_left() * _TIME_SHARE):
+                # a copy: the function may change its list
+                scores = yield AuxiliaryCall(score, query, list(texts))
+            return _check_scores(scores, len(texts))
         except WebSearchError:
             raise
         except Exception as bug:
             raise as_error(bug, "reranking") from bug
 
 
-def _check_scores(rated: Any, count: int) -> list[float]:
-    scores = [float(score) for score in rated]  # of an array of numpy, too
+def _check_scores(values: Any, count: int) -> list[float]:
+    scores = [float(value) for value in values]  # of an array of numpy, too
     if len(scores) != count:
         raise BadResponse(f"reranking failed: {len(scores)} scores for {count} texts")
     if not all(map(math.isfinite, scores)):
@@ -119,8 +122,9 @@ def _check_scores(rated: Any, count: int) -> list[float]:
 def _reorder(
     results: Sequence[SearchResult], scores: Sequence[float], weight: float
 ) -> list[SearchResult]:
-    """Merge the order of *results* with that of *scores*, in which equal ones share the
-    last of their ranks.
+    """Merge the order of *results* with that of their *scores*.
+
+    Equal scores share a rank, so the order of *results* decides between them.
     """
     ascending = sorted(scores)
     ranks = [len(scores) - bisect_left(ascending, score) for score in scores]

@@ -15,15 +15,15 @@ class Stack:
     the state, and no other ones do.
 
     Each of the *layers* replaces a *default* one of the same type or rank; None leaves
-    out all defaults. Those *for_several* are more defaults, for each provider of a
-    chain of several.
+    out all defaults. The *chain_layers* are more defaults, for each provider of a
+    chain.
     """
 
     def __init__(
         self,
         layers: Sequence[Layer] | None,
         default: Sequence[Layer] = (),
-        for_several: Sequence[Layer] = (),
+        chain_layers: Sequence[Layer] = (),
     ) -> None:
         if layers is not None and not isinstance(layers, list | tuple):
             raise ConfigurationError(
@@ -31,11 +31,11 @@ class Stack:
             )
         self._own = [_check(layer) for layer in layers or ()]
         self._default: list[Layer] = []
-        self._for_several: list[Layer] = []
+        self._chain_layers: list[Layer] = []
         if layers is not None:
             self._default = self._without_replaced(default)
-            self._for_several = self._without_replaced(for_several)
-        every = (*self._own, *self._default, *self._for_several)
+            self._chain_layers = self._without_replaced(chain_layers)
+        every = (*self._own, *self._default, *self._chain_layers)
         self._started = {id(layer): Started(layer) for layer in every}
         self._wrapped: dict[tuple[int, ...], tuple[object, Provider]] = {}
         if sum(layer.rank == Rank.COMBINE for layer in every) > 1:
@@ -55,7 +55,7 @@ class Stack:
         """
         default = list(self._default)
         if len(providers) > 1:
-            default += self._for_several
+            default += self._chain_layers
         links = [self._wrap_each(provider, role, default) for provider in providers]
         chain = self._combine(links, role, combine)
         for layer in _sort_outwards([*self._own, *self._default]):

@@ -39,8 +39,8 @@ from ..keys._keys import ApiKey, KeyFromEnvironment
 from ..models import describe_problems
 from ._ports import Limits
 
-# What is said once for all providers, and how: an error suggests it.
-OF_HTTP: Mapping[str, str] = dict.fromkeys(
+# Options of the client, not of a provider, and where to set them, as errors suggest.
+HTTP_HINTS: Mapping[str, str] = dict.fromkeys(
     ("contact", "mailto"), 'WebSearch(http=Http(contact="https://bot.example/about"))'
 )
 T = TypeVar("T")
@@ -421,7 +421,7 @@ def _configuration_error(
     sources = [variables[name] for name in names if name in variables]
     where = f" (set by {', '.join(sources)})" if sources else ""
     return ConfigurationError(
-        f"{cls.name}: {describe_problems(error, field_notes(cls), OF_HTTP)}{where}"
+        f"{cls.name}: {describe_problems(error, field_notes(cls), HTTP_HINTS)}{where}"
     )
 
 

@@ -1,5 +1,5 @@
-"""What HTTP services share: JSON, which options a service supports, the meaning of a
-status, how long to wait.
+"""What HTTP services share: requests for JSON, checks of a query, errors that a
+response means, and lenient access to decoded JSON.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..flow import Request, Response
 from ..flow._redaction import without_keys
 from ..keys._keys import ApiKey
 from ..models import SearchQuery
-from ._declare import OF_HTTP, environment, is_vendor, key_text
+from ._declare import HTTP_HINTS, environment, is_vendor, key_text
 from ._languages import find_country, find_language
 from ._ports import Limits, Provider
 
@@ -38,7 +38,7 @@ _MEANINGS: Meanings = {
     422: errors.BadRequest,
     429: errors.RateLimited,
 }
-# an error may name them
+# media types that an error may name: others could be anything that a server wrote
 _NAMED_TYPES = frozenset({"application/xml", "text/html", "text/plain", "text/xml"})
 _NUMBER = re.compile(r"\s*-?[0-9]{1,18}(\.[0-9]{1,18})?\s*")
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
@@ -80,8 +80,9 @@ def post_json(
         query: The query of a search, whose ``extra`` is added: see `with_extra`.
         join: As for `with_extra`.
         headers: More headers.
-        target: The URL of a page that the service should open, or several; the guard
-            checks them, and their names too unless the server is the vendor's own.
+        target: The URL of a page that the service should open, or several. The guard
+            checks them. Unless the server is the vendor's own, it also resolves their
+            hosts: the server may be inside this network.
     """
     body = with_extra(payload, query, join=join)
     return _make_request(provider, endpoint, headers, target, method="POST", json=body)
@@ -114,11 +115,11 @@ def _make_request(
 ) -> Request:
     if isinstance(target, tuple) and len(target) == 1:
         (target,) = target
-    in_headers, in_url = place_key(provider)
+    key_headers, key_params = place_key(provider)
     return Request(
         url=f"{provider.base_url}/{endpoint}",
-        headers={**headers, **in_headers},
-        secret_params=in_url,
+        headers={**headers, **key_headers},
+        secret_params=key_params,
         target=target,
         judge_target=target is not None and not is_vendor(provider),
         **content,
@@ -143,15 +144,16 @@ def place_key(provider: Any) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def check_options(query: SearchQuery, provider: Provider) -> None:
-    """Check that *provider* supports every option of *query*, and its ``limits``.
-    Without ``options`` it supports none.
+    """Check that *provider* supports every option of *query*, and that the query is
+    within its ``limits``.
 
-    A provider that supports ``topic`` lists in ``topics`` which ones, besides
-    ``general``; without it, only ``news``. If it lists ``countries`` or ``languages``
-    (see `codes`), the query's must be among them.
+    A provider without ``options`` supports none. One that supports ``topic`` lists its
+    ``topics`` besides ``general``; without that list, it has only ``news``. If it lists
+    ``countries`` or ``languages`` (see `codes`), the query's must be among them.
 
     Raises:
-        UnsupportedOption: It does not. An option is never dropped silently.
+        UnsupportedOption: An option, or its value, is not supported. None is ever
+            dropped silently.
     """
     name = provider.name
     supported: AbstractSet[str] = getattr(provider, "options", frozenset())
@@ -224,32 +226,31 @@ def decode(
 ) -> dict[str, Any]:
     """Return the JSON object in *response*, or raise the error that it means.
 
-    An error under a status of success is one, too: an error instead of results, and a
-    code at the path *code* that says so.
+    A response whose status is a success is also an error if its body has an error
+    instead of results, or the code of a failure at the path *code*.
 
     Args:
         response: The response.
         provider: The provider; its keys are kept out of the error.
         verb: What was requested: ``search`` or ``read``.
         meanings: Statuses to which this service gives its own meaning.
-        detail: Finds the service's own error message in the JSON body of a failure, if
-            `find_message` finds another one there.
-        kind: Finds the class of the error in that body, where it is more accurate than
-            the status; else None. Or the phrases that tell the class in the service's
-            message, for `find_kind`.
-        code: The path of keys that leads to the service's code of the error, in which
-            the phrases are looked for instead: ``error.code``. An answer with a code
-            that is one of them is a failure, whatever else it has; that of a search
-            with another code (a text but ``ok``, a number from 400) is one if it has no
-            results.
-        nothing: Phrases of messages that say that a search found nothing, which is not
+        detail: A function that returns the service's own message from the JSON body of
+            a failure, for services where `find_message` returns the wrong one.
+        kind: How to find a class of error that is more accurate than the status: a
+            function that returns it for the JSON body, or None; or phrases of the
+            service's messages and their classes, for `find_kind`.
+        code: The path of keys to the service's code of the error, such as
+            ``error.code``. The phrases of *kind* are then compared with the code, not
+            with the message. A code that has one of them is always a failure; any other
+            code of a failure (a text but ``ok``, a number from 400) is one only in the
+            response to a search, and only without results.
+        nothing: Phrases of messages that say that a search has no results, which is not
             an error.
 
     Raises:
         TooLarge: The body was cut at the size limit.
-        BadResponse: It is not a JSON object, or, of a search, an error instead of
-            results.
-        ServiceError: The status is not a success.
+        BadResponse: The body is not a JSON object, or has an error instead of results.
+        ServiceError: The status or the code is that of a failure.
     """
 
     def make_error(
@@ -289,7 +290,7 @@ def _classify(
     kind: Callable[[Any], type[errors.ServiceError] | None] | Kinds,
     code: str,
 ) -> type[errors.ServiceError] | None:
-    """Return the class of the error that the body of a failure is, as `decode` says."""
+    """Return the class of the error in the body of a failure; see `decode`."""
     if isinstance(kind, Mapping):
         words = find_value(body, code) if code else message
         return find_kind(words, kind)
@@ -297,7 +298,7 @@ def _classify(
 
 
 def _find_words(response: Response, body: Any) -> str | None:
-    """Return the service's message in a response that failed, also in plain text."""
+    """Return the service's message in a failure, from JSON or plain text."""
     if not body and response.media_type == "text/plain":
         return response.content[:1000].decode("utf-8", "replace")
     return find_message(body)
@@ -306,14 +307,14 @@ def _find_words(response: Response, body: Any) -> str | None:
 def _decode_object(response: Response, provider: Provider, verb: str) -> dict[str, Any]:
     if response.truncated:
         raise errors.TooLarge(
-            f"{provider.name} {verb} failed: the answer is too large",
+            f"{provider.name} {verb} failed: the response is too large",
             provider=provider.name,
         )
     try:
         body = response.json()
     except (ValueError, RecursionError) as error:
         raise errors.BadResponse(
-            f"{provider.name} {verb} failed: the answer is {_describe(response)}",
+            f"{provider.name} {verb} failed: the response is {_describe(response)}",
             provider=provider.name,
             status=response.status,
         ) from error
@@ -323,12 +324,12 @@ def _decode_object(response: Response, provider: Provider, verb: str) -> dict[st
 
 
 def _describe(response: Response) -> str:
-    """Return what a response is that cannot be decoded."""
+    """Say what a response is that cannot be decoded."""
     if "json" in response.media_type:
         return "broken JSON"
     if response.media_type in _NAMED_TYPES:
         return f"not JSON but {response.media_type}"
-    return "not JSON but something else"
+    return "not JSON"
 
 
 def _has_failure_code(
@@ -337,8 +338,8 @@ def _has_failure_code(
     code: str,
     verb: str,
 ) -> bool:
-    """Return whether the body of a success has the code of a failure, as `decode` says
-    of *code*.
+    """Return whether a body that came with a success has the code of a failure; see
+    `decode`.
     """
     value = find_value(body, code) if code else None
     if not _is_failure_code(value):
@@ -349,8 +350,8 @@ def _has_failure_code(
 
 
 def _is_failure_code(value: Any) -> bool:
-    """Return whether a code is that of a failure: a text but ``ok``, or a number from
-    400.
+    """Return whether a code says failure: a number from 400, or a text that does not
+    say success.
     """
     number = as_number(value)
     if number is not None:
@@ -369,12 +370,12 @@ def as_json(response: Response) -> Any:
 
 
 def find_message(body: Any, depth: int = _MAX_DEPTH) -> str | None:
-    """Return the service's own message in the JSON body of a failure, wherever that is;
-    None if it has none.
+    """Return the service's own message from the JSON body of a failure; None if it has
+    none.
 
-    There is no one form: ``{"message": ...}``, ``{"error": ...}``, ``{"error":
-    {"message": ...}}``, RFC 9457's ``{"title": ..., "detail": ...}``, and lists of
-    problems, of which the first is taken.
+    Services have different forms: ``{"message": ...}``, ``{"error": ...}``,
+    ``{"error": {"message": ...}}``, RFC 9457's ``{"title": ..., "detail": ...}``, and
+    lists of problems, of which the first counts.
     """
     if isinstance(body, str):
         return body.strip() or None
@@ -393,11 +394,11 @@ def find_message(body: Any, depth: int = _MAX_DEPTH) -> str | None:
 
 
 def find_failure(body: Mapping[str, Any]) -> str | None:
-    """Return what the body of a success says about a failure; empty if only that it is
-    one, None if it is none.
+    """Return the message of a failure in a body that came with a success; an empty text
+    if the failure has no message, None if there is no failure.
 
-    That is an error beside no results; or a message, if there is not even an empty
-    list.
+    A body without results is a failure if it says so, or if it has a message and
+    nothing else, not even an empty list.
     """
     is_error = _says_error(body)
     parts = [value for name, value in body.items() if name not in _MESSAGES]
@@ -433,8 +434,8 @@ def _has_any_results(body: Mapping[str, Any]) -> bool:
 
 
 def _has_results(part: Any) -> bool:
-    """Return whether a part of an answer has a list of objects with a URL or several
-    texts, as results are.
+    """Return whether a part of a body has a list of objects that look like results:
+    with a URL, or with several texts.
     """
     for name, value in as_object(part).items():
         items = [] if name in _NO_RESULTS else as_objects(value)
@@ -450,8 +451,8 @@ def _is_result(item: dict[str, Any]) -> bool:
 
 
 def find_kind(words: Any, kinds: Kinds) -> type[errors.ServiceError] | None:
-    """Return the class of the first of the phrases in *kinds*, in lower case, that
-    *words* have in them; None if they have none.
+    """Return the class of the first phrase of *kinds* that *words* contain; None if
+    they contain none. The phrases are in lower case.
     """
     text = str(words).lower()
     for phrase, kind in kinds.items():
@@ -463,7 +464,7 @@ def find_kind(words: Any, kinds: Kinds) -> type[errors.ServiceError] | None:
 def unexpected_format(provider: str, verb: str = "search") -> errors.BadResponse:
     """Make the error for a response that does not match the service's documentation."""
     return errors.BadResponse(
-        f"{provider} {verb} failed: the answer has changed its format",
+        f"{provider} {verb} failed: the response has an unexpected format",
         provider=provider,
     )
 
@@ -516,7 +517,7 @@ def error_for(
 
 
 def _refuses_us(response: Response, provider: Provider) -> bool:
-    """Return whether a service refuses us, and not our key: none was sent."""
+    """Return whether a service refuses us, and not a key, because none was sent."""
     if response.status != 403:
         return False
     return getattr(provider, "keyless", False) or not _keys(provider)
@@ -538,17 +539,16 @@ def _is_long_limit(limit: RateLimit) -> bool:
 
 
 def _find_remedy(provider: Provider) -> str:
-    """Return what helps where a service refuses callers without a key."""
+    """Say what helps if a service refuses a caller without a key."""
     names = environment(type(provider)).get("api_key", ())
     key = f", or give it a key: {' or '.join(names)}" if names else ""
-    return (
-        f"it refuses programs that do not say who runs them: {OF_HTTP['contact']}{key}"
-    )
+    contact = HTTP_HINTS["contact"]
+    return f"it refuses programs that do not say who runs them: {contact}{key}"
 
 
 def redact(text: str, provider: object) -> str:
-    """Make one short line of a service's message, without the keys of *provider*:
-    services like to echo them.
+    """Make one short line of a service's message, without the keys of *provider*, which
+    some services repeat.
     """
     line = _BLANKS.sub(" ", without_keys(text, _keys(provider))).strip()
     if len(line) <= _MAX_DETAIL_LENGTH:
@@ -559,8 +559,7 @@ def redact(text: str, provider: object) -> str:
 def retry_after(response: Response) -> float | None:
     """Return how many seconds the service wants us to wait; None if it does not say.
 
-    From ``Retry-After``; else, for 429, from the reset of the rate limit that is used
-    up.
+    ``Retry-After`` says it, or, for 429, the reset of the rate limit that is used up.
     """
     wait = parse_wait(response.headers.get("retry-after", ""))
     if wait is not None or response.status != 429:
@@ -593,16 +592,16 @@ def with_sites(query: SearchQuery) -> str:
 def with_extra(
     parameters: Mapping[str, Any], query: SearchQuery | None, *, join: str | None = None
 ) -> dict[str, Any]:
-    """Return the *parameters* that have a value, with the ``extra`` of *query*.
+    """Return the *parameters* that are not None, with the ``extra`` of *query*.
 
-    What that sets in an object, or adds to a list, leaves the rest as it is, such as
-    the query's own filters.
+    An ``extra`` adds to an object or a list, so it does not remove the query's own
+    filters. It replaces any other value.
 
     Args:
         parameters: The parameters of the service.
         query: The query; None has no ``extra``.
-        join: What joins the items of lists to a text, for a service that takes filters
-            so: ``type:book,from:2026``.
+        join: Makes a text of each list, with this between the items, for a service that
+            takes filters like ``type:book,from:2026``.
     """
     merged: dict[str, Any] = drop_none(parameters)
     if query and query.extra:
@@ -616,7 +615,7 @@ def with_extra(
 
 
 def drop_none(parameters: Mapping[str, T | None]) -> dict[str, T]:
-    """Return the *parameters* that have a value: those that are None are not sent."""
+    """Return the *parameters* that are not None."""
     return {name: value for name, value in parameters.items() if value is not None}
 
 
@@ -659,7 +658,7 @@ def find_value(value: Any, path: str) -> Any:
 
 
 def follow(keys: Iterable[str], value: Any) -> Any:
-    """Return what is at a path in *value*, one key after the other."""
+    """Return what is at the path *keys* in *value*; None if nothing is there."""
     for key in keys:
         value = as_object(value).get(key)
     return value
@@ -676,8 +675,8 @@ def as_text(value: Any) -> str | None:
 
 
 def as_texts(value: Any) -> list[str]:
-    """Return the non-empty strings in *value* if it is a list, else an empty list; as
-    `as_text` does.
+    """Return the texts in *value*, each as `as_text` does, if it is a list; else an
+    empty list.
     """
     if not isinstance(value, list):
         return []
@@ -700,14 +699,14 @@ def as_number(value: Any) -> float | None:
 
 
 def parse_usage(record: Any, **units: str) -> dict[str, float]:
-    """Return what a service says a call consumed, by unit: ``{"credits": 2.0}``. What
-    is not a number is left out.
+    """Return what a call consumed, as the service says, by unit: ``{"credits": 2.0}``.
+    What is not a number is left out.
 
     Args:
         record: An object of numbers by unit, or a list of objects with ``name`` and
             ``count``.
-        units: Which keys of an object to take, each under our unit:
-            ``credits="creditsUsed"``. By default all.
+        units: Our name of a unit, and the key of the object that has it, such as
+            ``credits="creditsUsed"``. By default, all keys.
     """
     usage: dict[str, float] = {}
     for unit, value in _find_amounts(record, units)[:_MAX_UNITS]:
@@ -718,7 +717,7 @@ def parse_usage(record: Any, **units: str) -> dict[str, float]:
 
 
 def _find_amounts(record: Any, units: Mapping[str, str]) -> list[tuple[str, Any]]:
-    """Return pairs of a unit and what should be a number."""
+    """Return pairs of a unit and its value, which should be a number."""
     if isinstance(record, list):
         items = as_objects(record)
         return [(as_text(item.get("name")) or "", item.get("count")) for item in items]

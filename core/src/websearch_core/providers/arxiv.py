@@ -106,7 +106,7 @@ class ArXiv:
         """
         if response.truncated:
             raise TooLarge(
-                "arxiv search failed: the answer is too large", provider=self.name
+                "arxiv search failed: the response is too large", provider=self.name
             )
         feed: _Feed | None = yield Call(_parse_feed, response.content)
         problem = None

@@ -207,7 +207,7 @@ class External:
             return kit.decode(response, self)
         if self.results:
             raise BadResponse(
-                "external search failed: its answer is a list, so results has to be "
+                "external search failed: its response is a list, so results has to be "
                 "empty",
                 provider=self.name,
             )

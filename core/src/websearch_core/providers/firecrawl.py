@@ -269,7 +269,7 @@ def _note_warning(record: dict[str, Any]) -> tuple[str, ...]:
     """Return our own note for a warning: its text may come from the page."""
     if kit.as_text(record.get("warning")) is None:
         return ()
-    return ("firecrawl: there is a warning about this answer",)
+    return ("firecrawl: there is a warning about this response",)
 
 
 def _take_first(value: Any) -> Any:

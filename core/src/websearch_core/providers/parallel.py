@@ -21,7 +21,7 @@ from websearch_core.errors import (
 )
 
 _MAX_QUERY_LENGTH = 200  # of a search; the objective may be longer
-_WARNING = "parallel: there is a warning about this answer"
+_WARNING = "parallel: there is a warning about this response"
 _ONLY_EXTRACTS = "parallel returned only extracts of the page"
 _FAILURES: dict[str, type[ServiceError]] = {
     "not_found": PageNotFound,

@@ -234,7 +234,7 @@ class Tavily:
             text = kit.as_text(record.get("raw_content"))
             return kit.parse_page(self, url, text or "")
         words = kit.as_text(kit.find_value(failure, "error"))
-        reason = words or "the page is missing from the answer"
+        reason = words or "the page is missing from the response"
         status = re.search(r"\b[45]\d\d\b", reason)
         error = kit.page_error(self, status=status and status[0], detail=reason)
         error.temporary = False  # Tavily has tried again itself

@@ -21,7 +21,7 @@ from ..errors import ConfigurationError, UnsafeURL
 from ..keys._environ import describe_variable, read_variable
 from ..keys._keys import KeyFromEnvironment, is_in_keyring
 from ..provider._declare import (
-    OF_HTTP,
+    HTTP_HINTS,
     Destination,
     construct,
     environment,
@@ -106,7 +106,7 @@ def _check_option(cls: type[Any], name: str, option: Option) -> None:
     # a key that is not needed is ignored, with a warning
     if name not in fields and name != _KEY:
         raise ConfigurationError(
-            f"{where}: not an option{suggest_name(name, fields, OF_HTTP)}"
+            f"{where}: not an option{suggest_name(name, fields, HTTP_HINTS)}"
         )
     # whose text may not be looked at here
     if name not in fields or is_secret(fields[name]):

@@ -71,9 +71,9 @@ SWITCH = "enabled"
 
 _WRAPPERS = ("web_search", "webSearch")
 # beside `config` and `enabled`
-_OF_MANIFEST = frozenset({"id", "name", "version", "entrypoint", "description"})
+_MANIFEST_KEYS = frozenset({"id", "name", "version", "entrypoint", "description"})
 # beside `provider`, each for that one
-_OF_PROVIDER: Mapping[str, str] = {"api_key": "api_key", "url": "base_url"}
+_PROVIDER_KEYS: Mapping[str, str] = {"api_key": "api_key", "url": "base_url"}
 _ON = {"true", "1", "yes", "on"}
 _OFF = {"false", "0", "no", "off"}
 # a word without any of these is meant for something else than a file of this name
@@ -103,7 +103,7 @@ def _read_table(table: Table, names: Collection[str]) -> Iterator[_Entry]:
     ours = {
         *names,
         *OTHER_NAMES,
-        *_OF_PROVIDER,
+        *_PROVIDER_KEYS,
         *FOREIGN_NAMES,
         *SETTINGS["read_options"].parts,
         *SETTINGS["search_options"].parts,
@@ -113,7 +113,7 @@ def _read_table(table: Table, names: Collection[str]) -> Iterator[_Entry]:
         name = OTHER_NAMES.get(name, name)
         setting = find_setting(name)
         is_foreign_table = name not in names and isinstance(value, Mapping)
-        if name in _OF_PROVIDER:
+        if name in _PROVIDER_KEYS:
             beside[name] = value, source
         elif name in {"providers", "layers"}:
             yield from _read_tables(name, value, source)
@@ -148,7 +148,7 @@ def _unwrap(table: Table) -> Iterator[tuple[str, Any, Source]]:
     is_for_others = bool(wrapped) and table.shared
     for entry in entries:
         name = entry[0]
-        if is_manifest and name in _OF_MANIFEST:
+        if is_manifest and name in _MANIFEST_KEYS:
             continue
         if entry in wrapped:
             continue
@@ -378,7 +378,7 @@ def _read_beside(
             "%s: ignored, since %s has a server of its own", source.at(), whose
         )
         return
-    yield Name("providers", whose, _OF_PROVIDER[name]), value, source
+    yield Name("providers", whose, _PROVIDER_KEYS[name]), value, source
 
 
 def needs_url(provider: str) -> bool:

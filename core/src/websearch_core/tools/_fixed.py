@@ -12,7 +12,7 @@ from .._text.suggestion import suggest_name
 from .._text.vocabulary import OTHER_NAMES
 from ..client import CommonArguments
 from ..client._arguments import (
-    OF_CALL,
+    CALL_OPTIONS,
     PASSAGE_LENGTH,
     check_arguments,
     check_number,
@@ -127,7 +127,7 @@ class FixedOptions(NamedTuple):
             if name in options:
                 checked[name] = options[name]
         inside = _narrow(defaults.domains, query.allowed_domains, query.blocked_domains)
-        own = check_read_options(read, refused=OF_CALL)
+        own = check_read_options(read, refused=CALL_OPTIONS)
         return cls(checked, merge_options(own, defaults.read), inside)
 
     @property
@@ -242,7 +242,9 @@ class FixedOptions(NamedTuple):
         the model wants.
         """
         settings: Any = web.settings.read_options
-        options: dict[str, Any] = {name: getattr(arguments, name) for name in OF_CALL}
+        options: dict[str, Any] = {
+            name: getattr(arguments, name) for name in CALL_OPTIONS
+        }
         if arguments.max_length:
             options["max_length"] = arguments.max_length
         elif arguments.query:
@@ -350,10 +352,10 @@ def check_read_options(
         raise InvalidOption(f"read_options: {name}: each call chooses it")
     names = list(ReadDefaults.model_fields)
     if not refused:
-        names.extend(OF_CALL)
+        names.extend(CALL_OPTIONS)
     _check_names("read_options", checked, names)
     defaults = dict(checked)
-    for name in OF_CALL:
+    for name in CALL_OPTIONS:
         defaults.pop(name, None)
     try:
         model = ReadDefaults(**defaults)

@@ -25,7 +25,7 @@ from typing import (
 from .. import errors
 from .._text.urls import identify, is_web_url
 from ..client._arguments import (
-    OF_CALL,
+    CALL_OPTIONS,
     PASSAGE_LENGTH,
     check_number,
     check_urls,
@@ -197,7 +197,7 @@ class Retrieval:
         FixedOptions(
             check_search_options(self.search_options, limit="k")
         ).check_support(self.web)
-        check_read_options(self.read_options, refused=OF_CALL)
+        check_read_options(self.read_options, refused=CALL_OPTIONS)
 
     def retrieve(self, query: str, k: int | None = None) -> list[PlainDocument]:
         """Return the documents for *query*, at most *k*.
@@ -259,7 +259,7 @@ class Passages:
 
     def __post_init__(self) -> None:
         """Refuse wrong options now rather than in the first call."""
-        check_read_options(self.read_options, refused=OF_CALL)
+        check_read_options(self.read_options, refused=CALL_OPTIONS)
 
     def replace(
         self,

@@ -27,10 +27,10 @@ from ..settings._values import Http, PerRun, make_credentials
 from ._constructors import make_web
 from ._fixed import find_home
 
-_OF_TOOLS = ("search_options", "read_options")
+_TOOL_ARGUMENTS = ("search_options", "read_options")
 # The arguments of `WebTools` besides those of a `WebSearch`.
 _OWN = (
-    *_OF_TOOLS,
+    *_TOOL_ARGUMENTS,
     "limit",
     "output_format",
     "full_artifact",
@@ -45,10 +45,10 @@ _MARKED = [
     for name, field in Settings.model_fields.items()
     if PerRun in map(type, field.metadata)
 ]
-_OF_WEB = (
+_WEB_ARGUMENTS = (
     "api_key",
     "credentials",
-    *(name for name in _MARKED if name not in _OF_TOOLS),
+    *(name for name in _MARKED if name not in _TOOL_ARGUMENTS),
 )
 CONFIGURABLE = ("api_key", "credentials", *_MARKED)
 _ROLES = ("provider", "reader")
@@ -82,11 +82,11 @@ class Tenants:
     ) -> None:
         self.keys = _check_keys(configurable)
         self._required = _check_required(require, self.keys)
-        of_web = sorted(set(self.keys) & set(_OF_WEB))
-        if web is not None and of_web:
+        web_names = sorted(set(self.keys) & set(_WEB_ARGUMENTS))
+        if web is not None and web_names:
             raise ConfigurationError(
-                f"configurable: {', '.join(of_web)}: give the arguments of WebSearch "
-                f"instead of web=WebSearch(...)"
+                f"configurable: {', '.join(web_names)}: give the arguments of "
+                f"WebSearch instead of web=WebSearch(...)"
             )
         self._choices = {
             role: _list_choices(role, configurable, arguments)
@@ -94,7 +94,7 @@ class Tenants:
             if role in self.keys
         }
         self.web = self._make_default(web, **arguments)
-        self._arguments: dict[str, Any] = {**arguments} if of_web else {}
+        self._arguments: dict[str, Any] = {**arguments} if web_names else {}
         key = self._arguments.get("api_key")
         if key is not None:
             # so that a pickle has none in the clear
@@ -165,7 +165,7 @@ class Tenants:
         was not lent to it, and `ConfigurationError` if an option is wrong; neither
         message shows a key.
         """
-        own = {name: value for name, value in options.items() if name in _OF_WEB}
+        own = {name: value for name, value in options.items() if name in _WEB_ARGUMENTS}
         if not own:
             return self.web
         own = self._check_values(own)

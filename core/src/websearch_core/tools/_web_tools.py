@@ -26,7 +26,7 @@ from .._runtime.scope import ByRun, Patience, WantedContent, find_account, scope
 from .._text.urls import describe_url
 from .._text.vocabulary import Format
 from ..client import CommonArguments, WebSearch
-from ..client._arguments import OF_CALL, check_number, choose_limits, merge_options
+from ..client._arguments import CALL_OPTIONS, check_number, choose_limits, merge_options
 from ..errors import (
     BudgetExceeded,
     ConfigurationError,
@@ -367,7 +367,7 @@ class WebTools:
         Outside of any conversation, only the parts of a page belong together.
         """
         gives = run.conversation is not None
-        if page is not None and any(getattr(page, name) for name in OF_CALL):
+        if page is not None and any(getattr(page, name) for name in CALL_OPTIONS):
             gives = True
         return scope(
             account=find_account(run.tenant, run.name),

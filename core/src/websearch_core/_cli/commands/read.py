@@ -42,8 +42,7 @@ def read(
         list[str] | None,
         typer.Argument(
             metavar="PAGE",
-            help="URLs, files, or - for one document from standard input; several at "
-            "once",
+            help="One or more URLs or files; - reads a document from standard input",
         ),
     ] = None,
     source: Input = None,
@@ -55,8 +54,7 @@ def read(
         declare(
             "NAME",
             "The reader; direct,jina is a chain, asked in order; auto is direct and "
-            "then an installed browser; "
-            "`websearch providers` lists them",
+            "then an installed browser; `websearch providers` lists them",
             "--reader --provider -r -p",
             complete=complete_reader,
         ),
@@ -114,7 +112,9 @@ def read(
     transcripts: Annotated[
         Responses | None,
         declare(
-            Responses, "Keep the transcripts of videos and episodes; by default, no"
+            Responses,
+            "Drop or keep the transcripts of videos and episodes; by default, they are "
+            "dropped",
         ),
     ] = None,
     internal: Internal = None,
@@ -123,12 +123,12 @@ def read(
     robots: Robots = False,
     form: Form = "text",
 ) -> None:
-    """Read pages of the web, or files."""
+    """Read web pages or files."""
     with report_errors(form):
         items = find_items(source, places)
         check_rows(output, refresh=refresh, retry=retry)
-        is_list = bool(source or output)
-        targets = [] if is_list else list(map(_find_target, items))
+        writes_rows = bool(source or output)
+        targets = [] if writes_rows else list(map(_find_target, items))
         if not source and output:
             _refuse_files(items)
         provider_options = parse_options(option)
@@ -151,13 +151,13 @@ def read(
             "timeout": timeout,
             "robots": robots or None,
         }
-        if is_list:
+        if writes_rows:
             from ..revalidation import Revalidation
             from ..rows import Rows, write_rows
 
             if max_length is None and max_tokens is None:
                 part["max_length"] = sys.maxsize
-            # if all arguments are right
+            # once, and only after `open_web` has checked its arguments: it may write
             open_rows = cache(lambda: Rows(output or "-", refresh=refresh, retry=retry))
             arguments["layers"] = [Revalidation(open_rows, part)]
             with open_web("", provider_options, no_cache=no_cache, **arguments) as web:
@@ -166,6 +166,7 @@ def read(
         with open_web(
             "Reading", provider_options, no_cache=no_cache, **arguments
         ) as web:
+            # A reader that was named gets the files, too: some read them.
             files = web if reader else _open_files(web)
             pages = _read_all(web, files, targets, part)
     print_pages(pages, form)
@@ -184,12 +185,12 @@ def _refuse_files(places: str | Sequence[str]) -> None:
 def _set_base_url(
     options: dict[str, dict[str, Any]], reader: str | None, base_url: str
 ) -> None:
-    """Add the base URL to the *options* of the one reader that is named."""
+    """Add the base URL to the *options* of *reader*."""
     from ..._registry import registered_name
 
     if not reader or "," in reader:
         raise ConfigurationError(
-            "--base-url: also name the one reader that it is for, with --reader"
+            "--base-url: name the one reader that it is for with --reader"
         )
     options.setdefault(registered_name(reader), {})["base_url"] = base_url
 
@@ -237,18 +238,20 @@ def _find_target(place: str) -> str:
     url = complete_url(place.lstrip("/"))
     hint = f"; did you mean {url}?" if url else ""
     raise InvalidOption(
-        f"url: give the whole URL, https:// included; there is no file {place!r}{hint}"
+        f"url: give the whole URL, with https://; there is no file {place!r}{hint}"
     )
 
 
 def _read_all(
     web: WebSearch, local: WebSearch, targets: Sequence[str], part: Mapping[str, Any]
 ) -> list[Page | WebSearchError]:
+    """Return the page or the error of each target; raise the error of a single one."""
     if len(targets) == 1:
         reader = local if targets[0].startswith("file:") else web
         return [reader.read(targets[0], **part)]
+    files = [url for url in targets if url.startswith("file:")]
+    urls = [url for url in targets if not url.startswith("file:")]
     pages: dict[str, Page | WebSearchError] = {}
-    for reader, is_file in ((local, True), (web, False)):
-        urls = [url for url in targets if url.startswith("file:") is is_file]
-        pages |= dict(zip(urls, reader.read_many(urls, **part), strict=True))
+    pages |= zip(files, local.read_many(files, **part), strict=True)
+    pages |= zip(urls, web.read_many(urls, **part), strict=True)
     return [pages[url] for url in targets]
