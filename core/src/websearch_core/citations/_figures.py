@@ -255,7 +255,7 @@ def _measure(
     before = text[max(0, start - 8) : start].lower()
     symbol = _SYMBOL.search(before)
     scale = 1
-    if all(len(value) < _MAX_DIGITS for value in values):
+    if max(map(len, values)) < _MAX_DIGITS:
         scale, end = _read_scale(text, end, notation)
     short = _MONEY_SCALE.match(text, end) if symbol else None
     if short and scale == 1:
@@ -341,9 +341,7 @@ def _read(number: str) -> Iterator[str]:
     if separators[:2] == [",", ","] and len(digits[1]) == 2:
         yield _normalize(number.replace(",", ""))
         return
-    is_grouped = len(set(separators)) == 1 and all(
-        len(group) == 3 for group in digits[1:]
-    )
+    is_grouped = len(set(separators)) == 1 and set(map(len, digits[1:])) == {3}
     if is_grouped:
         yield _normalize("".join(digits))
         if last == " ":  # perhaps just two numbers
