@@ -125,6 +125,8 @@ def check_node(node: ast.AST, parent: ast.AST) -> Iterator[str]:
     elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
         if node.id in PARTICIPLES:
             yield "a name that is a participle"
+        elif node.id.lower().lstrip("_").startswith("of_"):
+            yield "a name that says only what it belongs to"
     elif isinstance(node, ast.arg) and node.arg in PARTICIPLES:
         yield "a name that is a participle"
 
@@ -207,6 +209,7 @@ def test_ruff_makes_no_exception_for_a_finished_room():
         ("x = 's' * (a > 1)", "a text or list times a condition"),
         ("found = 1", "a name that is a participle"),
         ("def f(given): pass", "a name that is a participle"),
+        ("_OF_SEARCH = 1", "a name that says only what it belongs to"),
     ],
 )
 def test_each_rule_finds_what_it_is_for(code, problem):

@@ -48,11 +48,10 @@ def find_items(source: str | None, arguments: list[str] | None) -> str | list[st
     """Return the file of ``--input``, or else the *arguments*."""
     if not source and not arguments:
         raise InvalidOption(
-            "Missing argument: give one, or a file that has one in each line with "
-            "--input"
+            "Missing argument: give one, or with --input a file that has one per line"
         )
     if source and arguments:
-        raise InvalidOption("--input: give arguments or a file that has them, not both")
+        raise InvalidOption("--input: give arguments or a file with them, not both")
     if not source:
         return arguments or []
     if source == "-":

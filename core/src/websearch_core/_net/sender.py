@@ -53,8 +53,8 @@ from .proxy import Proxies, Proxy
 from .targets import Targets
 
 _MAX_HEADERS = 256  # h11 limits the header block to 100 KiB
-# in a forked process; collecting them would disturb the parent
-_of_parents: list[object] = []
+# the connections of the parent of a forked process: collecting them would disturb it
+_inherited_pools: list[object] = []
 _ALONE = 8  # steps of a client in a round without others; they take some milliseconds
 
 
@@ -115,7 +115,7 @@ class Sender(Restartable):
     def start_over(self) -> None:
         """Leave the connections to the parent process, without closing them."""
         self._end.detach()
-        _of_parents.append((self._clients, dict(self._loops)))
+        _inherited_pools.append((self._clients, dict(self._loops)))
         self._open()
 
     def send(self, request: Request) -> Response:

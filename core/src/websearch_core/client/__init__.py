@@ -231,12 +231,12 @@ class WebSearch:
         own = {name: value for name, value in options.items() if value is not None}
         settings = _load_settings(settings, own)
         selection = Selection(settings)
-        of_provider: dict[str, Any] = {}
+        provider_options: dict[str, Any] = {}
         if api_key is not None:
-            of_provider["api_key"] = api_key
+            provider_options["api_key"] = api_key
         if base_url is not None:
-            of_provider["base_url"] = base_url
-        searchers = selection.searchers(provider, **of_provider)
+            provider_options["base_url"] = base_url
+        searchers = selection.searchers(provider, **provider_options)
         readers = selection.readers(reader, searchers[0])
         self.__setstate__(
             _Origin(selection, searchers, readers, layers, tuple(own), http, on_event)
