@@ -56,10 +56,10 @@ def mcp(
         typer.Option("--insecure", help="Serve other machines without tokens or HTTPS"),
     ] = False,
 ) -> None:
-    """Serve web_search and open_page to MCP hosts: Claude, VS Code, Cursor.
+    """Serve the web tools to MCP hosts: Claude, VS Code, Cursor.
 
-    Settings are those of all commands. WEB_SEARCH_MCP_TOKENS has the bearer tokens for
-    HTTP: ann:TOKEN,bob:TOKEN.
+    The tools are web_search and open_page. Settings are those of all commands.
+    WEB_SEARCH_MCP_TOKENS has the bearer tokens for HTTP: ann:TOKEN,bob:TOKEN.
     """
     with report_errors("text"):
         from ...keys._environ import read_variable
