@@ -23,7 +23,9 @@ from tests.server import Server, http
 from websearch_core import WebSearch
 from websearch_core.tools import Run, WebTools
 
-# The most functions that a call runs after the first of its kind, in this process.
+# The most functions that a call runs after the first of its kind, in this process: the
+# fewest of several calls, since a thread that keeps house may run beside one.
+_COUNTED = range(1, 4)
 _LIMITS = {
     "search": 185,
     "tool": 240,
@@ -125,12 +127,26 @@ def make_async_calls(
 def test_a_second_call_runs_few_functions_and_sets_one_context_variable(
     colour: str, kind: str
 ) -> None:
-    async def call_twice() -> tuple[set[str], set[str]]:
+    counts: list[set[str]] = []
+    variables: set[str] = set()
+
+    async def make_async() -> None:
         call = make_async_calls(web, server.url)[kind]
-        await call(1)
-        with counting() as counted:
-            await call(2)
-        return counted
+        await call(0)
+        for number in _COUNTED:
+            with counting() as (functions, changed):
+                await call(number)
+            counts.append(functions)
+            variables.update(changed)
+
+    def make_blocking() -> None:
+        call = make_calls(web, server.url)[kind]
+        call(0)
+        for number in _COUNTED:
+            with counting() as (functions, changed):
+                call(number)
+            counts.append(functions)
+            variables.update(changed)
 
     with (
         closing(Server([_PAGE if "page" in kind else _FOUND])) as server,
@@ -143,12 +159,10 @@ def test_a_second_call_runs_few_functions_and_sets_one_context_variable(
         ) as web,
     ):
         if colour == "async":
-            functions, variables = asyncio.run(call_twice())
+            asyncio.run(make_async())
         else:
-            call = make_calls(web, server.url)[kind]
-            call(1)
-            with counting() as (functions, variables):
-                call(2)
+            make_blocking()
 
+    functions = min(counts, key=len)
     assert variables == {"websearch_call"}
     assert len(functions) <= _LIMITS[kind], (len(functions), sorted(functions))

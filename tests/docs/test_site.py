@@ -239,7 +239,11 @@ def test_the_reference_has_the_arguments_that_a_decorator_or_a_framework_makes(c
     assert "tags" not in [
         one[0] for one in classes["langchain_websearch.tools.WebSearchTool"]
     ]
-    assert find(classes, WebPagePostprocessor, "arguments")[0] == "VAR_KEYWORD"
+    assert find(classes, WebPagePostprocessor, "provider") == (
+        "KEYWORD_ONLY",
+        "Choice | None",
+        "None",
+    )
     assert f"{WebSearchError.__module__}.WebSearchError" in classes
 
 
