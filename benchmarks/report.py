@@ -162,7 +162,7 @@ def _find_commit() -> str:
 
 def _describe_machine() -> list[tuple[str, str]]:
     return [
-        ("measured", f"{datetime.now(UTC):%Y-%m-%d}"),
+        ("measured", f"{datetime.now(UTC):%Y-%m-%d}, commit {_find_commit()}"),
         ("Python", f"{platform.python_implementation()} {platform.python_version()}"),
         (
             "machine",
