@@ -30,8 +30,8 @@ _LIMITS = {
     "search": 185,
     "tool": 240,
     "tool in a conversation": 252,
-    "page": 212,
-    "open_page": 277,
+    "page": 214,
+    "open_page": 278,
 }
 _FOLDER = str(Path(websearch_core.__file__).parent)
 _FOUND = http(
