@@ -130,23 +130,26 @@ def test_a_second_call_runs_few_functions_and_sets_one_context_variable(
     counts: list[set[str]] = []
     variables: set[str] = set()
 
-    async def make_async() -> None:
+    @contextmanager
+    def noting() -> Iterator[None]:
+        with counting() as (functions, changed):
+            yield
+        counts.append(functions)
+        variables.update(changed)
+
+    async def call_on_a_loop() -> None:
         call = make_async_calls(web, server.url)[kind]
         await call(0)
         for number in _COUNTED:
-            with counting() as (functions, changed):
+            with noting():
                 await call(number)
-            counts.append(functions)
-            variables.update(changed)
 
-    def make_blocking() -> None:
+    def call_here() -> None:
         call = make_calls(web, server.url)[kind]
         call(0)
         for number in _COUNTED:
-            with counting() as (functions, changed):
+            with noting():
                 call(number)
-            counts.append(functions)
-            variables.update(changed)
 
     with (
         closing(Server([_PAGE if "page" in kind else _FOUND])) as server,
@@ -159,9 +162,9 @@ def test_a_second_call_runs_few_functions_and_sets_one_context_variable(
         ) as web,
     ):
         if colour == "async":
-            asyncio.run(make_async())
+            asyncio.run(call_on_a_loop())
         else:
-            make_blocking()
+            call_here()
 
     functions = min(counts, key=len)
     assert variables == {"websearch_call"}

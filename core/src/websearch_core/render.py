@@ -385,8 +385,8 @@ def fenced(text: str, what: str, boundary: str | None = None) -> str:
 def find_fenced(text: str) -> Iterator[tuple[int, int]]:
     """Yield where the data that `fenced` marks begins and ends in a *text*.
 
-    Others may have changed the text: it may begin with words of theirs, or end too
-    early.
+    Other programs may have changed the text: they may add words before it, or cut its
+    end.
     """
     for start in _FENCE.finditer(text):
         end = text.find(f"\n[{start['boundary']}: end of", start.end())
@@ -454,8 +454,8 @@ def cut_results(
 def _keep_first(
     response: SearchResponse, number: int, max_tokens: int
 ) -> SearchResponse:
-    """Return a response with its first results and no images; if that is no result,
-    with the title and URL of the first.
+    """Return a response with its first results and no images; if not one fits, with
+    the title and URL of the first.
     """
     total = len(response.results)
     results = response.results[:number]

@@ -9,7 +9,7 @@ every model is shown the status.
 """
 
 # No `from __future__ import annotations`: LangChain resolves the annotations of `_run`
-# in each call, and would compile each text anew. They are short for the same reason.
+# in each call, and would compile each text again. They are short for the same reason.
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -84,19 +84,6 @@ _NO_ID = "the run has no thread_id, so it does not know what other runs found"
 _NO_MESSAGES = (
     "the tool was given no messages of this conversation, so what other processes "
     "found is unknown"
-)
-# Those of the fields that are arguments of `WebTools`.
-_WEB_TOOLS_ARGUMENTS = (
-    "limit",
-    "search_options",
-    "read_options",
-    "output_format",
-    "full_artifact",
-    "multi_query",
-    "max_uses",
-    "configurable",
-    "require",
-    "provenance",
 )
 Content: TypeAlias = str | list[dict[str, Any]]
 _failures: ContextVar[list[WebSearchError] | None] = ContextVar(
@@ -179,7 +166,7 @@ class _Options(BaseModel):
     ) -> None:
         fields = type(self).model_fields
         arguments, own = split_arguments(options, fields.keys() - {"web"})
-        names = [name for name in _WEB_TOOLS_ARGUMENTS if name in fields]
+        names = [name for name in WebTools.own_arguments if name in fields]
         tool_arguments = {name: own.pop(name) for name in names if name in own}
         if isinstance(web, WebTools):
             if arguments or tool_arguments:

@@ -69,17 +69,7 @@ _ELSEWHERE = {
     **dict.fromkeys(_READS.split(), _READ),
 }
 # The arguments besides those of `WebSearch`.
-_OWN = (
-    "limit",
-    "search_options",
-    "read_options",
-    "output_format",
-    "provenance",
-    "max_uses",
-    "configurable",
-    "require",
-    "multi_query",
-)
+_OWN = [name for name in WebTools.own_arguments if name != "full_artifact"]
 P = ParamSpec("P")
 R = TypeVar("R")
 TimeRange = Literal["all", "day", "week", "month", "year"]

@@ -46,10 +46,10 @@ MAX_CONCURRENT = 100  # requests for pages, and as many to services, of a client
 
 @cache
 def _subclass(base: Any) -> Any:
-    """Return a transport of a library whose connections are those of a pool of ours.
+    """Return a transport of a library that takes its connections from our pool.
 
-    It leaves out how *base* begins, which would make a pool of the library's own: so if
-    that is called otherwise one day, requests fail, instead of passing by the guard.
+    It does not call the constructor of *base*, which would make the library's own pool.
+    If the attribute gets another name one day, requests fail; none bypasses the guard.
     """
 
     class Transport(base):  # type: ignore[misc]

@@ -98,8 +98,8 @@ class WebSearch:
 
     It opens connections on first use and pools them: one pool for all threads, and one
     for each event loop. It can be shared, copied and pickled. Close it with a ``with``
-    block, or leave that to the garbage collector. A copy or pickle has what it was made
-    from, and makes its parts anew. A pickle has no keys: a key from the
+    block, or leave that to the garbage collector. A copy or pickle holds the
+    arguments, and makes the parts again. A pickle has no keys: a key from the
     environment is read again after unpickling, and a key passed as an argument is
     missing then, with a clear error, unless the pickle was made inside
     `websearch_core.keys.pickle_keys`.

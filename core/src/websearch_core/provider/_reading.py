@@ -283,9 +283,9 @@ def parse_pages(
     Args:
         parse: Makes a page, such as with `parse_page`, of one item of each column.
         columns: The URLs, and what the service returned for each.
-        cost: The cost of the request in US dollars. The first page that is no error
-            has it, so that the sum is right.
-        usage: What the request consumed, by unit; it is with the cost.
+        cost: The cost of the request in US dollars. The first page that is not an
+            error carries it, so that the sum is right.
+        usage: What the request consumed, by unit. The same page carries it.
     """
     pages: list[Page | errors.WebSearchError] = []
     charge: dict[str, Any] = {"cost": cost, "usage": dict(usage)}

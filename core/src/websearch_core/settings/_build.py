@@ -136,7 +136,7 @@ def conceal(cls: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_public(cls: type[Any], option: str) -> bool:
-    """Return whether an option is no key. One that is not declared may be one."""
+    """Return whether an option is not a key. One that is not declared may be one."""
     fields = field_notes(cls)
     return option in fields and not is_secret(fields[option])
 

@@ -29,7 +29,7 @@ from ._fixed import find_home
 
 _TOOL_ARGUMENTS = ("search_options", "read_options")
 # The arguments of `WebTools` besides those of a `WebSearch`.
-_OWN = (
+OWN_ARGUMENTS = (
     *_TOOL_ARGUMENTS,
     "limit",
     "output_format",
@@ -277,12 +277,12 @@ class Tenants:
         self, web: WebSearch | None, **arguments: Unpack[CommonArguments]
     ) -> WebSearch:
         try:
-            return make_web(web, _OWN, **arguments)
+            return make_web(web, OWN_ARGUMENTS, **arguments)
         except MissingKey:
             if "api_key" not in self.keys:
                 raise
             arguments["api_key"] = _no_key
-            return make_web(None, _OWN, **arguments)
+            return make_web(None, OWN_ARGUMENTS, **arguments)
 
     def _warn(self, key: str) -> None:
         if not self._has_warned:

@@ -11,6 +11,7 @@ from itertools import count
 from typing import (
     TYPE_CHECKING,
     Any,
+    ClassVar,
     NamedTuple,
     TypeAlias,
     TypeVar,
@@ -42,7 +43,7 @@ from ._arguments import Arguments, PageArguments, SearchArguments
 from ._constructors import make_web, show_arguments
 from ._fixed import FixedOptions, SearchCall, SearchDefaults, check_search_options
 from ._outputs import Output, OutputFormat, join_outputs, page_output, search_output
-from ._tenants import Configurable, Tenants
+from ._tenants import OWN_ARGUMENTS, Configurable, Tenants
 
 if TYPE_CHECKING:
     from ..reading import ReadOptions
@@ -183,6 +184,9 @@ class WebTools:
         ConfigurationError: An argument is invalid, or *web* was given together with its
             arguments.
     """
+
+    # besides those of a `WebSearch`
+    own_arguments: ClassVar[tuple[str, ...]] = OWN_ARGUMENTS
 
     @show_arguments(make_web)
     def __init__(

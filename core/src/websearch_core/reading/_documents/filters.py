@@ -167,7 +167,7 @@ def patch(functions: Mapping[str, Callable[..., Any]]) -> list[str]:
     """Replace *functions* of pypdf within `bounded`, and return the names of those that
     it does not have.
 
-    Each of ours gets a call of theirs, and its first argument.
+    Each of our functions gets the original call and its first argument.
     """
     return [name for name, ours in functions.items() if not _patch(name, ours)]
 
