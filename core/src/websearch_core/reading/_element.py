@@ -50,6 +50,7 @@ class Element:
             if isinstance(node, str):
                 pieces.append(node)
             else:
-                edge = ["\n"] if node.name in BLOCKS or node.name == "br" else []
+                begins_line = node.name in BLOCKS or node.name == "br"
+                edge = ["\n"] if begins_line else []
                 waiting += [*edge, *reversed(node.children), *edge]
         return re.sub(r" ?\n[ \n]*", "\n", "".join(pieces)).strip()

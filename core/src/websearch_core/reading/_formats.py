@@ -59,46 +59,48 @@ def convert(
         page = _sanitize_page(_read(document), links)
     if links != "keep":
         page = page.model_copy(update={"links": ()})
-    stated = declared(content_type)
-    if stated and stated != page.media_type and not _agree(stated, page.media_type):
-        return page.with_notes(
-            f"declared as {named(stated)}, but it is {named(page.media_type)}"
-        )
-    return page
+    declared_type = declared(content_type)
+    if not declared_type or _agree(declared_type, page.media_type):
+        return page
+    return page.with_notes(
+        f"declared as {named(declared_type)}, but it is {named(page.media_type)}"
+    )
 
 
 def _sanitize_page(page: Page, links: Links) -> Page:
     text, targets = sanitize(page.content, page.url, links)
     text = text.strip("\n")
-    found = page.links or tuple(dict.fromkeys(targets))[:MAX_LINKS]
+    outgoing = page.links or tuple(dict.fromkeys(targets))[:MAX_LINKS]
     size = len(text)
     return page.model_copy(
         update={
             "content": text,
             "content_length": size,
             "original_length": size,
-            "links": found,
+            "links": outgoing,
         }
     )
 
 
-def _agree(stated: str, kind: str) -> bool:
-    return {stated, kind} <= HTML or (
-        stated in _VAGUE and kind.endswith(_VAGUE[stated])
-    )
+def _agree(declared_type: str, kind: str) -> bool:
+    if declared_type == kind or {declared_type, kind} <= HTML:
+        return True
+    return declared_type in _VAGUE and kind.endswith(_VAGUE[declared_type])
 
 
 def _read(document: Document) -> Page:
     kind = document.media_type
-    if (found := find_type(kind, document.url)) is None:
+    document_type = find_type(kind, document.url)
+    if document_type is None:
         unnamed = kind[:200] if named(kind) != kind else None
         raise UnsupportedContent(
             f"{named(kind)} has no text that can be read", detail=unnamed
         )
     try:
-        return found.load_reader()(document)
+        return document_type.load_reader()(document)
     except ImportError as error:
-        if not (extra := found.extra):
+        extra = document_type.extra
+        if not extra:
             raise
         message = (
             f'{named(kind)} needs the extra "{extra}": pip install '

@@ -41,11 +41,15 @@ def absolute(href: str | None, base: str) -> str | None:
     if href and len(href) <= _MAX_LENGTH:
         if _ABSOLUTE.fullmatch(href):
             return href
-        if _FROM_ROOT.fullmatch(href) and (start := _split_base(base)[href[0]]):
-            return start + href
+        if _FROM_ROOT.fullmatch(href):
+            start = _split_base(base)[href[0]]
+            if start:
+                return start + href
     # browsers ignore these, so java\nscript: is javascript:
     address = re.sub(r"[\t\n\r]", "", href or "").strip()
-    if not address or len(address) > _MAX_LENGTH or "\\" in address:
+    if not address or len(address) > _MAX_LENGTH:
+        return None
+    if "\\" in address:
         return None
     try:
         url = urljoin(base, address)
@@ -66,7 +70,12 @@ def absolute(href: str | None, base: str) -> str | None:
 
 def resolved(hrefs: Iterable[str], base: str) -> dict[str, str]:
     """Map each of *hrefs* that resolves to an http(s) URL to that URL."""
-    return {href: url for href in dict.fromkeys(hrefs) if (url := absolute(href, base))}
+    targets: dict[str, str] = {}
+    for href in dict.fromkeys(hrefs):
+        url = absolute(href, base)
+        if url:
+            targets[href] = url
+    return targets
 
 
 @lru_cache(maxsize=64)
@@ -74,7 +83,8 @@ def _split_base(base: str) -> dict[str, str]:
     """Return what to put before a link that begins with / or #; empty if *base* needs a
     full resolution.
     """
-    site, page = _ABSOLUTE.match(base), _ABSOLUTE.fullmatch(without_fragment(base))
+    site = _ABSOLUTE.match(base)
+    page = _ABSOLUTE.fullmatch(without_fragment(base))
     return {"/": site["origin"] if site else "", "#": page[0] if page else ""}
 
 

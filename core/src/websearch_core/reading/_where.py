@@ -77,7 +77,7 @@ def find_transcripts(
     """Return one transcript of each video, episode or page that has some."""
     from ._documents.transcript import Transcript
 
-    named: list[list[str]] = fence.look(
+    rows: list[list[str]] = fence.look(
         "transcripts",
         data,
         current_call().parsing,
@@ -85,7 +85,7 @@ def find_transcripts(
         content_type=content_type,
         is_feed=is_feed,
     )
-    return [Transcript(*one) for one in named]
+    return [Transcript(*row) for row in rows]
 
 
 def _look(name: str, data: bytes, **arguments: str | None) -> str | None:

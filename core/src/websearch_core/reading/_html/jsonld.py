@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib.resources import files
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from ..._text.markup import strip_markup
@@ -44,6 +44,7 @@ TYPES = {name: frozenset(group) for name, group in _GROUPS.items()}
 _WRAPPINGS = (("<![CDATA[", "]]>"), ("<!--", "-->"))
 _MAIN_KEYS = frozenset({"mainEntity", "mainEntityOfPage"})
 _JSON = json.JSONDecoder(strict=False)
+_REFERENCE: Thing = {"@id": ""}  # to a thing that is defined elsewhere
 # Of microdata.
 _MAX_NODES = 2_000
 _MAX_LEVELS = 100  # between a property and its thing
@@ -79,7 +80,7 @@ class JsonLd:
         values = value[:_MAX_VALUES] if isinstance(value, list) else [value]
         if not self.effort.spend(len(values) + 1):
             return []
-        return [self._resolve(one) for one in values]
+        return [self._resolve(item) for item in values]
 
     def text(self, thing: Thing, *keys: str) -> str:
         """Return the first text or name under *keys*, or an empty string."""
@@ -115,22 +116,26 @@ class JsonLd:
         return {}
 
     def _resolve(self, value: Any) -> Any:
-        if isinstance(value, dict) and isinstance(reference := value.get("@id"), str):
-            thing = self.named.get(reference, value)
-            return thing if len(thing) > len(value) else value
-        return value
+        if not isinstance(value, dict):
+            return value
+        reference = value.get("@id")
+        if not isinstance(reference, str):
+            return value
+        thing = self.named.get(reference, value)
+        return thing if len(thing) > len(value) else value
 
 
 def parse_jsonld(scripts: Iterable[LexborNode]) -> JsonLd:
     """Parse the JSON-LD in *scripts*. Invalid JSON is ignored."""
     things: list[Thing] = []
     named: dict[str, Thing] = {}
-    for outermost, thing in _objects(scripts):
-        if isinstance(reference := thing.get("@id"), str) and len(thing) > len(
-            named.get(reference, "x")
-        ):
-            named[reference] = thing
-        if outermost and "@type" in thing:
+    for is_outermost, thing in _objects(scripts):
+        reference = thing.get("@id")
+        if isinstance(reference, str):
+            former = named.get(reference, _REFERENCE)
+            if len(thing) > len(former):
+                named[reference] = thing
+        if is_outermost and "@type" in thing:
             things.append(thing)
     return JsonLd(tuple(things), named)
 
@@ -149,7 +154,8 @@ def types(thing: Thing) -> set[str]:
 def _written(value: Any) -> str:
     if isinstance(value, dict):
         value = value.get("@value") or value.get("name")
-        value = value[0] if isinstance(value, list) and value else value
+        if isinstance(value, list) and value:
+            value = value[0]
     if isinstance(value, int | float) and not isinstance(value, bool):
         return f"{value}"
     return value if isinstance(value, str) else ""
@@ -159,7 +165,13 @@ def _objects(scripts: Iterable[LexborNode]) -> Iterator[tuple[bool, Thing]]:
     """Yield every object of the JSON-LD, outer before inner, with True if it is an
     outermost one.
     """
-    count = 0
+    documents = _documents(scripts)
+    objects = chain.from_iterable(map(_objects_of, documents))
+    yield from islice(objects, _MAX_OBJECTS)
+
+
+def _documents(scripts: Iterable[LexborNode]) -> Iterator[Any]:
+    """Yield the JSON in *scripts*."""
     room = _MAX_SOURCE
     for script in islice(scripts, _MAX_SCRIPTS):
         source = script.text()
@@ -170,46 +182,45 @@ def _objects(scripts: Iterable[LexborNode]) -> Iterator[tuple[bool, Thing]]:
         for opening, closing in _WRAPPINGS:
             source = source.removeprefix(opening).removesuffix(closing)
         try:
-            data = _JSON.decode(source)
+            yield _JSON.decode(source)
         except (ValueError, RecursionError):
             continue
-        waiting = [(True, data)] if isinstance(data, dict | list) else []
-        for outermost, thing in waiting:  # grows during the loop
-            if isinstance(thing, list):
-                waiting += [
-                    (outermost, value)
-                    for value in thing
-                    if isinstance(value, dict | list)
-                ]
-            else:
-                count += 1
-                if count > _MAX_OBJECTS:
-                    return
-                yield outermost, thing
-                waiting += [
-                    (
-                        outermost
-                        and (
-                            key == "@graph"
-                            or (key in _MAIN_KEYS and isinstance(value, dict))
-                        ),
-                        value,
-                    )
-                    for key, value in thing.items()
-                    if isinstance(value, dict | list)
-                ]
+
+
+def _objects_of(document: Any) -> Iterator[tuple[bool, Thing]]:
+    waiting = [(True, document)]
+    for is_outermost, thing in waiting:  # grows during the loop
+        if isinstance(thing, list):
+            for value in thing:
+                if isinstance(value, dict | list):
+                    waiting.append((is_outermost, value))
+        elif isinstance(thing, dict):
+            yield is_outermost, thing
+            for key, value in thing.items():
+                if isinstance(value, dict | list):
+                    waiting.append((is_outermost and _is_outer(key, value), value))
+
+
+def _is_outer(key: str, value: Any) -> bool:
+    """Return whether a value of an outermost object is an outermost one, too."""
+    if key == "@graph":
+        return True
+    return key in _MAIN_KEYS and isinstance(value, dict)
 
 
 def is_at(thing: Thing, url: str) -> bool:
     """Return whether a thing gives *url* as its page."""
-    values = (thing.get("url"), thing.get("@id"), thing.get("mainEntityOfPage"))
-    places = (
-        value.get("@id") if isinstance(value, dict) else value for value in values
-    )
-    urls = (absolute(place, url) for place in places if isinstance(place, str))
-    return without_fragment(url).rstrip("/") in {
-        without_fragment(place or "").rstrip("/") for place in urls
-    }
+    here = without_fragment(url).rstrip("/")
+    for key in ("url", "@id", "mainEntityOfPage"):
+        place = thing.get(key)
+        if isinstance(place, dict):
+            place = place.get("@id")
+        if not isinstance(place, str):
+            continue
+        target = absolute(place, url) or ""
+        if without_fragment(target).rstrip("/") == here:
+            return True
+    return False
 
 
 def parse_microdata(nodes: Iterable[LexborNode]) -> list[Thing]:
@@ -221,17 +232,13 @@ def parse_microdata(nodes: Iterable[LexborNode]) -> list[Thing]:
     room = _MAX_TEXT
     for _, node in zip(range(_MAX_NODES), nodes, strict=False):
         attributes = node.attributes
-        scope = node.parent
-        for _ in range(_MAX_LEVELS):
-            if scope is None or (
-                scope.is_element_node and "itemscope" in scope.attributes
-            ):
-                break
-            scope = scope.parent
-        if scope is None or "itemscope" not in scope.attributes:
+        scope = _find_scope(node)
+        if scope is None:
             continue
         if scope.mem_id not in things:
-            outermost[scope.mem_id] = things[scope.mem_id] = _start(scope)
+            thing = _start(scope)
+            things[scope.mem_id] = thing
+            outermost[scope.mem_id] = thing
         value: object = attributes.get("content") or attributes.get(
             _VALUES.get(node.tag or "", "content")
         )
@@ -246,6 +253,18 @@ def parse_microdata(nodes: Iterable[LexborNode]) -> list[Thing]:
         for name in (attributes.get("itemprop") or "").split():
             things[scope.mem_id].setdefault(name, []).append(value)
     return list(outermost.values())
+
+
+def _find_scope(node: LexborNode) -> LexborNode | None:
+    """Return the element of the thing that an element has a property of."""
+    scope = node.parent
+    for _ in range(_MAX_LEVELS):
+        if scope is None:
+            return None
+        if scope.is_element_node and "itemscope" in scope.attributes:
+            return scope
+        scope = scope.parent
+    return None
 
 
 def _start(node: LexborNode) -> Thing:

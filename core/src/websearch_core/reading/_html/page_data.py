@@ -94,35 +94,45 @@ def read_data(
         return question.model_copy(update={"raw": raw}), []
 
     things = _find_things(facts, subjects)
-    may_have_grid = kind not in _KINDS_WITHOUT_GRIDS
-    marked_lists = facts.marked if may_have_grid else []
-    lists = list(_find_lists(linked, marked_lists))
-    # Finding prices takes a while, so it is done only if somebody asks for them.
-    if things or lists or may_have_grid:
+    if things:
         elements = Elements(blocks)
-        prices = find_prices(elements)
-        if things:
-            data, notes = _read_thing(facts, things, elements, prices)
-            return data.model_copy(update={"raw": raw}), notes
-        items: list[Item] = []
-        if may_have_grid:
-            items = find_items(elements, prices, base)
-        is_grid = len(items) >= _MIN_GRID or (items and kind == "collection")
-        if not is_grid:
-            items = list(_read_list(linked, lists, prices, base))
-        if items:
-            data = PageData(
-                kind="list",
-                name=inert(facts.title, TITLE_LENGTH),
-                items=tuple(items),
-                count=_count(linked, lists, blocks, len(items)),
-                next_url=_find_next(facts, blocks, base),
-                raw=raw,
-            )
-            return data, []
+        data, notes = _read_thing(facts, things, elements, find_prices(elements))
+        return data.model_copy(update={"raw": raw}), notes
+    page_list = _find_list(facts, kind, blocks, base)
+    if page_list is not None:
+        return page_list.model_copy(update={"raw": raw}), []
     if raw:
         return PageData(raw=raw), []
     return None, []
+
+
+def _find_list(
+    facts: Metadata, kind: Kind | None, blocks: TextBlocks, base: str
+) -> PageData | None:
+    """Return the things that a page lists, in a grid or in its data."""
+    linked = facts.linked
+    may_have_grid = kind not in _KINDS_WITHOUT_GRIDS
+    marked_lists = facts.marked if may_have_grid else []
+    lists = list(_find_lists(linked, marked_lists))
+    if not lists and not may_have_grid:  # finding prices takes a while
+        return None
+    elements = Elements(blocks)
+    prices = find_prices(elements)
+    items: list[Item] = []
+    if may_have_grid:
+        items = find_items(elements, prices, base)
+    is_grid = len(items) >= _MIN_GRID or (items and kind == "collection")
+    if not is_grid:
+        items = list(_read_list(linked, lists, prices, base))
+    if not items:
+        return None
+    return PageData(
+        kind="list",
+        name=inert(facts.title, TITLE_LENGTH),
+        items=tuple(items),
+        count=_count(linked, lists, blocks, len(items)),
+        next_url=_find_next(facts, blocks, base),
+    )
 
 
 def _find_things(facts: Metadata, subjects: Sequence[Thing]) -> list[Thing]:
@@ -190,12 +200,12 @@ def _read_availability(data: JsonLd, offer: Thing) -> str:
 
 def _amount(written: str) -> Decimal | None:
     """Return a stated price; None if it is not a positive number."""
-    stated = written.strip()[:_MAX_NUMBER_LENGTH]
+    digits = written.strip()[:_MAX_NUMBER_LENGTH]
     number: Decimal | None
     try:
-        number = Decimal(stated)
+        number = Decimal(digits)
     except InvalidOperation:
-        number = parse_number(stated)
+        number = parse_number(digits)
     if number is None or not number.is_finite():
         return None
     if not _MIN_PRICE < number < _MAX_PRICE:
@@ -216,31 +226,34 @@ def _find_products(facts: Metadata) -> list[Thing]:
 
     They come from JSON-LD, microdata and meta tags.
     """
-    found: list[Thing] = []
-    for things in ((facts.about,), facts.linked.things, facts.marked):
+    data = facts.linked
+    statements: list[Thing] = []
+    for things in ((facts.about,), data.things, facts.marked):
         products = [thing for thing in things if TYPES["products"] & types(thing)]
         names = [facts.title]
         if len(products) > 1:  # the others are what it recommends
             products = [
                 product
                 for product in products
-                if agree(facts.linked.text(product, "name"), names)
+                if agree(data.text(product, "name"), names)
             ][:1]
-        if found:
-            names.append(facts.linked.text(found[0], "name"))
-        found += [
+        if not statements:
+            statements = products
+            continue
+        names.append(data.text(statements[0], "name"))
+        statements += [
             product
             for product in products
-            if not found or _is_same_product(facts.linked, product, found, names)
+            if _is_same_product(data, product, statements, names)
         ]
-    return found
+    return statements
 
 
 def _is_same_product(
-    data: JsonLd, product: Thing, found: Sequence[Thing], names: Sequence[str]
+    data: JsonLd, product: Thing, statements: Sequence[Thing], names: Sequence[str]
 ) -> bool:
-    """Return whether *product* says more about what was *found*."""
-    if product in found:
+    """Return whether *product* says more about the one that *statements* are about."""
+    if product in statements:
         return False
     name = data.text(product, "name")
     return not name or agree(name, names)
@@ -257,9 +270,9 @@ def _read_thing(
     *things* are several statements about it, the best first.
     """
     linked = facts.linked
-    shown = ShownAmounts(elements, prices, facts.title)
+    amounts = ShownAmounts(elements, prices, facts.title)
     offers = [read_offer(linked, thing) for thing in things]
-    offer = next(filter(shown.prices_of, offers), offers[0])
+    offer = next(filter(amounts.prices_of, offers), offers[0])
     currencies = filter(None, [offer.currency, *(other.currency for other in offers)])
     currency = next(currencies, None)
     values: dict[str, Any] = {
@@ -270,7 +283,7 @@ def _read_thing(
         values.update(_read_event(linked, things))
     else:
         values.update(_read_product(linked, things, offers))
-    price_values, notes = _read_prices(offer, currency, shown)
+    price_values, notes = _read_prices(offer, currency, amounts)
     return PageData(**values, **price_values), notes
 
 
@@ -310,32 +323,32 @@ def _read_product(
 
 
 def _read_prices(
-    offer: Offer, currency: str | None, shown: ShownAmounts
+    offer: Offer, currency: str | None, amounts: ShownAmounts
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the prices of an offer, and a note if the page shows other ones."""
-    prices = shown.prices_of(offer)
+    prices = amounts.prices_of(offer)
     if offer.prices and not prices:
-        others = shown.first()
+        others = amounts.first()
         if others:
-            stated = _write(min(offer.prices))
+            amount = _write(min(offer.prices))
             if currency:
-                stated = f"{stated} {currency}"
+                amount = f"{amount} {currency}"
             note = (
-                f"the page's data states the price {stated}, "
+                f"the page's data states the price {amount}, "
                 f"but it shows {', '.join(others)}: either may be right"
             )
-            return {"unclear_prices": (stated, *others)}, [note]
+            return {"unclear_prices": (amount, *others)}, [note]
         prices = offer.prices
     if not prices:
         return {}, []
     low = min(prices)
     high = max(prices)
-    values = {"price": shown.write(low)}
+    values = {"price": amounts.write(low)}
     if high > low:
-        values["high_price"] = shown.write(high)
-    list_price = shown.before(low, offer)
+        values["high_price"] = amounts.write(high)
+    list_price = amounts.before(low, offer)
     if list_price and list_price > high:
-        values["list_price"] = shown.write(list_price)
+        values["list_price"] = amounts.write(list_price)
     return values, []
 
 
@@ -395,7 +408,8 @@ class ShownAmounts:
         short_texts = [
             written
             for block, written in enumerate(texts)
-            if len(written) <= _SHORT and block not in elements.priced
+            if block not in elements.priced
+            if len(written) <= _SHORT
         ]
         for number in set(chain.from_iterable(map(_numbers, short_texts))):
             has_cents = number % 1 != 0
@@ -445,7 +459,8 @@ class ShownAmounts:
         has such an amount, and nothing of another thing: no other price, no heading, no
         link.
         """
-        first = next((one for one in self._ordered if price in _priced(one)), None)
+        places = (place for place in self._ordered if price in _priced(place))
+        first = next(places, None)
         if first is None:
             return None
         if first.is_former:  # as in "was $9, now $7", which is one text
@@ -453,19 +468,16 @@ class ShownAmounts:
             return self._single(others, price)
         for element in self._elements.above(first.element):
             inside = self._prices_in(element)
-            formers = [one for one in inside if one.is_former]
+            formers = [other for other in inside if other.is_former]
             amounts = set[Decimal]().union(*map(_amounts_of, formers))
             former = self._single(amounts, price)
-            for other in inside:
-                numbers = _priced(other)
-                is_saving = former is not None and numbers == {former - price}
-                if not other.is_former and price not in numbers and not is_saving:
-                    return None
+            if any(_is_other(other, price, former) for other in inside):
+                return None
             if not formers:
                 continue
-            if not all(self._is_beside(first, one) for one in formers):
+            if not all(self._is_beside(first, other) for other in formers):
                 return None
-            if not all(may_be_in(currency, one.text) for one in formers):
+            if not all(may_be_in(currency, other.text) for other in formers):
                 return None
             return former
         return None
@@ -511,6 +523,18 @@ class ShownAmounts:
         former = self._former.get(price, "")
         written = next(filter(None, self._texts[price]), former)
         return _write(price, cents=_CENTS.search(written) is not None)
+
+
+def _is_other(shown_price: Price, price: Decimal, former: Decimal | None) -> bool:
+    """Return whether a page shows the price of another thing: neither *price* nor what
+    *former* saves.
+    """
+    if shown_price.is_former:
+        return False
+    numbers = _priced(shown_price)
+    if price in numbers:
+        return False
+    return former is None or numbers != {former - price}
 
 
 def _priced(price: Price) -> set[Decimal]:
@@ -587,23 +611,23 @@ def _read_list(
     """Yield the items of the longest list in the data."""
     element_lists = [data.values(thing, "itemListElement") for thing in lists]
     elements = max(element_lists, key=len, default=[])
-    shown: set[Decimal] = set()
-    for shown_price in prices:
-        shown.update(_numbers(shown_price.text))
+    page_numbers: set[Decimal] = set()
+    for page_price in prices:
+        page_numbers.update(_numbers(page_price.text))
     for element in elements[:MAX_ITEMS]:
         if not isinstance(element, dict):
             continue
-        thing, stated_name, url = read_item(data, element)
-        name = inert(stated_name, NAME_LENGTH)
+        listed = read_item(data, element)
+        name = inert(listed.name, NAME_LENGTH)
         if not name:
             continue
-        offer = read_offer(data, thing)
+        offer = read_offer(data, listed.thing)
         written = None
         if offer.prices:
             price = min(offer.prices)
-            if not shown or price in shown:
+            if not page_numbers or price in page_numbers:
                 written = f"{_write(price)} {offer.currency}".strip()
-        yield Item(name=name, price=written, url=absolute(url, base))
+        yield Item(name=name, price=written, url=absolute(listed.url, base))
 
 
 def _count(
@@ -620,9 +644,9 @@ def _count(
             if match:
                 counts.append(int(re.sub(r"\D", "", match[1])))
     for thing in lists:
-        stated = _amount(data.text(thing, "numberOfItems"))
-        if stated:
-            counts.append(int(stated))
+        number = _amount(data.text(thing, "numberOfItems"))
+        if number:
+            counts.append(int(number))
     return next((count for count in counts if count >= minimum), None)
 
 

@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from html import escape, unescape
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 from ..._text.markup import MARKUP
 from .harden import harden
@@ -40,13 +41,13 @@ def lacks_article(texts: Sequence[str], length: int, facts: Metadata) -> bool:
     article = " ".join(facts.linked.text(facts.about, "articleBody").split())
     if len(article) < max(_MIN_ARTICLE_LENGTH, _MIN_TIMES_LONGER * length):
         return False
-    shown = " ".join(texts)
+    page_text = " ".join(texts)
     step = (len(article) - _SAMPLE_LENGTH) // (_SAMPLES - 1)
-    samples = [
-        article[place * step : place * step + _SAMPLE_LENGTH]
-        for place in range(_SAMPLES)
-    ]
-    return 2 * sum(sample in shown for sample in samples) < _SAMPLES
+    matches = 0
+    for number in range(_SAMPLES):
+        begin = number * step
+        matches += article[begin : begin + _SAMPLE_LENGTH] in page_text
+    return 2 * matches < _SAMPLES
 
 
 def markup_from_data(facts: Metadata, *, comments: bool = True) -> str:
@@ -72,10 +73,12 @@ def _without_comments(facts: Metadata) -> Metadata:
 
 
 def _things(facts: Metadata) -> Iterator[str]:
-    data, about = facts.linked, facts.about
-    yield from (
-        _parts(data, about) if types(about) & _WRITERS.keys() else _body(data, about)
-    )
+    data = facts.linked
+    about = facts.about
+    if types(about) & _WRITERS.keys():
+        yield from _parts(data, about)
+    else:
+        yield from _body(data, about)
     done = [about]
     for thing in data.things[:_MAX_THINGS]:
         if thing not in done:
@@ -134,27 +137,32 @@ def _product(data: JsonLd, thing: Thing) -> Iterator[str]:
 
 def _prices(data: JsonLd, thing: Thing) -> str:
     """Return ``12.99 EUR``, or several such prices, or ``from 10 to 20 EUR``."""
-    prices = []
+    prices: dict[str, None] = {}  # in order, each once
     for offer in data.values(thing, "offers")[:_MAX_OFFERS]:
         if not isinstance(offer, dict):
             continue
-        terms = [
-            offer,
-            *(
-                one
-                for one in data.values(offer, "priceSpecification")
-                if isinstance(one, dict)
-            ),
-        ]
-        price = next((value for one in terms if (value := data.text(one, "price"))), "")
-        low, high = data.text(offer, "lowPrice"), data.text(offer, "highPrice")
-        if not price and low:
-            price = f"from {low} to {high}" if high and high != low else low
-        currency = next(
-            (value for one in terms if (value := data.text(one, "priceCurrency"))), ""
-        )
-        prices.append(f"{price} {currency}".strip() if price else "")
-    return ", ".join(dict.fromkeys(filter(None, prices)))
+        terms = [offer]
+        for specification in data.values(offer, "priceSpecification"):
+            if isinstance(specification, dict):
+                terms.append(specification)
+        price = _first_text(data, terms, "price")
+        low = data.text(offer, "lowPrice")
+        high = data.text(offer, "highPrice")
+        if not price:
+            is_range = high not in ("", low)
+            price = low
+            if low and is_range:
+                price = f"from {low} to {high}"
+        currency = _first_text(data, terms, "priceCurrency")
+        if price:
+            prices[f"{price} {currency}".strip()] = None
+    return ", ".join(prices)
+
+
+def _first_text(data: JsonLd, things: Iterable[Thing], key: str) -> str:
+    """Return the text of the first of *things* that has the property *key*."""
+    texts = (data.text(thing, key) for thing in things)
+    return next(filter(None, texts), "")
 
 
 def _availability(data: JsonLd, thing: Thing) -> str:
@@ -164,10 +172,8 @@ def _availability(data: JsonLd, thing: Thing) -> str:
     offers = (
         offer for offer in data.values(thing, "offers") if isinstance(offer, dict)
     )
-    name = next(
-        (value for offer in offers if (value := data.text(offer, "availability"))), ""
-    ).rsplit("/", 1)[-1]
-    return split_words(name)
+    url = _first_text(data, offers, "availability")
+    return split_words(url.rsplit("/", 1)[-1])
 
 
 def _questions(data: JsonLd, thing: Thing) -> Iterator[str]:
@@ -189,12 +195,12 @@ def _posting(data: JsonLd, thing: Thing) -> Iterator[str]:
 
 
 def _replies(data: JsonLd, thing: Thing, *keys: str) -> Iterator[str]:
-    for reply in (one for key in keys for one in data.values(thing, key)):
+    replies = chain.from_iterable(data.values(thing, key) for key in keys)
+    for reply in replies:
         if isinstance(reply, dict):
             author = data.text(reply, "author")
-            yield from _with_heading(
-                f"<p><b>{escape(author)}</b>:</p>" if author else "", _body(data, reply)
-            )
+            heading = f"<p><b>{escape(author)}</b>:</p>" if author else ""
+            yield from _with_heading(heading, _body(data, reply))
         elif isinstance(reply, str):
             yield _prose(data, reply)
 
@@ -240,28 +246,40 @@ def _link(data: JsonLd, item: Any) -> str:
     """Return an item of a list, or the thing inside it, as a link."""
     if not isinstance(item, dict):
         return escape(_flatten(data.read(item)))
-    inner, name, place = read_item(data, item)
-    name = escape(_flatten(name))
-    price = _prices(data, inner)
-    link = f'<a href="{escape(place)}">{name}</a>' if place else name
-    return f"{link}: {escape(price)}" if name and price else link if name else ""
+    listed = read_item(data, item)
+    name = escape(_flatten(listed.name))
+    if not name:
+        return ""
+    line = name
+    if listed.url:
+        line = f'<a href="{escape(listed.url)}">{name}</a>'
+    price = _prices(data, listed.thing)
+    return f"{line}: {escape(price)}" if price else line
 
 
-def read_item(data: JsonLd, item: Thing) -> tuple[Thing, str, str]:
-    """Return the thing in an item of a list, or the item itself, with its name and
-    where it is; both may be empty.
-    """
-    inner = next(
-        (one for one in data.values(item, "item") if isinstance(one, dict)), item
-    )
-    places = (
-        place
-        for one in (inner, item)
-        for key in ("url", "@id", "item")
-        for place in data.values(one, key)
-    )
-    name = data.text(inner, "name", "headline") or data.text(item, "name")
-    return inner, name, next((place for place in places if isinstance(place, str)), "")
+class ListedThing(NamedTuple):
+    """A thing in a list, with its name and where it is; both may be empty."""
+
+    thing: Thing
+    name: str
+    url: str
+
+
+def read_item(data: JsonLd, item: Thing) -> ListedThing:
+    """Return the thing in an item of a list, or the item itself."""
+    things = (value for value in data.values(item, "item") if isinstance(value, dict))
+    thing = next(things, item)
+    name = data.text(thing, "name", "headline") or data.text(item, "name")
+    return ListedThing(thing, name, _find_url(data, (thing, item)))
+
+
+def _find_url(data: JsonLd, things: Iterable[Thing]) -> str:
+    for thing in things:
+        for key in ("url", "@id", "item"):
+            for url in data.values(thing, key):
+                if isinstance(url, str):
+                    return url
+    return ""
 
 
 def _event(data: JsonLd, thing: Thing) -> Iterator[str]:
