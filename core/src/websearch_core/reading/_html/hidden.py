@@ -56,18 +56,19 @@ def hiding(name: str, attributes: Mapping[str, str | None], look: Look) -> int:
     Bits `UNSEEN`, `TINY` and `CLEAR`: its text is hidden, but elements in it can be
     visible, unless `WHOLE` is set.
     """
-    if (
-        look.closes
-        or look.disguises
-        or (attributes.get("aria-hidden") or "").strip().lower() == "true"
-    ):
+    if look.closes or look.disguises:
         return WHOLE | look.mutes
-    is_put_away = (
-        (name == "dialog" and "open" not in attributes)
-        or "hidden" in attributes
-        or "popover" in attributes
-    )
-    return (0 if look.displays or not is_put_away else WHOLE) | look.mutes
+    if (attributes.get("aria-hidden") or "").strip().lower() == "true":
+        return WHOLE | look.mutes
+    if _is_put_away(name, attributes) and not look.displays:
+        return WHOLE | look.mutes
+    return look.mutes
+
+
+def _is_put_away(name: str, attributes: Mapping[str, str | None]) -> bool:
+    if name == "dialog" and "open" not in attributes:
+        return True
+    return "hidden" in attributes or "popover" in attributes
 
 
 @lru_cache(4096)
@@ -93,8 +94,8 @@ def skips(text: str) -> bool:
     """Return whether a link within the page says that it skips a part, which only users
     of keyboards see.
     """
-    said = " ".join(text.split()).rstrip(".!\u203a»→↓ ")
-    return len(text) <= MAX_SKIP_LENGTH and _SKIPS.fullmatch(said) is not None
+    words = " ".join(text.split()).rstrip(".!\u203a»→↓ ")
+    return len(text) <= MAX_SKIP_LENGTH and _SKIPS.fullmatch(words) is not None
 
 
 def stays_hidden(name: str, attributes: Mapping[str, str | None], look: Look) -> bool:
@@ -103,11 +104,9 @@ def stays_hidden(name: str, attributes: Mapping[str, str | None], look: Look) ->
     This is so for dialogs, which open above the page, and for text that only machines
     read, such as white on white.
     """
-    if (
-        name == "dialog"
-        or "popover" in attributes
-        or (attributes.get("role") or "").lower() in _ON_TOP
-    ):
+    if name == "dialog" or "popover" in attributes:
+        return True
+    if (attributes.get("role") or "").lower() in _ON_TOP:
         return True
     return look.disguises or look.mutes & ~UNSEEN > 0
 
@@ -150,22 +149,11 @@ class Openers:
             if gap.startswith(("B:", "P:")):
                 self._gaps.add(gap[2:])
             return
-        targets = (
-            [href[1:]]
-            if name == "a" and (href := attributes.get("href")) and href[0] == "#"
-            else []
-        )
-        if not _NAMES_TARGETS.isdisjoint(attributes):
-            stated = " ".join(
-                attributes.get(attribute) or "" for attribute in _NAMES_TARGETS
-            )
-            targets += [target.removeprefix("#") for target in stated.split()]
-        is_tab = (role := attributes.get("role")) and role.lower() == "tab"
-        if not targets and not is_tab:  # as most
-            return
-        targets = list(filter(None, targets))
-        tabs = (attributes.get("id") or "").split() if is_tab else []
-        if targets or tabs:
+        targets = find_targets(name, attributes)
+        tabs: list[str] = []
+        if (attributes.get("role") or "").lower() == "tab":
+            tabs = (attributes.get("id") or "").split()
+        if targets or tabs:  # few have
             self.waiting.append(_Control(place, targets, tabs))
             self._wordless.update(targets, tabs)
 
@@ -222,8 +210,27 @@ class Openers:
         if identity in self._wordless or not self._wordless.isdisjoint(tabs):
             self.unasked += 1
             return True
+        return "hidden" in attributes and self._fill(identity)
+
+    def _fill(self, identity: str) -> bool:
+        """Return whether a part that was streamed hidden has a gap to fill."""
         piece = _SENT_LATER.fullmatch(identity)
-        if piece is None or "hidden" not in attributes or piece[1] not in self._gaps:
+        if piece is None or piece[1] not in self._gaps:
             return False
-        self.unasked += not self._streamed
+        if not self._streamed:
+            self.unasked += 1
         return True
+
+
+def find_targets(name: str, attributes: Mapping[str, str | None]) -> list[str]:
+    """Return the ids of the elements that an element opens or leads to."""
+    targets: list[str] = []
+    if name == "a":
+        href = attributes.get("href") or ""
+        if href[:1] == "#":
+            targets.append(href[1:])
+    if not _NAMES_TARGETS.isdisjoint(attributes):
+        for attribute in _NAMES_TARGETS:
+            ids = (attributes.get(attribute) or "").split()
+            targets += [identity.removeprefix("#") for identity in ids]
+    return [target for target in targets if target]

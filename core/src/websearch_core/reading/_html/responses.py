@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from .metadata import Metadata
 
 _PREFIX = r"(?<![\w-])(?:js[-_]|[cmo][-_]|the[-_])?"
-_PARTS = r"(?:[-_]+(?:list|section|thread|area|wrapper|content|container|body|block|box|feed|tab|widget|root|item|main))*"
+_PARTS = (
+    r"(?:[-_]+(?:list|section|thread|area|wrapper|content|container|body|block|box"
+    r"|feed|tab|widget|root|item|main))*"
+)
 _COMMENTS = re.compile(
     rf"{_PREFIX}(?:{PHRASES['classes of comments']}){_PARTS}(?![\w-])"
 )
@@ -73,6 +76,14 @@ class _Form(NamedTuple):
     property: str
 
 
+class Choice(NamedTuple):
+    """The blocks that are content, those that can be read beside it, and notes."""
+
+    content: list[bool]
+    readable: list[bool]
+    notes: tuple[str, ...]
+
+
 _FORMS = {
     "comments": _Form(
         _COMMENT_HINTS,
@@ -98,61 +109,77 @@ def default_choices(
     of page asks for it.
     """
     by_kind: Responses | None = "drop" if kind == "article" else None
-    wanted: dict[str, Responses | None] = {
+    choices: dict[str, Responses | None] = {
         "comments": comments or by_kind,
         "reviews": reviews,
     }
-    return {name: choice for name, choice in wanted.items() if choice}
+    return {name: choice for name, choice in choices.items() if choice}
 
 
 def choose_responses(
     outline: TextBlocks,
-    kept: list[bool],
+    content: list[bool],
     facts: Metadata,
     choices: Mapping[str, Responses],
-) -> tuple[list[bool], list[bool], tuple[str, ...]]:
+) -> Choice:
     """Keep or drop comments and reviews, as *choices* says; those without a choice stay
-    as *kept* has them.
-
-    Returns the blocks to keep, those that would be kept if all were content, and notes
-    on the former.
+    as they are.
     """
+    readable = [True] * len(content)
     notes: list[str] = []
-    shown = [True] * len(kept)
     for name, choice in choices.items():
-        is_review = not facts.about and any(
-            types(thing) & _REVIEWED for thing in facts.linked.things
-        )
-        # the page itself, not one about what is reviewed
-        if name == "reviews" and is_review:
+        if name == "reviews" and _is_review(facts):
             continue
-        found = _find(outline, _FORMS[name])
+        responses = _find(outline, _FORMS[name])
         if choice == "keep":
-            wanted = _without_controls(outline, found)
-            kept, shown = (
-                [
-                    want if response else keep
-                    for keep, response, want in zip(some, found, wanted, strict=True)
-                ]
-                for some in (kept, shown)
-            )
-        elif any(found):
-            shown = _drop(outline, shown, _without_forms(outline, found)) or shown
-            rest = _drop(outline, kept, found)
-            notes += [] if rest else [f"the page has only {name}: they were kept"]
-            kept = rest or kept
-    return kept, shown, tuple(notes)
+            answers = _without_controls(outline, responses)
+            content = _replace(content, responses, answers)
+            readable = _replace(readable, responses, answers)
+            continue
+        if not any(responses):
+            continue
+        written = _without_forms(outline, responses)
+        readable = _drop(outline, readable, written) or readable
+        rest = _drop(outline, content, responses)
+        if rest:
+            content = rest
+        else:
+            notes.append(f"the page has only {name}: they were kept")
+    return Choice(content, readable, tuple(notes))
 
 
-def _drop(outline: TextBlocks, kept: list[bool], found: list[bool]) -> list[bool]:
-    """Return the blocks *kept* without those *found*; nothing if that would leave
-    hardly any text.
+def _is_review(facts: Metadata) -> bool:
+    """Return whether the page itself is a review, not one about what is reviewed."""
+    if facts.about:
+        return False
+    return any(types(thing) & _REVIEWED for thing in facts.linked.things)
+
+
+def _replace(
+    content: list[bool], responses: list[bool], answers: list[bool]
+) -> list[bool]:
+    """Return *content* with *answers* where there are responses."""
+    mixed = content.copy()
+    for block, response in enumerate(responses):
+        if response:
+            mixed[block] = answers[block]
+    return mixed
+
+
+def _drop(
+    outline: TextBlocks, content: list[bool], responses: list[bool]
+) -> list[bool]:
+    """Return *content* without *responses*; nothing if that would leave hardly any
+    text.
     """
-    rest = [keep and not response for keep, response in zip(kept, found, strict=True)]
-    before, after = (
-        sum(map(len, compress(outline.block_texts, some))) for some in (kept, rest)
-    )
-    return [] if after < min(_MIN_LENGTH, before) else rest
+    rest = [
+        keep and not response for keep, response in zip(content, responses, strict=True)
+    ]
+    before = sum(map(len, compress(outline.block_texts, content)))
+    after = sum(map(len, compress(outline.block_texts, rest)))
+    if after < min(_MIN_LENGTH, before):
+        return []
+    return rest
 
 
 def _find(outline: TextBlocks, form: _Form) -> list[bool]:
@@ -162,19 +189,23 @@ def _find(outline: TextBlocks, form: _Form) -> list[bool]:
     marked = outline.find_marks(form.marks, form.hints)
     begun = {element for element, mark in enumerate(outline.marks) if mark in marked}
     if not outline.attribute_names.isdisjoint(_STATED):
-        begun |= {
+        begun.update(
             element
-            for element, own in enumerate(outline.attributes)
-            if own.get("itemprop") == form.property
-            or (own.get("itemtype") or "").rpartition("/")[2] in form.kinds
-        }
-    begun -= {
-        element for element in begun if outline.names[element] in _FRAMES
-    } | _around_titles(outline)
-    inside = outline.holders(begun)
-    found = [inside[element] > 0 for element in outline.block_elements]
-    _add_below_headings(outline, found, form.heading)
-    return found
+            for element, attributes in enumerate(outline.attributes)
+            if _states(attributes, form)
+        )
+    frames = {element for element in begun if outline.names[element] in _FRAMES}
+    inside = outline.holders(begun - frames - _around_titles(outline))
+    responses = [inside[element] > 0 for element in outline.block_elements]
+    _add_below_headings(outline, responses, form.heading)
+    return responses
+
+
+def _states(attributes: Mapping[str, str | None], form: _Form) -> bool:
+    """Return whether an element has the type or the property of a response."""
+    if attributes.get("itemprop") == form.property:
+        return True
+    return (attributes.get("itemtype") or "").rpartition("/")[2] in form.kinds
 
 
 def _around_titles(outline: TextBlocks) -> set[int]:
@@ -192,7 +223,7 @@ def _around_titles(outline: TextBlocks) -> set[int]:
 
 
 def _add_below_headings(
-    outline: TextBlocks, found: list[bool], headings: re.Pattern[str]
+    outline: TextBlocks, responses: list[bool], headings: re.Pattern[str]
 ) -> None:
     """Add what is below a heading such as "Comments (12)": up to the next one of its
     level, within its parent.
@@ -200,21 +231,21 @@ def _add_below_headings(
     children = Counter(outline.parents)
     end = -1  # the level of the heading that blocks are below
     root = -1
-    for block, (text, element) in enumerate(
-        zip(outline.block_texts, outline.block_elements, strict=True)
-    ):
-        level = _LEVELS.get(outline.names[element])
-        if end > 0 and ((level and level <= end) or not _is_in(outline, element, root)):
-            end = -1
-        if (
-            level
-            and level > 1
-            and len(text) <= _MAX_HEADING_LENGTH
-            and headings.fullmatch(text)
-        ):
-            end, root = level, _section(outline, element, children)
+    for block, element in enumerate(outline.block_elements):
+        level = _LEVELS.get(outline.names[element], 0)
         if end > 0:
-            found[block] = True
+            is_next = 0 < level <= end
+            if is_next or not _is_in(outline, element, root):
+                end = -1
+        if level > 1 and _is_heading(outline.block_texts[block], headings):
+            end = level
+            root = _section(outline, element, children)
+        if end > 0:
+            responses[block] = True
+
+
+def _is_heading(text: str, headings: re.Pattern[str]) -> bool:
+    return len(text) <= _MAX_HEADING_LENGTH and headings.fullmatch(text) is not None
 
 
 def _section(outline: TextBlocks, heading: int, children: Counter[int]) -> int:
@@ -233,7 +264,7 @@ def _is_in(outline: TextBlocks, element: int, root: int) -> bool:
     return element == root
 
 
-def _without_forms(outline: TextBlocks, found: list[bool]) -> list[bool]:
+def _without_forms(outline: TextBlocks, responses: list[bool]) -> list[bool]:
     """Leave out forms to write a response with. A form that has other parts of the page
     too is not one.
     """
@@ -241,26 +272,26 @@ def _without_forms(outline: TextBlocks, found: list[bool]) -> list[bool]:
         element for element, name in enumerate(outline.names) if name == "form"
     )
     around = [forms[element] for element in outline.block_elements]
-    others = {
-        0,
-        *(form for form, response in zip(around, found, strict=True) if not response),
-    }
+    others = {0}
+    for form, response in zip(around, responses, strict=True):
+        if not response:
+            others.add(form)
     return [
         response and form in others
-        for form, response in zip(around, found, strict=True)
+        for form, response in zip(around, responses, strict=True)
     ]
 
 
-def _without_controls(outline: TextBlocks, found: list[bool]) -> list[bool]:
+def _without_controls(outline: TextBlocks, responses: list[bool]) -> list[bool]:
     """Leave out buttons, fields and short texts that every entry repeats, such as
     "Reply".
     """
-    texts = Counter(compress(outline.block_texts, found))
-    return [
-        response
-        and outline.names[element] not in _CONTROLS
-        and not (len(text) < _CONTROL_LENGTH and texts[text] >= _OFTEN)
-        for response, text, element in zip(
-            found, outline.block_texts, outline.block_elements, strict=True
-        )
-    ]
+    times = Counter(compress(outline.block_texts, responses))
+    answers: list[bool] = []
+    for block, element in enumerate(outline.block_elements):
+        text = outline.block_texts[block]
+        is_control = outline.names[element] in _CONTROLS
+        if len(text) < _CONTROL_LENGTH and times[text] >= _OFTEN:
+            is_control = True
+        answers.append(responses[block] and not is_control)
+    return answers

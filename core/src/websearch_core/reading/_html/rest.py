@@ -41,121 +41,147 @@ _DIGIT = re.compile(r"\d")
 
 def write_rest(
     outline: TextBlocks,
-    kept: Sequence[bool],
-    shown: Sequence[bool],
+    content: Sequence[bool],
+    readable: Sequence[bool],
     *,
     linked: bool = True,
 ) -> str:
-    """Return as plain Markdown the blocks that are *shown*, but not *kept* as content,
-    with the names around them.
+    """Return as plain Markdown the blocks that are *readable*, but not *content*, with
+    the names around them.
 
     Nothing of it is a link; unless *linked*, nothing was one. No passage occurs twice.
     """
-    if all(kept):
+    if all(content):
         return ""
     if not linked:
-        shown = [
-            show and not length
-            for show, length in zip(shown, outline.block_linked, strict=True)
+        readable = [
+            readable[block] and not length
+            for block, length in enumerate(outline.block_linked)
         ]
-    blocks = _find_beside(outline, kept, shown)
-    if not any(blocks):
+    beside = _find_beside(outline, content, readable)
+    if not any(beside):
         return ""  # the names around a text are not worth showing without it
+    raised = _count_raised(outline)
+    names = [
+        is_beside or _is_context(outline, content, block)
+        for block, is_beside in enumerate(beside)
+    ]
     passages: dict[str, None] = {}
     groups = _group(outline)
-    # A footer does not belong to the section before it: its top headings become
-    # second-level, whatever the page says.
-    headings = (
-        e
-        for e in outline.block_elements
-        if outline.names[e] in _LEVELS and _is_in_footer(outline, e)
-    )
-    raised = max(
-        0, min((int(outline.names[element][1]) for element in headings), default=0) - 2
-    )
     for _, members in groupby(range(len(groups)), groups.__getitem__):
         passage = list(members)
-        if any(map(blocks.__getitem__, passage)):
-            names = [
-                n
-                for n in passage
-                if blocks[n]
-                or (kept[n] and len(outline.block_texts[n]) <= _MAX_CONTEXT)
-            ]
-            passages["\n".join(_lines(outline, names, raised))] = None
-        elif (
-            len(passage) == 1
-            and kept[passage[0]]
-            and outline.names[outline.block_elements[passage[0]]] in _LEVELS
-        ):
-            passages["\n".join(_lines(outline, passage, raised))] = None
+        if any(beside[block] for block in passage):
+            passage = [block for block in passage if names[block]]
+        elif len(passage) > 1 or not _is_section(outline, content, passage[0]):
+            continue
+        passages["\n".join(_lines(outline, passage, raised))] = None
     return "\n\n".join(_without_empty_sections(list(passages)))
+
+
+def _count_raised(outline: TextBlocks) -> int:
+    """Return by how many levels to raise the headings of the footer.
+
+    A footer does not belong to the section before it: its top headings become
+    second-level, whatever the page says.
+    """
+    footer = [
+        outline.names[element]
+        for element in outline.block_elements
+        if _is_in_footer(outline, element)
+    ]
+    levels = [int(name[1]) for name in footer if name in _LEVELS]
+    return max(0, min(levels, default=0) - 2)
+
+
+def _is_context(outline: TextBlocks, content: Sequence[bool], block: int) -> bool:
+    """Return whether a block is content, and may name what stands beside it."""
+    return content[block] and len(outline.block_texts[block]) <= _MAX_CONTEXT
+
+
+def _is_section(outline: TextBlocks, content: Sequence[bool], block: int) -> bool:
+    """Return whether a block is a heading of the content."""
+    return content[block] and outline.names[outline.block_elements[block]] in _LEVELS
 
 
 def _without_empty_sections(passages: list[str]) -> list[str]:
     """Leave out the headings that nothing follows before the next one of their
     level.
     """
-    found: list[str] = []
+    filled: list[str] = []
     level = 7  # of the heading after it
     for passage in reversed(passages):
-        depth = len(passage) - len(passage.lstrip("#")) if "\n" not in passage else 0
+        depth = 0
+        if "\n" not in passage:
+            depth = len(passage) - len(passage.lstrip("#"))
         if not depth:
-            found.append(passage)
+            filled.append(passage)
             level = 7
-        elif found and (level == 7 or depth < level):
-            found.append(passage)
+            continue
+        is_above = level == 7 or depth < level
+        if filled and is_above:
+            filled.append(passage)
             level = depth
-    return found[::-1]
+    return filled[::-1]
 
 
 def _find_beside(
-    outline: TextBlocks, kept: Sequence[bool], shown: Sequence[bool]
+    outline: TextBlocks, content: Sequence[bool], readable: Sequence[bool]
 ) -> list[bool]:
     """Return which blocks are neither content nor part of a menu, a button, or what
     belongs to no page.
     """
-    in_menu, around = TELLING_TAGS["nav"], outline.around
-    marks = {
-        mark
-        for mark in outline.find_marks(_FOREIGN, _HINTS)
-        if _FOREIGN.search(_SUBJECT.sub("", mark.lower()))
-    }
-    foreign = outline.holders(
-        n for n, mark in enumerate(outline.marks if marks else ()) if mark in marks
-    )
-    beside = [
-        show
-        and not keep
-        and not foreign[element]
-        and not around[element] & in_menu
-        and not (outline.names[element] == "button" and not _DIGIT.search(text))
-        for keep, show, element, text in zip(
-            kept, shown, outline.block_elements, outline.block_texts, strict=True
-        )
-    ]
-    entries = [
-        linked >= len(text) > 0
-        and len(text) <= _MAX_MENU_LENGTH
-        and not _DIGIT.search(text)
-        for linked, text in zip(outline.block_linked, outline.block_texts, strict=True)
-    ]
-    for is_entry, members in groupby(range(len(entries)), entries.__getitem__):
-        if is_entry and len(menu := list(members)) >= _MENU:
-            beside[menu[0] : menu[-1] + 1] = [False] * len(menu)
+    foreign = _find_foreign(outline)
+    beside: list[bool] = []
+    for block, element in enumerate(outline.block_elements):
+        is_beside = readable[block] and not content[block] and not foreign[element]
+        if outline.around[element] & TELLING_TAGS["nav"]:
+            is_beside = False
+        elif outline.names[element] == "button":
+            has_digit = _DIGIT.search(outline.block_texts[block]) is not None
+            is_beside = is_beside and has_digit
+        beside.append(is_beside)
+    for menu in _find_menus(outline):
+        beside[menu[0] : menu[-1] + 1] = [False] * len(menu)
     return beside
+
+
+def _find_foreign(outline: TextBlocks) -> list[int]:
+    """Return for each element the one around it that belongs to no page, or 0."""
+    marks: set[str] = set()
+    for mark in outline.find_marks(_FOREIGN, _HINTS):
+        if _FOREIGN.search(_SUBJECT.sub("", mark.lower())):
+            marks.add(mark)
+    if not marks:
+        return [0] * len(outline.names)
+    return outline.holders(
+        element for element, mark in enumerate(outline.marks) if mark in marks
+    )
+
+
+def _find_menus(outline: TextBlocks) -> Iterator[list[int]]:
+    """Yield the blocks of menus: several short links in a row."""
+    entries: list[bool] = []
+    for linked, text in zip(outline.block_linked, outline.block_texts, strict=True):
+        is_short_link = linked >= len(text) > 0 and len(text) <= _MAX_MENU_LENGTH
+        entries.append(is_short_link and not _DIGIT.search(text))
+    for is_entry, members in groupby(range(len(entries)), entries.__getitem__):
+        menu = list(members)
+        if is_entry and len(menu) >= _MENU:
+            yield menu
 
 
 def _group(outline: TextBlocks) -> list[int]:
     """Return for each block the largest element around it that has little text."""
-    sizes, parents = [0] * len(outline.names), outline.parents
+    parents = outline.parents
+    sizes = [0] * len(outline.names)
     for element, text in zip(outline.block_elements, outline.block_texts, strict=True):
         sizes[element] += min(len(text), _MAX_CONTEXT) + 1
     for element in range(len(sizes) - 1, 0, -1):
         sizes[parents[element]] += sizes[element]
     tops = [0]
     for element, parent in enumerate(islice(parents, 1, None), start=1):
-        tops.append(tops[parent] if sizes[parent] <= _MAX_LENGTH else element)
+        top = tops[parent] if sizes[parent] <= _MAX_LENGTH else element
+        tops.append(top)
     return [tops[element] for element in outline.block_elements]
 
 
@@ -164,15 +190,18 @@ def _lines(outline: TextBlocks, blocks: Sequence[int], raised: int) -> Iterator[
     row.
     """
     element = outline.block_elements[blocks[0]]
-    if len(blocks) == 1 and (level := _LEVELS.get(outline.names[element])):
-        yield (
-            f"{level[raised * _is_in_footer(outline, element) :]} "
-            f"{outline.block_texts[blocks[0]]}"
-        )
+    level = _LEVELS.get(outline.names[element])
+    if len(blocks) == 1 and level:
+        if _is_in_footer(outline, element):
+            level = level[raised:]
+        yield f"{level} {outline.block_texts[blocks[0]]}"
         return
-    for row, members in groupby(blocks, lambda n: _row(outline, n)):
-        texts = [outline.block_texts[n] for n in members]
-        yield from [" | ".join(texts)] if row else texts
+    for row, members in groupby(blocks, lambda block: _row(outline, block)):
+        texts = [outline.block_texts[block] for block in members]
+        if row:
+            yield " | ".join(texts)
+        else:
+            yield from texts
 
 
 def _is_in_footer(outline: TextBlocks, element: int) -> bool:

@@ -42,7 +42,15 @@ class BuiltTree(NamedTuple):
     flattened: bool
 
 
-def build_tree(
+# Measured: one pass over the stream of a page, whose numbers are elements as they open
+# and runs of text, n and ~n:
+#
+#   stream    0  1  ~0  2  ~1      of <body><p>a <b>c
+#   run             0      1       the latest run; its text goes to ``built[element]``
+#   stays          True   False    for each run: whether its block is content
+#   alive     1  1      0          for each element: whether it holds such text
+#   depths    0  1      2          in the tree, where dissolved elements do not count
+def build_tree(  # noqa: C901, PLR0912 - see above
     outline: TextBlocks, kept: Sequence[bool] | None = None, *, linked: bool = True
 ) -> BuiltTree:
     """Build the tree of the *kept* blocks, by default of all; unless *linked*, without
@@ -131,7 +139,8 @@ def _leave_number(holder: Element | None, value: str | None) -> None:
 
 def _is_line(element: Element) -> bool:
     """Return whether an element is a short text without blocks."""
-    waiting, length = [element], 0
+    waiting = [element]
+    length = 0
     for inner in waiting:  # grows during the loop
         for child in inner.children:
             if isinstance(child, str):
@@ -145,16 +154,16 @@ def _is_line(element: Element) -> bool:
     return True
 
 
-def _common_ancestor(one: int, other: int, parents: Sequence[int]) -> int:
+def _common_ancestor(element: int, other: int, parents: Sequence[int]) -> int:
     """Return the smallest element that contains both; of two nested elements, the inner
     one has the higher number.
     """
-    while one != other:
-        if one > other:
-            one = parents[one]
+    while element != other:
+        if element > other:
+            element = parents[element]
         else:
             other = parents[other]
-    return one
+    return element
 
 
 def _is_task(attributes: Mapping[str, str | None]) -> bool:
@@ -170,6 +179,8 @@ def _dissolves(name: str, depth: int, indents: int) -> bool:
     """Return whether an element dissolves in a parent at such a *depth*, with so many
     *indents*.
     """
-    if depth >= DEEP and (depth >= MAX_DEPTH or name in _WRAPPERS):
+    if depth >= MAX_DEPTH:
+        return True
+    if depth >= DEEP and name in _WRAPPERS:
         return True
     return indents >= _MAX_INDENTS and name in _INDENTS
