@@ -53,6 +53,9 @@ _LABEL_OF_FACT = re.compile(r"[^\W\d_][^\d]{0,40}")
 _MAX_NODES = 100  # in an element whose text is read as a line
 _MAX_TEXT_LENGTH = 6_000  # characters
 _MAX_WORDS = 12  # of a name, or a list of names
+_PROPERTIES = frozenset(
+    {"author", "creator", "datePublished", "dateCreated", "dateModified"}
+)
 _SPACES = range(1, 4)  # in a name before a comma
 # names: with fewer, what follows the first may be a title or an employer
 _MIN_LISTED = 4
@@ -142,11 +145,11 @@ def read_byline(headline: LexborNode | None, marked: Sequence[LexborNode]) -> By
     """Find the author and the dates of a page: in the microdata of the *marked*
     elements, and near its *headline*.
     """
-    found = Byline()
-    _read_microdata(marked, found)
-    if headline is not None and not found.complete:
-        _read_lines(headline, found)
-    return found
+    byline = Byline()
+    _read_microdata(marked, byline)
+    if headline is not None and not byline.complete:
+        _LineReader(headline, byline).read()
+    return byline
 
 
 def person(text: str) -> str | None:
@@ -155,49 +158,49 @@ def person(text: str) -> str | None:
     """
     whole = " ".join(text[:_MAX_LINE_LENGTH].split())
     line = _BY.sub("", whole)
-    begin = next((start for _, start, _ in find_dates(line)), 0) if line != whole else 0
-    if lead := _BEFORE_DATE.search(line[:begin]):
-        line = line[: lead.start()]
-    line = _AND.sub(", ", _INITIALS.sub("", _END.split(line, maxsplit=1)[0])).strip(
-        " ,;:-–—"  # noqa: RUF001
-    )
+    if line != whole:
+        line = _cut_before_date(line)
+    line = _END.split(line, maxsplit=1)[0]
+    line = _AND.sub(", ", _INITIALS.sub("", line)).strip(" ,;:-–—")  # noqa: RUF001
     if len(line) > _MAX_LENGTH or line.count(" ") >= _MAX_WORDS:
         line = _first_names(line)
-    if not 2 <= len(line) <= _MAX_LENGTH or _NO_NAME.search(line) or find_date(line):
+    if not 2 <= len(line) <= _MAX_LENGTH:
+        return None
+    if _NO_NAME.search(line) or find_date(line):
         return None
     return line
+
+
+def _cut_before_date(line: str) -> str:
+    """Cut a line where it leads on to a date: ``Ada Lovelace on Monday, May 4``."""
+    begin = next((start for _, start, _ in find_dates(line)), 0)
+    lead = _BEFORE_DATE.search(line[:begin])
+    return line if lead is None else line[: lead.start()]
 
 
 def _first_names(line: str) -> str:
     """Return those names of a long list that fit, or the name before ``, professor of
     ...``; maybe an empty string.
     """
-    whole = (
-        line if len(line) <= _MAX_LENGTH else line[: _MAX_LENGTH + 1].rpartition(",")[0]
-    )
-    names = [name.strip() for name in whole.split(",")]
+    if len(line) > _MAX_LENGTH:
+        line = line[: _MAX_LENGTH + 1].rpartition(",")[0]
+    names = [name.strip() for name in line.split(",")]
     fit = [name.count(" ") in _SPACES and not name[0].islower() for name in names]
     if all(fit) and len(names) >= _MIN_LISTED:
         return ", ".join(names)
     return names[0] if fit[0] else ""
 
 
-def _read_microdata(marked: Sequence[LexborNode], found: Byline) -> None:
+def _read_microdata(marked: Sequence[LexborNode], byline: Byline) -> None:
     for node in marked[:_MAX_PROPERTIES]:
-        kind = node.attributes.get("itemprop")
-        if kind not in {
-            "author",
-            "creator",
-            "datePublished",
-            "dateCreated",
-            "dateModified",
-        } or _is_of_other_page(node):
+        name = node.attributes.get("itemprop") or ""
+        if name not in _PROPERTIES or _is_of_other_page(node):
             continue
-        if kind.startswith("date"):
+        if name.startswith("date"):
             value = _value(node)
-            found.date(parse_date(value) or find_date(value), kind)
-        elif not found.author:
-            found.author = person(_value(node.css_first('[itemprop="name"]') or node))
+            byline.date(parse_date(value) or find_date(value), name)
+        elif not byline.author:
+            byline.author = person(_value(node.css_first('[itemprop="name"]') or node))
 
 
 def _value(node: LexborNode) -> str:
@@ -206,72 +209,103 @@ def _value(node: LexborNode) -> str:
 
 
 def _is_of_other_page(node: LexborNode) -> bool:
-    around = (above.attributes for above in enclosing(node.parent, _MAX_LEVELS))
-    return any(
-        _OTHERS.search(f"{one.get('itemprop')} {one.get('itemtype')}") for one in around
-    )
+    for element in enclosing(node.parent, _MAX_LEVELS):
+        attributes = element.attributes
+        marks = f"{attributes.get('itemprop')} {attributes.get('itemtype')}"
+        if _OTHERS.search(marks):
+            return True
+    return False
 
 
-def enclosing(node: LexborNode | None, most: int) -> Iterator[LexborNode]:
+def enclosing(node: LexborNode | None, maximum: int) -> Iterator[LexborNode]:
     """Yield an element and those around it, below the body: at most so many."""
-    while node is not None and node.tag != "body" and most:
+    for _ in range(maximum):
+        if node is None or node.tag == "body":
+            return
         yield node
-        node, most = node.parent, most - 1
+        node = node.parent
 
 
-def _read_lines(headline: LexborNode, found: Byline) -> None:
-    title = line_of(headline)
-    before, labelled = "", False
-    for node, tag, below in _around(headline):
-        if not tag:
-            line = (node.text_content or "")[:_MAX_LINE_LENGTH].strip()
-            if not line:
-                continue
-            if len(line) <= _MAX_LENGTH:
-                if not found.author and (labelled or _BY_NAME.match(line)):
-                    found.author = person(line)
-                if (
-                    _YEAR.search(line)
-                    and fits_before_date(
-                        _lead(node.parent), found.author, same_line=True
-                    )
-                    and _may_date(node.parent, f"{before} {line}")
-                    and not _ends_sentence(node, found.author)
+class _LineReader:
+    """Reads the lines around a headline, in the order of the page."""
+
+    def __init__(self, headline: LexborNode, byline: Byline) -> None:
+        self._headline = headline
+        self._title = line_of(headline)
+        self._byline = byline
+        self._before = ""  # the end of the text before the node
+        self._is_labelled = False  # whether that text says that a name follows
+
+    def read(self) -> None:
+        """Add what the lines say to the byline."""
+        for node, tag, is_below in _around(self._headline):
+            if not tag:
+                self._read_text(node)
+            elif tag == "time":
+                self._read_time(node)
+            elif is_below and tag in _HEADINGS:
+                if _leads_on(node, self._title):
+                    return
+                self._read_author(node)
+            else:
+                self._read_author(node)
+            if self._byline.complete:
+                return
+
+    def _read_text(self, node: LexborNode) -> None:
+        line = (node.text_content or "")[:_MAX_LINE_LENGTH].strip()
+        if not line:
+            return
+        if len(line) <= _MAX_LENGTH:
+            is_signed = self._is_labelled or _BY_NAME.match(line)
+            if is_signed and not self._byline.author:
+                self._byline.author = person(line)
+            if _YEAR.search(line) and self._may_date_line(node, line):
+                for date, words in dates_of_line(
+                    line, self._before, self._byline.author
                 ):
-                    for date, words in dates_of_line(line, before, found.author):
-                        found.date(date, words)
-            labelled = bool(_LABEL.fullmatch(line))
-            before = line[-40:]
-        elif tag == "time":
-            attributes = node.attributes
-            stated = parse_date((attributes.get("datetime") or "").strip())
-            fits = fits_before_date(
-                _lead(node), found.author, same_line=True
-            ) and fits_before_date(before)
-            if stated and fits and is_past(stated) and _may_date(node, before):
-                found.date(stated, f"{before} {attributes.get('class')}")
-        elif below and tag in _HEADINGS and _leads_on(node, title):
+                    self._byline.date(date, words)
+        self._is_labelled = _LABEL.fullmatch(line) is not None
+        self._before = line[-40:]
+
+    def _may_date_line(self, node: LexborNode, line: str) -> bool:
+        """Return whether a text may state the date of the page."""
+        author = self._byline.author
+        if not fits_before_date(_lead(node.parent), author, same_line=True):
+            return False
+        if not _may_date(node.parent, f"{self._before} {line}"):
+            return False
+        return not _ends_sentence(node, author)
+
+    def _read_time(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        date = parse_date((attributes.get("datetime") or "").strip())
+        if date is None or not is_past(date):
             return
-        elif (
-            not found.author
-            and (attributes := node.attributes)
-            and (
-                "author" in (attributes.get("rel") or "")
-                or _BY_CLASS.search((attributes.get("class") or "")[:_MAX_LINE_LENGTH])
-            )
-        ):
-            found.author = person(line_of(node))
-        if found.complete:
+        if not fits_before_date(_lead(node), self._byline.author, same_line=True):
             return
+        if fits_before_date(self._before) and _may_date(node, self._before):
+            self._byline.date(date, f"{self._before} {attributes.get('class')}")
+
+    def _read_author(self, node: LexborNode) -> None:
+        if self._byline.author:
+            return
+        attributes = node.attributes
+        if not attributes:
+            return
+        marks = (attributes.get("class") or "")[:_MAX_LINE_LENGTH]
+        is_linked = "author" in (attributes.get("rel") or "")
+        if is_linked or _BY_CLASS.search(marks):
+            self._byline.author = person(line_of(node))
 
 
 def _may_date(node: LexborNode | None, words: str) -> bool:
     """Return whether a date in an element may be that of the page: not a fact, such as
     the day on which a person was born, unless the *words* say so.
     """
-    return _says_when(words) or not any(
-        map(_is_value, enclosing(node, _LEVELS_OF_FACTS))
-    )
+    if _says_when(words):
+        return True
+    return not any(map(_is_value, enclosing(node, _LEVELS_OF_FACTS)))
 
 
 def _ends_sentence(node: LexborNode, author: str | None) -> bool:
@@ -329,36 +363,40 @@ def _element_beside(node: LexborNode, *, after: bool) -> LexborNode | None:
     beside = node.next if after else node.prev
     while beside is not None and beside.is_empty_text_node:
         beside = beside.next if after else beside.prev
-    return beside if beside is not None and beside.is_element_node else None
+    if beside is None or not beside.is_element_node:
+        return None
+    return beside
 
 
 def _first_element(node: LexborNode) -> LexborNode | None:
     child = node.first_child
     while child is not None and child.is_empty_text_node:
         child = child.next
-    return child if child is not None and child.is_element_node else None
+    if child is None or not child.is_element_node:
+        return None
+    return child
 
 
 def _lead(node: LexborNode | None) -> str:
     """Return the text right before an inline element, in the same line: ``Posted on``
     in ``Posted on <b>May 4</b>``.
     """
-    before = node.prev if node is not None and node.tag in _INLINE else None
-    return (
-        (before.text_content or "").strip()
-        if before is not None and before.is_text_node
-        else ""
-    )
+    if node is None or node.tag not in _INLINE:
+        return ""
+    before = node.prev
+    if before is None or not before.is_text_node:
+        return ""
+    return (before.text_content or "").strip()
 
 
 def _leads_on(heading: LexborNode, title: str) -> bool:
     """Return whether a heading links to another page: what follows is about other
     pages.
     """
+    if heading.css_first("a") is None:
+        return False
     text = line_of(heading)
-    return (
-        heading.css_first("a") is not None and text not in title and title not in text
-    )
+    return text not in title and title not in text
 
 
 def _around(headline: LexborNode) -> Iterator[tuple[LexborNode, str, bool]]:
@@ -375,25 +413,36 @@ def _around(headline: LexborNode) -> Iterator[tuple[LexborNode, str, bool]]:
         start = above
     goal = headline.mem_id
     node: LexborNode | None = start
-    left, passed = _BEFORE, False
-    while node is not None and left:
-        if not passed and node.mem_id == goal:
-            left, passed = _NEAR, True
-        left -= 1
-        if not left and not passed:  # too many nodes before the headline
-            node, left, passed = headline, _NEAR, True
-        following = None
-        if node.is_text_node:
-            if not node.is_empty_text_node:
-                yield node, "", passed
-        elif node.is_element_node and (tag := node.tag or "") not in _UNSEEN:
-            yield node, tag, passed
-            following = node.first_child
-        while following is None and node is not None:
-            following = node.next
-            if following is None:
-                node = node.parent
-        node = following
+    remaining = _BEFORE
+    is_below = False
+    while node is not None and remaining:
+        remaining -= 1
+        is_here = node.mem_id == goal or not remaining
+        if is_here and not is_below:
+            node = headline  # maybe after too many nodes before it
+            remaining = _NEAR
+            is_below = True
+        tag = node.tag or ""
+        is_seen = node.is_element_node and tag not in _UNSEEN
+        if is_seen:
+            yield node, tag, is_below
+        elif node.is_text_node and not node.is_empty_text_node:
+            yield node, "", is_below
+        node = _following(node, inside=is_seen)
+
+
+def _following(node: LexborNode, *, inside: bool) -> LexborNode | None:
+    """Return the node that follows another in the page: the first *inside* it, or the
+    next outside.
+    """
+    if inside and node.first_child is not None:
+        return node.first_child
+    outer: LexborNode | None = node
+    while outer is not None:
+        if outer.next is not None:
+            return outer.next
+        outer = outer.parent
+    return None
 
 
 def line_of(node: LexborNode) -> str:
@@ -406,27 +455,27 @@ def line_of(node: LexborNode) -> str:
 def begins(node: LexborNode, line: str) -> bool:
     """Return whether the text of an element begins with *line*."""
     # The first piece decides in most cases, and is quick to get.
-    first = " ".join(
-        next((piece for piece in _pieces(node) if not piece.isspace()), "").split()
-    )
-    return (line.startswith(first) or first.startswith(line)) and line_of(
-        node
-    ).startswith(line)
+    pieces = (piece for piece in _pieces(node) if not piece.isspace())
+    first = " ".join(next(pieces, "").split())
+    if not line.startswith(first) and not first.startswith(line):
+        return False
+    return line_of(node).startswith(line)
 
 
 def _pieces(node: LexborNode) -> Iterator[str]:
     """Yield the texts in an element, and a space where a block begins."""
-    waiting, left = [node.first_child], _MAX_NODES
-    while waiting and left:
+    waiting = [node.first_child]
+    remaining = _MAX_NODES
+    while waiting and remaining:
         child = waiting.pop()
         if child is None:
             continue
-        left -= 1
+        remaining -= 1
         waiting.append(child.next)
         if child.is_text_node:
             yield (child.text_content or "")[:_MAX_TEXT_LENGTH]
-        elif child.is_element_node and (tag := child.tag) not in _UNSEEN:
-            if tag in _APART:
+        elif child.is_element_node and child.tag not in _UNSEEN:
+            if child.tag in _APART:
                 yield " "
             waiting.append(child.first_child)
 
@@ -454,10 +503,13 @@ def fits_before_date(
     If they are not in the *same_line*, they may be about anything, unless they end with
     a colon.
     """
-    fits = _says_when(words) or (
-        _is_bare(words, author) if same_line else _OTHER_LABEL.search(words) is None
-    )
-    return fits and _PERIOD.search(words) is None
+    if _PERIOD.search(words):
+        return False
+    if _says_when(words):
+        return True
+    if same_line:
+        return _is_bare(words, author)
+    return _OTHER_LABEL.search(words) is None
 
 
 def dates_of_line(
@@ -468,22 +520,24 @@ def dates_of_line(
 
     *before* is the end of the text before the line, which may be its label.
     """
-    found = list(find_dates(line))
-    if not found or not fits_before_date(before) or _PERIOD.search(line):
+    dates = list(find_dates(line))
+    if not dates or not fits_before_date(before):
         return []
-    starts, ends = [start for _, start, _ in found], [end for _, _, end in found]
+    if _PERIOD.search(line):
+        return []
+    starts = [start for _, start, _ in dates]
+    ends = [end for _, _, end in dates]
     between = [line[end:start] for end, start in zip(ends, starts[1:], strict=False)]
     if any(map(_RANGE.fullmatch, between)):
         return []
-    if not _says_when(line) and not _is_bare(
-        line[: starts[0]] + line[ends[0] :], author
-    ):
+    beside = line[: starts[0]] + line[ends[0] :]
+    if not _says_when(line) and not _is_bare(beside, author):
         return []
     words = [f"{before} {line[: starts[0]]}", *between]
     words[-1] += line[ends[-1] :]
     return [
-        (date, said)
-        for (date, _, _), said in zip(found, words, strict=True)
+        (date, phrase)
+        for (date, _, _), phrase in zip(dates, words, strict=True)
         if is_past(date)
     ]
 
@@ -492,9 +546,9 @@ def _is_bare(words: str, author: str | None) -> bool:
     """Return whether the *words* beside a date are nothing but a byline, a time of day
     and the like.
     """
-    rest = _BY_SOMEONE.sub(
-        " ", words.replace(author, " ") if author else words, count=1
-    )
+    if author:
+        words = words.replace(author, " ")
+    rest = _BY_SOMEONE.sub(" ", words, count=1)
     return all(word.casefold() in _BESIDE for word in _WORD.findall(rest))
 
 

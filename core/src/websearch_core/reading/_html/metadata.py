@@ -28,7 +28,7 @@ from ..._text.markup import strip_markup
 from ..._text.vocabulary import Kind
 from .._links import absolute
 from .._types import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
-from .byline import is_past, line_of, person, read_byline
+from .byline import Byline, is_past, line_of, person, read_byline
 from .jsonld import (
     TYPES,
     JsonLd,
@@ -94,13 +94,14 @@ _MARKED = '[itemtype*="DiscussionForumPosting"],[itemtype*="QAPage"]'
 _MARKS = (b"DiscussionForumPosting", b"QAPage")
 # What says most about a page, and what its source has in lower case if there is such an
 # element.
-_DATA, _NEXT = 'script[type*="ld+json"]', 'link[rel~="next"]'
 _SELECTORS = {
     "h1": b"<h1",
-    _DATA: b"<script",
+    'script[type*="ld+json"]': b"<script",
     "[itemprop]": b"itemprop",
-    _NEXT: b"<link",
+    'link[rel~="next"]': b"<link",
 }
+_NAMES_OF_TAGS = ("property", "name", "http-equiv")
+_AUTHOR_LABELS = frozenset({"written by", "author"})
 
 
 @dataclass(frozen=True)
@@ -134,174 +135,259 @@ class Metadata:
     next_url: str = ""  # what follows it, as it is written
 
 
+class _MetaTags:
+    """The contents of the meta tags of a page by their names, in lower case and with
+    dots.
+    """
+
+    def __init__(self, document: LexborHTMLParser) -> None:
+        self._contents: defaultdict[str, list[str]] = defaultdict(list)
+        for tag in _find_metas(document):
+            attributes = tag.attributes
+            content = (attributes.get("content") or "")[: 20 * DESCRIPTION_LENGTH]
+            content = content.strip()
+            if not content:
+                continue
+            names = filter(None, map(attributes.get, _NAMES_OF_TAGS))
+            for name in _SEPARATORS.sub(".", " ".join(names).lower()).split():
+                self._contents[name].append(content)
+
+    def get(self, name: str) -> list[str]:
+        """Return the contents of the tags with a name, as they are written."""
+        return self._contents.get(name, [])
+
+    def first(self, *names: str) -> str:
+        """Return the first content under the first of *names* that has one, as it is
+        written; maybe an empty string.
+        """
+        return next(chain.from_iterable(map(self.get, names)), "")
+
+    def texts(self, *names: str) -> Iterator[str]:
+        """Yield the contents of the tags with one of *names*, without markup."""
+        return map(strip_markup, chain.from_iterable(map(self.get, names)))
+
+    def text(self, *names: str) -> str:
+        """Return the first of these texts, or an empty string."""
+        return next(self.texts(*names), "")
+
+
+@dataclass(frozen=True)
+class _Sources:
+    """Where a page says something about itself."""
+
+    document: LexborHTMLParser
+    url: str
+    tags: _MetaTags
+    data: JsonLd
+    site: str  # what it calls itself; may be empty
+    properties: list[LexborNode]  # of microdata
+
+
+@dataclass(frozen=True)
+class _Subject:
+    """What a page is about."""
+
+    title: str
+    thing: Thing  # in JSON-LD; empty if there is none
+    headings: list[LexborNode]  # that may show the title
+
+
 def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
     """Read the metadata of a parsed page."""
-    meta = _contents_by_name(_metas(document))
-    source = document.raw_html.lower()
-    some = ",".join(selector for selector, sign in _SELECTORS.items() if sign in source)
-    nodes = document.css(some) if some else []
+    tags = _MetaTags(document)
+    nodes = _find_nodes(document)
     data = parse_jsonld(node for node in nodes if node.tag == "script")
     properties = [node for node in nodes if "itemprop" in node.attributes]
     marked = parse_microdata(properties)
-    shown = [node for node in nodes if node.tag == "h1"][:MAX_HEADLINES]
-
-    def metas(names: Iterable[str]) -> Iterator[str]:
-        return (
-            strip_markup(content) for name in names for content in meta.get(name, ())
-        )
-
-    site = one_line(_site(metas(_TAGS["sites"]), data), NAME_LENGTH)
-    tab = document.css_first("title")
-    window = (
-        one_line(
-            strip_markup(" ".join(tab.text()[: 20 * TITLE_LENGTH].split())),
-            TITLE_LENGTH,
-        )
-        if tab
-        else ""
+    site = one_line(_find_site(tags, data), NAME_LENGTH)
+    sources = _Sources(document, url, tags, data, site, properties)
+    headings = [node for node in nodes if node.tag == "h1"][:MAX_HEADLINES]
+    subject = _find_subject(sources, headings)
+    about = subject.thing
+    byline = _read_byline(sources, subject)
+    canonical_url = _find_canonical(sources)
+    has_own_path = urlsplit(canonical_url).path.strip("/")
+    is_own = canonical_url and _are_same_site(canonical_url, url)
+    next_links = (node.attributes.get("href") for node in nodes if node.tag == "link")
+    description = next(
+        tags.texts(*_TAGS["descriptions"]), data.text(about, "description")
     )
-    # mostly the same
-    shared = [
-        one_line(title, TITLE_LENGTH) for title in dict.fromkeys(metas(_TAGS["titles"]))
-    ]
-    headlines = [one_line(line_of(headline), TITLE_LENGTH) for headline in shown]
-    headline = one_line(data.text(data.main(url), "headline"), TITLE_LENGTH)
-    claims = (without_site(next(iter(shared), ""), site, url), headline)
-    if below := find_below_trail(document, next(iter(shown), None), claims):
-        shown, headlines = [below[0]], [below[1]]
-    main, name = _main(data, url, [*shared, window, *headlines])
-    stated = Stated(name, shared, window)
-    title = title_of(stated, headlines, site, url)
-    if (chapter := chapter_of(title, stated)) and is_heading(chapter, document):
-        title = chapter
-
-    written = list(map(data.read, data.values(main, "author", "creator")))
-    signed = (
-        written,
-        *filter(None, map(meta.get, _TAGS["authors"])),
-        _twitter_author(meta),
-    )
-    authors = list(filter(None, map(_persons, signed)))
-    persons = next((names for names in authors if not is_site(names[0], site, url)), [])
-    # a book has a date of its own, and so has a version of a program
-    dated = {} if TYPES["dated themselves"] & types(main) else main
-    published = _first_date(
-        chain(data.values(dated, *_PUBLISHED_KEYS), metas(_TAGS["published"]))
-    )
-    modified = _first_date(
-        chain(data.values(dated, "dateModified"), metas(_TAGS["modified"]))
-    )
-    if not (persons and published):
-        near = read_byline(title_element(title, shown, document), properties)
-        persons = persons or list(filter(None, [near.author]))
-        if (
-            not persons
-            and not authors
-            and ("headline" in main or "article" in map(str.lower, metas(("og.type",))))
-        ):
-            linked = _persons(
-                line_of(node) for node in document.css('a[rel~="author"]')
-            )
-            # if there are several, none is certain
-            persons = linked if len(linked) == 1 else []
-        published = published or near.published
-        modified = modified or near.modified
-    claimed = _attribute(document, 'link[rel="canonical"]', "href") or next(
-        filter(None, metas(("og.url",))), ""
-    )
-    given = absolute(claimed, url) or ""
     return Metadata(
-        title=title,
-        description=one_line(
-            next(metas(_TAGS["descriptions"]), data.text(main, "description")),
-            DESCRIPTION_LENGTH,
-        )
-        or None,
-        author=one_line(", ".join(persons or next(iter(authors), [])), NAME_LENGTH)
-        or None,
-        published=published or _day_in_path(url),
-        modified=modified,
+        title=subject.title,
+        description=one_line(description, DESCRIPTION_LENGTH) or None,
+        author=byline.author,
+        published=byline.published or _day_in_path(url),
+        modified=byline.modified,
         language=language_of(
             (
                 _attribute(document, "html", "lang"),
-                *metas(_TAGS["languages"]),
-                data.text(main, "inLanguage"),
+                *tags.texts(*_TAGS["languages"]),
+                data.text(about, "inLanguage"),
             )
         ),
         # copied and hacked pages name others
-        canonical_url=given if given and _same_site(given, url) else None,
+        canonical_url=canonical_url if is_own else None,
         # many sites give their front page for every page
-        place=given if urlsplit(given).path.strip("/") else url,
+        place=canonical_url if has_own_path else url,
         site_name=site or None,
-        og_type=one_line(next(metas(("og.type",)), ""), NAME_LENGTH).lower(),
-        generator=one_line(next(metas(("generator",)), ""), NAME_LENGTH),
-        tier=next(metas(_TAGS["tiers"]), "").lower(),
+        og_type=one_line(tags.text("og.type"), NAME_LENGTH).lower(),
+        generator=one_line(tags.text("generator"), NAME_LENGTH),
+        tier=tags.text(*_TAGS["tiers"]).lower(),
         linked=data,
-        about=main,
-        marked=(*marked, *_offered(meta)),
-        next_url=next(
-            (node.attributes.get("href") or "" for node in nodes if node.tag == "link"),
-            "",
-        ),
+        about=about,
+        marked=(*marked, *_find_offered(tags)),
+        next_url=next(next_links, None) or "",
     )
 
 
-def _offered(meta: dict[str, list[str]]) -> Iterator[Thing]:
+def _find_nodes(document: LexborHTMLParser) -> list[LexborNode]:
+    """Return the elements that say most about a page, in one search."""
+    source = document.raw_html.lower()
+    selectors = [selector for selector, sign in _SELECTORS.items() if sign in source]
+    return document.css(",".join(selectors)) if selectors else []
+
+
+def _find_subject(sources: _Sources, headings: list[LexborNode]) -> _Subject:
+    """Return what a page is about; *headings* are its ``<h1>``."""
+    document = sources.document
+    data = sources.data
+    site = sources.site
+    url = sources.url
+    window = _read_window(document)
+    # mostly the same
+    titles = dict.fromkeys(sources.tags.texts(*_TAGS["titles"]))
+    shared = [one_line(title, TITLE_LENGTH) for title in titles]
+    headlines = [one_line(line_of(heading), TITLE_LENGTH) for heading in headings]
+    headline = one_line(data.text(data.main(url), "headline"), TITLE_LENGTH)
+    first_shared = next(iter(shared), "")
+    claims = (without_site(first_shared, site, url), headline)
+    below = find_below_trail(document, next(iter(headings), None), claims)
+    if below is not None:
+        heading, headline = below
+        headings = [heading]
+        headlines = [headline]
+    thing, name = _find_main(data, url, [*shared, window, *headlines])
+    stated_titles = Stated(name, shared, window)
+    title = title_of(stated_titles, headlines, site, url)
+    chapter = chapter_of(title, stated_titles)
+    if chapter and is_heading(chapter, document):
+        title = chapter
+    return _Subject(title, thing, headings)
+
+
+def _read_window(document: LexborHTMLParser) -> str:
+    """Return the title of the window that shows a page."""
+    element = document.css_first("title")
+    if element is None:
+        return ""
+    line = " ".join(element.text()[: 20 * TITLE_LENGTH].split())
+    return one_line(strip_markup(line), TITLE_LENGTH)
+
+
+def _read_byline(sources: _Sources, subject: _Subject) -> Byline:
+    """Return the authors and dates that a page states, or else shows."""
+    thing = subject.thing
+    data = sources.data
+    tags = sources.tags
+    # a book has a date of its own, and so has a version of a program
+    is_dated_itself = TYPES["dated themselves"] & types(thing)
+    dated = {} if is_dated_itself else thing
+    published = _first_date(
+        chain(data.values(dated, *_PUBLISHED_KEYS), tags.texts(*_TAGS["published"]))
+    )
+    modified = _first_date(
+        chain(data.values(dated, "dateModified"), tags.texts(*_TAGS["modified"]))
+    )
+    signatures = _find_signatures(sources, thing)
+    persons = [
+        names
+        for names in signatures
+        if not is_site(names[0], sources.site, sources.url)
+    ]
+    authors = next(iter(persons), [])
+    if not (authors and published):
+        heading = title_element(subject.title, subject.headings, sources.document)
+        near = read_byline(heading, sources.properties)
+        if not authors and near.author:
+            authors = [near.author]
+        is_unsigned = not authors and not signatures
+        if is_unsigned and _is_article(tags, thing):
+            authors = _find_linked_author(sources.document)
+        published = published or near.published
+        modified = modified or near.modified
+    if not authors:  # a company is better than nobody
+        authors = next(iter(signatures), [])
+    author = one_line(", ".join(authors), NAME_LENGTH)
+    return Byline(author or None, published, modified)
+
+
+def _find_signatures(sources: _Sources, thing: Thing) -> list[list[str]]:
+    """Return the authors that a page states, once for each place that states some."""
+    data = sources.data
+    tags = sources.tags
+    written = list(map(data.read, data.values(thing, "author", "creator")))
+    places = [written, *map(tags.get, _TAGS["authors"]), _twitter_authors(tags)]
+    return list(filter(None, map(_persons, places)))
+
+
+def _is_article(tags: _MetaTags, thing: Thing) -> bool:
+    return "headline" in thing or "article" in map(str.lower, tags.texts("og.type"))
+
+
+def _find_linked_author(document: LexborHTMLParser) -> list[str]:
+    """Return the one author that a page links to; if there are several, none is
+    certain.
+    """
+    links = document.css('a[rel~="author"]')
+    names = _persons(map(line_of, links))
+    return names if len(names) == 1 else []
+
+
+def _find_canonical(sources: _Sources) -> str:
+    """Return the URL that a page gives as its own; maybe an empty string."""
+    claim = _attribute(sources.document, 'link[rel="canonical"]', "href")
+    if not claim:
+        claim = next(filter(None, sources.tags.texts("og.url")), "")
+    return absolute(claim, sources.url) or ""
+
+
+def _find_offered(tags: _MetaTags) -> Iterator[Thing]:
     """Yield the product that the meta tags offer (https://ogp.me/, and its namespace
     ``product``).
     """
-
-    def first(*names: str) -> str:
-        return next((value for name in names for value in meta.get(name, ())), "")
-
-    if price := first(*(f"{name}.amount" for name in _TAGS["prices"])):
-        former = {
-            "price": first("product.original.price.amount"),
-            "priceType": "ListPrice",
-        }
-        offer = {
-            "price": price,
-            "priceCurrency": first(*(f"{name}.currency" for name in _TAGS["prices"])),
-            "availability": first("product.availability", "og.availability"),
-            "priceSpecification": former,
-        }
-        brand = first("product.brand", "og.brand")
-        yield {
-            "@type": "Product",
-            "name": first("og.title"),
-            "brand": brand,
-            "offers": offer,
-        }
+    price = tags.first(*(f"{name}.amount" for name in _TAGS["prices"]))
+    if not price:
+        return
+    former = {
+        "price": tags.first("product.original.price.amount"),
+        "priceType": "ListPrice",
+    }
+    currencies = (f"{name}.currency" for name in _TAGS["prices"])
+    offer = {
+        "price": price,
+        "priceCurrency": tags.first(*currencies),
+        "availability": tags.first("product.availability", "og.availability"),
+        "priceSpecification": former,
+    }
+    yield {
+        "@type": "Product",
+        "name": tags.first("og.title"),
+        "brand": tags.first("product.brand", "og.brand"),
+        "offers": offer,
+    }
 
 
-def _metas(document: LexborHTMLParser) -> list[LexborNode]:
+def _find_metas(document: LexborHTMLParser) -> list[LexborNode]:
     """Return the meta tags of the head; of the whole page if a stray element ended the
     head too early.
     """
-    within = document.head.css("meta") if document.head else []
-    return (within if len(within) >= _MIN_HEAD_TAGS else document.css("meta"))[
-        :_MAX_TAGS
-    ]
+    metas = document.head.css("meta") if document.head else []
+    if len(metas) < _MIN_HEAD_TAGS:
+        metas = document.css("meta")
+    return metas[:_MAX_TAGS]
 
 
-def _contents_by_name(tags: Iterable[LexborNode]) -> defaultdict[str, list[str]]:
-    """Return the contents of the meta tags by their names, in lower case and with
-    dots.
-    """
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    for tag in tags:
-        attributes = tag.attributes
-        content = (attributes.get("content") or "")[: 20 * DESCRIPTION_LENGTH].strip()
-        if content:
-            names = " ".join(
-                filter(None, map(attributes.get, ("property", "name", "http-equiv")))
-            ).lower()
-            for name in _SEPARATORS.sub(".", names).split():
-                found[name].append(content)
-    return found
-
-
-def _main(data: JsonLd, url: str, titles: list[str]) -> tuple[Thing, str]:
+def _find_main(data: JsonLd, url: str, titles: list[str]) -> tuple[Thing, str]:
     """Return the thing that the page is about, and its name; not a film or event on a
     page about something else.
 
@@ -309,77 +395,74 @@ def _main(data: JsonLd, url: str, titles: list[str]) -> tuple[Thing, str]:
     headline, which then is not the name.
     """
     main = data.main(url)
-    names = [
-        one_line(data.text(main, key), TITLE_LENGTH) for key in ("headline", "name")
-    ]
-    names = [name for name in names if name]
-    fitting = next(
-        (name for name in names if agree(name, titles) or not any(titles)), ""
-    )
-    is_about = fitting or not names or ("headline" in main and is_at(main, url))
-    return (main, fitting) if is_about else ({}, "")
+    texts = (data.text(main, key) for key in ("headline", "name"))
+    lines = (one_line(text, TITLE_LENGTH) for text in texts)
+    names = list(filter(None, lines))
+    has_titles = any(titles)
+    for name in names:
+        if not has_titles or agree(name, titles):
+            return main, name
+    if not names:
+        return main, ""
+    is_article_here = "headline" in main and is_at(main, url)
+    return (main, "") if is_article_here else ({}, "")
 
 
-def _site(stated: Iterable[str], data: JsonLd) -> str:
+def _find_site(tags: _MetaTags, data: JsonLd) -> str:
     """Return what the site calls itself in its meta tags or in JSON-LD."""
-    names = (
-        data.text(thing, "name") for thing in data.things if "WebSite" in types(thing)
-    )
-    return next(filter(None, chain(stated, names)), "")
+    sites = (thing for thing in data.things if "WebSite" in types(thing))
+    names = (data.text(site, "name") for site in sites)
+    return next(filter(None, chain(tags.texts(*_TAGS["sites"]), names)), "")
 
 
 def _persons(names: Iterable[str]) -> list[str]:
-    return list(
-        dict.fromkeys(
-            filter(
-                None,
-                (person(strip_markup(name)) for name in islice(names, _MAX_AUTHORS)),
-            )
-        )
-    )
+    lines = map(strip_markup, islice(names, _MAX_AUTHORS))
+    return list(dict.fromkeys(filter(None, map(person, lines))))
 
 
-def _twitter_author(meta: dict[str, list[str]]) -> Iterator[str]:
-    """Yield the author from the pairs of meta tags that are shown next to a link to the
-    page (``twitter:label1``).
+def _twitter_authors(tags: _MetaTags) -> list[str]:
+    """Return the authors from the pairs of meta tags that are shown next to a link to
+    the page (``twitter:label1``).
     """
+    authors: list[str] = []
     for number in ("1", "2"):
-        if any(
-            label.lower() in {"written by", "author"}
-            for label in meta.get(f"twitter.label{number}", ())
-        ):
-            yield from meta.get(f"twitter.data{number}", ())
+        labels = map(str.lower, tags.get(f"twitter.label{number}"))
+        if _AUTHOR_LABELS & {*labels}:
+            authors += tags.get(f"twitter.data{number}")
+    return authors
 
 
 def _first_date(values: Iterable[object]) -> datetime | None:
-    dates = (parse_date(value) for value in values)
-    return next(
-        (date for date in dates if date and date.date().isoformat() not in _NO_DATES),
-        None,
-    )
+    for date in filter(None, map(parse_date, values)):
+        if date.date().isoformat() not in _NO_DATES:
+            return date
+    return None
 
 
 def _day_in_path(url: str) -> datetime | None:
-    found = _DAY_IN_PATH.search(urlsplit(url).path)
-    date = parse_date(f"{found[1]}-{found[2]:0>2}-{found[3]:0>2}") if found else None
-    return date if date and is_past(date) else None
+    match = _DAY_IN_PATH.search(urlsplit(url).path)
+    if match is None:
+        return None
+    date = parse_date(f"{match[1]}-{match[2]:0>2}-{match[3]:0>2}")
+    if date is None or not is_past(date):
+        return None
+    return date
 
 
-def _same_site(one: str, other: str) -> bool:
+def _are_same_site(one_url: str, other_url: str) -> bool:
     """Return whether two URLs have the same host, or one a subdomain of the other,
     ignoring labels such as ``m``.
     """
-    first, second = (
-        _MOBILE.sub("", urlsplit(url).hostname or "") for url in (one, other)
-    )
-    return (
-        first == second or first.endswith(f".{second}") or second.endswith(f".{first}")
-    )
+    hosts = [urlsplit(url).hostname or "" for url in (one_url, other_url)]
+    shorter, longer = sorted((_MOBILE.sub("", host) for host in hosts), key=len)
+    return longer == shorter or longer.endswith(f".{shorter}")
 
 
 def _attribute(document: LexborHTMLParser, selector: str, name: str) -> str:
     node = document.css_first(selector)
-    return (node.attributes.get(name) or "").strip() if node else ""
+    if node is None:
+        return ""
+    return (node.attributes.get(name) or "").strip()
 
 
 def find_kind(
@@ -388,40 +471,51 @@ def find_kind(
     """Return the kind of a page, or None if it does not say; *source* is for quick
     checks.
     """
-    about, place = types(facts.about), url.lower()
+    about = types(facts.about)
+    place = url.lower()
     if _is_discussion(document, facts, place, source):
         return "forum"
     if about & TYPES["goods"] or facts.og_type in _KINDS:
-        is_offered = "offers" in facts.about and facts.og_type != "article"
-        return _KINDS.get(facts.og_type) or ("product" if is_offered else None)
+        return _kind_of_goods(facts)
     if not urlsplit(url).path.strip("/"):
         return None  # the front of a site
     if about & TYPES["news"]:
         return "article"
-    if (
-        about & TYPES["manuals"]
-        or _MANUAL_MAKERS.search(facts.generator)
-        or _MANUAL_PLACES.search(place)
-    ):
+    if _is_manual(facts, place):
         return "documentation"
-    if (
-        facts.og_type == "article"
-        and facts.published
-        and (facts.author or not about & TYPES["plain pages"])
-    ):
+    if about & TYPES["articles"]:
         return "article"
-    return "article" if about & TYPES["articles"] else None
+    if facts.og_type != "article" or not facts.published:
+        return None
+    is_signed = facts.author or not about & TYPES["plain pages"]
+    return "article" if is_signed else None
+
+
+def _kind_of_goods(facts: Metadata) -> Kind | None:
+    kind = _KINDS.get(facts.og_type)
+    if kind is not None:
+        return kind
+    if facts.og_type == "article" or "offers" not in facts.about:
+        return None
+    return "product"
+
+
+def _is_manual(facts: Metadata, place: str) -> bool:
+    if types(facts.about) & TYPES["manuals"]:
+        return True
+    if _MANUAL_MAKERS.search(facts.generator):
+        return True
+    return _MANUAL_PLACES.search(place) is not None
 
 
 def _is_discussion(
     document: LexborHTMLParser, facts: Metadata, place: str, source: bytes
 ) -> bool:
-    return (
-        bool(types(facts.about) & TYPES["discussions"])
-        or (
-            any(mark in source for mark in _MARKS)
-            and document.css_first(_MARKED) is not None
-        )
-        or _FORUMS.search(facts.generator) is not None
-        or _FORUM_PLACES.search(place) is not None
-    )
+    if types(facts.about) & TYPES["discussions"]:
+        return True
+    may_be_marked = any(mark in source for mark in _MARKS)
+    if may_be_marked and document.css_first(_MARKED) is not None:
+        return True
+    if _FORUMS.search(facts.generator):
+        return True
+    return _FORUM_PLACES.search(place) is not None

@@ -35,7 +35,7 @@ _SMALL = frozenset({"and", "for", "of", "the"})  # words that initials skip
 _ANCHORS = " \t¶#§"  # signs that documentation adds to headlines
 _SUFFIXES = frozenset({"asp", "aspx", "cfm", "htm", "html", "jsp", "php"})
 # Words that sites add to their names, but not to their hosts.
-_OF_SITES = frozenset(
+_WORDS_OF_SITES = frozenset(
     "co company corp inc llc ltd com org net magazine news blog official site website "
     "store shop online docs "
     "documentation forum forums community wiki".split()
@@ -57,7 +57,7 @@ class Stated(NamedTuple):
 
 
 def title_of(
-    stated: Stated, headlines: Sequence[str], site: str | None, url: str
+    stated_titles: Stated, headlines: Sequence[str], site: str | None, url: str
 ) -> str:
     """Return the title of a page from the titles in its metadata and the texts of its
     ``<h1>``; maybe empty.
@@ -68,60 +68,128 @@ def title_of(
     stated title is first if the headline only has a line before it, or JSON-LD and a
     meta tag agree.
     """
-    home = urlsplit(url).path in {"", "/"}  # its best title is the name of the site
-    all_stated = dict.fromkeys((stated.name, *stated.shared, stated.window))
-    titles = [
-        title if home else without_site(title, site, url)
-        for title in all_stated
-        if title
-    ]
-    titles = [
-        title
-        for title in titles
-        if "{{" not in title or _WORD.search(PLACE.sub("", title))
-    ]
-    headlines = [line for line in (line.rstrip(_ANCHORS) for line in headlines) if line]
-    shown = [line for line in headlines if not is_site(line, site, url)]
-    if not titles:
-        return next(iter([*shown, *headlines]), "")
-    letters = {text: _letters(text) for text in (*titles, *shown)}
-    main = letters[titles[0]]
-    named = _names_of_page(url)
-    least = _MIN_HEADLINE_SHARE * len(main)
-    long = [
-        line
-        for line in shown
-        if len(letters[line]) >= least or _are_most(_words(line), named)
-    ]
-    within = [
-        line
-        for line in long
-        if any(letters[line] in letters[title] for title in titles)
-    ]
-    if stated.shared and shown and not home:
-        three = (stated.name, stated.shared[0], stated.window)
-        name, shared, window = (without_site(title, site, url) for title in three)
-        if meant := _find_meant(name, shared, window, shown[0]):
-            return meant
-    # prefer the one that the title begins with: others name parts of the site
-    if within:
-        return _spaced(
-            next(
-                (line for line in within if main.startswith(letters[line])), within[0]
-            ),
-            titles,
-        )
-    if len(shown) == 1 and not home and _is_slogan(stated, site, url, named):
-        return shown[0]
-    words = set(_words(" ".join(titles)))
-    share = _IS_STATED_AT_HOME if home else _IS_STATED
-    for line in long:
-        own = _words(line)
-        if sum(word in words for word in own) >= share * len(own) or _are_most(
-            own, named
-        ):
-            return without_site(line, site, url)
-    return titles[0]
+    return _TitleChoice(stated_titles, headlines, site, url).choose()
+
+
+class _TitleChoice:
+    """The titles and headlines of one page."""
+
+    def __init__(
+        self,
+        stated_titles: Stated,
+        headlines: Sequence[str],
+        site: str | None,
+        url: str,
+    ) -> None:
+        self._stated = stated_titles
+        self._site = site
+        self._url = url
+        # the best title of a front page is the name of the site
+        self._is_home = urlsplit(url).path in {"", "/"}
+        self._url_words = _names_of_page(url)
+        lines = (headline.rstrip(_ANCHORS) for headline in headlines)
+        self._headlines = list(filter(None, lines))
+        self._own_headlines = [
+            line for line in self._headlines if not is_site(line, site, url)
+        ]
+        titles = (stated_titles.name, *stated_titles.shared, stated_titles.window)
+        named_titles = map(self._without_site, filter(None, dict.fromkeys(titles)))
+        self._titles = [title for title in named_titles if not _is_template(title)]
+
+    def _without_site(self, title: str) -> str:
+        return title if self._is_home else without_site(title, self._site, self._url)
+
+    def choose(self) -> str:
+        """Return the title."""
+        headlines = self._own_headlines
+        if not self._titles:
+            return next(iter([*headlines, *self._headlines]), "")
+        long = list(filter(self._is_long, headlines))
+        within = list(filter(self._is_within_title, long))
+        shared = self._choose_shared()
+        if shared:
+            return shared
+        if within:
+            return _spaced(self._choose_within(within), self._titles)
+        if len(headlines) == 1 and self._is_slogan():
+            return headlines[0]
+        for line in long:
+            if self._agrees(line):
+                return without_site(line, self._site, self._url)
+        return self._titles[0]
+
+    def _is_long(self, headline: str) -> bool:
+        """Return whether a headline is more than the name of a section."""
+        minimum = _MIN_HEADLINE_SHARE * len(_letters(self._titles[0]))
+        if len(_letters(headline)) >= minimum:
+            return True
+        return _are_most(_words(headline), self._url_words)
+
+    def _is_within_title(self, headline: str) -> bool:
+        letters = _letters(headline)
+        return any(letters in _letters(title) for title in self._titles)
+
+    def _choose_shared(self) -> str:
+        """Return the title of the meta tags if it is better than the headline, else an
+        empty string.
+        """
+        if self._is_home:
+            return ""
+        if not self._stated.shared or not self._own_headlines:
+            return ""
+        headline = self._own_headlines[0]
+        shared = self._without_site(self._stated.shared[0])
+        name = self._without_site(self._stated.name)
+        window = self._without_site(self._stated.window)
+        letters = _letters(shared)
+        headline_letters = _letters(headline)
+        if headline_letters != letters and ends_with(headline, shared):
+            return shared
+        agrees = letters == _letters(name) != _letters(window)
+        if not agrees or letters.startswith(headline_letters):
+            return ""
+        return shared
+
+    def _choose_within(self, headlines: Sequence[str]) -> str:
+        """Return the headline that the title begins with: others name parts of the
+        site.
+        """
+        letters = _letters(self._titles[0])
+        for headline in headlines:
+            if letters.startswith(_letters(headline)):
+                return headline
+        return headlines[0]
+
+    def _is_slogan(self) -> bool:
+        """Return whether the only stated title is one of the site, such as ``Reddit -
+        The heart of the internet``.
+        """
+        if self._is_home:
+            return False
+        if self._stated.name or self._stated.shared:
+            return False
+        window = self._stated.window
+        seam = _SEPARATOR.search(window)
+        if seam is None or ":" in seam[0]:
+            return False
+        if not is_site(window[: seam.start()], self._site, self._url):
+            return False
+        return not _are_most(_words(window[seam.end() :]), self._url_words)
+
+    def _agrees(self, headline: str) -> bool:
+        """Return whether a headline agrees with the stated titles or the URL."""
+        own_words = _words(headline)
+        title_words = set(_words(" ".join(self._titles)))
+        share = _IS_STATED_AT_HOME if self._is_home else _IS_STATED
+        shared_words = sum(word in title_words for word in own_words)
+        if shared_words >= share * len(own_words):
+            return True
+        return _are_most(own_words, self._url_words)
+
+
+def _is_template(title: str) -> bool:
+    """Return whether a title has only places that a script fills."""
+    return "{{" in title and not _WORD.search(PLACE.sub("", title))
 
 
 def _names_of_page(url: str) -> list[str]:
@@ -129,19 +197,19 @@ def _names_of_page(url: str) -> list[str]:
     ``hiking``, ``boots``.
     """
     last = unquote(urlsplit(url).path).rstrip("/").rpartition("/")[2]
-    stem, _, suffix = last.rpartition(".")
-    return _words(stem if suffix in _SUFFIXES else last)
+    suffix = last.rpartition(".")[2]
+    if suffix in _SUFFIXES:
+        last = last.removesuffix(suffix)
+    return _words(last)
 
 
-def _are_most(words: Sequence[str], named: Sequence[str]) -> bool:
+def _are_most(words: Sequence[str], url_words: Sequence[str]) -> bool:
     """Return whether a headline has only words that the URL names the page by, and most
     of these.
     """
-    return (
-        len(words) > 1
-        and set(words) <= set(named)
-        and len(words) >= _MIN_URL_SHARE * len(named)
-    )
+    if len(words) < max(2, _MIN_URL_SHARE * len(url_words)):
+        return False
+    return set(words) <= set(url_words)
 
 
 def _spaced(headline: str, titles: Sequence[str]) -> str:
@@ -153,34 +221,7 @@ def _spaced(headline: str, titles: Sequence[str]) -> str:
     return max((headline, *alike), key=lambda title: len(_words(title)))
 
 
-def _find_meant(name: str, shared: str, window: str, headline: str) -> str:
-    """Return the title of the meta tags if it is better than the headline, else an
-    empty string.
-    """
-    letters, shown = _letters(shared), _letters(headline)
-    if shown != letters and ends_with(headline, shared):
-        return shared
-    agreed = letters == _letters(name) != _letters(window)
-    return shared if agreed and not letters.startswith(shown) else ""
-
-
-def _is_slogan(
-    stated: Stated, site: str | None, url: str, named: Sequence[str]
-) -> bool:
-    """Return whether the only stated title is one of the site, such as ``Reddit - The
-    heart of the internet``.
-    """
-    seam = None if stated.name or stated.shared else _SEPARATOR.search(stated.window)
-    if (
-        seam is None
-        or ":" in seam[0]
-        or not is_site(stated.window[: seam.start()], site, url)
-    ):
-        return False
-    return not _are_most(_words(stated.window[seam.end() :]), named)
-
-
-def chapter_of(title: str, stated: Stated) -> str:
+def chapter_of(title: str, stated_titles: Stated) -> str:
     """Return what may be the title of a page whose headline is the name of a book or a
     manual: that of the chapter.
 
@@ -188,24 +229,24 @@ def chapter_of(title: str, stated: Stated) -> str:
     empty string if there is none.
     """
     letters = _letters(title)
-    seams = list(_SEPARATOR.finditer(stated.window))
-    if (
-        not seams
-        or _letters(stated.window[seams[-1].end() :]) != letters
-        or letters in map(_letters, stated.shared)
-    ):
+    window = stated_titles.window
+    seams = list(_SEPARATOR.finditer(window))
+    if not seams or _letters(window[seams[-1].end() :]) != letters:
         return ""
-    return stated.window[: seams[0].start()].strip()
+    if letters in map(_letters, stated_titles.shared):
+        return ""
+    return window[: seams[0].start()].strip()
 
 
 def ends_with(line: str, title: str) -> bool:
     """Return whether a line is a title, maybe after a few words such as the name of a
     section.
     """
-    letters, shown = _letters(title), _letters(line)
-    return shown.endswith(letters) and len(letters) >= max(
-        1, _MIN_HEADLINE_SHARE * len(shown)
-    )
+    letters = _letters(title)
+    line_letters = _letters(line)
+    if not letters or not line_letters.endswith(letters):
+        return False
+    return len(letters) >= _MIN_HEADLINE_SHARE * len(line_letters)
 
 
 def without_site(title: str, site: str | None, url: str) -> str:
@@ -236,20 +277,24 @@ def is_site(name: str, site: str | None, url: str) -> bool:
     if letters == host or letters in labels:
         return True
     initials = "".join(word[0] for word in words if word not in _SMALL)
-    while len(words) > 1 and words[-1] in _OF_SITES:
+    if len(initials) >= _MIN_INITIALS and initials in labels:
+        return True
+    while len(words) > 1 and words[-1] in _WORDS_OF_SITES:
         words.pop()
+    return any(_means_host(words, label) for label in labels)
+
+
+def _means_host(words: Sequence[str], label: str) -> bool:
+    """Return whether a name means what a label of the host does."""
     letters = "".join(words)
-    starts = {"".join(words[:count]) for count in range(1, len(words))}
-    for label in labels:
-        if letters == label or (initials == label and len(initials) >= _MIN_INITIALS):
-            return True
-        shorter, longer = sorted((label, letters), key=len)
-        if longer.startswith(shorter) and len(shorter) >= max(
-            _MIN_PREFIX, _MIN_PREFIX_SHARE * len(longer)
-        ):
-            # "Nintendo Switch" is not the name of nintendo.com
-            return label not in starts
-    return False
+    if letters == label:
+        return True
+    shorter, longer = sorted((label, letters), key=len)
+    minimum = max(_MIN_PREFIX, _MIN_PREFIX_SHARE * len(longer))
+    if len(shorter) < minimum or not longer.startswith(shorter):
+        return False
+    # "Nintendo Switch" is not the name of nintendo.com
+    return label not in {"".join(words[:count]) for count in range(1, len(words))}
 
 
 @lru_cache(maxsize=16)  # all titles of a page are compared with one host
@@ -263,13 +308,13 @@ def _host(url: str) -> tuple[str, tuple[str, ...]]:
 
 def agree(name: str, titles: Sequence[str]) -> bool:
     """Return whether most words of *name* are in one of *titles*, or vice versa."""
-    own = set(_words(name))
-    others = (set(_words(title)) for title in titles)
-    return any(
-        len(own & other) >= _AGREES * min(len(own), len(other))
-        for other in others
-        if other
-    )
+    own_words = set(_words(name))
+    for title in titles:
+        words = set(_words(title))
+        minimum = _AGREES * min(len(own_words), len(words))
+        if words and len(own_words & words) >= minimum:
+            return True
+    return False
 
 
 def _letters(text: str) -> str:
@@ -282,40 +327,37 @@ def _words(text: str) -> list[str]:
 
 
 def find_below_trail(
-    document: LexborHTMLParser, headline: LexborNode | None, stated: Iterable[str]
+    document: LexborHTMLParser, headline: LexborNode | None, claims: Iterable[str]
 ) -> tuple[LexborNode, str] | None:
     """Find what readers see as the headline of a page whose first, *headline*, is a
     step of a breadcrumb trail.
 
     Some publishers make the headline for search engines the last step of the trail, as
     the only ``<h1>``. What readers take for the headline is an ``<h2>`` then, and Open
-    Graph or JSON-LD states it too. *stated* are the titles that the page states most
+    Graph or JSON-LD states it too. *claims* are the titles that the page states most
     deliberately. Return the element, and the stated title that it shows, maybe after a
     few words; None if there is none.
     """
-    titles = [title for title in stated if title]
-    if headline is None or not titles or not _is_step(headline):
+    titles = list(filter(None, claims))
+    if headline is None or not titles:
         return None
-    lines = (
-        (heading, line_of(heading)) for heading in document.css("h2")[:_MAX_LESSER]
-    )
-    return next(
-        (
-            (heading, title)
-            for heading, line in lines
-            for title in titles
-            if ends_with(line, title)
-        ),
-        None,
-    )
+    if not _is_step(headline):
+        return None
+    for heading in document.css("h2")[:_MAX_LESSER]:
+        line = line_of(heading)
+        for title in titles:
+            if ends_with(line, title):
+                return heading, title
+    return None
 
 
 def _is_step(headline: LexborNode) -> bool:
-    return any(
-        one.tag in _TRAILS
-        or "breadcrumb" in (one.attributes.get("class") or "").lower()
-        for one in enclosing(headline, _LEVELS)
-    )
+    for element in enclosing(headline, _LEVELS):
+        if element.tag in _TRAILS:
+            return True
+        if "breadcrumb" in (element.attributes.get("class") or "").lower():
+            return True
+    return False
 
 
 def is_heading(title: str, document: LexborHTMLParser) -> bool:
@@ -333,9 +375,8 @@ def title_element(
     """Return the element that shows the title; forums use lesser headings for it."""
     if not title:
         return next(iter(headlines), None)
-    lesser = [
-        heading for name in ("h2", "h3") for heading in document.css(name)[:_MAX_LESSER]
-    ]
-    shown = (place for place in (*headlines, *lesser) if begins(place, title))
-    after_kicker = (place for place in lesser if title in line_of(place))
-    return next(chain(shown, headlines, after_kicker), None)
+    lesser = [*document.css("h2")[:_MAX_LESSER], *document.css("h3")[:_MAX_LESSER]]
+    headings = (*headlines, *lesser)
+    with_title = (heading for heading in headings if begins(heading, title))
+    after_kicker = (heading for heading in lesser if title in line_of(heading))
+    return next(chain(with_title, headlines, after_kicker), None)
