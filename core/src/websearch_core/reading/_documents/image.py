@@ -122,7 +122,7 @@ def _read_svg(data: bytes) -> dict[str, str]:
     """Return the texts of a drawing by their label."""
     from .._html.parse import parse_page
 
-    document = parse_page(data, most=_MAX_SVG_SIZE)
+    document = parse_page(data, size=_MAX_SVG_SIZE)
     texts: dict[str, str] = {}
     for label, selector in (("Title", "svg > title"), ("Description", "svg > desc")):
         if node := document.css_first(selector):

@@ -180,7 +180,7 @@ def _in_page(data: bytes, url: str, content_type: str | None) -> Iterator[Transc
     """Yield the captions of each ``<video>``, and the transcript that the head
     names.
     """
-    document = parse_page(data, content_type, most=_MAX_SIZE)
+    document = parse_page(data, content_type, size=_MAX_SIZE)
     base, html = find_base(document, url), document.css_first("html[lang]")
     language = _primary(html.attributes.get("lang") if html else "")
 

@@ -21,6 +21,7 @@ _STYLE = re.compile(r"\{\\(?:display|text)style\s*+(.*)\}", re.DOTALL)
 _COMMAND = re.compile(r"\\(?:begin|end)\{[^{}]{0,40}\}|\\[A-Za-z]+")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _UNSEEN = frozenset({"annotation", "annotation-xml", "mphantom"})
+_TOKENS = frozenset({"mi", "mn", "mo", "mtext", "ms"})
 _MAX_LENGTH = 2000  # characters
 _MAX_FAILURES = 100  # elements that are marked as around a formula, without one
 _MAX_DEPTH = 20  # levels of MathML; deeper levels are read as plain text
@@ -65,16 +66,10 @@ class Formulas:
         a second rendering as boxes.
         """
         marks = attributes.get("class") or ""
-        math: LexborNode | None = node
-        if name != "math":
-            if name == "span" and (
-                "at" not in marks or not _WRITTEN_TWICE.search(marks)
-            ):
-                return None
-            if self._failures >= _MAX_FAILURES:
-                return None
-            math = node.css_first("math")
-        if math is None or math.mem_id in self._empty:
+        math = node if name == "math" else self._find_math(node, name, marks)
+        if math is None:
+            return None
+        if math.mem_id in self._empty:
             self._failures += 1
             return None
         formula = _read_math(math, marks, attributes)
@@ -82,23 +77,39 @@ class Formulas:
             self._empty.add(math.mem_id)
         return formula
 
+    def _find_math(self, node: LexborNode, name: str, marks: str) -> LexborNode | None:
+        """Return the ``math`` element in what programs put around it, or None."""
+        # a quick check first: there are many of them
+        if name == "span" and "at" not in marks:
+            return None
+        if name == "span" and not _WRITTEN_TWICE.search(marks):
+            return None
+        if self._failures >= _MAX_FAILURES:
+            return None
+        math = node.css_first("math")
+        if math is None:
+            self._failures += 1
+        return math
+
 
 def _read_math(
     math: LexborNode, marks: str, attributes: Mapping[str, str | None]
 ) -> Formula | None:
-    stated = math.attributes
-    tex_source = _read_annotation(math)[: 20 * _MAX_LENGTH]
-    if not tex_source or not _is_shown(tex_source, math):
-        tex_source = _to_tex(math, 0)[: 20 * _MAX_LENGTH]
-    tex = one_line(tex_source, _MAX_LENGTH)
-    display = (
-        stated.get("display") == "block"
+    source = _read_annotation(math)[: 20 * _MAX_LENGTH]
+    if not source or not _is_shown(source, math):
+        source = _to_tex(math, 0)[: 20 * _MAX_LENGTH]
+    tex = one_line(source, _MAX_LENGTH)
+    styled = _STYLE.fullmatch(tex)
+    if styled:
+        tex = styled[1].strip()
+    if not tex:
+        return None
+    is_displayed = (
+        math.attributes.get("display") == "block"
         or attributes.get("display") == "true"
-        or bool(_DISPLAYED.search(marks))
+        or _DISPLAYED.search(marks) is not None
     )
-    if inner := _STYLE.fullmatch(tex):
-        tex = inner[1].strip()
-    return Formula(tex, display, strip_invisible(tex_source)[1]) if tex else None
+    return Formula(tex, is_displayed, strip_invisible(source)[1])
 
 
 def _read_annotation(math: LexborNode) -> str:
@@ -115,8 +126,8 @@ def _is_shown(tex: str, math: LexborNode) -> bool:
     words = set(_WORD.findall(_COMMAND.sub(" ", tex)))
     if not words:
         return True
-    shown = "".join(_COMMAND.sub(" ", _to_tex(math, 0)).split())
-    return all(word in shown for word in words)
+    text = "".join(_COMMAND.sub(" ", _to_tex(math, 0)).split())
+    return all(word in text for word in words)
 
 
 def _to_tex(node: LexborNode, depth: int) -> str:
@@ -124,13 +135,12 @@ def _to_tex(node: LexborNode, depth: int) -> str:
     for them.
     """
     name = node.tag or ""
-    if name in _UNSEEN or (depth and _is_hidden(node.attributes)):
+    if name in _UNSEEN:
         return ""
-    if depth > _MAX_DEPTH or name in {"mi", "mn", "mo", "mtext", "ms"}:
-        text = (node.text() or "").strip()
-        if name == "mi" and text in _FUNCTIONS:
-            return f"\\{text} "
-        return f"\\text{{{text}}}" if name == "mtext" and text else text
+    if depth and _is_hidden(node.attributes):
+        return ""
+    if depth > _MAX_DEPTH or name in _TOKENS:
+        return _write_token(name, (node.text() or "").strip())
     parts = [
         _to_tex(child, depth + 1) for child in node.iter() if child.is_element_node
     ]
@@ -140,6 +150,14 @@ def _to_tex(node: LexborNode, depth: int) -> str:
     return write[1](parts)
 
 
+def _write_token(name: str, text: str) -> str:
+    if name == "mi" and text in _FUNCTIONS:
+        return f"\\{text} "
+    if name == "mtext" and text:
+        return f"\\text{{{text}}}"
+    return text
+
+
 def _is_hidden(attributes: Mapping[str, str | None]) -> bool:
     look = judge_inline_style(attributes.get("style") or "")
     return "hidden" in attributes or look.closes or look.disguises or look.mutes > 0
@@ -147,7 +165,9 @@ def _is_hidden(attributes: Mapping[str, str | None]) -> bool:
 
 def _over(parts: list[str]) -> str:
     accent = _ACCENTS.get(parts[1])
-    return f"\\{accent}{{{parts[0]}}}" if accent else f"{parts[0]}^{{{parts[1]}}}"
+    if accent:
+        return f"\\{accent}{{{parts[0]}}}"
+    return f"{parts[0]}^{{{parts[1]}}}"
 
 
 # For each element, the number of parts it needs, and a function that joins them.

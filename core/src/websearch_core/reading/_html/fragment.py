@@ -49,11 +49,9 @@ def bare(source: str) -> str:
     """Return the text of a piece of HTML or of plain text, such as the title of an
     entry.
     """
-    return (
-        " ".join(_read_blocks(source).block_texts)
-        if "<" in source or "&" in source
-        else source
-    )
+    if "<" not in source and "&" not in source:
+        return source
+    return " ".join(_read_blocks(source).block_texts)
 
 
 def _read_blocks(source: str) -> TextBlocks:

@@ -37,6 +37,12 @@ class Feature(NamedTuple):
     where: int = 0
 
 
+class _Question(NamedTuple):
+    feature: int
+    edge: int | None  # only of a page, where all blocks have the same value
+    table: bytes  # for each number of edges that a value exceeds: 1 if it exceeds this
+
+
 class ContentModel:
     """A trained model that gives the probability that a block is content, as
     `training/train.py` writes it.
@@ -52,28 +58,27 @@ class ContentModel:
         self.words: dict[str, float] = model["words"]
         self._features = [Feature(*named) for named in model["features"]]
         self._edges: dict[str, dict[str, list[float]]] = model["edges"]
-        asked = {
-            tuple(question): None
-            for tree in model["trees"]
-            for question in tree["questions"]
-        }
-        place = dict(zip(asked, range(len(asked)), strict=True))
+        questions: dict[tuple[int, int], int] = {}  # their numbers
+        for tree in model["trees"]:
+            for feature, edge in tree["questions"]:
+                questions.setdefault((feature, edge), len(questions))
         self._questions = [
-            (
-                feature,
-                edge if self._features[feature].of == "page" else None,
-                bytes(edge + 1) + b"\x01" * (255 - edge),
-            )
-            for feature, edge in asked
+            self._load_question(feature, edge) for feature, edge in questions
         ]
         self._trees: list[tuple[list[int], bytes]] = []
         for tree in model["trees"]:
-            asks = [place[tuple(question)] for question in tree["questions"]]
+            asks = [questions[feature, edge] for feature, edge in tree["questions"]]
             # a smaller tree repeats its first one, which changes nothing
             asks += asks[:1] * (QUESTIONS - len(asks))
             self._trees.append((asks, _load_table(tree)))
         self._base: float = model["base"]
         self._scale: float = model["scale"]
+
+    def _load_question(self, feature: int, edge: int) -> _Question:
+        table = bytes(edge + 1) + b"\x01" * (255 - edge)
+        if self._features[feature].of == "page":
+            return _Question(feature, edge, table)
+        return _Question(feature, None, table)
 
     def probabilities(self, traits: BlockFeatures) -> list[float]:
         """Return the probability, from 0 to 1, that each block is content."""
@@ -92,21 +97,13 @@ class ContentModel:
         its value exceeds.
         """
         count = traits.count
-        asked = self._edges["page"], self._edges["element"], self._edges["block"]
+        edges = self._edges
         page = {
-            trait: bisect_left(edges, traits.page[trait])
-            for trait, edges in asked[0].items()
+            trait: bisect_left(steps, traits.page[trait])
+            for trait, steps in edges["page"].items()
         }
-        elements = {
-            trait: _steps(values, asked[1][trait])
-            for trait, values in traits.elements()
-            if trait in asked[1]
-        }
-        blocks = {
-            trait: _steps(values, asked[2][trait])
-            for trait, values in traits.blocks()
-            if trait in asked[2]
-        }
+        elements = _find_steps(traits.elements(), edges["element"])
+        blocks = _find_steps(traits.blocks(), edges["block"])
         # The traits of an element are stored together, so that each block copies them
         # in one step.
         rows = [*map(bytes, zip(*elements.values(), strict=True))]
@@ -119,26 +116,24 @@ class ContentModel:
             elif of == "element":
                 columns.append(levels[where][place[trait] :: len(elements)])
             else:
-                beyond = bytes(
-                    [bisect_left(self._edges["block"][trait], MISSING)]
-                ) * min(abs(where), count)
-                steps = blocks[trait]
-                columns.append(
-                    beyond + steps[: count - len(beyond)]
-                    if where < 0
-                    else steps[where:] + beyond
-                )
+                missing = bisect_left(edges["block"][trait], MISSING)
+                columns.append(_move(blocks[trait], where, missing))
         return columns
 
+    # Measured: runs for each page over some hundred trees. The answers to a question
+    # are one long integer, a byte of 0 or 1 for each block; ``bits`` has the answers
+    # to the seven questions of a tree, again a byte for each block, and the table of
+    # the tree maps each byte to a vote. The sums are two bytes wide, so that those of
+    # even and of odd blocks are separate:
+    #
+    #   votes  04 01 7f 20    even  04 .. 7f ..    odd  01 .. 20 ..
     def _votes(self, columns: list[bytes]) -> Iterator[int]:
         """Return the sum of the votes of all trees for each block."""
         count = len(columns[0])
         pairs = count // 2 + 1
-        # a sum takes two bytes: even and odd blocks are separate
         lanes = int.from_bytes(b"\xff\0" * pairs, "little")
         even = odd = 0
-        # For each question the answers for all blocks, one byte of 0 or 1 each; those
-        # about the page are all the same.
+        # those about the page are the same for all blocks
         yes = int.from_bytes(b"\x01" * count, "little")
         answers = [
             int.from_bytes(columns[feature].translate(table), "little")
@@ -168,6 +163,25 @@ class ContentModel:
         return islice(chain.from_iterable(zip(*sums, strict=True)), count)
 
 
+def _find_steps(
+    traits: Iterator[tuple[str, Values]], edges: Mapping[str, list[float]]
+) -> dict[str, bytes]:
+    """Return the steps of the values of each trait that a question is about."""
+    return {
+        trait: _steps(values, edges[trait])
+        for trait, values in traits
+        if trait in edges
+    }
+
+
+def _move(steps: bytes, where: int, missing: int) -> bytes:
+    """Return for each block the step of the one that comes *where* blocks later."""
+    beyond = bytes([missing]) * min(abs(where), len(steps))
+    if where < 0:
+        return beyond + steps[: len(steps) - len(beyond)]
+    return steps[where:] + beyond
+
+
 @cache
 def load_model() -> ContentModel:
     """Load the model that is part of this package."""
@@ -180,8 +194,8 @@ def _steps(values: Values, edges: list[float]) -> bytes:
     """Return how many of the ascending *edges* each value exceeds, as a byte."""
     if isinstance(values[0], float):  # usually many different values, unlike counts
         return bytes(map(bisect_left, repeat(edges), values))
-    known = {value: bisect_left(edges, value) for value in set(values)}
-    return bytes(map(known.__getitem__, values))
+    steps = {value: bisect_left(edges, value) for value in set(values)}
+    return bytes(map(steps.__getitem__, values))
 
 
 def _load_table(tree: Mapping[str, Any]) -> bytes:

@@ -132,7 +132,8 @@ class _Writer:
         self.effort = 0
 
     def write(self) -> Normalized:
-        html, source = self.html, self.source
+        html = self.html
+        source = self.source
         position = 0
         while len(source) <= _MAX_SIZE and self.effort <= _MAX_EFFORT:
             begin, position = _USUAL.match(html, position).span()  # type: ignore[union-attr]  # it also matches empty text
@@ -140,32 +141,21 @@ class _Writer:
             if position == len(html):
                 break
             position = self._correct(position)
-        cut = position < len(html) or len(source) > _MAX_SIZE
+        if position == len(html) and len(source) <= _MAX_SIZE:
+            return Normalized(bytes(source), self.simpler)
         del source[_MAX_SIZE:]
-        return Normalized(
-            trim_partial(bytes(source)) if cut else bytes(source), self.simpler, cut
-        )
+        return Normalized(trim_partial(bytes(source)), self.simpler, cut=True)
 
     def _correct(self, begin: int) -> int:
         """Write the markup that begins at *begin*, and return where it ends."""
         self.effort += 1
-        if raw := _RAW_TAG.match(self.html, begin):
+        raw = _RAW_TAG.match(self.html, begin)
+        if raw:
             return self._element(raw["name"].lower(), raw[0], raw[0], raw.end())
         odd = _ODD.match(self.html, begin)
         assert odd, "each < begins something"
         if odd["comment"]:
-            ended = (
-                None
-                if odd[0].endswith(b">")
-                else _END_OF_COMMENT.search(self.html, odd.end())
-            )
-            return (
-                odd.end()
-                if odd[0].endswith(b">")
-                else ended.end()
-                if ended
-                else len(self.html)
-            )
+            return self._find_end_of_comment(odd)
         if odd["doctype"]:
             self.source += odd[0]
         elif odd["text"]:
@@ -178,6 +168,12 @@ class _Writer:
             self.source += b"</" + odd["name"] + b">"
         return odd.end()
 
+    def _find_end_of_comment(self, opened: re.Match[bytes]) -> int:
+        if opened[0].endswith(b">"):
+            return opened.end()
+        closed = _END_OF_COMMENT.search(self.html, opened.end())
+        return closed.end() if closed else len(self.html)
+
     def _element(self, name: bytes, written: bytes, tag: bytes, begin: int) -> int:
         """Write a tag, and the content of its element unless that is markup; return
         where it ends.
@@ -189,12 +185,11 @@ class _Writer:
         self.source += tag
         if name not in _RAW:
             return begin
-        ended = _RAW[name].search(self.html, begin)
-        end = ended.start() if ended else len(self.html)
+        closed = _RAW[name].search(self.html, begin)
+        end = closed.start() if closed else len(self.html)
         if name in _SEEN:
-            self.source += self.html[begin : min(end, begin + _MAX_SIZE)].replace(
-                b"<", b"&lt;"
-            )
+            text = self.html[begin : min(end, begin + _MAX_SIZE)]
+            self.source += text.replace(b"<", b"&lt;")
         elif name == b"script" and b"ld+json" in written:
             self.source += self._data(begin, end)
         return end
@@ -206,25 +201,22 @@ class _Writer:
                 self.simpler = True
                 break
             name, value = attribute.groups()
-            if (
-                name
-                and len(attribute[0]) <= _MAX_ATTRIBUTE_LENGTH
-                and _USUAL_NAME.fullmatch(name)
-            ):
+            if not name or len(attribute[0]) > _MAX_ATTRIBUTE_LENGTH:
+                continue
+            if _USUAL_NAME.fullmatch(name):
                 pieces.append(b" " + name + b"=" + _quote(value or b""))
         return b"".join((*pieces, b">"))
 
     def _data(self, begin: int, end: int) -> bytes:
         """Return JSON-LD with each "<" written as an escape."""
-        if (
-            end - begin > _MAX_SIZE
-            or self.html.count(b"<", begin, end) > _MAX_TAGS_IN_DATA
-        ):
+        if end - begin > _MAX_SIZE:
+            return b""
+        if self.html.count(b"<", begin, end) > _MAX_TAGS_IN_DATA:
             return b""
         data = self.html[begin:end]
-        return (
-            _WRAPPING.sub(b"", data).replace(b"<", rb"\u003c") if b"<" in data else data
-        )
+        if b"<" not in data:
+            return data
+        return _WRAPPING.sub(b"", data).replace(b"<", rb"\u003c")
 
 
 def _quote(value: bytes) -> bytes:

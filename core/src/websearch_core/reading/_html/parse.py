@@ -48,10 +48,10 @@ def parse(source: bytes) -> LexborHTMLParser:
 
 
 def parse_page(
-    data: bytes, content_type: str | None = None, *, most: int
+    data: bytes, content_type: str | None = None, *, size: int
 ) -> LexborHTMLParser:
-    """Parse the first *most* bytes of a page in any encoding and form."""
-    text = to_utf8(data, content_type, most=most).data
+    """Parse the first *size* bytes of a page in any encoding and form."""
+    text = to_utf8(data, content_type, most=size).data
     return parse(harden(text.replace(b"\x00", b"")).source)
 
 
@@ -59,34 +59,31 @@ def find_base(document: LexborHTMLParser, url: str) -> str:
     """Return the URL that links are resolved against; the page's ``<base>`` counts only
     if it is http(s).
     """
-    tag = (
-        document.css_first("base[href]")
-        if b"<base" in document.raw_html.lower()
-        else None
-    )
-    return absolute(tag.attributes.get("href"), url) or url if tag else url
+    if b"<base" not in document.raw_html.lower():
+        return url
+    tag = document.css_first("base[href]")
+    if tag is None:
+        return url
+    return absolute(tag.attributes.get("href"), url) or url
 
 
 def find_refresh(data: bytes, url: str, content_type: str | None = None) -> str | None:
     """Return the http(s) URL that a page leads to within five seconds, or None; never
     the page itself.
     """
-    document = parse_page(data, content_type, most=_MAX_SIZE)
+    document = parse_page(data, content_type, size=_MAX_SIZE)
     base = find_base(document, url)
     for tag in document.css("meta[http-equiv][content]"):
-        found = _CONTENT.match(tag.attributes.get("content") or "")
-        if (
-            found is None
-            or (tag.attributes.get("http-equiv") or "").strip().lower() != "refresh"
-        ):
+        if (tag.attributes.get("http-equiv") or "").strip().lower() != "refresh":
             continue
-        there = absolute(found[2] or found[3] or found[4], base)
-        if (
-            there
-            and int(found[1] or 0) <= _MAX_DELAY
-            and without_fragment(there) != without_fragment(url)
-        ):
-            return there
+        refresh = _CONTENT.match(tag.attributes.get("content") or "")
+        if refresh is None:
+            continue
+        if int(refresh[1] or 0) > _MAX_DELAY:
+            continue
+        target = absolute(refresh[2] or refresh[3] or refresh[4], base)
+        if target and without_fragment(target) != without_fragment(url):
+            return target
     return None
 
 
@@ -96,10 +93,11 @@ def drop_unfollowed(
     """Return the *links* of a page without those that it asks programs not to follow:
     some, or by ``robots`` all.
     """
-    document = parse_page(data, content_type, most=len(data))
+    document = parse_page(data, content_type, size=len(data))
     if document.css_first('meta[name="robots" i][content*="nofollow" i]'):
         return ()
-    base, refused = find_base(document, url), document.css('a[href][rel~="nofollow" i]')
+    base = find_base(document, url)
+    refused = document.css('a[href][rel~="nofollow" i]')
     left_out = {absolute(tag.attributes.get("href"), base) for tag in refused}
     return tuple(link for link in links if link not in left_out)
 
@@ -116,19 +114,22 @@ def find_markdown_alternate(
         *_in_header(header[:_MAX_HEADER_LENGTH]),
         *_in_head(data[:_HEAD_SIZE], content_type),
     ):
-        there = absolute(href, url)
-        if not there or there == url or _SITE_WIDE.search(urlsplit(there).path):
+        target = absolute(href, url)
+        if not target or target == url:
             continue
-        if (origin := find_origin(there)) and origin == find_origin(url):
-            return there
+        if _SITE_WIDE.search(urlsplit(target).path):
+            continue
+        origin = find_origin(target)
+        if origin and origin == find_origin(url):
+            return target
     return None
 
 
 def _in_header(header: str) -> Iterator[str]:
     for link in _LINK.finditer(header):
         parameters = {
-            found[1].lower(): found[2] or found[3] or ""
-            for found in _PARAMETER.finditer(link[2])
+            parameter[1].lower(): parameter[2] or parameter[3] or ""
+            for parameter in _PARAMETER.finditer(link[2])
         }
         if _is_markdown(parameters.get("rel"), parameters.get("type")):
             yield link[1].strip()
@@ -138,7 +139,7 @@ def _in_head(data: bytes, content_type: str | None) -> Iterator[str]:
     # quick, and enough for all but UTF-16
     if b"markdown" not in data.lower() and b"\x00" not in data:
         return
-    for link in parse_page(data, content_type, most=_HEAD_SIZE).css(
+    for link in parse_page(data, content_type, size=_HEAD_SIZE).css(
         "link[rel][href][type]"
     ):
         attributes = link.attributes
