@@ -150,10 +150,8 @@ async def test_workers_that_share_a_checkpointer_behave_as_one_process_does(
         for number, url in outcome[1]:
             numbers[url.rstrip("/")].add(number)
     assert [len(given) for given in numbers.values() if len(given) != 1] == []
-    # One process reads each page once. Threads may both read a page of which one
-    # begins as the other ends.
-    if is_async:
-        assert len(one.urls) == len(set(one.urls))
+    # One process reads each page once.
+    assert len(one.urls) == len(set(one.urls))
 
 
 def test_what_an_agent_found_before_it_was_deployed_again_is_in_the_history_that_is_passed_back(

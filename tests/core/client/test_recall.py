@@ -9,6 +9,8 @@ from websearch_core import Http, WebSearch
 from websearch_core.errors import BudgetExceeded
 from websearch_core.events import CacheHit
 from websearch_core.layers import no_cache
+from websearch_core.models import SearchResponse
+from websearch_core.provenance._memory import Memory
 from websearch_core.testing import FakeWeb
 from websearch_core.tools import Run, WebTools
 
@@ -211,3 +213,64 @@ def test_a_web_search_of_its_own_keeps_nothing(fake):
         web.read(KELP, offset=10)
 
     assert fake.urls == [KELP] * 2
+
+
+def after_first_look(monkeypatch, meanwhile):
+    """Call *meanwhile* once, after the memory was looked at for the first time."""
+    find = Memory.find
+    calls = [meanwhile]
+
+    def look(memory, conversation, key):
+        entry = find(memory, conversation, key)
+        if calls:
+            calls.pop()(memory, conversation, key)
+        return entry
+
+    monkeypatch.setattr(Memory, "find", look)
+
+
+@BOTH
+@pytest.mark.parametrize("part", [{}, {"offset": 100}], ids=["whole", "part"])
+async def test_a_page_that_was_read_since_the_memory_was_looked_at_is_not_read_again(
+    fake, tools, is_async, part, monkeypatch
+):
+    after_first_look(
+        monkeypatch, lambda *_: tools.open_page({"url": KELP, **part}, ONE)
+    )
+    await open_page(tools, is_async, **part)
+
+    assert fake.urls == [KELP]
+
+
+async def test_an_answer_that_one_conversation_finds_late_is_given_to_no_other(
+    fake, tools, monkeypatch
+):
+    """Both ask at the same time; the first finds an answer that only it was given."""
+    own = SearchResponse(query="kelp", provider="fake", answer="Only for the first.")
+    after_first_look(
+        monkeypatch, lambda memory, first, key: memory.keep(first, key, own)
+    )
+    first, second = await asyncio.gather(
+        tools.asearch({"query": "kelp"}, ONE), tools.asearch({"query": "kelp"}, TWO)
+    )
+
+    assert "Only for the first." in first.content
+    assert "Only for the first." not in second.content
+    assert fake.queries == ["kelp"]
+
+
+@BOTH
+async def test_a_repeated_search_has_the_words_that_it_was_asked_with(tools, is_async):
+    await search(tools, is_async, "giant  kelp")
+    again = await search(tools, is_async, "giant kelp")
+
+    assert again.artifact["query"] == "giant kelp"
+
+
+@BOTH
+async def test_a_web_search_without_layers_keeps_its_answers_too(fake, is_async):
+    tools = WebTools(provider=fake, reader=fake, layers=None)
+    for _ in range(2):
+        await open_page(tools, is_async)
+
+    assert fake.urls == [KELP]

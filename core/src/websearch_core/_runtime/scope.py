@@ -211,6 +211,9 @@ class CallContext(NamedTuple):
     branch: Any = None
     # the shared work (`websearch_core.flow._flights`) that it is part of
     leading: tuple[object, ...] = ()
+    # whether all of it is shared with others who ask the same now: then no layer inside
+    # shares it again
+    is_shared: bool = False
     request: Any = None  # the `websearch_core.flow.Request` that is being sent
 
     @property

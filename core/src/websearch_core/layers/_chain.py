@@ -8,6 +8,7 @@ from .._runtime.scope import Parsing
 from ..provider._ports import Provider, needs_network, opens_pages
 from ._identity import Identity
 from ._layer import batch_size, parts, reads_batches
+from ._single_flight import SingleFlight
 
 # Describes a request as JSON, for a key; None if it cannot be described.
 Describe: TypeAlias = Callable[[], list[Any] | None]
@@ -29,6 +30,10 @@ class Chain:
         self.opens_pages = any(opens_pages(leaf) for leaf in leaves)
         self.may_be_recorded = not any(
             getattr(leaf, "terms_forbid_recording", "") for leaf in leaves
+        )
+        self.shares = any(
+            isinstance(getattr(part, "layer", None), SingleFlight)
+            for part in parts(provider)
         )
         self.batch_size = 1
         if reads_batches(provider):

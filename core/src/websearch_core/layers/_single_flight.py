@@ -48,6 +48,8 @@ class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         ask = partial(super().search, query)
+        if current_call().is_shared:
+            return (yield from ask())
         description = describe_query(query)
         if description is None:
             return (yield from ask())
@@ -56,6 +58,8 @@ class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
 
     def read(self, url: str, /) -> Flow[Page]:
         ask = partial(super().read, url)
+        if current_call().is_shared:
+            return (yield from ask())
         page = yield from self._share(describe_page(url), ask)
         return name_page(url, page)
 
@@ -70,7 +74,9 @@ class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
         others: list[int] = []  # places of errors that concern somebody else's call
         for place, answer in enumerate(shared.value):
             if isinstance(answer, Page):
-                pages.append(name_page(urls[place], self._give(answer, shared)))
+                pages.append(
+                    name_page(urls[place], give_share(answer, shared, self.name))
+                )
                 continue
             pages.append(answer)
             if answer.concerns_caller and not shared.is_own:
@@ -84,7 +90,7 @@ class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
     def _share(self, what: list[Any], make: Callable[[], Flow[A]]) -> Flow[A]:
         shared: SharedAnswer = yield Share(self._flights, self._make_key(what), make)
         answer: A = shared.value
-        return self._give(answer, shared)
+        return give_share(answer, shared, self.name)
 
     def _make_key(self, what: list[Any]) -> Hashable:
         call = current_call()
@@ -95,11 +101,16 @@ class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
             self._identity.of(what),
         )
 
-    def _give(self, answer: A, shared: SharedAnswer) -> A:
-        if shared.is_first:
-            return answer
-        events.emit(events.CallShared(provider=answer.provider or self.name))
-        return free(answer)
+
+def give_share(answer: A, shared: SharedAnswer, name: str) -> A:
+    """Return *answer* for one of those who share it: only the first pays for it.
+
+    *name* is that of the provider, if the answer does not say whose it is.
+    """
+    if shared.is_first:
+        return answer
+    events.emit(events.CallShared(provider=answer.provider or name))
+    return free(answer)
 
 
 def free(answer: A, **update: object) -> A:
