@@ -96,7 +96,6 @@ OTHERS = {
     "e2e/test_redis": "layers/_caching/redis",
     "e2e/test_shared_throttle": "layers/_shared_pace",
     "faults/test_endings": "_runtime/deadline",
-    "faults/test_interrupts": "_runtime/interrupts",
     "faults/test_programs": "_runtime/forks",
     "langchain/test_compressor": "_progress",
     "langchain/test_user_urls": "conversations",

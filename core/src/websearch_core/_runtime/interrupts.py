@@ -7,10 +7,20 @@ generator that nobody closes, because Ctrl-C came first, is closed by the collec
 
 For the same reason, only plain locks are entered: an interrupt can leave a `Condition`,
 `Event` or `Semaphore` locked.
+
+A signal can also come when a thread is about to wait: Python then sets a flag, and
+looks at it when the wait ends. So the main thread, which alone raises
+`KeyboardInterrupt`, waits in steps.
 """
 
 from __future__ import annotations
-from collections.abc import Callable, Generator
+import threading
+from collections.abc import Callable, Collection, Generator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from time import monotonic
+from typing import Any
+
+_STEP = 0.5  # seconds until the main thread looks for a signal that came too early
 
 
 def releasing(give_back: Callable[[], object]) -> Generator[None]:
@@ -29,6 +39,37 @@ def releasing(give_back: Callable[[], object]) -> Generator[None]:
     release = _release(give_back)
     next(release)
     return release
+
+
+def wait_in_steps(
+    wait_once: Callable[[float], bool], seconds: float | None = None
+) -> bool:
+    """Wait so that Ctrl-C ends it at any moment; return whether it came in time.
+
+    Args:
+        wait_once: Waits for at most so many seconds, and returns whether it came.
+        seconds: The time for it; None for any.
+    """
+    left = threading.TIMEOUT_MAX if seconds is None else seconds
+    if threading.current_thread() is not threading.main_thread():
+        return wait_once(left)
+    end = monotonic() + left
+    while left > _STEP:
+        if wait_once(_STEP):
+            return True
+        left = end - monotonic()
+    return wait_once(max(0, left))
+
+
+def wait_for_one(
+    futures: Collection[Future[Any]], seconds: float | None = None
+) -> bool:
+    """Wait for the first outcome as `wait_in_steps` does."""
+
+    def wait_once(step: float) -> bool:
+        return bool(wait(futures, step, return_when=FIRST_COMPLETED).done)
+
+    return wait_in_steps(wait_once, seconds)
 
 
 def _release(give_back: Callable[[], object]) -> Generator[None]:

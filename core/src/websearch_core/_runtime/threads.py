@@ -8,7 +8,6 @@ import threading
 from _thread import start_new_thread
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeout
 from contextvars import copy_context
 from functools import partial
 from math import inf
@@ -18,6 +17,7 @@ from typing import Any, TypeVar
 from ..errors import TimedOut, Unavailable
 from .deadline import time_left
 from .forks import Restartable
+from .interrupts import wait_for_one
 from .scope import current_client
 from .turns import Turns
 
@@ -246,12 +246,9 @@ def wait_for(
     """Wait for an outcome, and return or raise it; after so many seconds, raise
     `TimedOut` with the words *late*.
     """
-    try:
-        return outcome.result(seconds)
-    except FutureTimeout:
-        if outcome.done():  # the work itself ended in a timeout
-            raise
-        raise TimedOut(late) from None
+    if not outcome.done() and not wait_for_one([outcome], seconds):
+        raise TimedOut(late)
+    return outcome.result()
 
 
 class _Spare(Restartable):

@@ -22,7 +22,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 from ..errors import TimedOut
 from .forks import Restartable
-from .interrupts import releasing
+from .interrupts import releasing, wait_in_steps
 
 T = TypeVar("T", bound=Hashable)
 R = TypeVar("R")
@@ -203,8 +203,9 @@ class Slots(Restartable):
         release = releasing(partial(self._leave, client, turn))
         try:
             self._queue(client, turn, limit)
-            timeout = -1 if seconds is None else seconds
-            if turn.locked() and not turn.acquire(timeout=timeout):
+            if turn.locked() and not wait_in_steps(
+                lambda step: turn.acquire(timeout=step), seconds
+            ):
                 raise TimedOut(
                     "too much is under way: no turn came within the time allowed"
                 )

@@ -18,15 +18,17 @@ from collections.abc import (
     Sequence,
 )
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from .._runtime.bugs import as_error
 from .._runtime.deadline import time_left
+from .._runtime.interrupts import wait_in_steps
 from .._runtime.scope import Deadline, Delay, current_call, scope
 from .._text.urls import describe_url
 from ..errors import InvalidOption, RateLimited, TimedOut, Unavailable, WebSearchError
@@ -495,6 +497,12 @@ def iterate(
         if wakes.empty():
             wakes.put(None)
 
+    def wait_for_wake(seconds: float) -> bool:
+        with suppress(Empty):
+            wakes.get(timeout=seconds)
+            return True
+        return False
+
     def end(branch: Future[None]) -> None:
         ended.append(branch)
         wake()
@@ -519,7 +527,7 @@ def iterate(
                 continue
             has_to_wait = has_to_wait or not stream.wants_more
             if has_to_wait and not stream.is_over:
-                wakes.get()
+                wait_in_steps(wait_for_wake)
     finally:
         stream.clear()
         cut_all([*branches.values()])

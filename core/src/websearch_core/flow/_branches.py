@@ -14,12 +14,13 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import copy_context
 from typing import Any, TypeAlias
 
 from .._runtime.deadline import time_left, timeout_left
+from .._runtime.interrupts import wait_for_one
 from .._runtime.scope import current_call, scope
 from ..errors import Unavailable, WebSearchError
 
@@ -160,6 +161,7 @@ def wait_for(work: Callable[[], Any]) -> Any:
     branch = Branch(work)
     try:
         branch.start()
+        wait_for_one([branch.done])
         return branch.done.result()
     except BaseException:
         branch.cut()
@@ -198,6 +200,7 @@ def gather(works: Sequence[Callable[[], Any]], limit: int) -> list[Any]:
                     raise Unavailable("this system has no thread for it") from error
                 break
         for branch in branches:
+            wait_for_one([branch.done])
             branch.done.result()
     except BaseException:
         waiting.clear()  # first, so that none of them begins another
@@ -221,14 +224,16 @@ def hedge(
     branches = [Branch(first)]
     try:
         branches[0].start()
-        wait([branches[0].done], _shorten(after))
+        wait_for_one([branches[0].done], _shorten(after))
         second = None if branches[0].done.done() else find_second()
         if second:
             branches.append(Branch(second))
             branches[1].start()
         pending = {branch.done for branch in branches}
         while pending:
-            done, pending = wait(pending, _shorten(), return_when=FIRST_COMPLETED)
+            wait_for_one(pending, _shorten())
+            done = {future for future in pending if future.done()}
+            pending -= done
             if not done and not time_left():
                 break
             if any(future.exception() is None for future in done):

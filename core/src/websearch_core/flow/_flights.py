@@ -17,7 +17,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Coroutine, Hashable
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
@@ -29,6 +29,7 @@ from weakref import WeakKeyDictionary
 from .._runtime.bugs import copy_error
 from .._runtime.deadline import time_left, timeout_left
 from .._runtime.forks import Restartable
+from .._runtime.interrupts import wait_for_one
 from .._runtime.scope import Deadline, current_call, scope
 from ..errors import TimedOut, Unavailable
 from ._branches import passing_interrupts
@@ -121,7 +122,7 @@ class Flights(Restartable):
         ends: list[Future[Any]] = [flight.done]
         if branch:
             ends.append(branch.end)
-        wait(ends, timeout_left(), return_when=FIRST_COMPLETED)
+        wait_for_one(ends, timeout_left())
         if branch is not None:
             branch.check()
         if not flight.done.done():

@@ -22,7 +22,7 @@ from typing import TypeVar
 
 from ..._runtime.deadline import time_left
 from ..._runtime.forks import Restartable
-from ..._runtime.interrupts import releasing
+from ..._runtime.interrupts import releasing, wait_in_steps
 from ..._runtime.scope import Isolation, current_client
 from ..._runtime.threads import submit
 from ..._runtime.turns import Slots
@@ -155,7 +155,7 @@ class _Pool(Restartable):
             if not self._workers:
                 self._start()
             while self._workers and not any(one.is_ready for one in self._workers):
-                if not self._changed.wait(ends - time.monotonic()):
+                if not wait_in_steps(self._changed.wait, ends - time.monotonic()):
                     return _LATE
             if self._workers:
                 return ""
@@ -181,7 +181,8 @@ class _Pool(Restartable):
                         self._start_another()
                         if not self._workers:
                             raise ChildProcessError(self._problem)
-                        if not self._changed.wait(ends - time.monotonic()):
+                        left = ends - time.monotonic()
+                        if not wait_in_steps(self._changed.wait, left):
                             raise TimedOut(
                                 "the page was not read within the time allowed"
                             )
