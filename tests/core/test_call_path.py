@@ -28,10 +28,10 @@ from websearch_core.tools import Run, WebTools
 _COUNTED = range(1, 4)
 _LIMITS = {
     "search": 185,
-    "tool": 239,
-    "tool in a conversation": 251,
+    "tool": 242,
+    "tool in a conversation": 254,
     "page": 212,
-    "open_page": 276,
+    "open_page": 278,
 }
 _FOLDER = str(Path(websearch_core.__file__).parent)
 _FOUND = http(

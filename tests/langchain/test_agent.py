@@ -14,7 +14,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langchain_websearch import OpenPageTool, WebSearchTool, WebSearchToolkit
 from websearch_core import SearchResponse
 from websearch_core.errors import RateLimited, UnsupportedOption
-from websearch_core.render import find_error_code
+from websearch_core.render import find_error_code, find_fenced
 from websearch_core.settings import Settings
 
 pytestmark = pytest.mark.enable_socket
@@ -130,6 +130,8 @@ async def test_the_artifact_is_plain_json_that_a_checkpointer_stores_unchanged(
 
     (source,) = message.artifact["sources"]
     start, end = source.pop("span")
+    ((first, _),) = find_fenced(message.content)
+    assert re.fullmatch(r"[0-9a-f]{16}", source.pop("checksum"))
     assert source == {
         "id": 1,
         "title": "Kelp 1",
@@ -137,7 +139,7 @@ async def test_the_artifact_is_plain_json_that_a_checkpointer_stores_unchanged(
         "read": False,
     }
     assert (
-        message.content[start:end]
+        message.content[first + start : first + end]
         == "1. Kelp 1 — https://example.org/kelp/1\n   All about kelp, part 1."
     )
     assert message.artifact["provider"] == "brave"

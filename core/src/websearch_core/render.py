@@ -32,7 +32,7 @@ __all__ = [
     "CITATION_INSTRUCTION", "Format", "cut_results", "error_as_json", "fenced",
     "find_error_code", "find_fenced", "list_facts",
     "list_images", "page_as_json", "page_body", "page_for_model", "page_metadata",
-    "place_results", "render_error", "render_page",
+    "place_page", "place_results", "render_error", "render_page",
     "render_search", "result_metadata", "row_as_json",
     "search_as_json", "search_for_model",
     "shorten_snippet", "summary_line",
@@ -314,9 +314,21 @@ def render_error(error: WebSearchError, form: str = "text") -> str:
 def find_error_code(content: object) -> str | None:
     """Return the ``code`` of the error in the *content* that a tool returned.
 
-    The content is text or JSON. It is None if the tool succeeded: a success never
-    begins like an error, since our own words come before any text from the web.
+    It is None if the tool succeeded: a success never begins like an error, since our
+    own words come before any text from the web.
+
+    Args:
+        content: Text or JSON; or the message that has it, whose artifact counts even if
+            other programs have changed its text.
     """
+    facts = getattr(content, "artifact", None)
+    if isinstance(facts, Mapping):
+        # as LangChain's client of MCP keeps them
+        facts = facts.get("structured_content", facts)
+    if isinstance(facts, Mapping) and isinstance(facts.get("status"), str):
+        code = facts.get("code")
+        return code if isinstance(code, str) else None
+    content = getattr(content, "content", content)
     if not isinstance(content, str):
         return None
     match = _FAILURE.match(content)
@@ -490,7 +502,7 @@ def place_results(
     form: Literal["text", "markdown"],
     *,
     max_snippet_chars: int | None = None,
-) -> tuple[str, list[list[int]]]:
+) -> tuple[str, list[tuple[list[int], str]]]:
     """Render a response as `search_for_model` does, and say where each result is.
 
     Args:
@@ -499,7 +511,8 @@ def place_results(
         max_snippet_chars: As for `render_search`.
 
     Returns:
-        The text; and for each result, where it begins and ends in it.
+        The text; and for each result, where it begins and ends in the data that
+        `fenced` marks in it, and its own text.
     """
     if form == "text":
         results = _results_as_text(response, max_snippet_chars)
@@ -507,14 +520,13 @@ def place_results(
     else:
         results = _results_as_markdown(response)
         text = _search_as_markdown(response, results)
-    text = fenced(text, "Search results")
-    places: list[list[int]] = []
+    places: list[tuple[list[int], str]] = []
     end = 0
     for result in results:
         start = text.index(result, end)
         end = start + len(result)
-        places.append([start, end])
-    return text, places
+        places.append(([start, end], result))
+    return fenced(text, "Search results"), places
 
 
 def page_for_model(
@@ -544,6 +556,25 @@ def page_for_model(
     if parts:
         data["parts"] = parts
     return _as_json(_make_notice("A web page") | data)
+
+
+def place_page(
+    page: Page, body: str, form: Literal["text", "markdown"]
+) -> tuple[str, list[int]]:
+    """Render a page as `page_for_model` does, and say where its body is.
+
+    Args:
+        page: The page.
+        body: What `page_body` returned.
+        form: ``text`` or ``markdown``.
+
+    Returns:
+        The text; and where the body begins and ends in the data that `fenced` marks in
+        it.
+    """
+    text = _write_page(page, body, form)
+    start = text.index(body)
+    return fenced(text, "A web page"), [start, start + len(body)]
 
 
 def _make_notice(what: str) -> dict[str, Any]:

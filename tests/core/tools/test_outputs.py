@@ -10,12 +10,8 @@ from websearch_core import Page, SearchResponse, SearchResult
 from websearch_core._runtime.clock import say_today
 from websearch_core.citations import merge_sources
 from websearch_core.models import Image, Outcome, PageData, Passage
-from websearch_core.tools._outputs import (
-    collect_texts,
-    find_numbers,
-    page_output,
-    search_output,
-)
+from websearch_core.tools import collect_texts
+from websearch_core.tools._outputs import page_output, search_output
 
 WHEN = datetime(2026, 5, 4, 12, 30, 15, tzinfo=UTC)
 FORMS = ["text", "markdown", "json", "search_result"]
@@ -179,6 +175,7 @@ def test_the_facts_of_a_search_are_in_the_artifact():
         }
     )
     artifact = search_output(response, "json").artifact
+    del artifact["sources"][0]["checksum"]
 
     assert artifact == {
         "query": "kelp", "provider": "brave", "status": "success", "notes": ["spelling was corrected"], "cost": 0.005,
@@ -218,32 +215,6 @@ def test_what_was_shown_of_each_source_can_be_found_again(form):
     ) == (True,) * 3
     assert sources[2]["url"] == "https://a.example/"
     assert "Data from the web" not in "".join(source["text"] for source in sources)
-
-
-@pytest.mark.parametrize(
-    ("content", "artifact"),
-    [
-        ("text", None), ("text", {"sources": 3}), ("text", {"sources": [3, {"id": "x"}]}), (None, {"sources": []}),
-        ("text", []),
-    ],
-)  # fmt: skip
-def test_artifacts_of_other_tools_are_ignored(content, artifact):
-    assert list(collect_texts(content, artifact)) == []
-
-
-@pytest.mark.parametrize("span", [None, [0], ["a", "b"], [0, 4, 5]])
-def test_a_source_without_its_text_is_still_a_source(span):
-    source = {
-        "id": 1,
-        "title": "",
-        "url": "https://a.example/",
-        "read": False,
-        "span": span,
-    }
-
-    assert merge_sources(collect_texts("{not json", {"sources": [source]})) == [
-        {"id": 1, "title": "", "url": "https://a.example/", "read": False}
-    ]
 
 
 def test_results_as_content_blocks_carry_the_reminder_and_nothing_stands_before_them():
@@ -404,30 +375,3 @@ def test_each_field_of_a_page_is_in_the_formats_that_the_table_names(field):
     page = page.model_copy(update={field: value})
 
     assert forms_that_show(words, lambda form: page_output(page, form)) == forms
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_our_numbers_in_a_message_are_found_and_not_those_of_a_page(form):
-    search = search_output(results(2, snippet="See [71].\n\n9. Sea — https://x"), form)
-    page = Page(
-        url="https://tide.example/", content="Ebb [81].\n\n3. Wash", citation_id=5
-    )
-
-    assert find_numbers(search.content) == {1, 2}
-    assert find_numbers(page_output(page, form).content) == {5}
-
-
-def test_numbers_are_found_in_what_others_write_around_and_into_our_text():
-    own = search_output(results(2), "text").content
-    cut = own[: own.index("2. T2")]
-
-    assert find_numbers(f"Edited by Ada, see [9].\n{own}\nMore in [11].") == {
-        1,
-        2,
-        9,
-        11,
-    }
-    assert find_numbers(cut) == {1}
-    assert find_numbers([{"type": "text", "text": "Ebb [4]"}, "and 【6】"]) == {4, 6}
-    assert find_numbers("[12](https://tide.example/) `x[3]`") == {12}
-    assert find_numbers(None) == set()

@@ -19,7 +19,7 @@ from ._evidence import (
     support_together,
 )
 
-Verdict = Literal["supported", "partial", "unsupported", "unknown"]
+Verdict = Literal["supported", "partial", "unsupported", "unchecked", "unknown"]
 
 _SUPPORTED = 0.42  # scores
 _PARTIAL = 0.2
@@ -35,8 +35,9 @@ class CitationCheck:
         claim: The cited sentence, or its part up to a citation, without the citations.
         citations: The numbers that it cites.
         verdict: ``supported``; ``partial``, if only a part is there, a figure, name or
-            quotation is not, or only one side has a negation; ``unsupported``; or
-            ``unknown``, if nothing was shown of what it cites.
+            quotation is not, or only one side has a negation; ``unsupported``;
+            ``unchecked``, if there is no text to compare it with, or no time was left;
+            or ``unknown``, if no source has a number that it cites.
         score: How much of the claim is there, from 0 to 1.
         source: The number of the cited source that supports it best; None if nothing
             was shown of any.
@@ -89,16 +90,17 @@ def check_citations(
 
     Returns:
         A check for each claim, in the order of the text. Sentences without citations
-            are not checked. The work is
-        bounded: after ten seconds of processor time, claims are ``unknown``, and their
-            ``note`` says so.
+            are not checked. The work is bounded: after ten seconds of processor time,
+            claims are ``unchecked``, and their ``note`` says so.
     """
     ends = time.thread_time() + _MAX_SECONDS
-    texts = {
-        int(source["id"]): f"{source.get('title') or ''}\n{source['text']}"
-        for source in sources
-        if source.get("text")
-    }
+    texts: dict[int, str] = {}
+    issued: set[int] = set()
+    for source in sources:
+        number = int(source["id"])
+        issued.add(number)
+        if source.get("text"):
+            texts[number] = f"{source.get('title') or ''}\n{source['text']}"
     claims = list(split_claims(text, Words([text, *texts.values()])))
     cited: set[int] = set()
     for _, numbers in claims:
@@ -111,9 +113,11 @@ def check_citations(
     weights = Weights(evidence.values())
     checks = []
     for place, (claim, numbers) in enumerate(claims):
-        if place >= _MAX_CLAIMS or time.thread_time() > ends:
+        if issued.isdisjoint(numbers):
+            check = CitationCheck(claim=claim, citations=numbers, verdict="unknown")
+        elif place >= _MAX_CLAIMS or time.thread_time() > ends:
             note = "not checked: the answer and its sources are too long"
-            check = _leave_unknown(claim, numbers, note)
+            check = _leave_unchecked(claim, numbers, note)
         else:
             check = _check(
                 claim, numbers, evidence, weights, _note_length(numbers, texts)
@@ -122,8 +126,8 @@ def check_citations(
     return checks
 
 
-def _leave_unknown(claim: str, numbers: tuple[int, ...], note: str) -> CitationCheck:
-    return CitationCheck(claim=claim, citations=numbers, verdict="unknown", note=note)
+def _leave_unchecked(claim: str, numbers: tuple[int, ...], note: str) -> CitationCheck:
+    return CitationCheck(claim=claim, citations=numbers, verdict="unchecked", note=note)
 
 
 def _note_length(numbers: Iterable[int], texts: Mapping[int, str]) -> str:
@@ -146,7 +150,7 @@ def _check(
 ) -> CitationCheck:
     with_text = [number for number in numbers if number in evidence]
     if not with_text:
-        return _leave_unknown(text, numbers, note)
+        return _leave_unchecked(text, numbers, note)
     claim = Claim(text)
     by_source = {
         number: evidence[number].support(claim, weights) for number in with_text

@@ -19,6 +19,8 @@ _MIN_LENGTH = 20  # the same, in characters
 _CONTEXT = 3  # words before or after it
 _CLAUSE = re.compile(r"[,;:、，；：]\s*")  # noqa: RUF001 - fullwidth punctuation
 _END = " .,;:!?…。！？"  # noqa: RUF001 - the same
+# what a source has only where it is stored
+_STORED_FIELDS = ("span", "checksum", "forgotten")
 
 Count = Callable[[str], int]
 
@@ -33,9 +35,10 @@ class Source(TypedDict):
         read: True if its text was read; False if only a snippet of a search was seen.
         published: The publication date, if known, in ISO 8601.
         score: The service's own relevance score, if it gives one.
-        span: Where the part about it begins and ends in the text that the model was
-            shown, in characters; for content blocks, the first block and the one after
-            the last.
+        span: Where the part about it begins and ends in what is marked as data from the
+            web in the text that the model was shown, in characters.
+        checksum: Of that part, or of its content block or JSON: the text is not its own
+            any more if it does not fit.
         text: What the model was shown of it, if it was collected for `check_citations`.
     """
 
@@ -46,6 +49,7 @@ class Source(TypedDict):
     published: NotRequired[str]
     score: NotRequired[float]
     span: NotRequired[list[int]]
+    checksum: NotRequired[str]
     text: NotRequired[str]
 
 
@@ -72,7 +76,8 @@ def merge_sources(entries: Iterable[Mapping[str, Any]]) -> list[Source]:
         )
         stays = before.get("read") and not entry.get("read")
         both = {**entry, **before} if stays else {**before, **entry}
-        both.pop("span", None)
+        for name in _STORED_FIELDS:
+            both.pop(name, None)
         if texts:
             both["text"] = "\n\n".join(texts)
         by_number[number] = {"title": "", "read": False, **both}

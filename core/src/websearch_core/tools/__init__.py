@@ -20,7 +20,7 @@ from .._text.vocabulary import CITATION_INSTRUCTION
 from ._arguments import PageArguments, SearchArguments
 from ._constructors import make_web, show_arguments
 from ._fixed import OptionMapping, SearchDefaults, split_arguments
-from ._outputs import Output, OutputFormat, collect_texts, find_numbers
+from ._outputs import Output, OutputFormat
 from ._retrieval import (
     ContentMode,
     Loading,
@@ -31,6 +31,15 @@ from ._retrieval import (
     list_urls,
     make_document,
 )
+from ._sources import (
+    SourceRecord,
+    add_sources,
+    collect_texts,
+    find_numbers,
+    is_recording,
+    list_sources,
+    record_sources,
+)
 from ._tenants import Configurable, read_field
 from ._web_tools import Run, WebTools, as_error
 
@@ -38,9 +47,10 @@ __all__ = [
     "DESCRIPTIONS", "Configurable", "ContentMode", "Loading", "OnError",
     "OptionMapping", "Output", "OutputFormat",
     "PageArguments", "Passages", "PlainDocument", "Retrieval", "Run", "SearchArguments",
-    "SearchDefaults", "WebTools",
-    "as_error", "collect_texts", "find_numbers", "list_urls", "make_document",
-    "make_web", "read_field", "show_arguments", "split_arguments",
+    "SearchDefaults", "SourceRecord", "WebTools",
+    "add_sources", "as_error", "collect_texts", "find_numbers", "is_recording",
+    "list_sources", "list_urls", "make_document",
+    "make_web", "read_field", "record_sources", "show_arguments", "split_arguments",
 ]  # fmt: skip
 
 _SEARCH = (

@@ -43,6 +43,7 @@ from ._arguments import Arguments, PageArguments, SearchArguments
 from ._constructors import make_web, show_arguments
 from ._fixed import FixedOptions, SearchCall, SearchDefaults, check_search_options
 from ._outputs import Output, OutputFormat, join_outputs, page_output, search_output
+from ._sources import SourceRecord, collect_texts, find_records
 from ._tenants import OWN_ARGUMENTS, Configurable, Tenants
 
 if TYPE_CHECKING:
@@ -418,9 +419,8 @@ class WebTools:
     def _check_url(self, url: str, run: Run) -> str:
         """Return the URL to open."""
         try:
-            return self.provenance.check(
-                url, run.conversation, run.sources, run.forgets
-            )
+            sources = _join_sources(run, find_records(run.conversation))
+            return self.provenance.check(url, run.conversation, sources, run.forgets)
         except UnsafeURL as error:
             if run.shares:
                 with suppress(UnsafeURL):
@@ -442,6 +442,8 @@ class WebTools:
         max_tokens = setup.read.get("max_tokens")
         if max_tokens:
             max_tokens //= len(answers)
+        records = find_records(run.conversation)
+        sources = _join_sources(run, records)
         outputs: list[Output] = []
         for answer in answers:
             if isinstance(answer, WebSearchError):
@@ -449,7 +451,7 @@ class WebTools:
                 continue
             self.provenance.allow_results(answer, run.conversation)
             numbered = self.provenance.number_results(
-                answer, run.conversation, run.sources, run.numbers
+                answer, run.conversation, sources, run.numbers
             )
             output = search_output(
                 numbered,
@@ -460,23 +462,42 @@ class WebTools:
                 max_snippet_chars=setup.fixed.search.get("max_snippet_chars"),
             )
             outputs.append(output)
-        if not self.multi_query:
-            return outputs[0]
-        return join_outputs(_list_queries(request), outputs, self.output_format)
+        output = outputs[0]
+        if self.multi_query:
+            queries = _list_queries(request)
+            output = join_outputs(queries, outputs, self.output_format)
+        for record in records:
+            record.shown.extend(collect_texts(output.content, output.artifact))
+        return output
 
     def _show_page(
         self, page: Page, run: Run, setup: _Setup, options: ReadOptions
     ) -> Output:
         self.provenance.allow_links(page, run.conversation)
+        records = find_records(run.conversation)
+        sources = _join_sources(run, records)
         numbered = self.provenance.number_page(
-            page, run.conversation, run.sources, run.numbers
+            page, run.conversation, sources, run.numbers
         )
-        return page_output(
+        output = page_output(
             numbered,
             self.output_format,
             full=self.full_artifact,
             **choose_limits(options, setup.web.settings.read_options),
         )
+        for record in records:
+            record.shown.extend(collect_texts(output.content, output.artifact))
+        return output
+
+
+def _join_sources(
+    run: Run, records: Iterable[SourceRecord]
+) -> Sequence[Mapping[str, Any]]:
+    """Return the sources that a run, or a block around it, has numbers for."""
+    sources = run.sources
+    for record in records:
+        sources = [*record.sources, *sources]
+    return sources
 
 
 def _list_queries(request: SearchArguments) -> list[str]:
