@@ -31,7 +31,7 @@ _LIMITS = {
     "tool": 242,
     "tool in a conversation": 254,
     "page": 212,
-    "open_page": 278,
+    "open_page": 280,
 }
 _FOLDER = str(Path(websearch_core.__file__).parent)
 _FOUND = http(
