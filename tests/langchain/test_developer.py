@@ -30,7 +30,7 @@ from langchain_websearch import (
     WebSearchToolkit,
 )
 from langchain_websearch.conversations import find_run
-from websearch_core import Http, Page, SearchResponse, WebSearch
+from websearch_core import Http, Page, SearchQuery, SearchResponse, WebSearch
 from websearch_core.errors import BudgetExceeded, ConfigurationError, InvalidOption
 from websearch_core.layers import Budget
 from websearch_core.layers._usage import UsageFile
@@ -41,6 +41,7 @@ class Echo:
     """Finds nothing, reads tide tables, and records the queries."""
 
     name = "echo"
+    options = frozenset(SearchQuery.model_fields)
 
     def __init__(self):
         self.queries = []

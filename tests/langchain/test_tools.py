@@ -26,7 +26,14 @@ from langchain_websearch import (
     WebSearchToolkit,
 )
 from langchain_websearch.tools import PageToolOptions, SearchToolOptions, ToolkitOptions
-from websearch_core import Http, Page, SearchResponse, SearchResult, WebSearch
+from websearch_core import (
+    Http,
+    Page,
+    SearchQuery,
+    SearchResponse,
+    SearchResult,
+    WebSearch,
+)
 from websearch_core._runtime.clock import say_today
 from websearch_core.client import CommonArguments, WebSearchOptions
 from websearch_core.errors import (
@@ -44,6 +51,7 @@ class Echo:
     """Finds nothing, reads letters, and records the queries."""
 
     name = "echo"
+    options = frozenset(SearchQuery.model_fields)
 
     def __init__(self) -> None:
         self.queries: list[Any] = []

@@ -66,6 +66,7 @@ class Sea:
     meeting: Callable[[], Any] = lambda: None
     asked: list[SearchQuery] = field(default_factory=list)
     name: str = "sea"
+    options: frozenset[str] = frozenset(SearchQuery.model_fields)
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         if unknown := sorted(self.cannot & query.requested()):

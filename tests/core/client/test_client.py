@@ -305,6 +305,21 @@ def forest(server, http):
     return f"{server.url}/forest"
 
 
+def test_a_query_has_a_room_of_its_own_unless_the_call_names_a_limit(
+    server, http, tavily
+):
+    kelp = "\n\n".join(f"Giant kelp grows fast. {n} " * 20 for n in range(30))
+    server.answers["/kelp"] = http(kelp, "200 OK", "Content-Type: text/markdown")
+    lengths = [
+        tavily().read(f"{server.url}/kelp", query="giant kelp", **limit).content_length
+        for limit in ({}, {"max_length": 9_000}, {"max_tokens": 2_000})
+    ]
+
+    assert 0 < lengths[0] <= 3_000
+    assert min(lengths[1:]) > 3_000
+    assert tavily().read(f"{server.url}/kelp").content_length > 14_000
+
+
 @pytest.mark.parametrize(
     "part",
     [{"query": "how fast does giant kelp grow?"}, {"find": "HALF a metre"}],

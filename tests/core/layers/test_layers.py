@@ -15,6 +15,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from websearch_core import WebSearch, layers
+from websearch_core import provider as kit
 from websearch_core._runtime.deadline import time_left, time_limit
 from websearch_core.errors import (
     AllProvidersFailed,
@@ -48,7 +49,7 @@ from websearch_core.layers import (
     leaves,
 )
 from websearch_core.layers._layer import parts
-from websearch_core.models import Page, SearchQuery, SearchResponse
+from websearch_core.models import Page, SearchQuery, SearchResponse, SearchResult
 from websearch_core.providers.brave import Brave
 from websearch_core.providers.direct import Direct
 from websearch_core.providers.local import Local
@@ -241,6 +242,43 @@ def test_unsupported_options_are_left_out_with_a_note():
     response = play(Relax()(Stub(options={"language"})).search(query), reply()).result
 
     assert response.notes == ("stub does not support country, time_range: ignored",)
+
+
+def test_a_domain_filter_that_the_service_lacks_is_applied_here_to_more_results():
+    seen = []
+
+    class Site(Stub):
+        limits = kit.Limits(results_per_request=20)
+
+        def search(self, query):
+            kit.check_options(query, self)
+            seen.append(query.limit)
+            results = [
+                SearchResult(title="T", url=f"https://{host}/{n}")
+                for n in range(query.limit)
+                for host in ("sea.example", "land.example")
+            ]
+            return SearchResponse(query=query.text, results=tuple(results))
+            yield
+
+    web = WebSearch(Site("site"))
+    response = web.search(
+        "kelp",
+        limit=3,
+        allowed_domains=["sea.example"],
+        time_range="week",
+        unsupported="note",
+    )
+
+    assert seen == [20]
+    assert [result.url[:19] for result in response.results] == [
+        "https://sea.example"
+    ] * 3
+    assert response.notes == (
+        "site does not support allowed_domains: results outside are left out here",
+        "site does not support time_range: ignored",
+        "20 results outside the domain filter left out",
+    )
 
 
 def test_the_query_takes_precedence_over_the_layer():

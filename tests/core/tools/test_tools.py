@@ -471,7 +471,7 @@ class TestParts:
         web = WebSearch("duckduckgo")
         asked = {"query": "when is high water?"}
 
-        assert length(web, **asked) == 2_000
+        assert length(web, **asked) == 3_000
         assert length(web, {"max_length": 500}, **asked) == 500
         assert (
             length(WebSearch("duckduckgo", read_options={"max_length": 300}), **asked)

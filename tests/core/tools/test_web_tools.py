@@ -22,7 +22,9 @@ from websearch_core.errors import (
     UnsupportedOption,
 )
 from websearch_core.events import Wait
+from websearch_core.models import SearchResponse
 from websearch_core.provenance import Ledger
+from websearch_core.provider import check_options
 from websearch_core.render import find_error_code
 from websearch_core.testing import FakeWeb, stop_clock
 from websearch_core.tokens import estimate_tokens
@@ -65,6 +67,30 @@ async def open_page(tools, is_async, arguments, *run):
         if is_async
         else tools.open_page(arguments, *run)
     )
+
+
+def test_a_model_is_offered_the_filters_that_a_provider_of_the_chain_supports(fake):
+    class Plain:
+        name = "plain"
+
+        def search(self, query):
+            check_options(query, self)
+            return SearchResponse(query=query.text, provider=self.name)
+            yield
+
+    def offered(**options):
+        schema = WebTools(reader=fake, **options).search_arguments()
+        return set(schema.model_json_schema()["properties"]) - {"query", "limit"}
+
+    assert offered(provider=Plain()) == set()
+    assert offered(provider="arxiv") == {"time_range"}
+    assert offered(provider=[Plain(), "arxiv"]) == {"time_range"}
+    # a run may choose another
+    assert len(offered(provider=Plain(), configurable={"provider": ["arxiv"]})) == 2
+    # one that was not offered is still understood
+    sent = {"query": "kelp", "time_range": "week"}
+    response = WebTools(provider=Plain(), reader=fake).search(sent)
+    assert "plain does not support time_range: ignored" in response.content
 
 
 @BOTH

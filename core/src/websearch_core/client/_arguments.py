@@ -17,6 +17,9 @@ from ._signature import WebSearchOptions
 
 # characters of each page that a search reads, unless the call says otherwise
 PASSAGE_LENGTH = 1_500
+# characters of the passages for a query: as many facts as in 4,000, and nearly as many
+# as in 15,000
+QUERY_LENGTH = 3_000
 # the options of a page that each call chooses
 CALL_OPTIONS = ("offset", "query", "find", "outline")
 _NAMES = ("provider", *WebSearchOptions.__annotations__)
@@ -82,7 +85,8 @@ def choose_limits(
     """Return ``max_length``, ``max_tokens`` and ``count`` for the text of a page.
 
     Limits among the *options* replace those of the *defaults*, of which a limit in
-    tokens replaces one in characters.
+    tokens replaces one in characters. Passages for a ``query`` have a default of their
+    own: a page that would fit whole is not what is wanted then.
     """
     limits: dict[str, Any] = {}
     for name in ("max_length", "max_tokens"):
@@ -91,6 +95,8 @@ def choose_limits(
     if not limits:
         unit = "max_tokens" if defaults.get("max_tokens") else "max_length"
         limits[unit] = defaults[unit]
+        if options.get("query"):
+            limits["max_length"] = min(QUERY_LENGTH, defaults["max_length"])
     counter = options.get("token_counter") or defaults.get("token_counter")
     limits["count"] = counter or estimate_tokens
     return limits

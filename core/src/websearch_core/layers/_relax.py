@@ -1,7 +1,7 @@
 """Search without the options that a provider does not support, and say so."""
 
 from __future__ import annotations
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, get_args
 
@@ -9,7 +9,12 @@ from ..errors import AllProvidersFailed, ConfigurationError, UnsupportedOption
 from ..flow import Flow
 from ..models import SearchQuery, SearchResponse, Unsupported
 from ..provider._declare import FoundFile
-from ._layer import Layer, ProviderWrapper, Rank
+from ._layer import Layer, ProviderWrapper, Rank, leaves
+
+# the end of a note about an option without effect
+IGNORED = ": ignored"
+# options that a `WebSearch` applies to the results, whoever found them
+APPLIED_HERE = frozenset({"allowed_domains", "blocked_domains"})
 
 
 @dataclass(frozen=True)
@@ -18,6 +23,8 @@ class Relax(Layer):
     the response.
 
     With several providers, this happens only if none of them answers the full query.
+    A `WebSearch` applies the domains to the results itself, so that then only the
+    service is not told; it is asked for as many results as one request returns.
     `SearchQuery.unsupported` takes precedence.
 
     Args:
@@ -54,15 +61,37 @@ class _RelaxProvider(ProviderWrapper[Relax]):
                 relaxed = inner_query.without(*cause.options)
                 if relaxed == inner_query:
                     raise
-                inner_query = relaxed
-                who = cause.provider or self.name
-                notes.append(
-                    f"{who} does not support {', '.join(cause.options)}: ignored"
-                )
+                inner_query = self._ask_for_more(relaxed, cause.options)
+                notes.extend(_explain(cause.provider or self.name, cause.options))
             else:
                 if not notes:
                     return response
                 return response.with_notes(*notes)
+
+    def _ask_for_more(
+        self, query: SearchQuery, options: Collection[str]
+    ) -> SearchQuery:
+        """Return *query* with a larger limit if results will be left out of it."""
+        if not APPLIED_HERE.intersection(options):
+            return query
+        limits = [getattr(leaf, "limits", {}) for leaf in leaves(self.inner)]
+        sizes = [limit.get("results_per_request", 0) for limit in limits]
+        if min(sizes) <= query.limit:
+            return query
+        return query.model_copy(update={"limit": min(sizes)})
+
+
+def _explain(provider: str, options: Collection[str]) -> Iterator[str]:
+    """Yield what becomes of the *options* that a provider does not support."""
+    applied = [option for option in options if option in APPLIED_HERE]
+    if applied:
+        yield (
+            f"{provider} does not support {', '.join(applied)}: "
+            "results outside are left out here"
+        )
+    ignored = [option for option in options if option not in APPLIED_HERE]
+    if ignored:
+        yield f"{provider} does not support {', '.join(ignored)}{IGNORED}"
 
 
 def find_unsupported(error: BaseException) -> Iterator[UnsupportedOption]:

@@ -284,13 +284,15 @@ def search_arguments(
     limit: int | None,
     allowed_domains: tuple[str, ...],
     takes_list: bool,
+    without_effect: frozenset[str],
 ) -> type[SearchArguments]:
     """Return the arguments of a ``web_search`` that a developer has restricted.
 
     The *limit* is the usual number of results, too; None is the default. With
-    *takes_list* there are ``queries``, not a ``query``.
+    *takes_list* there are ``queries``, not a ``query``. What no provider supports is
+    *without_effect*: it is not offered, but understood.
     """
-    restrictions = base, fixed, limit, allowed_domains, takes_list
+    restrictions = base, fixed, limit, allowed_domains, takes_list, without_effect
     if not any(restrictions[1:]):
         return base
     fields: dict[str, Any] = {}
@@ -304,7 +306,7 @@ def search_arguments(
         names = _list_some(allowed_domains)
         what = f"Only these of {names}, or their subdomains. Usually empty: all."
         fields["allowed_domains"] = list[str], Field(default=[], description=what)
-    hidden = base.hidden | fixed
+    hidden = base.hidden | fixed | without_effect
     if takes_list:
         hidden = (hidden - {"queries"}) | {"query"}
     schema: type[SearchArguments] = create_model(base.__name__, __base__=base, **fields)

@@ -14,12 +14,14 @@ from ..client import CommonArguments
 from ..client._arguments import (
     CALL_OPTIONS,
     PASSAGE_LENGTH,
+    QUERY_LENGTH,
     check_arguments,
     check_number,
     make_query,
     merge_options,
 )
 from ..errors import ConfigurationError, InvalidOption, WebSearchError
+from ..layers._relax import IGNORED
 from ..models import (
     SearchOptions,
     SearchQuery,
@@ -42,9 +44,6 @@ OptionMapping: TypeAlias = Annotated[Mapping[str, Any], PlainSerializer(show_opt
 _NARROWED = frozenset({"limit", "allowed_domains", "blocked_domains"})
 # of a search, with the least value of each
 _READING = {"read_top": 0, "passage_length": 1}
-# characters of the passages for a query: benchmarks/results/benchmarks.md says how
-# often they hold it
-_PASSAGES = 2_000
 
 
 class SearchDefaults(SearchOptions, total=False):
@@ -87,7 +86,7 @@ class SearchCall(NamedTuple):
         if response.results:
             return response
         without_effect = " ".join(
-            note for note in response.notes if "does not support" in note
+            note for note in response.notes if note.endswith(IGNORED)
         )
         filters = [name for name in self.filters if name not in without_effect]
         less = f", or leave out {' and '.join(filters)}" if filters else ""
@@ -154,14 +153,17 @@ class FixedOptions(NamedTuple):
         base: type[SearchArguments] = SearchArguments,
         *,
         multi_query: bool = False,
+        without_effect: frozenset[str] = frozenset(),
     ) -> type[SearchArguments]:
         """Return the arguments of a tool, or the more special *base*, restricted to
-        what a model may still choose.
+        what a model may still choose. What is *without_effect* is not offered.
         """
         allowed = self.domains.allowed
         # pyright does not see that a class has a hash
         key: Any = base
-        return search_arguments(key, self.hidden, self.limit, allowed, multi_query)
+        return search_arguments(
+            key, self.hidden, self.limit, allowed, multi_query, without_effect
+        )
 
     def of_run(self, policy: Domains, options: Mapping[str, Any]) -> FixedOptions:
         """Return the options of a run that sets *options*, under the domain *policy* of
@@ -237,9 +239,8 @@ class FixedOptions(NamedTuple):
         """Return the arguments of `WebSearch.read` for the part of a page that a model
         requested.
 
-        A model cannot raise the limit in tokens. For a query, the default length is
-        that of about 500 tokens of passages: a page that would fit whole is not what
-        the model wants.
+        A model cannot raise the limit in tokens. The developer's length holds for the
+        passages for a query, too, if it is less than their own.
         """
         settings: Any = web.settings.read_options
         options: dict[str, Any] = {
@@ -248,8 +249,10 @@ class FixedOptions(NamedTuple):
         if arguments.max_length:
             options["max_length"] = arguments.max_length
         elif arguments.query:
-            max_length = self.read.get("max_length") or _PASSAGES
-            options["max_length"] = min(max_length, _PASSAGES, settings["max_length"])
+            max_length = self.read.get("max_length") or QUERY_LENGTH
+            options["max_length"] = min(
+                max_length, QUERY_LENGTH, settings["max_length"]
+            )
         limit = {"max_tokens": settings.get("max_tokens")}
         return cast("ReadOptions", merge_options(options, self.read, limit))
 

@@ -35,6 +35,7 @@ from ..errors import (
     UnsafeURL,
     WebSearchError,
 )
+from ..layers._layer import options_of
 from ..models import Page, SearchOptions, SearchResponse, describe_problems
 from ..provenance import Ledger, Provenance
 from ..provenance._memory import Memory, Recall
@@ -135,6 +136,10 @@ class _Setup(NamedTuple):
     fixed: FixedOptions
     read: Mapping[str, Any]  # the options of a page, those of *web* included
     content: WantedContent
+
+
+# what a model may ask for, if a provider supports it
+_FILTERS = frozenset({"allowed_domains", "time_range"})
 
 
 class WebTools:
@@ -243,11 +248,16 @@ class WebTools:
         self, base: type[SearchArguments] = SearchArguments
     ) -> type[SearchArguments]:
         """Return the arguments of ``web_search``, or the more special *base*, without
-        what is fixed.
+        what is fixed, and without what no provider supports.
         """
         schema = self._schemas.get(base)
         if schema is None:
-            schema = self._fixed.arguments(base, multi_query=self.multi_query)
+            without_effect = _FILTERS - options_of(self.web.provider)
+            if "provider" in self.configurable:  # that of a run may support them
+                without_effect = frozenset()
+            schema = self._fixed.arguments(
+                base, multi_query=self.multi_query, without_effect=without_effect
+            )
             self._schemas[base] = schema
         return schema
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_core import WebSearch
+from websearch_core import Page, WebSearch
 from websearch_core.layers import Cache
 from websearch_core.reading import Excerpt, read_bytes
 from websearch_core.testing import FakeWeb
@@ -34,6 +34,21 @@ def has_fact(web):
     by_phrase = web.read(URL, find="call us on")
     assert FACT not in web.read(URL).content
     return FACT in by_query.content and FACT in by_phrase.content
+
+
+@pytest.mark.parametrize(
+    ("beside", "is_shown"),
+    [("Copyright Harbour Office", False), ("Call the office about fees", True)],
+)
+def test_what_only_repeats_the_main_text_beside_nothing_new_is_left_out(
+    beside, is_shown
+):
+    heading = "## The fee of the harbour"
+    main = f"{heading}\n\nIt is twelve euros a night."
+    page = Page(url=URL, content=main, rest=f"{heading}\n{beside}")
+    excerpt = Excerpt(query="What are the fees?", max_length=900).of(page)
+
+    assert (beside in excerpt.content) is is_shown
 
 
 @pytest.mark.parametrize("isolate", [False, "require"])

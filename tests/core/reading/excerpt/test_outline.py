@@ -100,6 +100,21 @@ def test_an_outline_of_thousands_of_headings_is_bounded():
     )
 
 
+@pytest.mark.parametrize("count", [299, 300, 2_000])
+@pytest.mark.parametrize("title", ["# Glossary\n\n", ""], ids=["titled", "untitled"])
+def test_many_sections_below_a_title_are_shown_from_the_first(title, count):
+    text = title + "".join(f"## Term {n}\n\nx\n\n" for n in range(count))
+    outlined = Excerpt(outline=True, max_length=9_000).of(page(text))
+    lines = outlined.content.splitlines()
+    left = count + bool(title) - len(lines)
+
+    assert len(lines) > 150
+    assert len(outlined.content) <= 9_000
+    assert "- Term 0 (" in lines[bool(title)]
+    assert outlined.notes == (f"{left:,} headings left out of the outline",)
+    assert len(find_parts(text)) == 30
+
+
 def test_a_page_without_headings_says_so():
     outlined = Excerpt(outline=True).of(page("Just text."))
 

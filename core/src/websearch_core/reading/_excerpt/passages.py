@@ -203,6 +203,7 @@ def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
         }
         counts.append(weights | dict.fromkeys(kinds_stated(text, kinds), 1))
     scores = score_counts(counts, lengths)
+    _drop_repetitions(source, runs, scores, question, kinds)
     best = max(scores, default=0.0)
     order = sorted(
         (not repeats[n], -scores[n], n)
@@ -210,6 +211,34 @@ def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
         if scores[n] > best * _FAINT
     )
     return [runs[n] for *_, n in order]
+
+
+def _drop_repetitions(
+    source: Composer,
+    runs: Sequence[Span],
+    scores: list[float],
+    question: Question,
+    kinds: list[str],
+) -> None:
+    """Set the score of a run to 0 if only what it repeats of the main text answers.
+
+    Outside the main text, short texts of it are repeated to name what stands beside
+    them. What is new there has a word of the question, or a kind of thing that it asks
+    for.
+    """
+    main_lines = {_bare_line(line) for line in source.main.splitlines()}
+    for n, run in enumerate(runs):
+        if run.first < source.beside or not scores[n]:
+            continue
+        start, end = source.pieces[run.first].start, source.pieces[run.after - 1].end
+        lines = source.text[start:end].splitlines()
+        new = "\n".join(line for line in lines if _bare_line(line) not in main_lines)
+        if not question.count(list_terms(new)) and not kinds_stated(new, kinds):
+            scores[n] = 0.0
+
+
+def _bare_line(line: str) -> str:
+    return re.sub(r"[\W_]+", " ", line).strip()
 
 
 def _names_in(text: str) -> str:

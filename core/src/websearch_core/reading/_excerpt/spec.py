@@ -8,10 +8,10 @@ later: most of it happens in another process.
 from __future__ import annotations
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import NamedTuple, TypedDict
 
 from ..._text.escaping import link_target
@@ -63,8 +63,8 @@ class ReadOptions(TypedDict, total=False):
         offset: Where to begin, in characters: 0, or the ``next_offset`` of the previous
             part. A query or phrase is searched for from this offset.
         query: Return the passages of the whole page that best answer this, instead of
-            the text at the offset. A mark says which of them stand outside the main
-            text.
+            the text at the offset: 3,000 characters, unless the call has a limit. A
+            mark says which of them stand outside the main text.
         find: Return the places around this phrase, in the whole page and with the same
             mark.
         outline: Return the headings of the page instead, as a list with the size of
@@ -368,36 +368,60 @@ class Section(NamedTuple):
 
 
 def find_sections(text: str) -> list[Section]:
-    """Return the sections of *text*: so few that they may lack the lower levels."""
-    from .._markdown.fences import find_fences, span_at
+    """Return the sections of *text*: so few that they may lack the lower levels.
 
-    fences = find_fences(text)
-    found = [
-        (len(heading[1]) + 1, heading.start(), title)
-        for heading in _HEADING.finditer(text)
-        if span_at(fences, heading.start()) is None
-        and (title := plain_title(heading[2]))
-    ]
-    counts = Counter(level for level, _, _ in found)
-    totals = accumulate(counts[level] for level in range(1, _LEVELS + 1))
-    deepest = max(
-        (level for level, total in enumerate(totals, 1) if total <= _MAX_HEADINGS),
-        default=1,
-    )
-    sections: list[Section] = []
-    path: list[tuple[int, str]] = []
-    kept = [one for one in found if one[0] <= deepest][:_MAX_HEADINGS]
-    ends = [len(text)] * len(kept)
+    If even the highest level below the title has too many, they are its first ones.
+    """
+    return _list_sections(text)[:_MAX_HEADINGS]
+
+
+def _list_sections(text: str) -> list[Section]:
+    """Return all sections of the levels that an outline can show."""
+    headings = _find_headings(text)
+    deepest = _find_deepest([level for level, _, _ in headings])
+    headings = [heading for heading in headings if heading[0] <= deepest]
+    ends = [len(text)] * len(headings)
     opened: list[int] = []
-    for n, (level, start, _) in enumerate(kept):
-        while opened and kept[opened[-1]][0] >= level:
+    for n, (level, start, _) in enumerate(headings):
+        while opened and headings[opened[-1]][0] >= level:
             ends[opened.pop()] = start
         opened.append(n)
-    for (level, start, title), end in zip(kept, ends, strict=True):
+    sections: list[Section] = []
+    path: list[tuple[int, str]] = []
+    for (level, start, title), end in zip(headings, ends, strict=True):
         path = [*(above for above in path if above[0] < level), (level, title)]
         titles = tuple(name for above, name in path if above > 1 or level == 1)
         sections.append(Section(level, start, end, titles))
     return sections
+
+
+def _find_headings(text: str) -> list[tuple[int, int, str]]:
+    """Return the level, the place and the title of each heading."""
+    from .._markdown.fences import find_fences, span_at
+
+    fences = find_fences(text)
+    headings: list[tuple[int, int, str]] = []
+    for heading in _HEADING.finditer(text):
+        if span_at(fences, heading.start()) is not None:
+            continue
+        title = plain_title(heading[2])
+        if title:
+            headings.append((len(heading[1]) + 1, heading.start(), title))
+    return headings
+
+
+def _find_deepest(levels: Sequence[int]) -> int:
+    """Return the lowest level of headings that an outline can show whole, or the
+    highest one below the title if there are too many of those.
+    """
+    counts = Counter(levels)
+    deepest = total = 0
+    for level in range(1, _LEVELS + 1):
+        if total > 1 and total + counts[level] > _MAX_HEADINGS:
+            break
+        total += counts[level]
+        deepest = level
+    return deepest
 
 
 def find_parts(text: str) -> tuple[Passage, ...]:
@@ -406,11 +430,13 @@ def find_parts(text: str) -> tuple[Passage, ...]:
     """
     sections = find_sections(text)
     levels = [section.level for section in sections]
-    top = next((level for level in range(1, _LEVELS + 1) if levels.count(level) > 1), 0)
-    return tuple(
-        one.show()
-        for one in islice((one for one in sections if one.level == top), _MAX_PARTS)
-    )
+    for level in range(1, _LEVELS + 1):
+        if levels.count(level) > 1:
+            break
+    else:
+        return ()
+    parts = [section for section in sections if section.level == level]
+    return tuple([part.show() for part in parts[:_MAX_PARTS]])
 
 
 def outline_of(page: Page, max_length: int) -> Page:
@@ -418,37 +444,49 @@ def outline_of(page: Page, max_length: int) -> Page:
     characters hold.
     """
     check(max_length, 0)
-    size = len(page.content)
-    sections = find_sections(page.content)
-    base = min((section.level for section in sections), default=0)
-    lines = [
-        (
-            level,
-            (
-                f"{'  ' * (level - base)}- {titles[-1]} ({end - start:,} characters; "
-                f"offset {start})"
-            ),
-        )
-        for level, start, end, titles in sections
-    ]
-    fitting = (
-        [line for level, line in lines if level <= deepest]
-        for deepest in range(_LEVELS, base - 1, -1)
-        if lines
-    )
-    shown = next((some for some in fitting if len("\n".join(some)) <= max_length), [])
-    if lines and not shown:
-        top = [line for level, line in lines if level == base]
-        ends = accumulate(len(line) + 1 for line in top)
-        shown = top[: sum(end <= max_length for end in ends)]
+    sections = _list_sections(page.content)
+    lines = _choose_lines(sections[:_MAX_HEADINGS], max_length)
     cut = show(
         page,
-        "\n".join(shown),
+        "\n".join(lines),
         truncated=True,
-        outline=tuple(one.show() for one in sections),
+        outline=tuple(section.show() for section in sections[:_MAX_HEADINGS]),
     )
-    left = len(sections) - len(shown)
-    notes = [f"{quantity(left, 'heading')} left out of the outline"] if left else []
-    return cut.with_notes(
-        *(notes if sections else [f"the text has no headings, and {size:,} characters"])
-    )
+    if not sections:
+        size = len(page.content)
+        return cut.with_notes(f"the text has no headings, and {size:,} characters")
+    left = len(sections) - len(lines)
+    if not left:
+        return cut
+    return cut.with_notes(f"{quantity(left, 'heading')} left out of the outline")
+
+
+def _choose_lines(sections: Sequence[Section], max_length: int) -> list[str]:
+    """Return the lines of as many levels as fit; if only the title would, the first
+    ones of the level below it.
+    """
+    levels = sorted({section.level for section in sections})
+    lines: list[str] = []
+    for depth in range(len(levels), 0, -1):
+        wanted = levels[:depth]
+        lines = [
+            _write_line(section, levels[0])
+            for section in sections
+            if section.level in wanted
+        ]
+        is_last = depth == 1 or _count(sections, levels[: depth - 1]) <= 1
+        if is_last or len("\n".join(lines)) <= max_length:
+            break
+    ends = accumulate(len(line) + 1 for line in lines)
+    return lines[: sum(end <= max_length + 1 for end in ends)]
+
+
+def _count(sections: Sequence[Section], levels: Sequence[int]) -> int:
+    return sum(section.level in levels for section in sections)
+
+
+def _write_line(section: Section, base: int) -> str:
+    indent = "  " * (section.level - base)
+    size = section.end - section.start
+    title = section.titles[-1]
+    return f"{indent}- {title} ({size:,} characters; offset {section.start})"
