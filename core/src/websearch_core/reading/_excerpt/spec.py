@@ -428,6 +428,8 @@ def find_parts(text: str) -> tuple[Passage, ...]:
     """Return the main parts of *text*: the sections of the highest level that has
     several, the title set aside.
     """
+    if text.count("#") < 2:  # most short pages have no two headings
+        return ()
     sections = find_sections(text)
     levels = [section.level for section in sections]
     for level in range(1, _LEVELS + 1):
