@@ -254,6 +254,7 @@ def test_a_damaged_cache_is_moved_aside_or_survives(path, where, caplog):
     backend = SQLiteBackend(path, 50 * MIB)
     for n in range(50):
         backend.set(str(n), b"x" * 5000, 60)
+    del backend  # its connections hold what the file does not
     with path.open("r+b") as file:
         file.seek(where)
         file.write(os.urandom(20_000))
@@ -268,8 +269,7 @@ def test_a_damaged_cache_is_moved_aside_or_survives(path, where, caplog):
 
 
 def test_a_damaged_cache_of_ours_is_known_by_its_header(path):
-    backend = SQLiteBackend(path, MIB)
-    backend.set("a", b"b", 60)
+    SQLiteBackend(path, MIB).set("a", b"b", 60)
     with path.open("r+b") as file:
         file.seek(100)
         file.write(os.urandom(3000))

@@ -3,8 +3,10 @@ one process, replaced files.
 """
 
 from __future__ import annotations
+import copy
 import json
 import os
+import pickle
 import signal
 import sqlite3
 import subprocess
@@ -19,9 +21,10 @@ import pytest
 
 from websearch_core._runtime import sqlite as _sqlite
 from websearch_core._runtime.deadline import time_limit
+from websearch_core._runtime.owners import UnsafeFile
 from websearch_core.errors import ConfigurationError, TimedOut
 from websearch_core.index import Index
-from websearch_core.layers._caching.sqlite import SQLiteBackend
+from websearch_core.layers._caching.sqlite import NotACacheError, SQLiteBackend
 
 MIB = 2**20
 needs_fork = pytest.mark.skipif(
@@ -238,17 +241,19 @@ def test_a_child_keeps_its_file_when_its_parent_has_done_with_it(path):
     parent = SQLiteBackend(path, MIB)
     parent.set("parent", b"1", 60)
     ours, theirs = os.pipe()
+    begun, begins = os.pipe()
 
     def write():
         own = SQLiteBackend(path, MIB)
         own.set("before", b"2", 60)
+        os.write(begins, b"x")
         os.read(ours, 1)
         own.set("after", b"3", 60)
         return parent.get("parent") == b"1"
 
     def end():
         nonlocal parent
-        time.sleep(0.1)
+        os.read(begun, 1)
         del parent
         use_in_another_process(path)
         os.write(theirs, b"x")
@@ -257,8 +262,8 @@ def test_a_child_keeps_its_file_when_its_parent_has_done_with_it(path):
     ending.start()
     assert in_child(write) == 0
     ending.join()
-    os.close(ours)
-    os.close(theirs)
+    for end_of_pipe in (ours, theirs, begun, begins):
+        os.close(end_of_pipe)
 
     assert (
         read_in_another_process(path, "parent", "before", "after")
@@ -302,8 +307,96 @@ def test_a_child_refuses_a_file_that_was_in_use_for_too_long(path, monkeypatch):
     assert _can_write(path)
 
 
+@pytest.fixture
+def opened(monkeypatch):
+    """The files that are opened as databases."""
+    files = []
+    connect = sqlite3.connect
+
+    def note(file, **options):
+        files.append(file)
+        return connect(file, **options)
+
+    monkeypatch.setattr(sqlite3, "connect", note)
+    return files
+
+
+def test_a_cache_is_opened_once_for_many_calls(path, opened):
+    cache = SQLiteBackend(path, MIB)
+    cache.set("a", b"1", 60)
+    opened.clear()
+    for _ in range(3):
+        assert cache.get("a") == b"1"
+
+    assert opened == []
+
+
+def test_threads_that_use_a_cache_at_the_same_time_have_a_connection_each(path):
+    path.touch()
+    pool = _sqlite.Pool(path, 1, lambda _: None)
+    with pool.connect() as first, pool.connect() as second:
+        pass
+    with pool.connect() as third, pool.connect() as fourth:
+        pass
+
+    assert first is not second
+    assert {third, fourth} == {first, second}
+
+
+def test_a_connection_that_failed_is_not_used_again(path, opened):
+    pool = _sqlite.Pool(path, 1, lambda _: None)
+    with pytest.raises(KeyError), pool.connect():
+        raise KeyError
+    with pool.connect():
+        pass
+
+    assert opened == [path, path]
+
+
+def test_a_copy_of_a_cache_has_connections_of_its_own(path, opened):
+    cache = SQLiteBackend(path, MIB)
+    cache.set("a", b"1", 60)
+    copies = [copy.deepcopy(cache), pickle.loads(pickle.dumps(cache))]
+    opened.clear()
+
+    assert [one.get("a") for one in copies] == [b"1", b"1"]
+    assert opened == [path, path]
+
+
+def test_what_another_program_adds_to_a_cache_that_is_open_is_noticed(path):
+    cache = SQLiteBackend(path, MIB)
+    cache.set("a", b"1", 60)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE VIEW more AS SELECT * FROM entries")
+
+    with pytest.raises(NotACacheError):
+        cache.get("a")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no such mode")
+def test_a_cache_that_others_may_write_from_now_on_is_not_used(path):
+    cache = SQLiteBackend(path, MIB)
+    cache.set("a", b"1", 60)
+    path.chmod(0o666)
+
+    with pytest.raises(UnsafeFile):
+        cache.get("a")
+
+
+@needs_fork
+def test_a_fork_closes_what_nobody_uses(path, opened):
+    cache = SQLiteBackend(path, MIB)
+    cache.set("a", b"1", 60)
+    opened.clear()
+
+    assert in_child(lambda: cache.get("a") == b"1" and opened == [path]) == 0
+    assert cache.get("a") == b"1"
+    assert opened == [path]
+
+
 FORKED_BY_OTHERS = """
 import ctypes, logging, os, sys
+from contextlib import nullcontext
 from pathlib import Path
 from websearch_core._runtime.sqlite import connect
 from websearch_core.errors import ConfigurationError
@@ -313,9 +406,14 @@ from websearch_core.layers._cache import Store
 parent = SQLiteBackend(Path(sys.argv[1]), 2**20)
 store = Store(parent)
 parent.set("a", b"1", 60)
-for work in (lambda: parent.get("a"), lambda: store.load("a")):
-    with connect(Path(sys.argv[1]), 1) as db:
-        db.execute("SELECT * FROM entries").fetchall()
+in_use, idle = connect(Path(sys.argv[1]), 1), nullcontext()
+for work, block in (
+    (lambda: parent.get("a"), in_use),
+    (lambda: store.load("a"), idle),
+):
+    with block as db:
+        if db:
+            db.execute("SELECT * FROM entries").fetchall()
         if (child := ctypes.PyDLL(None).fork()) == 0:
             try:
                 work()

@@ -1,15 +1,17 @@
 """What the SQLite files of the project share: connections, transactions, and a stamp
 that says whose file it is.
 
-One rule: a connection is open for as long as one call takes. That costs a fraction of a
-millisecond.
+A connection is open for as long as one call takes. To open it takes most of that time,
+so a `Pool` leaves some open for the next call.
 
 Two things break a file that SQLite keeps whole otherwise
 (https://www.sqlite.org/howtocorrupt.html, 2.2 and 2.6). A process loses all its locks
 on a file as soon as it closes any descriptor of it, so nothing here opens a database's
 file except through SQLite. And a connection must not be carried over a fork: in the
 child, even new connections to the same file would rely on locks that only the parent
-has. So a fork waits for the connections that other threads use.
+has. So a fork waits for the connections that other threads use, and closes those that
+nobody uses. A fork that Python does not announce, such as that of uWSGI, does neither:
+the child then refuses files that were open.
 """
 
 from __future__ import annotations
@@ -19,11 +21,13 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
+from weakref import WeakSet
 
 from ..errors import ConfigurationError, TimedOut
 from .forks import Restartable, notice_fork
@@ -37,16 +41,37 @@ _PATIENCE = 5.0
 # which takes some milliseconds for so many.
 _STEPS = 100_000
 _MIN_TIME = 0.25  # seconds that a connection has, also after the deadline
+_MAX_IDLE = 4  # connections of a pool that stay open
+_SCHEMA_VERSION = "PRAGMA schema_version"
 _log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False)
+class _Connection:
+    """An open connection.
+
+    Args:
+        path: The database.
+        db: The connection.
+        file: What the file was when it was opened.
+        schema: The version of its tables when they were last checked.
+    """
+
+    path: Path
+    db: sqlite3.Connection
+    file: tuple[int, ...] | None
+    schema: int | None = None
 
 
 class _Use:
     """The use of a file by a thread."""
 
-    db: sqlite3.Connection | None = None
+    connection: _Connection | None = None
+    has_failed = True  # until it ends without an error
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, pool: Pool | None = None) -> None:
         self.path = path
+        self.pool = pool  # gets the connection, unless the use has failed
         self.thread = threading.get_ident()
 
 
@@ -56,7 +81,8 @@ class _Connections(Restartable):
     def __init__(self) -> None:
         self._paths: set[Path] = set()  # of all databases that were ever open here
         self._uses: set[_Use] = set()
-        self._inherited: set[_Use] = set()
+        self._inherited: set[_Use | _Connection] = set()
+        self._pools: WeakSet[Pool] = WeakSet()
         super().__init__()
 
     def start_over(self) -> None:
@@ -65,17 +91,23 @@ class _Connections(Restartable):
         """
         self._inherited |= self._uses
         self._uses = set()
+        for pool in self._pools:
+            self._inherited.update(pool.empty())
         self._forks: set[int] = set()  # the threads that fork now
         # always entered itself, not as a `Condition`: see `interrupts`
         self.lock = threading.RLock()
         self._changed = threading.Condition(self.lock)
 
     def pause(self) -> None:
-        """Wait until no other thread uses a connection, and let none begin."""
+        """Wait until no other thread uses a connection, let none begin, and close those
+        that nobody uses.
+        """
         own = threading.get_ident()
         with self.lock:
             self._forks.add(own)
             self._changed.wait_for(lambda: not self._find_others(own), _PATIENCE)
+            for pool in list(self._pools):
+                pool.close()
 
     def resume(self) -> None:
         """Let connections be used again."""
@@ -104,7 +136,42 @@ class _Connections(Restartable):
     def open(self, use: _Use, timeout: float, options: str) -> sqlite3.Connection:
         """Open the connection of *use*, and let no fork happen until `close`."""
         notice_fork()
+        if use.pool is not None:
+            db = self._reuse(use, use.pool)
+            if db is not None:
+                return db
         check_database(use.path)
+        file = describe_file(use.path)
+        with self.lock:
+            self._begin(use)
+            self._paths.add(use.path)
+            uri = f"{use.path.absolute().as_uri()}?{options}" if options else use.path
+            db = sqlite3.connect(
+                uri,
+                timeout=timeout,
+                isolation_level=None,
+                check_same_thread=False,
+                uri=bool(options),
+            )
+            use.connection = _Connection(use.path, db, file)
+            _bound(db)
+            # its schema may be somebody else's: no function of it does anything outside
+            db.execute("PRAGMA trusted_schema = OFF")
+            return db
+
+    def _reuse(self, use: _Use, pool: Pool) -> sqlite3.Connection | None:
+        """Return a connection that is open already, if the file is still the same."""
+        file = describe_file(use.path)
+        with self.lock:
+            self._begin(use)
+            use.connection = pool.take(file)
+        if use.connection is None:
+            return None
+        _bound(use.connection.db)
+        return use.connection.db
+
+    def _begin(self, use: _Use) -> None:
+        """Let no fork happen from now on; wait for one that happens."""
         with self.lock:
             self._forks.discard(use.thread)  # it is over, even if Ctrl-C ended `resume`
             is_first = len(self._find_others(use.thread)) == len(self._uses)
@@ -119,31 +186,34 @@ class _Connections(Restartable):
                     "another time, or start processes by 'spawn' or 'forkserver'"
                 )
             self._uses.add(use)
-            self._paths.add(use.path)
-            uri = f"{use.path.absolute().as_uri()}?{options}" if options else use.path
-            use.db = sqlite3.connect(
-                uri,
-                timeout=timeout,
-                isolation_level=None,
-                check_same_thread=False,
-                uri=bool(options),
-            )
-            _bound(use.db)
-            return use.db
 
     def close(self, use: _Use) -> None:
         """End *use*, unless it belongs to the parent of this process. Idempotent."""
         notice_fork()
-        if use not in self._uses:
+        if use not in self._uses or self._give_back(use):
             return
         try:
-            if use.db is not None:
-                use.db.close()
+            if use.connection is not None:
+                use.connection.db.close()
         finally:
             with self.lock:
                 self._uses.discard(use)
                 if self._forks:
                     self._changed.notify_all()
+
+    def _give_back(self, use: _Use) -> bool:
+        """End *use*, and leave its connection open for the next; return whether it
+        is.
+        """
+        if use.pool is None or use.has_failed:
+            return False
+        assert use.connection is not None
+        with self.lock:
+            if self._forks or not use.pool.put(use.connection):
+                return False
+            self._pools.add(use.pool)
+            self._uses.discard(use)
+            return True
 
     def knows(self, path: Path) -> bool:
         """Return whether a file is or was open here as a database, under whatever
@@ -164,7 +234,7 @@ if hasattr(os, "register_at_fork"):  # pragma: no branch
 
 @contextmanager
 def connect(
-    path: Path, timeout: float, options: str = ""
+    path: Path, timeout: float, options: str = "", pool: Pool | None = None
 ) -> Iterator[sqlite3.Connection]:
     """Open a connection for as long as a block takes, without implicit transactions;
     make the file if there is none.
@@ -172,12 +242,17 @@ def connect(
     Writing waits *timeout* seconds while somebody else writes. *options* are the
     parameters of SQLite's URI, such as ``mode=ro``. It fails if the file was in use
     while this process was forked, or others may change it. At the deadline of the call,
-    a statement that still runs is ended, and that is `TimedOut`.
+    a statement that still runs is ended, and that is `TimedOut`. The connection is one
+    of *pool*, if there is one, and goes back there.
     """
-    use = _Use(path)
+    use = _Use(path, pool)
     release = releasing(partial(_connections.close, use))
     try:
-        yield _connections.open(use, timeout, options)
+        db = _connections.open(use, timeout, options)
+        if pool is not None and use.connection is not None:
+            pool.check(use.connection)
+        yield db
+        use.has_failed = False
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
             raise TimedOut(f"{path} did not answer within the time allowed") from error
@@ -186,13 +261,76 @@ def connect(
         release.close()
 
 
-def _bound(db: sqlite3.Connection) -> None:
-    """Let no statement of *db* run on after the deadline, and no function of its schema
-    do anything outside: the file may be somebody else's.
+class Pool:
+    """The connections to one file that stay open between calls. A copy has none.
+
+    Args:
+        path: The file.
+        timeout: Seconds for which writing waits while somebody else writes.
+        prepare: Called with a new connection, and again when somebody has changed the
+            tables.
     """
+
+    def __init__(
+        self, path: Path, timeout: float, prepare: Callable[[sqlite3.Connection], None]
+    ) -> None:
+        self._path = path
+        self._timeout = timeout
+        self._prepare = prepare
+        self._idle: list[_Connection] = []
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Pool, (self._path, self._timeout, self._prepare)
+
+    def __del__(self) -> None:
+        notice_fork()
+        self.close()
+
+    def connect(self) -> AbstractContextManager[sqlite3.Connection]:
+        """Do what the function `connect` does, with one of these connections."""
+        return connect(self._path, self._timeout, pool=self)
+
+    def take(self, file: tuple[int, ...] | None) -> _Connection | None:
+        """Return a connection to *file*; the caller has the lock."""
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.file == file:
+                return connection
+            connection.db.close()
+        return None
+
+    def put(self, connection: _Connection) -> bool:
+        """Keep a connection, if there is room; the caller has the lock."""
+        if len(self._idle) >= _MAX_IDLE:
+            return False
+        self._idle.append(connection)
+        return True
+
+    def empty(self) -> list[_Connection]:
+        """Return all connections, and forget them."""
+        connections = self._idle
+        self._idle = []
+        return connections
+
+    def close(self) -> None:
+        """Close all connections; the caller has the lock, or is the last one."""
+        for connection in self.empty():
+            connection.db.close()
+
+    def check(self, connection: _Connection) -> None:
+        """Prepare a connection whose tables were not checked, or changed since."""
+        (schema,) = connection.db.execute(_SCHEMA_VERSION).fetchone()
+        if schema == connection.schema:
+            return
+        self._prepare(connection.db)
+        (schema,) = connection.db.execute(_SCHEMA_VERSION).fetchone()
+        connection.schema = schema
+
+
+def _bound(db: sqlite3.Connection) -> None:
+    """Let no statement of *db* run on after the deadline."""
     ends = max(current_call().end, time.monotonic() + _MIN_TIME)
     db.set_progress_handler(lambda: time.monotonic() > ends, _STEPS)
-    db.execute("PRAGMA trusted_schema = OFF")
 
 
 def is_database(path: Path) -> bool:
@@ -218,6 +356,17 @@ def create_private(path: Path) -> None:
         os.close(
             os.open(os.path.realpath(path), os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
         )
+
+
+def describe_file(path: Path) -> tuple[int, ...] | None:
+    """Return what tells a file from another, and who may change it; None if there is
+    none.
+    """
+    try:
+        status = os.stat(path)  # noqa: PTH116 - this runs with every call of a cache
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino, status.st_uid, status.st_mode
 
 
 def identify_file(path: Path) -> tuple[int, int] | None:

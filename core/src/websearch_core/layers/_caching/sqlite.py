@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from ..._runtime.sqlite import (
     ForeignFile,
+    Pool,
     check_objects,
     connect,
     create_private,
@@ -64,6 +65,7 @@ class SQLiteBackend:
         self._path = path
         self._max_bytes = max_bytes
         self._may_replace = may_replace
+        self._pool = Pool(path, _PATIENCE, _prepare)
 
     def get(self, key: str) -> bytes | None:
         """Return an entry that has not expired."""
@@ -120,11 +122,12 @@ class SQLiteBackend:
         """Run *work*. If the file turns out to be damaged, move it aside, and run
         *work* on a new one.
         """
-        create_private(self._path)
         file = identify_file(self._path)
+        if file is None:
+            create_private(self._path)
+            file = identify_file(self._path)
         try:
-            with connect(self._path, _PATIENCE) as db:
-                _prepare(db)
+            with self._pool.connect() as db:
                 return work(db)
         except sqlite3.DatabaseError as error:
             is_damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in {
