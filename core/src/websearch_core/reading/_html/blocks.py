@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..._text.dates import parse_date
@@ -31,6 +31,7 @@ from .hidden import (
     stays_hidden,
 )
 from .nodes import has_text, text_of
+from .templates import SIGNS, remove_templates
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -48,7 +49,8 @@ TELLING_TAGS = {
     name: 1 << place
     for place, name in enumerate("a article main nav header footer aside".split())
 }
-_IN_LINK, _IN_CODE = TELLING_TAGS["a"], 1 << len(TELLING_TAGS)
+_IN_LINK = TELLING_TAGS["a"]
+_IN_CODE = 1 << len(TELLING_TAGS)
 _BITS = TELLING_TAGS | {"pre": _IN_CODE}
 # elements that say something even without attributes
 _TELLING = frozenset({*_BITS, "dialog"})
@@ -85,19 +87,6 @@ _TIMED = re.compile(
     r"(?<![a-z])(?:date|(?:date)?time(?:ago|stamp)?|livestamp|epoch)(?![a-z])",
     re.IGNORECASE,
 )
-# Of templates.
-PLACE = re.compile(r"\{\{[^{}]{0,200}\}\}")  # as in Vue, Angular and Handlebars
-# Attributes by which templates say what scripts are to do: ``v-for``, ``ng-repeat``,
-# ``x-text``, ``:key``, ``*ngif``.
-_DIRECTIVE = re.compile(r"(?:v|ng|data-ng|x|wire)-[a-z]|data-bind$|[:@*#\[(][a-z]")
-_CODES = frozenset({"pre", "code", "kbd", "samp", "tt", "var"})
-# where a manual lists what may be written in a template
-_LISTING = frozenset({"td", "th", "dt", "dd", "li"})
-_WORD, _LONG_WORD = re.compile(r"\w"), re.compile(r"\w{3}")
-_CALENDAR = "BEGIN:VCALENDAR"
-_CLOSING = re.compile(r"\[/([a-z]{2,20})_[a-z0-9_]{1,60}\]")
-_SHORTCODE = re.compile(r"\[/?([a-z]{2,20})_[a-z0-9_]{1,60}(?:\s[^\[\]]*+)?\]")
-_MIN_SHORTCODES = 4  # of a page: fewer may be mentioned in its text
 
 
 class TextBlocks:
@@ -142,14 +131,14 @@ class TextBlocks:
         """Return for each element 1 if it is the body, or is or contains one of
         *elements*.
         """
-        found = bytearray(len(self.names))
-        found[0] = 1
+        around = bytearray(len(self.names))
+        around[0] = 1
         for within in elements:
             element = within
-            while not found[element]:
-                found[element] = 1
+            while not around[element]:
+                around[element] = 1
                 element = self.parents[element]
-        return found
+        return around
 
     def part(self, blocks: Sequence[int]) -> TextBlocks:
         """Return the same page with some of its blocks, in order, for what looks at
@@ -167,11 +156,11 @@ class TextBlocks:
         """Return for each element the innermost of *some* that it is, or is in; 0, the
         body, if there is none.
         """
-        found = [0] * len(self.names)
+        holders = [0] * len(self.names)
         for element in sorted(some):  # those inside others come after them
             end = self.ends[element]
-            found[element:end] = [element] * (end - element)
-        return found
+            holders[element:end] = [element] * (end - element)
+        return holders
 
     @cached_property
     def attribute_names(self) -> frozenset[str]:
@@ -181,10 +170,11 @@ class TextBlocks:
     @cached_property
     def ends(self) -> list[int]:
         """For each element, the number after the last one inside."""
-        parents, ends = self.parents, [*range(1, len(self.parents) + 1)]
+        parents = self.parents
+        ends = [*range(1, len(parents) + 1)]
         for element in range(len(parents) - 1, 0, -1):
-            if ends[element] > ends[parent := parents[element]]:
-                ends[parent] = ends[element]
+            parent = parents[element]
+            ends[parent] = max(ends[parent], ends[element])
         return ends
 
     @cached_property
@@ -195,20 +185,22 @@ class TextBlocks:
         """Return the marks that *pattern* finds in lower case; only those with one of
         the *hints* are searched.
         """
-        marks = self._lower_marks
-        together = "\n".join(marks.values())
-        some = [hint for hint in hints if hint in together]
-        return {
-            mark
-            for hint in some
-            for mark, lower in marks.items()
-            if hint in lower and pattern.search(lower)
-        }
+        lower_marks = self._lower_marks
+        together = "\n".join(lower_marks.values())
+        marks: set[str] = set()
+        for hint in hints:
+            if hint not in together:
+                continue
+            for mark, lower in lower_marks.items():
+                if hint in lower and pattern.search(lower):
+                    marks.add(mark)
+        return marks
 
     def links(self) -> Iterator[str]:
         """Yield the targets of the links, as written in the page."""
         for name, attributes in zip(self.names, self.attributes, strict=True):
-            if name == "a" and (href := attributes.get("href")):
+            href = attributes.get("href") if name == "a" else None
+            if href:
                 yield href
 
 
@@ -231,20 +223,20 @@ def find_blocks(
     script by which React moves parts to their places.
     """
     page = _Markup(opens=opens, rendered=rendered, streamed=streamed)
-    seen = _Walk(body, page)
-    opened = seen.shown_by_scripts() if opens and not rendered else frozenset()
-    if opened:
-        seen = _Walk(body, page, opened)
-    if (
-        seen.characters < _MIN_LENGTH
-        and body is not None
-        and body.css_first("noscript")
-    ):
-        without = _Walk(body, page, opened, noscript=True)
-        if without.characters > max(_MIN_LENGTH, 2 * seen.characters):
+    walk = _Walk(body, page)
+    shown_later: frozenset[int] = frozenset()
+    if opens and not rendered:
+        shown_later = walk.shown_by_scripts()
+    if shown_later:
+        walk = _Walk(body, page, shown_later)
+    if walk.characters >= _MIN_LENGTH or body is None:
+        return walk.finish()
+    if body.css_first("noscript"):
+        without = _Walk(body, page, shown_later, noscript=True)
+        if without.characters > max(_MIN_LENGTH, 2 * walk.characters):
             without.outline.scriptless = True
-            seen = without
-    return seen.finish()
+            walk = without
+    return walk.finish()
 
 
 class _Markup(NamedTuple):
@@ -278,22 +270,29 @@ class _Walk:
         self._hidden: list[_Hidden] = []
         self._surroundings: dict[int, Around] = {}
         self._joints: list[str] = []  # the text between each run and the one before it
+        silent = _SILENT if noscript else _SILENT | {"noscript"}
         if body is not None:
-            self._walk(
-                body.first_child,
-                opened,
-                _SILENT if noscript else _SILENT | {"noscript"},
-            )
+            self._walk(body.first_child, opened, silent)
         self.characters = sum(map(len, map(str.strip, self.outline.run_texts)))
 
-    def _walk(
+    # Measured: runs for each node of a page, and so reads an attribute or a text only
+    # where it must, and keeps all in local variables. Its state, at "b" of
+    # ``<ul><li>a<li class=x>b</ul>``:
+    #
+    #   following  the next node, here none
+    #   waiting    for each level above, to go on there: the next node, and three
+    #   here       number of the element around: the second ``li``
+    #   part       number of the innermost one whose text is a block: the same
+    #   inside     bits of ``around``, `_DOUBTED`, `_COUNTED`, `_MUTED` that hold here
+    #   block      number of the block that text is added to; -1: text begins a new one
+    #   joint      what parts the next text from the one before: "", " " or `_END`
+    #   room       characters that may still be read
+    def _walk(  # noqa: C901, PLR0912 - see above
         self,
         following: LexborNode | None,
         opened: frozenset[int],
         silent: frozenset[str],
     ) -> None:
-        # One loop with local variables, for speed: it runs thousands of times for a
-        # page.
         o, joints, opens, openers = (
             self.outline,
             self._joints,
@@ -323,7 +322,7 @@ class _Walk:
         alike = {"": _NO_ATTRIBUTES}
         block, joint, room = -1, "", MAX_CHARACTERS
         formulas, doubted = Formulas(), 0
-        while True:
+        while True:  # noqa: PLR1702 - see above
             if following is None:
                 if not waiting:
                     break
@@ -506,28 +505,23 @@ class _Walk:
             return True
         if self._page.rendered or openers.open("", node.attributes, PLAIN):
             return False
-        for other in (_beside(node, after=False), _beside(node, after=True)):
-            if (
-                other is not None
-                and other.attributes.get("aria-hidden") == "true"
-                and has_text([other], 1)
-            ):
+        for after in (False, True):
+            if _is_sign(_beside(node, after=after)):
                 return False
         o = self.outline
-        around = [here, o.parents[here], o.parents[max(o.parents[here], 0)]]
-        return o.is_linked(here) or not any(
-            o.names[max(element, 0)] in _CELLS for element in around
-        )
+        if o.is_linked(here):
+            return True
+        parent = max(o.parents[here], 0)
+        around = [here, parent, max(o.parents[parent], 0)]
+        return all(o.names[element] not in _CELLS for element in around)
 
     def _has_article(self, noscript: LexborNode, here: int) -> bool:
         """Return whether a ``<noscript>`` has the text that a script writes or takes
         from a template.
         """
-        if (
-            not self._opens
-            or self._page.rendered
-            or len(text_of(noscript, _MIN_LENGTH)) < _MIN_LENGTH
-        ):
+        if not self._opens or self._page.rendered:
+            return False
+        if len(text_of(noscript, _MIN_LENGTH)) < _MIN_LENGTH:
             return False
         o = self.outline
         while here > 0:
@@ -535,11 +529,9 @@ class _Walk:
                 return True
             here = o.parents[here]
         before = _beside(noscript, after=False)
-        return (
-            before is not None
-            and _name(before) == "script"
-            and "template" in (before.attributes.get("type") or "")
-        )
+        if before is None or _name(before) != "script":
+            return False
+        return "template" in (before.attributes.get("type") or "")
 
     def shown_by_scripts(self) -> frozenset[int]:
         """Return the hidden elements with more text than is visible, because scripts
@@ -547,30 +539,34 @@ class _Walk:
 
         Transparent ones count together: animations fade in one after the other.
         """
-        most = max(_MIN_SHOWN_LATER, self.characters)
+        limit = max(_MIN_SHOWN_LATER, self.characters)
         put_away = [
-            one
-            for one in self._hidden
-            if not stays_hidden(one.name, one.attributes, one.look)
+            hidden
+            for hidden in self._hidden
+            if not stays_hidden(hidden.name, hidden.attributes, hidden.look)
         ]
         # a quick check: the length includes the source of scripts
-        if sum(one.length for one in put_away) <= most:
+        if sum(hidden.length for hidden in put_away) <= limit:
             return frozenset()
         lengths = {
-            one.node.mem_id: _Walk(one.node, self._page).characters for one in put_away
+            hidden.node.mem_id: _Walk(hidden.node, self._page).characters
+            for hidden in put_away
         }
-        if sum(lengths.values()) <= most:
+        if sum(lengths.values()) <= limit:
             return frozenset()
-        if large := frozenset(
-            place for place, length in lengths.items() if length > most
-        ):
-            return large
+        large = [place for place, length in lengths.items() if length > limit]
+        if large:
+            return frozenset(large)
+        styles = {
+            hidden.node.mem_id: hidden.attributes.get("style") or ""
+            for hidden in put_away
+        }
         faint = frozenset(
-            one.node.mem_id
-            for one in put_away
-            if "opacity" in (one.attributes.get("style") or "")
+            place for place, style in styles.items() if "opacity" in style
         )
-        return faint if sum(map(lengths.__getitem__, faint)) > most else frozenset()
+        if sum(lengths[place] for place in faint) <= limit:
+            return frozenset()
+        return faint
 
     def finish(self) -> TextBlocks:
         """Complete the texts of the blocks, without invisible characters."""
@@ -587,18 +583,15 @@ class _Walk:
         if any(map(GLYPHS.search, odd)):
             o.run_texts = [GLYPHS.sub("", text) for text in o.run_texts]
             text = self._join()
-        if (
-            self._opens
-            and not self._page.rendered
-            and any(map(text.__contains__, ("{{", "[/", _CALENDAR)))
-        ):
-            o.unfilled = _remove_templates(o)
+        is_source = self._opens and not self._page.rendered
+        if is_source and any(map(text.__contains__, SIGNS)):
+            o.unfilled = remove_templates(o)
             text = self._join()
         blocks = text.split(_END)[1:]
         del text  # it may be large
         o.block_texts = [" ".join(text.split()) for text in blocks]
         o.hidden = len(self._hidden)
-        o.hidden_length = sum(one.length for one in self._hidden)
+        o.hidden_length = sum(hidden.length for hidden in self._hidden)
         return o
 
     def _join(self) -> str:
@@ -612,78 +605,27 @@ def _write_days(outline: TextBlocks) -> None:
     day, where a mark says time.
     """
     for run, text in enumerate(outline.run_texts):
-        if (
-            len(text) in _EPOCH_LENGTHS
-            and text.isdecimal()
-            and (day := parse_date(text))
-        ):
-            element = outline.run_elements[run]
-            around = (element, max(outline.parents[element], 0))
+        if len(text) not in _EPOCH_LENGTHS or not text.isdecimal():
+            continue
+        day = parse_date(text)
+        if day is None:
+            continue
+        element = outline.run_elements[run]
+        for place in (element, max(outline.parents[element], 0)):
             marks = (
-                " ".join((outline.names[n], outline.marks[n], *outline.attributes[n]))
-                for n in around
+                outline.names[place],
+                outline.marks[place],
+                *outline.attributes[place],
             )
-            if any(map(_TIMED.search, marks)):
+            if _TIMED.search(" ".join(marks)):
                 outline.run_texts[run] = day.date().isoformat()
 
 
-def _remove_templates(outline: TextBlocks) -> int:
-    """Remove places that scripts would fill, shortcodes and data of calendars from
-    texts outside of code.
-
-    A place counts where its block says nothing else, as in ``By {{author}} on
-    {{date}}``, or where an element around it has a directive, as in ``<li v-for="item
-    in items">``. Shortcodes count where the page closes some of their family:
-    ``[/vc_row]``. Return how many places there were.
-    """
-    names, texts, elements, blocks = (
-        outline.names,
-        outline.run_texts,
-        outline.run_elements,
-        outline.run_blocks,
-    )
-    in_code = outline.holders(n for n, name in enumerate(names) if name in _CODES)
-    runs = [n for n in range(len(texts)) if not in_code[elements[n]]]
-    filled = [
-        blocks[run]
-        for run in runs
-        if "{{" in texts[run]
-        for _ in PLACE.findall(texts[run])
-    ]
-    several = {block for block, other in pairwise(filled) if block == other}
-    said = {
-        n
-        for n, element in enumerate(outline.block_elements)
-        if names[element] in _LISTING
-    }
-    for block, text in zip(blocks, texts, strict=True):
-        word = _LONG_WORD if block in several else _WORD
-        if word.search(PLACE.sub("", text) if "{{" in text else text):
-            said.add(block)
-    empty = {*filled} - said | {
-        blocks[run] for run in runs if texts[run].lstrip().startswith(_CALENDAR)
-    }
-    directed = outline.holders(
-        n for n, own in enumerate(outline.attributes) if any(map(_DIRECTIVE.match, own))
-    )
-    unfilled = 0
-    for run in runs:
-        if blocks[run] in empty or directed[elements[run]]:
-            bare, count = PLACE.subn("", texts[run])
-            texts[run] = "" if blocks[run] in empty else bare
-            unfilled += count
-    written = "\n".join(texts[run] for run in runs if "[" in texts[run])
-    families = set(_CLOSING.findall(written))
-    if (
-        families
-        and sum(found[1] in families for found in _SHORTCODE.finditer(written))
-        >= _MIN_SHORTCODES
-    ):
-        for run in runs:
-            texts[run] = _SHORTCODE.sub(
-                lambda found: " " if found[1] in families else found[0], texts[run]
-            )
-    return unfilled
+def _is_sign(node: LexborNode | None) -> bool:
+    """Return whether screen readers skip an element that has a text."""
+    if node is None or node.attributes.get("aria-hidden") != "true":
+        return False
+    return has_text([node], 1)
 
 
 def _beside(node: LexborNode, *, after: bool) -> LexborNode | None:
@@ -693,7 +635,9 @@ def _beside(node: LexborNode, *, after: bool) -> LexborNode | None:
     beside = node.next if after else node.prev
     while beside is not None and beside.is_empty_text_node:
         beside = beside.next if after else beside.prev
-    return beside if beside is not None and beside.is_element_node else None
+    if beside is None or not beside.is_element_node:
+        return None
+    return beside
 
 
 def _odd(text: str) -> Iterator[str]:
@@ -711,7 +655,8 @@ def _name(node: LexborNode) -> str:
     name = _NAMES.get(number)
     if name is None:
         # Only elements have a name: asking another kind of node for it may crash.
-        name = (node.tag if node.is_element_node else None) or "-"
+        name = node.tag if node.is_element_node else None
+        name = name or "-"
         if number < _KNOWN_TAGS:
             _NAMES[number] = name
     return name

@@ -66,9 +66,9 @@ def words_of(marks: str) -> set[str]:
     """``"SideBar ad-slot_2"`` -> ``{"side", "bar", "slot"}``, however the names are
     spelled.
     """
-    return set(
-        _WORD.findall(marks if marks.islower() else _CAMEL.sub(" ", marks).lower())
-    )
+    if not marks.islower():
+        marks = _CAMEL.sub(" ", marks).lower()
+    return set(_WORD.findall(marks))
 
 
 def count_words(text: str) -> int:
@@ -117,7 +117,8 @@ class BlockFeatures:
         They come one by one, so that the features of a large page are never all in
         memory.
         """
-        tree, names = self._tree, self._names
+        tree = self._tree
+        names = self._names
         total = tree.letters[0]
         yield "letters", [*tree.letters, MISSING]
         yield "blocks", [*tree.blocks, MISSING]
@@ -137,7 +138,8 @@ class BlockFeatures:
         """Yield the features of blocks, also one by one: their surroundings, what comes
         before, the block itself.
         """
-        tree, names = self._tree, self._names
+        tree = self._tree
+        names = self._names
         yield "tag", [names.tags[element] for element in tree.own]
         yield from _around(tree, names)
         yield from _in_order(self._outline, tree, self.sizes)
@@ -146,11 +148,17 @@ class BlockFeatures:
             for text in self._outline.block_texts
         ]
         for name, words in self._stated.items():
-            shares = (
-                sum(map(words.__contains__, some)) / len(some) if some else 0.0
-                for some in first
-            )
-            yield name, [*shares] if words else [0.0] * self.count
+            if words:
+                yield name, [_share(words, beginning) for beginning in first]
+            else:
+                yield name, [0.0] * self.count
+
+
+def _share(words: set[str], beginning: list[str]) -> float:
+    """Return the share of the *beginning* of a text that *words* has."""
+    if not beginning:
+        return 0.0
+    return sum(map(words.__contains__, beginning)) / len(beginning)
 
 
 def _ratios(parts: Values, wholes: Values) -> Values:
@@ -163,12 +171,13 @@ class _Tree:
     """
 
     def __init__(self, outline: TextBlocks) -> None:
-        kept = outline.around_all(outline.block_elements)
-        number = list(accumulate(kept, initial=-1))[1:]
-        self.names = list(compress(outline.names, kept))
-        self.marks = list(compress(outline.marks, kept))
-        self.around = list(compress(outline.around, kept))
-        self.parents = [number[parent] for parent in compress(outline.parents, kept)]
+        holds_text = outline.around_all(outline.block_elements)
+        number = list(accumulate(holds_text, initial=-1))[1:]
+        self.names = list(compress(outline.names, holds_text))
+        self.marks = list(compress(outline.marks, holds_text))
+        self.around = list(compress(outline.around, holds_text))
+        parents = compress(outline.parents, holds_text)
+        self.parents = [number[parent] for parent in parents]
         self.parents[0] = -1
         # of each block
         self.own = [number[element] for element in outline.block_elements]
@@ -179,6 +188,8 @@ class _Tree:
         ]
         self._measure()
 
+    # Measured: first each block adds to its own element, then each element to its
+    # parent, from the last one on: those inside come after the ones around them.
     def _measure(self) -> None:
         count, names, parents = len(self.names), self.names, self.parents
         letters, prose, blocks, headings, link_blocks = ([0] * count for _ in range(5))
@@ -228,6 +239,9 @@ class _Names:
     elements around them.
     """
 
+    # Measured: the loop over all elements, whose ``paths`` are, for the way from the
+    # body to an element: the worst and the best weight, the sums of all and of those
+    # of the tags, and the length.
     def __init__(self, tree: _Tree, words: Mapping[str, float]) -> None:
         marks = set(tree.marks)
         first = {mark: mark.partition(" ")[0] for mark in marks}
@@ -246,24 +260,22 @@ class _Names:
             mark: [words[word] for word in words_of(mark) if word in words] or [0.0]
             for mark in marks
         }
-        worst = {mark: min(known) for mark, known in weights.items()}
-        best = {mark: max(known) for mark, known in weights.items()}
+        worst = {mark: min(own) for mark, own in weights.items()}
+        best = {mark: max(own) for mark, own in weights.items()}
         tags = {name: words.get(f"<{name}>", 0.0) for name in set(tree.names)}
         self.worst = [*map(worst.__getitem__, tree.marks)]
         self.best = [*map(best.__getitem__, tree.marks)]
         self.tags = [*map(tags.__getitem__, tree.names)]
-        # For the path from the body to each element: the worst and the best weight, the
-        # sums of all, and the length.
         paths: list[tuple[float, float, float, float, float, int]] = [
             (0.0, 0.0, 0.0, 0.0, 0.0, 0)
         ]
         below = zip(tree.parents, self.worst, self.best, self.tags, strict=True)
         for parent, bad, good, tag in islice(below, 1, None):
-            least, most, bads, goods, sum_of_tags, depth = paths[parent]
-            least = bad if bad < least else least  # noqa: FURB136 - calls would take a third of this loop
-            most = good if good > most else most  # noqa: FURB136
+            low, high, bads, goods, sum_of_tags, depth = paths[parent]
+            low = bad if bad < low else low  # noqa: FURB136 - calls would take a third of this loop
+            high = good if good > high else high  # noqa: FURB136
             paths.append(
-                (least, most, bads + bad, goods + good, sum_of_tags + tag, depth + 1)
+                (low, high, bads + bad, goods + good, sum_of_tags + tag, depth + 1)
             )
         self.paths = paths
 
@@ -277,15 +289,15 @@ _PATH = (
     "depth",
 )
 _LIST = ("list: things", "list: letters", "list: share of the page", "list: end")
-_BITS = {bit: bytes(bits & bit for bits in range(256)) for bit in TELLING_TAGS.values()}
+# for each tag, what each byte of `TextBlocks.around` has of its bit
+_BITS = {bit: bytes(map(bit.__and__, range(256))) for bit in TELLING_TAGS.values()}
 _HALF = ("half: levels up", "half: depth", "half: share")
 
 
 def _around(tree: _Tree, names: _Names) -> Iterator[tuple[str, Values]]:
     """Yield the features of where a block is and what it is part of."""
-    yield from zip(
-        _PATH, zip(*map(names.paths.__getitem__, tree.own), strict=True), strict=True
-    )
+    paths = zip(*map(names.paths.__getitem__, tree.own), strict=True)
+    yield from zip(_PATH, paths, strict=True)
     yield from zip(_LIST, zip(*_lists(tree, names), strict=True), strict=True)
     yield from zip(_HALF, zip(*_halves(tree, names), strict=True), strict=True)
     around = bytes(map(tree.around.__getitem__, tree.own))
@@ -297,22 +309,19 @@ def _lists(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
     """Return for each block the features of the list of similar things that contains
     it, if any.
     """
-    letters, siblings, last = tree.letters, names.siblings, tree.last
-    total, count = letters[0], tree.blocks[0]
-    known: list[tuple[float, ...]] = [(MISSING,) * len(_LIST)]
+    letters = tree.letters
+    last = tree.last
+    total = letters[0]
+    count = tree.blocks[0]
+    lists: list[tuple[float, ...]] = [(MISSING,) * len(_LIST)]
     for element, parent in enumerate(islice(tree.parents, 1, None), start=1):
-        alike = siblings[element]
-        known.append(
-            known[parent]
-            if alike < _MIN_ITEMS
-            else (
-                alike,
-                letters[element],
-                letters[parent] / total,
-                last[parent] / count,
-            )
-        )
-    return map(known.__getitem__, tree.own)
+        alike = names.siblings[element]
+        if alike < _MIN_ITEMS:
+            lists.append(lists[parent])
+        else:
+            share = letters[parent] / total
+            lists.append((alike, letters[element], share, last[parent] / count))
+    return map(lists.__getitem__, tree.own)
 
 
 def _halves(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
@@ -320,53 +329,53 @@ def _halves(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
     the page's text.
     """
     total = tree.letters[0]
-    known: list[tuple[float, ...]] = []
-    for size, path, parent in zip(tree.letters, names.paths, tree.parents, strict=True):
+    halves: list[tuple[float, ...]] = []
+    for element, size in enumerate(tree.letters):
         if 2 * size >= total:
-            known.append((0, path[-1], size / total))
+            halves.append((0, names.paths[element][-1], size / total))
         else:
-            up, depth, share = known[parent]
-            known.append((up + 1, depth, share))
-    return map(known.__getitem__, tree.own)
+            up, *rest = halves[tree.parents[element]]
+            halves.append((up + 1, *rest))
+    return map(halves.__getitem__, tree.own)
 
 
 def _in_order(
     outline: TextBlocks, tree: _Tree, sizes: Values
 ) -> Iterator[tuple[str, Values]]:
     """Yield the features of what comes before a block, and of the block itself."""
-    texts, lengths, count = outline.block_texts, tree.lengths, len(tree.lengths)
+    lengths = tree.lengths
+    count = len(lengths)
     since: list[float] = []
-    heading = headline = -1
+    heading = -1
+    headline = -1
     for block, element in enumerate(tree.own):
         name = tree.names[element]
         if name in HEADINGS:
             heading = block
-            if headline < 0 and name == "h1":
-                headline = block
-        since.append(block - heading if heading >= 0 else MISSING)
+        if headline < 0 and name == "h1":
+            headline = block
+        distance = block - heading if heading >= 0 else MISSING
+        since.append(distance)
     yield "since heading", since
-    yield (
-        "after headline",
-        range(-headline, count - headline) if headline >= 0 else [_FAR] * count,
-    )
+    if headline >= 0:
+        yield "after headline", range(-headline, count - headline)
+    else:
+        yield "after headline", [_FAR] * count
     yield "length", lengths
     yield "words", sizes
     yield "linked", tree.linked_shares
-    times = Counter(texts)
-    yield "times", [times[text] for text in texts]
+    times = Counter(outline.block_texts)
+    yield "times", [times[text] for text in outline.block_texts]
     yield "place", [block / count for block in range(count)]
     total = tree.letters[0]
-    yield (
-        "text before",
-        [before / total for before in accumulate(lengths[:-1], initial=0)],
-    )
+    before = accumulate(lengths[:-1], initial=0)
+    yield "text before", [length / total for length in before]
 
 
 def _words_of_data(facts: Metadata) -> set[str]:
     """Return the words of the texts in JSON-LD of the thing that the page is about."""
-    texts = [
-        value for key in _STATED_TEXTS if isinstance(value := facts.about.get(key), str)
-    ]
+    values = [facts.about.get(key) for key in _STATED_TEXTS]
+    texts = [value for value in values if isinstance(value, str)]
     return set(strip_markup(" ".join(texts)[:_MAX_STATED_LENGTH]).lower().split())
 
 
@@ -374,17 +383,19 @@ def _page(
     outline: TextBlocks, tree: _Tree, url: str, facts: Metadata
 ) -> dict[str, float]:
     """Return the features that all blocks share: mostly what sort of page it is."""
-    total, count = tree.letters[0], tree.blocks[0]
+    total = tree.letters[0]
+    count = tree.blocks[0]
     tags = Counter(outline.names)
     paragraphs = [
         length
         for length, element in zip(tree.lengths, tree.own, strict=True)
         if tree.names[element] == "p"
     ]
+    priced = [text for text in outline.block_texts if _CURRENCIES.search(text)]
     address = urlsplit(url).path
     path = [part for part in address.split("/") if part]
     slug = path[-1] if path else ""
-    stated = set().union(*(types(thing) for thing in facts.linked.things))
+    kinds: set[str] = set().union(*map(types, facts.linked.things))
     return {
         "letters": total,
         "blocks": count,
@@ -403,16 +414,13 @@ def _page(
         "cells": tags["td"] / len(outline.names),
         "code": tags["pre"],
         "images": tags["img"] / count,
-        "prices": sum(
-            _CURRENCIES.search(text) is not None for text in outline.block_texts
-        )
-        / count,
+        "prices": len(priced) / count,
         "path": len(path),
         "slug": len(slug),
         "dashes": slug.count("-"),
         "number in path": float(re.search("[0-9]{4}", address) is not None),
         **{
-            f"says {kind}": float(not stated.isdisjoint(names))
+            f"says {kind}": float(not kinds.isdisjoint(names))
             for kind, names in _KINDS.items()
         },
         "about": float(bool(facts.about)),

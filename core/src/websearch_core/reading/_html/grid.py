@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, groupby, islice, takewhile
 from typing import NamedTuple
 
@@ -67,6 +67,11 @@ class Price(NamedTuple):
     is_former: bool = False
 
 
+class _Name(NamedTuple):
+    text: str
+    run: int  # its first run of text
+
+
 class Elements:
     """The text of each element of a page."""
 
@@ -74,12 +79,19 @@ class Elements:
         self.blocks = blocks
         # The blocks with an amount of money: most pages have none, which takes one
         # search.
-        texts = blocks.block_texts if has_amount("\n".join(blocks.block_texts)) else ()
-        self.priced = frozenset(n for n, text in enumerate(texts) if has_amount(text))
-        if not self.priced:
-            return
-        # their runs of text
-        self.begin, self.end = [0] * len(blocks.names), [0] * len(blocks.names)
+        self.priced: frozenset[int] = frozenset()
+        if has_amount("\n".join(blocks.block_texts)):
+            texts = enumerate(blocks.block_texts)
+            self.priced = frozenset(block for block, text in texts if has_amount(text))
+        if self.priced:
+            self._measure()
+
+    def _measure(self) -> None:
+        """Find the runs of text of each element, its depth, and their lengths."""
+        blocks = self.blocks
+        parents = blocks.parents
+        self.begin = [0] * len(parents)
+        self.end = [0] * len(parents)
         runs = 0
         for number in blocks.stream:
             if number < 0:
@@ -87,12 +99,12 @@ class Elements:
                 self.end[blocks.run_elements[~number]] = runs
             else:
                 self.begin[number] = runs
-        for element in range(len(self.end) - 1, 0, -1):
-            if self.end[element] > self.end[parent := blocks.parents[element]]:
-                self.end[parent] = self.end[element]
-        self.depths = [0] * len(blocks.names)
-        for element in range(1, len(self.depths)):
-            self.depths[element] = self.depths[blocks.parents[element]] + 1
+        for element in range(len(parents) - 1, 0, -1):
+            parent = parents[element]
+            self.end[parent] = max(self.end[parent], self.end[element])
+        self.depths = [0] * len(parents)
+        for element in range(1, len(parents)):
+            self.depths[element] = self.depths[parents[element]] + 1
         # A run that had only invisible characters is a step, too.
         lengths = (max(1, len(text)) for text in blocks.run_texts)
         self._lengths = [0, *accumulate(lengths)]
@@ -108,14 +120,16 @@ class Elements:
         """Return the text of a small element on one line; cents that only their size
         sets apart get a point.
         """
-        text, block = "", -1
+        text = ""
+        block = -1
         for run in range(self.begin[element], self.end[element]):
             piece = self.blocks.run_texts[run]
             if block not in (-1, self.blocks.run_blocks[run]):
                 text += " "
             if _CENTS.fullmatch(piece) and text[-1:].isdigit():
                 text += "."
-            text, block = text + piece, self.blocks.run_blocks[run]
+            text += piece
+            block = self.blocks.run_blocks[run]
         return " ".join(_GLUED.sub(" ", text).split())
 
     def above(self, element: int) -> Iterator[int]:
@@ -127,100 +141,112 @@ class Elements:
             element = self.blocks.parents[element]
 
 
-def find_prices(elements: Elements) -> list[Price]:
-    """Return the prices that a page shows: amounts with hardly any other text."""
-    blocks, priced = elements.blocks, elements.priced
-    found: list[Price] = []
-    for run, own in enumerate(blocks.run_texts):
-        if (
-            blocks.run_blocks[run] not in priced
-            or (found and run < found[-1].end)
-            or not any(map(str.isdigit, own))
-        ):
-            continue
-        inside = blocks.run_elements[run]
-        best = Price(own.strip(), run, run + 1, inside) if _is_price(own) else None
+class _Prices:
+    """The prices of a page, in its order."""
+
+    def __init__(self, elements: Elements) -> None:
+        self._elements = elements
+        self.prices: list[Price] = []
+        self._end = 0  # of the last one
+
+    def add(self, run: int) -> None:
+        """Add the price that a run of text belongs to, if any."""
+        text = self._elements.blocks.run_texts[run]
+        if run < self._end or not any(map(str.isdigit, text)):
+            return
+        price = self._widen(run, text)
+        if price is None or SAVING.search(price.text):
+            return
+        if price.begin < self._end:
+            return  # what stands beside prices, such as "(-20%)"
+        is_former = _is_former(self._elements, price)
+        self.prices.append(price._replace(is_former=is_former))
+        self._end = price.end
+
+    # Measured: asks for each number of a page, and for each of the elements around it.
+    def _widen(self, run: int, own: str) -> Price | None:
+        """Return the largest element around a run that is a price, or None."""
+        elements = self._elements
+        inside = elements.blocks.run_elements[run]
+        price = Price(own.strip(), run, run + 1, inside) if _is_price(own) else None
         text, fits, span = "", False, (0, 0)
         for element in elements.above(inside):
             if elements.length(element) > 3 * _MAX_PRICE_LENGTH:
                 break
-            # else it only has what was seen
-            if span != (span := (elements.begin[element], elements.end[element])):
+            around = (elements.begin[element], elements.end[element])
+            if span != around:  # else it only has what was seen
+                span = around
                 text = elements.text(element)
-                fits = (
-                    _is_price(text)
-                    and _names_price(text)
-                    and (not best or len(AMOUNT.findall(text)) == 1)
-                )
+                fits = _is_price(text) and _names_price(text)
+                fits = fits and (not price or len(AMOUNT.findall(text)) == 1)
             if fits:
-                best = Price(text, *span, element)
-            elif best:
-                if (
-                    len(text) <= _MAX_PRICE_LENGTH
-                    and len(AMOUNT.findall(text)) == 1
-                    and SAVING.search(text)
-                ):
-                    best = None
-                break
-        if best and found and best.begin < found[-1].end:
-            continue  # what stands beside prices, such as "(-20%)"
-        if best and not SAVING.search(best.text):
-            found.append(best._replace(is_former=_is_former(elements, best)))
-            if len(found) >= _MAX_PRICES:
-                break
-    return found
+                price = Price(text, *span, element)
+            elif price:
+                return None if _is_saving(text) else price
+        return price
+
+
+def find_prices(elements: Elements) -> list[Price]:
+    """Return the prices that a page shows: amounts with hardly any other text."""
+    collected = _Prices(elements)
+    for run, block in enumerate(elements.blocks.run_blocks):
+        if block in elements.priced:
+            collected.add(run)
+        if len(collected.prices) >= _MAX_PRICES:
+            break
+    return collected.prices
 
 
 def find_items(elements: Elements, prices: Iterable[Price], base: str) -> list[Item]:
     """Return the things that a page shows as a grid, in its order; none if there are
     fewer than four.
     """
+    items: dict[int, Item] = {}
+    for cards in _find_cards(elements, list(prices)):
+        if len(cards) >= _MIN_ITEMS:
+            first = dict(islice(cards.items(), 2 * MAX_ITEMS))
+            items.update(_describe(elements, first, base))
+    if len(items) < _MIN_ITEMS:
+        return []
+    return [items[card] for card in sorted(items)][:MAX_ITEMS]
+
+
+def _find_cards(
+    elements: Elements, prices: Sequence[Price]
+) -> Iterable[dict[int, list[Price]]]:
+    """Return the elements with prices and a link beside others, by tag and depth."""
     blocks = elements.blocks
     counts: defaultdict[int, int] = defaultdict(int)  # prices in each element
-    listed = list(prices)
-    for price in listed:
+    for price in prices:
         for element in elements.above(price.element):
             counts[element] += 1
-    links = [
-        n
-        for n, name in enumerate(blocks.names)
-        if name == "a" and blocks.attributes[n].get("href")
-    ]
-    links.append(len(blocks.names))
-    linked = {
-        element
-        for element in counts
-        if links[bisect_left(links, element)] < blocks.ends[element]
-    }
+    linked = _find_linked(blocks, counts)
     siblings: defaultdict[int, int] = defaultdict(int)
     for element in linked:
         siblings[blocks.parents[element]] += 1
     cards: defaultdict[tuple[str, int], dict[int, list[Price]]] = defaultdict(dict)
-    for price in listed:
-        for element in elements.above(price.element):
-            if element in linked and siblings[blocks.parents[element]] > 1:
-                if (
-                    elements.length(element) <= _MAX_ITEM_LENGTH
-                    and counts[element] <= _MAX_ITEM_PRICES
-                ):
-                    look = blocks.names[element], elements.depths[element]
-                    cards[look].setdefault(element, []).append(price)
-                break
-    groups = [
-        dict(islice(group.items(), 2 * MAX_ITEMS))
-        for group in cards.values()
-        if len(group) >= _MIN_ITEMS
-    ]
-    items = {
-        number: item
-        for group in groups
-        for number, item in _describe(elements, group, base)
+    for price in prices:
+        above = filter(linked.__contains__, elements.above(price.element))
+        cells = (element for element in above if siblings[blocks.parents[element]] > 1)
+        card = next(cells, 0)
+        if not card or elements.length(card) > _MAX_ITEM_LENGTH:
+            continue
+        if counts[card] <= _MAX_ITEM_PRICES:
+            look = (blocks.names[card], elements.depths[card])
+            cards[look].setdefault(card, []).append(price)
+    return cards.values()
+
+
+def _find_linked(blocks: TextBlocks, elements: Iterable[int]) -> set[int]:
+    """Return those of *elements* that are or hold a link."""
+    anchors = (element for element, name in enumerate(blocks.names) if name == "a")
+    links = [element for element in anchors if blocks.attributes[element].get("href")]
+    links.append(len(blocks.names))
+    return {
+        element
+        for element in elements
+        if links[bisect_left(links, element)] < blocks.ends[element]
     }
-    return (
-        [items[number] for number in sorted(items)][:MAX_ITEMS]
-        if len(items) >= _MIN_ITEMS
-        else []
-    )
 
 
 def _describe(
@@ -228,74 +254,87 @@ def _describe(
 ) -> Iterator[tuple[int, Item]]:
     """Yield the cards that have a name, by their elements."""
     # by path and card
-    texts: defaultdict[tuple[str, ...], dict[int, tuple[str, int]]] = defaultdict(dict)
+    texts: defaultdict[tuple[str, ...], dict[int, _Name]] = defaultdict(dict)
     for card, prices in cards.items():
-        for path, text, run in _texts(elements, card, prices):
-            texts[path].setdefault(card, (text, run))
-
-    def rate(path: tuple[str, ...]) -> float:
-        """Rate names: those of the cards differ, and are linked or headings."""
-        found = texts[path].values()
-        linked = any(
-            elements.blocks.is_linked(elements.blocks.run_elements[run])
-            for _, run in found
-        )
-        length = max(len(text) for text, _ in found)
-        weight = 1.5 if HEADINGS & {*path} else 1.3 if linked else 1.0
-        return weight * len({text for text, _ in found}) / max(1.0, length / _LONG)
-
-    best = sorted(texts, key=rate, reverse=True)
+        for path, name in _texts(elements, card, prices):
+            texts[path].setdefault(card, name)
+    rates = {path: _rate(elements, path, names) for path, names in texts.items()}
+    best = sorted(texts, key=rates.__getitem__, reverse=True)
     for card, prices in cards.items():
-        name, run = next(
-            (texts[path][card] for path in best if card in texts[path]), ("", 0)
-        )
+        names = [texts[path][card] for path in best if card in texts[path]]
+        if not names:
+            continue
+        name = names[0]
         now = dict.fromkeys(price.text for price in prices if not price.is_former)
-        before = dict.fromkeys(
-            price.text for price in prices if price.is_former and price.text not in now
+        former = dict.fromkeys(price.text for price in prices if price.is_former)
+        before = [text for text in former if text not in now]
+        list_price = None
+        if now and before:
+            list_price = inert(", ".join(before), _MAX_PRICE_LENGTH)
+        item = Item(
+            name=inert(name.text, NAME_LENGTH),
+            price=inert(", ".join(now or before), _MAX_PRICE_LENGTH),
+            list_price=list_price,
+            url=absolute(_find_link(elements, card, name.run), base),
         )
-        if name:
-            yield (
-                card,
-                Item(
-                    name=inert(name, NAME_LENGTH),
-                    price=inert(", ".join(now or before), _MAX_PRICE_LENGTH),
-                    list_price=inert(", ".join(before), _MAX_PRICE_LENGTH)
-                    if now and before
-                    else None,
-                    url=absolute(_find_link(elements, card, run), base),
-                ),
-            )
+        yield card, item
+
+
+def _rate(
+    elements: Elements, path: tuple[str, ...], names: Mapping[int, _Name]
+) -> float:
+    """Rate names: those of the cards differ, and are linked or headings."""
+    blocks = elements.blocks
+    weight = 1.0
+    if not HEADINGS.isdisjoint(path):
+        weight = 1.5
+    elif any(
+        blocks.is_linked(blocks.run_elements[name.run]) for name in names.values()
+    ):
+        weight = 1.3
+    texts = {name.text for name in names.values()}
+    length = max(map(len, texts))
+    return weight * len(texts) / max(1.0, length / _LONG)
 
 
 def _texts(
     elements: Elements, card: int, prices: list[Price]
-) -> Iterator[tuple[tuple[str, ...], str, int]]:
+) -> Iterator[tuple[tuple[str, ...], _Name]]:
     """Yield the texts of a card besides its prices, block by block, with their paths in
-    it and their first runs.
+    it.
     """
     blocks = elements.blocks
-    priced = {run for price in prices for run in range(price.begin, price.end)}
+    priced: set[int] = set()
+    for price in prices:
+        priced.update(range(price.begin, price.end))
     runs = [
         run
         for run in range(elements.begin[card], elements.end[card])
         if run not in priced
     ]
 
+    def above(run: int) -> Iterator[int]:
+        """Yield the elements of the card around a run."""
+        return takewhile(card.__ne__, elements.above(blocks.run_elements[run]))
+
     def place(run: int) -> tuple[int, int]:
         """Return the block of a run, and the link that it is in."""
-        above = takewhile(card.__ne__, elements.above(blocks.run_elements[run]))
-        return blocks.run_blocks[run], next(
-            (element for element in above if blocks.names[element] == "a"), 0
-        )
+        links = (element for element in above(run) if blocks.names[element] == "a")
+        return blocks.run_blocks[run], next(links, 0)
 
     for _, group in groupby(runs, place):
         inside = list(group)
         text = " ".join(" ".join(blocks.run_texts[run] for run in inside).split())
         if sum(map(str.isalpha, text)) > 1 and not has_amount(text):
-            around = takewhile(
-                card.__ne__, elements.above(blocks.run_elements[inside[0]])
-            )
-            yield tuple(blocks.names[element] for element in around), text, inside[0]
+            path = tuple(blocks.names[element] for element in above(inside[0]))
+            yield path, _Name(text, inside[0])
+
+
+def _is_saving(text: str) -> bool:
+    """Return whether a short text says how much an amount saves."""
+    if len(text) > _MAX_PRICE_LENGTH or len(AMOUNT.findall(text)) != 1:
+        return False
+    return SAVING.search(text) is not None
 
 
 def _find_link(elements: Elements, card: int, run: int) -> str:
@@ -311,9 +350,9 @@ def _find_link(elements: Elements, card: int, run: int) -> str:
     return ""
 
 
-def inert(text: str, most: int) -> str:
-    """Return *text* as one line of at most *most* characters that nothing acts on."""
-    return " ".join(escape_text(one_line(text, most)).split())
+def inert(text: str, length: int) -> str:
+    """Return *text* as one line of at most *length* characters that nothing acts on."""
+    return " ".join(escape_text(one_line(text, length)).split())
 
 
 def _is_price(text: str) -> bool:

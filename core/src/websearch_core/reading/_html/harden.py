@@ -40,7 +40,9 @@ _MAX_BLOCKS = 8  # in a style; with more, its end tag does not close it
 _ROOM = 11 * 2**20
 _ROOM_PER_BYTE = 48
 _MOST_ROOM = 66 * 2**20  # and never more; it needs for each:
-_ELEMENT, _TEXT, _ATTRIBUTE = 192, 136, 240
+_ELEMENT = 192
+_TEXT = 136
+_ATTRIBUTE = 240
 _SCARCE = _ROOM // 3  # with less than that left, an exact count is worth its time
 _TAG = 16  # bytes counted for a tag that makes no element, since it costs a little time
 _FAR = 32  # elements to search for the one that an end tag closes
@@ -161,34 +163,40 @@ def harden(html: bytes) -> Normalized:
     """
     plain = normalize(html)
     room = min(max(_ROOM, _ROOM_PER_BYTE * len(plain.source)), _MOST_ROOM)
-    return plain if _is_harmless(plain.source, room) else _Walk(plain, room).harden()
+    if _is_harmless(plain.source, room):
+        return plain
+    return _Walk(plain, room).harden()
 
 
-def _is_harmless(source: bytes, most: int) -> bool:
-    """Return whether the parser takes at most so many bytes, by counts that are never
+def _is_harmless(source: bytes, size: int) -> bool:
+    """Return whether the parser takes at most *size* bytes, by counts that are never
     too small.
     """
     source = source.lower()
-    tags, values = source.count(b"<"), source.count(b"=")
-    room = most - tags * (_ELEMENT + 2 * _TEXT + _ATTRIBUTE) - values * _ATTRIBUTE
+    tags = source.count(b"<")
+    values = source.count(b"=")
+    room = size - tags * (_ELEMENT + 2 * _TEXT + _ATTRIBUTE) - values * _ATTRIBUTE
     if room < _SCARCE or tags > _HARMLESS_TAGS:  # a large page
         # that make no element, or fewer
         ends = source.count(b"</") - source.count(b"</p") - source.count(b"</br")
-        if tags - ends > most // (_ELEMENT + _TEXT):
+        if tags - ends > size // (_ELEMENT + _TEXT):
             return False
-        counts = Counter(names := _NAME_OR_BARE.findall(source))
-        if tags > _HARMLESS_TAGS and not _is_shallow(
-            names, {name: name.rstrip(b">") for name in counts}
-        ):
-            return False
-        room = most - _count_elements(counts) - values * _ATTRIBUTE
+        names = _NAME_OR_BARE.findall(source)
+        counts = Counter(names)
+        if tags > _HARMLESS_TAGS:
+            bare = {name: name.rstrip(b">") for name in counts}
+            if not _is_shallow(names, bare):
+                return False
+        room = size - _count_elements(counts) - values * _ATTRIBUTE
+    return _has_room(source, room)
+
+
+def _has_room(source: bytes, room: int) -> bool:
+    """Return whether the copies of all styles take at most *room* bytes."""
     styles = _Styles()
     position = 0
     while room >= 0:
-        phrases = _PHRASE.finditer(source, position)
-        style = next(
-            (phrase for phrase in phrases if phrase.lastindex != _IS_WHOLE), None
-        )
+        style = _find_style(source, position)
         if style is None:
             return True
         cost, position = _estimate(source, style.start(), style[1])
@@ -198,6 +206,14 @@ def _is_harmless(source: bytes, most: int) -> bool:
     return False
 
 
+def _find_style(source: bytes, position: int) -> re.Match[bytes] | None:
+    """Return the next style that may be copied."""
+    for phrase in _PHRASE.finditer(source, position):
+        if phrase.lastindex != _IS_WHOLE:
+            return phrase
+    return None
+
+
 def _count_elements(counts: Mapping[bytes, int]) -> int:
     """Return the bytes that elements may take, counting one attribute for each element
     that has any.
@@ -205,13 +221,13 @@ def _count_elements(counts: Mapping[bytes, int]) -> int:
     size = 0
     for written, count in counts.items():
         name = written.rstrip(b">")
-        texts = 1 if name in _SINGLE else 2
-        if name[:1] != b"/":
-            size += count * (
-                _ELEMENT + _TEXT * texts + (_ATTRIBUTE if name == written else 0)
-            )
-        elif name in {b"/p", b"/br"}:
+        if name in {b"/p", b"/br"}:
             size += count * (_ELEMENT + _TEXT)
+        if name[:1] == b"/":
+            continue
+        texts = 1 if name in _SINGLE else 2
+        attributes = 1 if name == written else 0
+        size += count * (_ELEMENT + _TEXT * texts + _ATTRIBUTE * attributes)
     return size
 
 
@@ -222,13 +238,15 @@ def _estimate(source: bytes, begin: int, name: bytes) -> tuple[int, int]:
     end = source.find(b"</" + name + b">", begin, begin + _SOON)
     tags = _NAME.findall(source, begin + 1, end)
     blocks = sum(map(_SPECIAL.__contains__, tags))
-    if end < 0 or blocks >= _MAX_BLOCKS or not _UNSURE.isdisjoint(tags):
+    is_simple = end >= 0 and blocks < _MAX_BLOCKS
+    if not is_simple or not _UNSURE.isdisjoint(tags):
         return _MOST_ROOM, begin  # unknown: count exactly
     written = source[begin : source.find(b"<", begin + 1)]
     size = _ELEMENT + _ATTRIBUTE * (1 + written.count(b"=")) + len(written)
     return size * (len(tags) + blocks), end
 
 
+# Measured: once for each style of a large page.
 def _count(styles: _Styles, source: bytes, begin: int, room: int) -> tuple[int, int]:
     """Count the cost of all styles from *begin* until none is open, and return where
     that is.
@@ -253,6 +271,7 @@ def _count(styles: _Styles, source: bytes, begin: int, room: int) -> tuple[int, 
     return cost + source.count(b"<", position) * styles.size, len(source)
 
 
+# Measured: once for each tag of a large page.
 def _is_shallow(names: list[bytes], bare: Mapping[bytes, bytes]) -> bool:
     """Return whether nothing is nested too deeply, even if only directly matching end
     tags close elements.
@@ -301,6 +320,7 @@ class _Styles:
         # blocks, walls and drawings that may be open in the styles
         self.inside: list[bytes] = []
 
+    # Measured: once for each tag between styles.
     def pass_tags(self, tags: Iterable[bytes]) -> int:
         """Note *tags* that are not styles, such as ``div`` and ``/div``; count the
         copies that may follow each.
@@ -342,9 +362,8 @@ class _Styles:
         self.nested.clear()
         if not self.size:
             self.inside.clear()
-        style = _Style(
-            name, _ELEMENT + _ATTRIBUTE * attributes + length, len(self.inside)
-        )
+        size = _ELEMENT + _ATTRIBUTE * attributes + length
+        style = _Style(name, size, len(self.inside))
         cost = 0
         if name == b"a":
             if self.link:
@@ -353,7 +372,8 @@ class _Styles:
                     self.lost = max(self.lost, self.link.size)
             self.link = style
         else:
-            cost = (1 + _MAX_BLOCKS) * self.size if name == b"nobr" else 0
+            if name == b"nobr":
+                cost = (1 + _MAX_BLOCKS) * self.size
             self.open.append(style)
         self._measure()
         return cost
@@ -361,23 +381,27 @@ class _Styles:
     def end_style(self, name: bytes) -> int:
         """Note the end tag of a style."""
         self.nested.clear()
-        style = (
-            self.link
-            if name == b"a"
-            else next((one for one in reversed(self.open) if one.name == name), None)
-        )
+        style = self._find_open(name)
         if style is None:
             return self.size
         cost = self._count_copies(style)
-        if len(self.inside) - style.place < _MAX_BLOCKS and _WALLS.isdisjoint(
-            self.inside[style.place :]
-        ):
+        inner = self.inside[style.place :]
+        if len(inner) < _MAX_BLOCKS and _WALLS.isdisjoint(inner):
             if style is self.link:
                 self.link = None
             else:
                 self.open.remove(style)
             self._measure()
         return cost
+
+    def _find_open(self, name: bytes) -> _Style | None:
+        """Return the last style of this name that may be open."""
+        if name == b"a":
+            return self.link
+        for style in reversed(self.open):
+            if style.name == name:
+                return style
+        return None
 
     def _count_copies(self, style: _Style) -> int:
         """Count what the end of *style* may copy: all styles for each block in it, and
@@ -389,7 +413,9 @@ class _Styles:
         )
 
     def _measure(self) -> None:
-        self.size = max(self.lost, self.link.size) if self.link else self.lost
+        self.size = self.lost
+        if self.link:
+            self.size = max(self.lost, self.link.size)
         for style in self.open:
             self.size += style.size
 
@@ -419,56 +445,67 @@ class _Walk:
             if self.room <= 0:
                 pieces += source[position : tag.start()]
                 return Normalized(bytes(pieces), self.simpler, cut=True)
-            close, name, attributes = tag.groups()
-            name = name.lower()
+            name = tag[2].lower()
             self.room -= _TAG
-            if close:
+            if tag[1]:
                 self._end(name)
-            elif not self._begin(name, attributes):
+            elif not self._begin(name, tag[3]):
                 self.simpler = True
                 pieces += source[position : tag.start()]
                 position = tag.end() + 1  # with its ">"
-        source = bytes(pieces + source[position:]) if position else source
+        if position:
+            source = bytes(pieces + source[position:])
         return Normalized(source, self.simpler, self.plain.cut)
 
     def _begin(self, name: bytes, written: bytes) -> bool:
         """Count an element; return whether its tag may stay."""
-        attributes = len(_ONE_ATTRIBUTE.findall(written)) if written else 0
-        is_drawing = bool(self.names[b"svg"] or self.names[b"math"])
-        if name in _STYLES and len(self.styles.open) >= _MAX_STYLES:
+        is_style = name in _STYLES
+        if is_style and len(self.styles.open) >= _MAX_STYLES:
             return False
         if name in _ITEMS:
             self._close(_ITEMS[name], _SPECIAL_BUT_DIV)
-        is_flat = name in (_FLAT_EVEN_IN_DRAWINGS if is_drawing else _FLAT)
-        if not is_flat and (is_drawing or (name not in _STYLES and name != b"a")):
-            if is_drawing and written.endswith(b"/") and name not in _SPECIAL:
-                # few enough even if the parser does not take them for empty elements
-                self.leaves += 1
-                if self.leaves > _HARMLESS_TAGS // 2:
-                    return False
-            elif len(self.open) >= self.deepest:
-                return False
-            else:
-                self.open.append(name)
-                self.names[name] += 1
-        is_single = name in _SINGLE
-        self.room -= (
-            _ELEMENT + _ATTRIBUTE * attributes + (_TEXT if is_single else 2 * _TEXT)
-        )
+        if not self._nest(name, written):
+            return False
+        attributes = len(_ONE_ATTRIBUTE.findall(written)) if written else 0
+        texts = 1 if name in _SINGLE else 2
+        self.room -= _ELEMENT + _ATTRIBUTE * attributes + _TEXT * texts
         styles = self.styles
-        if name in _STYLES or name == b"a":
+        if is_style or name == b"a":
             self.room -= styles.begin_style(name, attributes, len(written))
         elif styles.size:
             self.room -= styles.pass_tags([name])
+        return True
+
+    def _nest(self, name: bytes, written: bytes) -> bool:
+        """Note an element that others may be nested in; return whether it may be."""
+        is_drawing = bool(self.names[b"svg"] or self.names[b"math"])
+        flat = _FLAT_EVEN_IN_DRAWINGS if is_drawing else _FLAT
+        if name in flat:
+            return True
+        is_copied = name in _STYLES or name == b"a"
+        if is_copied and not is_drawing:
+            return True
+        is_closed = written.endswith(b"/") and name not in _SPECIAL
+        if is_drawing and is_closed:
+            # few enough even if the parser does not take them for empty elements
+            self.leaves += 1
+            return self.leaves <= _HARMLESS_TAGS // 2
+        if len(self.open) >= self.deepest:
+            return False
+        self.open.append(name)
+        self.names[name] += 1
         return True
 
     def _end(self, name: bytes) -> None:
         if name in _STYLES or name == b"a":
             self.room -= self.styles.end_style(name)
         else:
-            self.room -= self.styles.pass_tags([b"/" + name]) if self.styles.size else 0
-            self.room -= _ELEMENT + _TEXT if name in {b"p", b"br"} else 0
-        self._close({name}, _WALLS if name in _BLOCKS else _SPECIAL)
+            if self.styles.size:
+                self.room -= self.styles.pass_tags([b"/" + name])
+            if name in {b"p", b"br"}:
+                self.room -= _ELEMENT + _TEXT
+        walls = _WALLS if name in _BLOCKS else _SPECIAL
+        self._close({name}, walls)
 
     def _close(self, names: AbstractSet[bytes], walls: frozenset[bytes]) -> None:
         """Close the last open element with one of *names*, and the elements in it."""

@@ -5,6 +5,7 @@ content, build a tree, write.
 from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import compress
+from typing import NamedTuple
 
 from ..._text.invisible import removal_note
 from ..._text.media_types import HTML
@@ -19,7 +20,7 @@ from .._sniff import declared
 from .._types import make_page
 from .blocks import TextBlocks, find_blocks
 from .harden import harden
-from .metadata import find_kind, read_metadata
+from .metadata import Metadata, find_kind, read_metadata
 from .page_data import read_data
 from .parse import find_base, parse
 from .responses import choose_responses, default_choices
@@ -38,7 +39,25 @@ _TOO_MUCH_DATA = (
     "the page's data says the same too often to be read: a part of it is left out"
 )
 # React moves a streamed part to its place, a <template>
-_MOVES = b"$RC(", b"$RR(", b"$RS(", b"data-rci"
+_MOVES = (b"$RC(", b"$RR(", b"$RS(", b"data-rci")
+
+
+class _Source(NamedTuple):
+    markup: bytes
+    notes: tuple[str, ...]  # on its encoding
+    simpler: bool  # elements were nested too deeply
+    cut: bool  # this is only the beginning
+    streamed: bool
+
+
+class _Text(NamedTuple):
+    """The Markdown of a page."""
+
+    blocks: TextBlocks  # that it is written from
+    markdown: str
+    targets: dict[str, str]  # of its links
+    flattened: bool
+    from_data: bool = False  # what the data of the page says comes first
 
 
 def read_html(
@@ -68,106 +87,53 @@ def read_html(
         rendered: Whether scripts have run already: then none will show what is hidden,
             however long it is.
     """
-    from .._markdown.writer import to_markdown
-
-    text, decoding, beginning = to_utf8(data, content_type, most=_MAX_SIZE)
-    hardened = harden(text.replace(b"\x00", b""))
-    streamed = b"<template" in hardened.source and any(move in text for move in _MOVES)
-    del text
-    document = parse(hardened.source)
+    source = _prepare(data, content_type)
+    document = parse(source.markup)
     facts = read_metadata(document, url)
-    wall = find_wall(document, facts, hardened.source)
-    kind = find_kind(document, facts, facts.place, hardened.source)
+    wall = find_wall(document, facts, source.markup)
+    kind = find_kind(document, facts, facts.place, source.markup)
     base = find_base(document, url)
-    blocks = find_blocks(document.body, rendered=rendered, streamed=streamed)
-    cut, simpler = beginning or hardened.cut or blocks.cut, hardened.simpler
-    del document, hardened  # free their memory for the next steps
-    stated, doubts = read_data(facts, kind, blocks, base)
+    blocks = find_blocks(document.body, rendered=rendered, streamed=source.streamed)
+    source = source._replace(markup=b"", cut=source.cut or blocks.cut)
+    del document  # free its memory for the next steps
+    page_data, doubts = read_data(facts, kind, blocks, base)
     choices = default_choices(kind, comments, reviews)
-    kept, shown, chosen = choose_responses(
-        blocks, select_content(blocks, facts.place, facts), facts, choices
+    content = select_content(blocks, facts.place, facts)
+    choice = choose_responses(blocks, content, facts, choices)
+    is_article = (kind or facts.og_type) == "article"
+    content, strays = drop_strays(
+        blocks, choice.content, facts.title, is_article=is_article
     )
-    kept, strays = drop_strays(
-        blocks, kept, facts.title, is_article=(kind or facts.og_type) == "article"
-    )
-    rest = write_rest(blocks, kept, shown, linked=links != "drop")
-    # including the navigation
-    targets = resolved(blocks.links(), base) if links == "keep" else {}
-    length = sum(map(len, compress(blocks.block_texts, kept)))
-    unshown = length < _MIN_LENGTH or lacks_article(blocks.block_texts, length, facts)
-    source = (
-        markup_from_data(facts, comments=choices.get("comments") != "drop")
-        if unshown
-        else ""
-    )
-    from_data = len(source) > _MIN_LENGTH
-    beside = ""  # what the page shows besides
-    if from_data:
-        said = find_blocks(parse(harden(source.encode("utf-8", "replace")).source).body)
-        repeated = " ".join(said.block_texts)
-        kept = [
-            keep and text not in repeated
-            for keep, text in zip(kept, blocks.block_texts, strict=True)
-        ]
-        beside = to_markdown(
-            build_tree(blocks, kept, linked=links != "drop").body, targets
-        )
-        blocks, kept = said, [True] * len(said.block_texts)
-        targets |= resolved(blocks.links(), base) if links == "keep" else {}
-    main = build_tree(blocks, kept, linked=links != "drop")
-    content = "\n\n".join(filter(None, [to_markdown(main.body, targets), beside]))
-    if blocks.unfilled and len(content) < _MIN_BESIDE:
-        content = ""
-
-    notes = [
-        *([decoding] if decoding else []),
-        *removal_note(blocks.invisible),
-        *_describe_hidden(blocks, len(content)),
-        *(["the page is larger than is read: this is its beginning"] if cut else []),
-        *([_TOO_MUCH_DATA] if facts.linked.effort.is_spent else []),
-        *(
-            ["elements were nested too deeply: some structure is lost"]
-            if simpler or main.flattened
-            else []
-        ),
-        *(
-            ["this is what the page tells readers without scripts"]
-            if blocks.scriptless
-            else []
-        ),
-        *(
-            [
-                (
-                    "the page shows little text without its scripts: what its data says "
-                    "comes first"
-                )
-            ]
-            if from_data
-            else []
-        ),
-        *chosen,
+    text = _write(blocks, content, base, links)
+    length = sum(map(len, compress(blocks.block_texts, content)))
+    if length < _MIN_LENGTH or lacks_article(blocks.block_texts, length, facts):
+        markup = markup_from_data(facts, comments=choices.get("comments") != "drop")
+        if len(markup) > _MIN_LENGTH:
+            text = _write_data(markup, blocks, content, base, links)
+    if text.blocks.unfilled and len(text.markdown) < _MIN_BESIDE:
+        text = text._replace(markdown="")
+    notes = (
+        *_describe_source(source, facts, text),
+        *choice.notes,
         *strays,
-        *(
-            [f"left out {quantity(blocks.unfilled, 'place')} that only scripts fill"]
-            if blocks.unfilled
-            else []
-        ),
+        *_describe_unfilled(text.blocks),
         *doubts,
-        *wall_notes(wall, facts, blocks, content),
-        *(
-            []
-            if content
-            else ["the page has no text that can be read without running its scripts"]
-        ),
-    ]
-    declared_type = declared(content_type)
+        *wall_notes(wall, facts, text.blocks, text.markdown),
+        *_describe_empty(text.markdown),
+    )
+    targets = [*text.targets.values()]
+    if page_data is not None and links == "keep":
+        targets += page_data.links
+    media_type = declared(content_type)
+    if media_type not in HTML:
+        media_type = "text/html"
     return make_page(
         url,
-        declared_type if declared_type in HTML else "text/html",
-        content,
-        rest=rest,
+        media_type,
+        text.markdown,
+        rest=write_rest(blocks, content, choice.readable, linked=links != "drop"),
         title=facts.title,
-        truncated=cut,
+        truncated=source.cut,
         kind=kind,
         language=facts.language,
         author=facts.author,
@@ -176,13 +142,87 @@ def read_html(
         description=facts.description,
         canonical_url=facts.canonical_url,
         site_name=facts.site_name,
-        links=_outgoing(
-            (*targets.values(), *(stated.links if stated and links == "keep" else ())),
-            url,
-        ),
-        data=stated,
-        notes=tuple(notes),
+        links=_outgoing(targets, url),
+        data=page_data,
+        notes=notes,
     )
+
+
+def _prepare(data: bytes, content_type: str | None) -> _Source:
+    """Decode a page, and bound what parsing it can cost."""
+    decoded = to_utf8(data, content_type, most=_MAX_SIZE)
+    hardened = harden(decoded.data.replace(b"\x00", b""))
+    streamed = False
+    if b"<template" in hardened.source:
+        streamed = any(move in decoded.data for move in _MOVES)
+    notes = () if decoded.note is None else (decoded.note,)
+    return _Source(
+        hardened.source,
+        notes,
+        hardened.simpler,
+        bool(decoded.cut or hardened.cut),
+        streamed,
+    )
+
+
+def _write(blocks: TextBlocks, content: list[bool], base: str, links: Links) -> _Text:
+    from .._markdown.writer import to_markdown
+
+    # including the navigation
+    targets = resolved(blocks.links(), base) if links == "keep" else {}
+    tree = build_tree(blocks, content, linked=links != "drop")
+    return _Text(blocks, to_markdown(tree.body, targets), targets, tree.flattened)
+
+
+def _write_data(
+    markup: str, blocks: TextBlocks, content: list[bool], base: str, links: Links
+) -> _Text:
+    """Write what the data of a page states as HTML, and then what else it shows."""
+    source = harden(markup.encode("utf-8", "replace")).source
+    statement = find_blocks(parse(source).body)
+    repeated = " ".join(statement.block_texts)
+    others = [
+        keep and text not in repeated
+        for keep, text in zip(content, blocks.block_texts, strict=True)
+    ]
+    beside = _write(blocks, others, base, links)
+    text = _write(statement, [True] * len(statement.block_texts), base, links)
+    parts = [text.markdown, beside.markdown]
+    return text._replace(
+        markdown="\n\n".join(part for part in parts if part),
+        targets=beside.targets | text.targets,
+        from_data=True,
+    )
+
+
+def _describe_source(source: _Source, facts: Metadata, text: _Text) -> Iterator[str]:
+    """Yield notes on how the source was read."""
+    yield from source.notes
+    yield from removal_note(text.blocks.invisible)
+    yield from _describe_hidden(text.blocks, len(text.markdown))
+    if source.cut:
+        yield "the page is larger than is read: this is its beginning"
+    if facts.linked.effort.is_spent:
+        yield _TOO_MUCH_DATA
+    if source.simpler or text.flattened:
+        yield "elements were nested too deeply: some structure is lost"
+    if text.blocks.scriptless:
+        yield "this is what the page tells readers without scripts"
+    if text.from_data:
+        yield (
+            "the page shows little text without its scripts: what its data says comes "
+            "first"
+        )
+
+
+def _describe_unfilled(blocks: TextBlocks) -> Iterator[str]:
+    if blocks.unfilled:
+        yield f"left out {quantity(blocks.unfilled, 'place')} that only scripts fill"
+
+
+def _describe_empty(markdown: str) -> Iterator[str]:
+    if not markdown:
+        yield "the page has no text that can be read without running its scripts"
 
 
 def _describe_hidden(blocks: TextBlocks, length: int) -> Iterator[str]:
@@ -190,22 +230,16 @@ def _describe_hidden(blocks: TextBlocks, length: int) -> Iterator[str]:
     *length* of the content.
     """
     if blocks.hidden:
-        much = (
-            f": {blocks.hidden_length:,} characters{MORE_HIDDEN}"
-            if blocks.hidden_length > length
-            else ""
-        )
+        much = ""
+        if blocks.hidden_length > length:
+            much = f": {blocks.hidden_length:,} characters{MORE_HIDDEN}"
         yield f"{quantity(blocks.hidden, 'hidden passage')} left out{much}"
     if blocks.doubted:
-        yield (
-            f"{quantity(blocks.doubted, 'passage')} read that their style may leave "
-            f"hidden"
-        )
+        passages = quantity(blocks.doubted, "passage")
+        yield f"{passages} read that their style may leave hidden"
     if blocks.unasked:
-        yield (
-            f"{quantity(blocks.unasked, 'hidden passage')} read that people may never "
-            f"see"
-        )
+        passages = quantity(blocks.unasked, "hidden passage")
+        yield f"{passages} read that people may never see"
 
 
 def _outgoing(links: Iterable[str], url: str) -> tuple[str, ...]:

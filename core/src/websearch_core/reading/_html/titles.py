@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from ..._text.terms import UNSPACED
-from .blocks import PLACE
 from .byline import begins, enclosing, line_of
+from .templates import PLACE
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode

@@ -97,15 +97,14 @@ def wall_notes(
     """Return a note on what stands between a reader and the whole page, if anything
     does.
     """
-    if (
-        wall.has_password
-        and len(content) <= _SIGN_IN_LENGTH
-        and _SIGN_IN.match(facts.title)
-    ):
+    asks = wall.has_password and len(content) <= _SIGN_IN_LENGTH
+    if asks and _SIGN_IN.match(facts.title):
         return (SIGN_IN,)
     if wall.note:
         return (wall.note,)
-    return (OFFERED,) if _shows_offer(outline) else ()
+    if _shows_offer(outline):
+        return (OFFERED,)
+    return ()
 
 
 def _stated(document: LexborHTMLParser, facts: Metadata) -> str | None:
@@ -116,13 +115,11 @@ def _stated(document: LexborHTMLParser, facts: Metadata) -> str | None:
     ]
     if not closed:
         return NOT_FREE if facts.tier in _PAID_TIERS else None
-    parts = (
-        part for thing in (*closed, *facts.linked.things) for part in _parts(thing)
-    )
-    found = [
-        nodes for selector in _selectors(parts) if (nodes := document.css(selector))
-    ]
-    if found and not has_text(chain.from_iterable(found), _MIN_LENGTH):
+    things = (*closed, *facts.linked.things)
+    parts = chain.from_iterable(map(_parts, things))
+    selectors = _selectors(parts)
+    elements = [*chain.from_iterable(map(document.css, selectors))]
+    if elements and not has_text(elements, _MIN_LENGTH):
         return NOT_SENT
     return NOT_FREE
 
@@ -133,23 +130,21 @@ def _statements(facts: Metadata) -> Iterator[Thing]:
     """
     if facts.about:
         yield facts.about
-    stating = [
-        thing
-        for thing in facts.linked.things
-        if "isAccessibleForFree" in thing and thing is not facts.about
-    ]
+    others = [thing for thing in facts.linked.things if thing is not facts.about]
+    stating = [thing for thing in others if "isAccessibleForFree" in thing]
     if len(stating) == 1 and _PAGES & types(stating[0]):
         yield stating[0]
 
 
 def _parts(thing: Thing) -> Iterator[Thing]:
+    """Yield a thing and its parts, of those with a selector that are not free."""
     parts = thing.get("hasPart")
-    for part in [thing, *(parts if isinstance(parts, list) else [parts])]:
-        if (
-            isinstance(part, dict)
-            and "cssSelector" in part
-            and _is_false(part.get("isAccessibleForFree"))
-        ):
+    if not isinstance(parts, list):
+        parts = [parts]
+    for part in [thing, *parts]:
+        if not isinstance(part, dict) or "cssSelector" not in part:
+            continue
+        if _is_false(part.get("isAccessibleForFree")):
             yield part
 
 
@@ -157,51 +152,63 @@ def _selectors(parts: Iterable[Thing]) -> list[str]:
     """Return the selectors of single classes and ids, the only ones that a page has to
     use.
     """
-    found: dict[str, None] = {}
+    selectors: dict[str, None] = {}
     for part in parts:
-        stated = part["cssSelector"]
-        for text in stated if isinstance(stated, list) else [stated]:
-            for one in text.split(",") if isinstance(text, str) else ():
-                if simple := _SELECTOR.fullmatch(one):
-                    found[simple[1]] = None
-    return list(found)[:_MAX_SELECTORS]
+        lists = part["cssSelector"]
+        if not isinstance(lists, list):
+            lists = [lists]
+        for text in lists:
+            if not isinstance(text, str):
+                continue
+            for written in text.split(","):
+                simple = _SELECTOR.fullmatch(written)
+                if simple:
+                    selectors[simple[1]] = None
+    return list(selectors)[:_MAX_SELECTORS]
 
 
 def _is_false(value: object) -> bool:
-    return value is False or (
-        isinstance(value, str) and value.strip().lower() in _FALSE
-    )
+    if value is False:
+        return True
+    return isinstance(value, str) and value.strip().lower() in _FALSE
 
 
 def _shows_offer(outline: TextBlocks) -> bool:
     """Return whether the page shows an offer to subscribe or sign in, marked as a wall,
     outside its frame.
     """
+    offers = _find_offers(outline)
+    if not offers:
+        return False
+    inside = outline.holders(offers)
+    acts = {
+        offer
+        for offer, name in zip(inside, outline.names, strict=True)
+        if name in _ACTS
+    }
+    lengths = dict.fromkeys(acts - {0}, 0)
+    for element, text in zip(outline.block_elements, outline.block_texts, strict=True):
+        offer = inside[element]
+        if offer in lengths:
+            lengths[offer] += len(text)
+    return any(length in _OFFER_LENGTHS for length in lengths.values())
+
+
+def _find_offers(outline: TextBlocks) -> list[int]:
+    """Return the elements that are marked as a wall, not those inside another."""
     marks = {
         mark
         for mark in outline.find_marks(_OFFER, _HINTS)
         if not _NO_OFFER.search(mark.lower())
     }
+    offers: list[int] = []
+    end = 0  # of the last one
     if not marks:
-        return False
-    offers: list[int] = []  # not those inside another
-    for element, (mark, around) in enumerate(
-        zip(outline.marks, outline.around, strict=True)
-    ):
-        if (
-            mark in marks
-            and not around & _FRAME
-            and (not offers or element >= outline.ends[offers[-1]])
-        ):
+        return offers
+    for element, mark in enumerate(outline.marks):
+        if mark not in marks or outline.around[element] & _FRAME:
+            continue
+        if element >= end:
             offers.append(element)
-    inside = outline.holders(offers)
-    acts = {
-        offer
-        for offer, name in zip(inside, outline.names, strict=True)
-        if offer and name in _ACTS
-    }
-    lengths = dict.fromkeys(acts, 0)
-    for element, text in zip(outline.block_elements, outline.block_texts, strict=True):
-        if (offer := inside[element]) in acts:
-            lengths[offer] += len(text)
-    return any(length in _OFFER_LENGTHS for length in lengths.values())
+            end = outline.ends[element]
+    return offers
