@@ -29,15 +29,18 @@ _NUMBER = (
     rf"\d(?:(?<!\d\d)\d{{0,2}}(?:{_GAP}\d{{3}}){{1,4}}(?!\d)(?:[.,]\d\d?(?!\d))?"
     r"|(?:[\d.,'’]{0,20}\d)?)"  # noqa: RUF001
 )
+# "EUR219.99", but neither the form "EUR1" nor the name "RON95B"
+_GLUED_NUMBER = rf"(?=\d[\d.,]{{1,20}}+(?!{_LETTER}))"
 AMOUNT = re.compile(
-    rf"(?:[{_SIGNS}]|(?<![^\W_])(?:{_CODE})\b\.?){_GAP}{{0,2}}{_NUMBER}"
+    rf"(?:[{_SIGNS}]|(?<![^\W_])(?:{_CODE})(?:\b\.?|{_GLUED_NUMBER})){_GAP}{{0,2}}{_NUMBER}"
     rf"|{_NUMBER}{_GAP}{{0,2}}(?:[{_LAST}]|[{_FIRST}](?!\d)|{_UNSPACED}|(?:{_WORDS})(?![^\W_]))"
 )
 NUMBER = re.compile(_NUMBER)
 # It is quicker than an amount: it looks for a sign or letter in the right place before
 # a hundred words.
 _HINT = re.compile(
-    rf"\d(?:(?<=[{_SIGNS}. \u00a0\u202f]\d)(?:(?<=[{_SIGNS}]\d)|(?<=[{_SIGNS}]{_GAP}\d)"
+    rf"\d(?:(?<={_END_LETTER}\d)(?<=(?:{_END})\d)(?=[\d.,])"
+    rf"|(?<=[{_SIGNS}. \u00a0\u202f]\d)(?:(?<=[{_SIGNS}]\d)|(?<=[{_SIGNS}]{_GAP}\d)"
     rf"|(?<={_END_LETTER}[. \u00a0\u202f]\d)(?<=(?:{_END}).\d)|(?<={_END_LETTER}\. "
     rf"\d)(?<=(?:{_END})\. \d))"
     rf"|(?![\d\n.,:]){_GAP}?(?:[{_SIGNS}]|(?={_LETTER})(?:{_UNSPACED}|{_WORDS})))"

@@ -725,3 +725,134 @@ def test_links_of_the_data_are_links_of_the_page():
     assert ledger.check("https://shop.example/a") == "https://shop.example/a"
     assert read(data, links="text").links == ()
     assert "https://shop.example/a" not in read(data, links="drop").links
+
+
+@pytest.mark.parametrize("kind", ["product", "PRODUCT", "http://schema.org/product"])
+@pytest.mark.parametrize(
+    "offer",
+    [
+        {"Price": "48.99", "pricecurrency": "USD"},
+        {"@type": "aggregateoffer", "lowprice": "48.99", "PriceCurrency": "USD"},
+        {"pricespecification": [{"price": "48.99", "priceCurrency": "USD"}]},
+    ],
+)
+def test_types_and_properties_are_read_in_any_case(kind, offer):
+    page = read(product(offer, **{"@type": kind}), "<p>$48.99</p>")
+
+    assert facts(page, "kind", "price", "currency") == ("product", "48.99", "USD")
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"),
+    [
+        ("/*<![CDATA[*/", "/*]]>*/"),
+        ("//<![CDATA[\n", "\n//]]>"),
+        ("// <!--\n", "\n// -->"),
+        ("<![CDATA[", "]]>"),
+        ("<!--\n", "-->"),
+    ],
+)
+def test_json_is_read_in_what_once_hid_scripts(opening, closing):
+    page = read(f"{opening}{json.dumps(product())}{closing}", "<p>$48.99</p>")
+
+    assert facts(page, "kind", "price") == ("product", "48.99")
+
+
+@pytest.mark.parametrize(
+    ("shown", "currency"),
+    [
+        ("352,00 – 376,45 €", "EUR"),
+        ("352,00 - 376,45 б.р.", "BYN"),
+        ("from 352.00 to 376.45 USD", "USD"),
+        (f"{TEXT[3:90]}: 352.00–376.45 USD", "USD"),
+    ],
+)
+def test_a_range_is_two_amounts(shown, currency):
+    offer = {"lowPrice": "352.00", "highPrice": "376.45", "priceCurrency": currency}
+    page = read(product(offer), f"<p>{shown}</p>")
+
+    assert facts(page, "price", "high_price") == ("352.00", "376.45")
+    assert page.data.unclear_prices == ()
+
+
+@pytest.mark.parametrize("code", ["EUR", "CHF", "SEK", "USD"])
+def test_a_code_may_touch_its_number(code):
+    offer = {"price": "219.99", "priceCurrency": code}
+    shown = f'<p><span class="old-price">{code}219.99</span> {code}110.00</p>'
+    page = read(product(offer), shown)
+
+    assert page.data.price is None
+    assert page.data.unclear_prices == (f"219.99 {code}", f"{code}110.00")
+    assert page.data.list_price is None
+
+
+@pytest.mark.parametrize("text", ["the form EUR1", "a RON95B engine", "TRY2HACK"])
+def test_a_name_with_a_code_is_no_amount(text):
+    page = read(product(), f"<p>{text}</p>")
+
+    assert facts(page, "price") == ("48.99",)
+
+
+@pytest.mark.parametrize(
+    ("label", "bids"),
+    [
+        ("Starting bid", "5 bids"),
+        ("Startpreis", "3 Gebote"),
+        ("Mise à prix", "Enchère"),
+    ],
+)
+def test_the_price_at_which_an_auction_begins_is_none_after_a_bid(label, bids):
+    data = product({"price": "90", "priceCurrency": "USD"})
+    head = '<meta property="product:price:amount" content="400"><meta property="product:price:currency" content="USD">'
+    shown = f"<p>$400 <b>{bids}</b></p><p>{label}: $90</p>"
+
+    assert facts(read(data, shown, head), "price") == ("400",)
+    assert facts(read(data, f"<p>{label}: $90</p>"), "price") == ("90",)
+
+
+CARDS = "".join(
+    f'<li><a href="/{number}">Lamp number {number}</a> <b>${number}5.00</b></li>'
+    for number in range(3, 11)
+)
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "<p>$48.99</p>",
+        "<div><s>$60.00</s> <b>$48.99</b></div>",
+        "<p>Price: $48.99</p><form><button>Add to cart</button></form>",
+    ],
+)
+def test_a_page_with_a_headline_and_a_price_is_no_list(beside):
+    markup = (
+        f"<title>Brass lamp</title><main><div><h1>Brass lamp</h1>{beside}</div>{TEXT}"
+        f"<h2>More lamps</h2><ul>{CARDS}</ul></main>"
+    )
+
+    assert read_html(markup.encode(), URL).data is None
+
+
+@pytest.mark.parametrize("headline", ["Lamps", "Lamps under $50", "All our lamps"])
+def test_a_page_with_a_headline_and_a_grid_is_a_list(headline):
+    markup = (
+        f"<title>{headline}</title><main><h1>{headline}</h1><ul>{CARDS}</ul></main>"
+    )
+
+    page = read_html(markup.encode(), URL)
+
+    assert page.data.kind == "list"
+    assert len(page.data.items) == 8
+
+
+@pytest.mark.parametrize(
+    "name", ["4.7 out of 5 stars", "4,6 von 5 Sternen", "Our choice"]
+)
+def test_stars_and_badges_are_no_names(name):
+    cards = "".join(
+        f'<li><a href="/{number}">{name}</a> <b>${number}5.00</b></li>'
+        for number in range(3, 11)
+    )
+    markup = f"<title>Lamps</title><main><h1>Lamps</h1>{TEXT}<ul>{cards}</ul></main>"
+
+    assert read_html(markup.encode(), URL).data is None

@@ -10,6 +10,7 @@ would have.
 
 from __future__ import annotations
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -40,8 +41,20 @@ _GROUPS: dict[str, list[str]] = json.loads(
     files(__package__ or "").joinpath("schema_types.json").read_text("utf-8")
 )
 TYPES = {name: frozenset(group) for name, group in _GROUPS.items()}
-# from the days when scripts had to be hidden from parsers
-_WRAPPINGS = (("<![CDATA[", "]]>"), ("<!--", "-->"))
+# Sites write them in any case.
+_TYPE_NAMES = {name.lower(): name for name in frozenset().union(*TYPES.values())}
+_OFFER_PROPERTIES = {
+    name.lower(): name
+    for name in (
+        "price", "lowPrice", "highPrice", "priceCurrency", "priceSpecification",
+        "priceType", "availability", "offers",
+    )
+}  # fmt: skip
+# From the days when scripts had to be hidden from parsers, and the comments that hide
+# the wrapping in turn.
+_OPENING = re.compile(r"(?:/\*|//)?\s*(?:<|\\u003c)!(?:\[CDATA\[|--)(?:\s*\*/)?\s*")
+_CLOSING = re.compile(r"(?:/\*|//)?\s*(?:(?:\]\]|--)>)?(?:\s*\*/)?$")
+_MAX_CLOSING = 40  # characters
 _MAIN_KEYS = frozenset({"mainEntity", "mainEntityOfPage"})
 _JSON = json.JSONDecoder(strict=False)
 _REFERENCE: Thing = {"@id": ""}  # to a thing that is defined elsewhere
@@ -144,21 +157,28 @@ def types(thing: Thing) -> set[str]:
     """Return the types of a thing, without their vocabulary."""
     value = thing.get("@type")
     kinds = value if isinstance(value, list) else [value]
-    return {
+    names = [
         kind[max(map(kind.rfind, "/#:")) + 1 :]
         for kind in kinds[:_MAX_VALUES]
         if isinstance(kind, str)
-    }
+    ]
+    return {_TYPE_NAMES.get(name.lower(), name) for name in names}
 
 
 def _written(value: Any) -> str:
     if isinstance(value, dict):
-        value = value.get("@value") or value.get("name")
+        value = value.get("@value") or value.get("name") or _full_name(value)
         if isinstance(value, list) and value:
             value = value[0]
     if isinstance(value, int | float) and not isinstance(value, bool):
         return f"{value}"
     return value if isinstance(value, str) else ""
+
+
+def _full_name(thing: Thing) -> str:
+    """Return the given and family name of a person."""
+    names = [thing.get("givenName"), thing.get("familyName")]
+    return " ".join(name for name in names if isinstance(name, str))
 
 
 def _objects(scripts: Iterable[LexborNode]) -> Iterator[tuple[bool, Thing]]:
@@ -178,13 +198,21 @@ def _documents(scripts: Iterable[LexborNode]) -> Iterator[Any]:
         if len(source) > min(room, _MAX_SCRIPT_SIZE):
             continue
         room -= len(source)
-        source = source.strip()
-        for opening, closing in _WRAPPINGS:
-            source = source.removeprefix(opening).removesuffix(closing)
         try:
-            yield _JSON.decode(source)
+            yield _JSON.decode(_unwrap(source))
         except (ValueError, RecursionError):
             continue
+
+
+def _unwrap(source: str) -> str:
+    """Return a script without what once hid it from parsers, and without white space."""
+    source = source.strip()
+    opening = _OPENING.match(source)
+    if opening is None:
+        return source
+    source = source[opening.end() :]
+    closing = _CLOSING.search(source, max(0, len(source) - _MAX_CLOSING))
+    return source if closing is None else source[: closing.start()]
 
 
 def _objects_of(document: Any) -> Iterator[tuple[bool, Thing]]:
@@ -195,10 +223,19 @@ def _objects_of(document: Any) -> Iterator[tuple[bool, Thing]]:
                 if isinstance(value, dict | list):
                     waiting.append((is_outermost, value))
         elif isinstance(thing, dict):
+            _name_properties(thing)
             yield is_outermost, thing
             for key, value in thing.items():
                 if isinstance(value, dict | list):
                     waiting.append((is_outermost and _is_outer(key, value), value))
+
+
+def _name_properties(thing: Thing) -> None:
+    """Write the properties of an offer as the vocabulary does: ``lowprice``."""
+    for key in list(thing):
+        name = _OFFER_PROPERTIES.get(key.lower(), key)
+        if name != key:
+            thing.setdefault(name, thing.pop(key))
 
 
 def _is_outer(key: str, value: Any) -> bool:
@@ -250,7 +287,8 @@ def parse_microdata(nodes: Iterable[LexborNode]) -> list[Thing]:
             value = " ".join(text[:_MAX_TEXT].split())
         if not value:
             continue
-        for name in (attributes.get("itemprop") or "").split():
+        for written in (attributes.get("itemprop") or "").split():
+            name = _OFFER_PROPERTIES.get(written.lower(), written)
             things[scope.mem_id].setdefault(name, []).append(value)
     return list(outermost.values())
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import chain, islice
 from typing import Any, NamedTuple
@@ -31,6 +31,8 @@ from .titles import agree
 _FORMER_PRICES = re.compile(r"list|strike|srp|msrp|regular", re.IGNORECASE)
 _KINDS_WITHOUT_GRIDS = frozenset({"article", "documentation", "forum", "product"})
 _MIN_GRID = 6  # prices of a grid on a page that does not say that it is one
+_MIN_NAMES_SHARE = 0.4  # of the items of a grid
+_RATING = re.compile(r"\d[.,]\d\b.{0,25}\b(?:5|10)\b")
 _MAX_OFFERS = 100
 _MAX_OFFER_DEPTH = 3
 _MAX_CONTRADICTING = 3  # amounts beside one that they contradict
@@ -54,7 +56,16 @@ _SHORT = 60  # characters of a text that may be hardly more than a number
 _NEXT = re.compile(r"(?:^|[\s_-])next(?:$|[\s_-]page)", re.IGNORECASE)
 _NEXT_ATTRIBUTES = ("rel", "class", "aria-label", "title")
 _CENTS = re.compile(r"[.,]\d\d\b")
+# An auction begins at a price at which nobody can buy.
+_STARTING_PRICE = re.compile(
+    rf"(?:{PHRASES['starting prices']})\W{{0,5}}({AMOUNT.pattern})", re.IGNORECASE
+)
+_BIDS = re.compile(PHRASES["bids"], re.IGNORECASE)
+_RANGE_SIGN = re.compile(r"[-–—~]|to|bis|au?|à|до")  # noqa: RUF001 - as pages have them
 _PERCENTAGE = re.compile(r"\d[\d.,]{0,9} ?%")
+_MAX_LOW = 24  # characters of the first amount of a range, and its sign
+_HEADLINES = frozenset({"h1", "h2"})
+_MAX_TITLE_BEGIN = 40  # characters of a title that tell where it stands
 _MAX_BETWEEN = 80  # characters between a price and the one before a reduction
 
 # The limits of `PageData.raw`.
@@ -121,6 +132,12 @@ def _find_list(
     items: list[Item] = []
     if may_have_grid:
         items = find_items(elements, prices, base)
+    if kind != "collection" and items:
+        amounts = ShownAmounts(elements, prices, facts.title)
+        if 0 < len(amounts.beside_title()) < len(items):
+            return None  # these are beside what the page is about
+        if not _have_names(items):
+            items = []
     is_grid = len(items) >= _MIN_GRID or (items and kind == "collection")
     if not is_grid:
         items = list(_read_list(linked, lists, prices, base))
@@ -133,6 +150,14 @@ def _find_list(
         count=_count(linked, lists, blocks, len(items)),
         next_url=_find_next(facts, blocks, base),
     )
+
+
+def _have_names(items: Sequence[Item]) -> bool:
+    """Return whether most items have a name of their own, rather than a badge or the
+    stars that others gave.
+    """
+    names = {item.name for item in items if not _RATING.match(item.name)}
+    return len(names) >= _MIN_NAMES_SHARE * len(items)
 
 
 def _find_things(facts: Metadata, subjects: Sequence[Thing]) -> list[Thing]:
@@ -272,7 +297,7 @@ def _read_thing(
     linked = facts.linked
     amounts = ShownAmounts(elements, prices, facts.title)
     offers = [read_offer(linked, thing) for thing in things]
-    offer = next(filter(amounts.prices_of, offers), offers[0])
+    offer = amounts.choose(offers)
     currencies = filter(None, [offer.currency, *(other.currency for other in offers)])
     currency = next(currencies, None)
     values: dict[str, Any] = {
@@ -390,6 +415,8 @@ class ShownAmounts:
         self._former: dict[Decimal, str] = {}
         # Amounts in the order of the page, except savings.
         self._in_order: list[str] = []
+        # Prices at which auctions begin.
+        self._starting: set[Decimal] = set()
 
         texts = elements.blocks.block_texts
         ordered = _sort_from_title(prices, elements.blocks, title)
@@ -397,6 +424,7 @@ class ShownAmounts:
         self._prices = prices
         self._begins = [price.begin for price in prices]
         self._ordered = ordered
+        self._title = title
         for price in reversed(ordered):
             if price.is_former:
                 self._former.update(dict.fromkeys(_numbers(price.text), price.text))
@@ -405,18 +433,26 @@ class ShownAmounts:
                 self._add_amounts(price.text)
         for block in sorted(elements.priced):
             self._add_amounts(texts[block], ignored=self._former)
-        short_texts = [
-            written
-            for block, written in enumerate(texts)
-            if block not in elements.priced
-            if len(written) <= _SHORT
-        ]
-        for number in set(chain.from_iterable(map(_numbers, short_texts))):
-            has_cents = number % 1 != 0
-            if has_cents and number not in self._former:
+        self._has_bids = any(map(_says_bid, texts))
+        self._add_numbers_with_cents(
+            text for block, text in enumerate(texts) if block not in elements.priced
+        )
+
+    def _add_numbers_with_cents(self, texts: Iterable[str]) -> None:
+        """Add the numbers of short texts that may be prices without a currency."""
+        numbers: set[str] = set()
+        for written in texts:
+            if len(written) <= _SHORT:
+                numbers.update(NUMBER.findall(written))
+        for written in numbers:
+            number = parse_number(written) if _CENTS.search(written) else None
+            if number and number not in self._former:
                 self._texts[number][""] = None
 
     def _add_amounts(self, written: str, ignored: Collection[Decimal] = ()) -> None:
+        for match in islice(_STARTING_PRICE.finditer(written), _MAX_TEXT_AMOUNTS):
+            self._starting.update(_numbers(match[1]))
+        written = _STARTING_PRICE.sub(" ", written)
         is_saving = SAVING.search(written) is not None
         for number, amount in islice(_amounts(written), self._room):
             self._room -= 1
@@ -426,18 +462,39 @@ class ShownAmounts:
             if not is_saving:
                 self._in_order.append(amount)
 
+    def choose(self, offers: Sequence[Offer]) -> Offer:
+        """Return the first offer whose price is shown; the first one if none is."""
+        with_price = filter(self._find_prices, offers)
+        starting = filter(self.prices_of, offers)
+        return next(chain(with_price, starting, offers))
+
     def prices_of(self, offer: Offer) -> list[Decimal]:
-        """Return the stated prices that are shown, in their currency or without one."""
+        """Return the stated prices that are shown, in their currency or without one.
+
+        The price at which an auction begins is none once somebody has made a bid.
+        """
+        prices = self._find_prices(offer)
+        if prices or self._has_bids:
+            return prices
+        return [price for price in offer.prices if price in self._starting]
+
+    def _find_prices(self, offer: Offer) -> list[Decimal]:
         prices = dict.fromkeys(offer.prices)
         return [price for price in prices if self._shows(price, offer.currency)]
 
     def _shows(self, price: Decimal, currency: str) -> bool:
+        if price in self._starting:
+            return False
         return any(may_be_in(currency, amount) for amount in self._texts[price])
 
     def first(self) -> list[str]:
-        """Return the first amounts."""
-        amounts = [inert(amount, NAME_LENGTH) for amount in self._in_order if amount]
-        return list(dict.fromkeys(amounts))[:_MAX_CONTRADICTING]
+        """Return the first amounts: those beside the headline, if they are few."""
+        beside = [price.text for price in self.beside_title() if not price.is_former]
+        if len(set(beside)) > _MAX_CONTRADICTING:
+            beside = []
+        amounts = beside or filter(None, self._in_order)
+        lines = (inert(amount, NAME_LENGTH) for amount in amounts)
+        return list(dict.fromkeys(lines))[:_MAX_CONTRADICTING]
 
     def before(self, price: Decimal, offer: Offer) -> Decimal | None:
         """Return the price before a reduction.
@@ -518,6 +575,31 @@ class ShownAmounts:
                 return False
         return True
 
+    def beside_title(self) -> list[Price]:
+        """Return the prices in the smallest element around the headline that has
+        some.
+        """
+        headline = self._find_headline()
+        if headline is None:
+            return []
+        own_prices = self._prices_in(headline)  # as in "Lamps under $50"
+        for element in self._elements.above(headline):
+            prices = self._prices_in(element)
+            beside = [price for price in prices if price not in own_prices]
+            if beside:
+                return beside
+        return []
+
+    def _find_headline(self) -> int | None:
+        """Return the first heading that is the title."""
+        begin = self._title[:_MAX_TITLE_BEGIN]
+        if not begin or not self._prices:
+            return None
+        for element, name in enumerate(self._elements.blocks.names):
+            if name in _HEADLINES and self._elements.text(element).startswith(begin):
+                return element
+        return None
+
     def write(self, price: Decimal) -> str:
         """Write a price, with cents if it is shown with them."""
         former = self._former.get(price, "")
@@ -554,7 +636,7 @@ def _sort_from_title(
     start = 0
     if title:
         for block, written in enumerate(blocks.block_texts):
-            if written.startswith(title[:40]):
+            if written.startswith(title[:_MAX_TITLE_BEGIN]):
                 start = block
                 break
     return sorted(prices, key=lambda price: blocks.run_blocks[price.begin] < start)
@@ -571,16 +653,39 @@ def _write(price: Decimal, *, cents: bool = False) -> str:
 def _amounts(written: str) -> Iterator[tuple[Decimal, str]]:
     """Yield the amounts in a text.
 
-    Then the other numbers of a short one, as in "20 to 30 €", without their text.
+    "20 to 30 €" are two. Then the other numbers of a short text, without their text.
     """
+    end = 0
     for match in islice(AMOUNT.finditer(written), _MAX_TEXT_AMOUNTS):
         amount = match[0]
+        low = _find_low(written[max(end, match.start() - _MAX_LOW) : match.start()])
+        end = match.end()
+        if low:
+            yield low, amount
         number = parse_number(amount)
         if number:
             yield number, amount
     if len(written) <= _SHORT:
         for number in _numbers(AMOUNT.sub(" ", written)):
             yield number, ""
+
+
+def _says_bid(written: str) -> bool:
+    """Return whether a short text is about a bid, not about the first one to make."""
+    if len(written) > _SHORT:
+        return False
+    return _BIDS.search(_STARTING_PRICE.sub(" ", written)) is not None
+
+
+def _find_low(before: str) -> Decimal | None:
+    """Return the first amount of a range, which ends before its second one."""
+    numbers = list(NUMBER.finditer(before))
+    if not numbers:
+        return None
+    last = numbers[-1]
+    if not _RANGE_SIGN.fullmatch(before[last.end() :].strip()):
+        return None
+    return parse_number(last[0])
 
 
 def _numbers(written: str) -> Iterator[Decimal]:
