@@ -4,6 +4,7 @@ that fails when an update moves it.
 
 from __future__ import annotations
 import ast
+import asyncio
 import importlib
 import io
 import re
@@ -19,7 +20,7 @@ from typing import TypeGuard
 import pytest
 
 from websearch_core._net.guard import Guard
-from websearch_core._net.pool import Pool, _has_more
+from websearch_core._net.pool import AsyncPool, Pool, _has_more, _replace_locks
 from websearch_core._net.sender import Sender
 from websearch_core.errors import UnsupportedContent
 from websearch_core.flow import Request
@@ -43,7 +44,8 @@ LOOK_UPS = {"getattr", "hasattr", "setattr", "delattr", "attrgetter"}
 # By file: what it imports, looks up or overrides.
 NAMES = {
     "core/_net/clients": {"_pool"},  # of the transports of httpx
-    "core/_net/pool": {"_connection", "_h11_state"},  # of connections of httpcore
+    # of connections of httpcore
+    "core/_net/pool": {"_connection", "_h11_state", "_request_lock", "_state_lock"},
     "core/reading/_documents/filters": {
         "pypdf._cmap._parse_encoding",
         "pypdf._cmap._parse_to_unicode",
@@ -278,6 +280,30 @@ class TestHttpcore:
 
         assert connection._connection._h11_state.trailing_data == (more, False)
         assert _has_more(connection) is bool(more)
+
+    async def test_a_free_lock_is_taken_at_once(self, library):
+        """``_request_lock`` and ``_state_lock``: without them, a request takes more
+        turns of the event loop.
+        """
+        core = importlib.import_module(library.replace("httpx", "httpcore"))
+        connection = core.AsyncHTTPConnection(
+            core.Origin(b"http", b"a.example", 80),
+            network_backend=core.AsyncMockBackend([self.ANSWER]),
+        )
+        pool = AsyncPool(
+            core, SimpleNamespace(create_connection=lambda _: connection), 1
+        )
+        request = core.Request(
+            "GET", "http://a.example/", headers={"Host": "a.example"}
+        )
+        response = await pool.handle_async_request(request)
+        locks = [connection._request_lock, connection._connection._state_lock]
+        await response.stream.aclose()
+
+        assert [type(lock) for lock in locks] == [asyncio.Lock, asyncio.Lock]
+
+    def test_a_connection_without_such_locks_is_used_as_it_is(self):
+        _replace_locks(SimpleNamespace(_connection=SimpleNamespace()))
 
     def test_a_connection_that_does_not_show_it_counts_as_one_with_more(self):
         assert _has_more(SimpleNamespace())

@@ -220,7 +220,8 @@ class AsyncPool(_Pool):
             while connection is not None and connection.has_expired():
                 await connection.aclose()
                 connection = self._take_idle(key)
-            if connection is None:
+            is_new = connection is None
+            if is_new:
                 connection = self.inner.create_connection(request.url.origin)
             self._busy[connection] = True
             try:
@@ -238,6 +239,8 @@ class AsyncPool(_Pool):
                 await self._end(connection, key, is_clear=False)
                 raise
             else:
+                if is_new:
+                    _replace_locks(connection)
                 return response
 
     async def aclose(self) -> None:
@@ -295,13 +298,32 @@ def _has_more(connection: Any) -> bool:
     They were read together with its end, so the socket no longer shows them; they wait
     in h11. A connection that does not show them is not used again.
     """
-    # those of proxies hold another
-    inner = getattr(connection, "_connection", None)
-    while inner is not None:
-        connection = inner
-        inner = getattr(connection, "_connection", None)
-    state = getattr(connection, "_h11_state", None)
+    *_, innermost = _find_parts(connection)
+    state = getattr(innermost, "_h11_state", None)
     return state is None or bool(state.trailing_data[0])
+
+
+def _replace_locks(connection: Any) -> None:
+    """Give a new connection locks of asyncio, which are taken at once if they are free.
+
+    Those of anyio wait for a turn of the event loop each time: three in each request. A
+    lock with another name is left alone.
+    """
+    for part in _find_parts(connection):
+        if hasattr(part, "_request_lock"):
+            part._request_lock = asyncio.Lock()  # noqa: SLF001 - see `test_private_names`
+        if hasattr(part, "_state_lock"):
+            part._state_lock = asyncio.Lock()  # noqa: SLF001
+
+
+def _find_parts(connection: Any) -> Iterator[Any]:
+    """Yield a connection and what it consists of, from the outside: that of a proxy
+    holds another.
+    """
+    part = connection
+    while part is not None:
+        yield part
+        part = getattr(part, "_connection", None)
 
 
 class _Body:
