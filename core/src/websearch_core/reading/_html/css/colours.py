@@ -21,6 +21,10 @@ _SYSTEM = frozenset(
     "selecteditemtext visitedtext".split()
 )
 _FUNCTIONS = frozenset("rgb rgba hsl hsla hwb lab lch oklab oklch color".split())
+# those whose colour only a browser can compute
+_COMPUTED_FUNCTIONS = frozenset(
+    "color-mix light-dark device-cmyk contrast-color".split()
+)
 # of 255: colours that differ by no more than this in every channel look the same
 _NEAR = 8
 _FAINT = 0.05  # an opacity at which text cannot be read
@@ -39,15 +43,13 @@ class Colour(NamedTuple):
 
     def is_like(self, ground: Colour) -> bool:
         """Return whether text of this colour is invisible on *ground*."""
-        if (
-            self.channels is None
-            or ground.channels is None
-            or ground.alpha < 1 - _FAINT
-        ):
+        if self.channels is None or ground.channels is None:
+            return False
+        if ground.alpha < 1 - _FAINT:
             return False
         return all(
-            abs(one - other) <= _NEAR
-            for one, other in zip(self.channels, ground.channels, strict=True)
+            abs(own - other) <= _NEAR
+            for own, other in zip(self.channels, ground.channels, strict=True)
         )
 
 
@@ -59,44 +61,46 @@ def parse_colour(value: Sequence[Token]) -> Colour | None:
         return None
     first = value[0]
     if len(value) == 1:
-        if first.kind == "hash":
-            return _parse_hex(first.text)
-        if first.kind != "ident":
-            return None
-        if first.text == "transparent":
-            return Colour((0, 0, 0), 0)
-        if first.text in _NAMED:
-            return _parse_hex(_NAMED[first.text])
-        return (
-            Colour(None)
-            if first.text in _SYSTEM or first.text == "currentcolor"
-            else None
-        )
+        return _parse_word(first)
     if first.kind != "function" or value[-1] != Token("mark", ")"):
         return None
+    if first.text in _COMPUTED_FUNCTIONS:
+        return Colour(None)
     if first.text not in _FUNCTIONS:
-        return (
-            Colour(None)
-            if first.text
-            in {"color-mix", "light-dark", "device-cmyk", "contrast-color"}
-            else None
-        )
+        return None
     return _parse_function(first.text, value[1:-1])
+
+
+def _parse_word(token: Token) -> Colour | None:
+    if token.kind == "hash":
+        return _parse_hex(token.text)
+    if token.kind != "ident":
+        return None
+    if token.text == "transparent":
+        return Colour((0, 0, 0), 0)
+    if token.text in _NAMED:
+        return _parse_hex(_NAMED[token.text])
+    if token.text in _SYSTEM or token.text == "currentcolor":
+        return Colour(None)
+    return None
 
 
 def _parse_hex(digits: str) -> Colour | None:
     if len(digits) not in {3, 4, 6, 8}:
         return None
-    long = digits if len(digits) > 4 else "".join(digit * 2 for digit in digits)
+    long = digits
+    if len(digits) <= 4:
+        long = "".join(digit * 2 for digit in digits)
     try:
         numbers = bytes.fromhex(long)
     except ValueError:
         return None
-    return Colour(tuple(numbers[:3]), numbers[3] / 255 if len(numbers) > 3 else 1.0)
+    alpha = numbers[3] / 255 if len(numbers) > 3 else 1.0
+    return Colour(tuple(numbers[:3]), alpha)
 
 
 def _parse_function(name: str, inside: Sequence[Token]) -> Colour | None:
-    channels: list[tuple[float, bool]] = []  # with whether it is a percentage
+    channels: list[_Channel] = []
     alpha = 1.0
     follows_slash = False
     parts = [token for token in inside if token != Token("mark", ",")]
@@ -106,38 +110,68 @@ def _parse_function(name: str, inside: Sequence[Token]) -> Colour | None:
         if token == Token("mark", "/"):
             follows_slash = True
             continue
-        found = parse_size([token]) if token.kind == "number" else None
-        if found is None and token != Token("ident", "none"):
+        channel = _parse_channel(token)
+        if channel is None:
             return Colour(None)  # relative to another colour, or calculated
-        number, kind = found or (0.0, "")
         if follows_slash or len(channels) == 3:
-            alpha = max(0.0, min(1.0, number))
+            alpha = _limit(channel.number, 1.0)
         else:
-            channels.append((number, kind == "%"))
+            channels.append(channel)
     if len(channels) != 3:
         return None
     if name in {"rgb", "rgba"}:
-        return Colour(
-            tuple(
-                max(0.0, min(255.0, n * 255 if percent else n))
-                for n, percent in channels
-            ),
-            alpha,
-        )
+        return Colour(tuple(map(_read_light, channels)), alpha)
     if name in {"hsl", "hsla", "hwb"}:
-        hue = channels[0][0] % 360 / 360
-        second, third = (
-            max(0.0, min(1.0, n if percent else n / 100)) for n, percent in channels[1:]
-        )
-        if name == "hwb":
-            grey = second + third
-            if grey >= 1:
-                return Colour((255 * second / grey,) * 3, alpha)
-            pure = colorsys.hsv_to_rgb(hue, 1, 1)
-            return Colour(
-                tuple(255 * (one * (1 - grey) + second) for one in pure), alpha
-            )
-        return Colour(
-            tuple(255 * one for one in colorsys.hls_to_rgb(hue, third, second)), alpha
-        )
+        return Colour(_read_hue(name, channels), alpha)
     return Colour(None, alpha)
+
+
+class _Channel(NamedTuple):
+    number: float
+    is_share: bool  # a percentage
+
+
+def _parse_channel(token: Token) -> _Channel | None:
+    """Return a channel; None if only a browser can compute it."""
+    if token == Token("ident", "none"):
+        return _Channel(0.0, is_share=False)
+    if token.kind != "number":
+        return None
+    size = parse_size([token])
+    if size is None:
+        return None
+    return _Channel(size.number, size.kind == "%")
+
+
+def _read_light(channel: _Channel) -> float:
+    """Return red, green or blue, from 0 to 255."""
+    if channel.is_share:
+        return _limit(channel.number * 255, 255.0)
+    return _limit(channel.number, 255.0)
+
+
+def _read_share(channel: _Channel) -> float:
+    """Return a share, from 0 to 1, of a percentage or a number up to 100."""
+    if channel.is_share:
+        return _limit(channel.number, 1.0)
+    return _limit(channel.number / 100, 1.0)
+
+
+def _read_hue(name: str, channels: Sequence[_Channel]) -> tuple[float, ...]:
+    """Return red, green and blue of a hue with its saturation or its grey."""
+    hue = channels[0].number % 360 / 360
+    second = _read_share(channels[1])
+    third = _read_share(channels[2])
+    if name != "hwb":
+        colour = colorsys.hls_to_rgb(hue, third, second)
+        return tuple(255 * light for light in colour)
+    grey = second + third
+    if grey >= 1:
+        return (255 * second / grey,) * 3
+    pure = colorsys.hsv_to_rgb(hue, 1, 1)
+    return tuple(255 * (light * (1 - grey) + second) for light in pure)
+
+
+def _limit(number: float, top: float) -> float:
+    """Return the nearest number from 0 to *top*."""
+    return max(0.0, min(top, number))

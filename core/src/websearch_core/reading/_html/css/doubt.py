@@ -161,15 +161,16 @@ def is_lost(around: Around, attributes: Mapping[str, str | None]) -> bool:
     own = _read(attributes)
     if own.font is not None and around.font * own.font < _MIN_FONT:
         return True
-    if own.text is None or own.ground is not None or around.ground is None:
+    if own.text is None or own.ground is not None:
         return False
-    return own.text.is_like(around.ground)
+    return around.ground is not None and own.text.is_like(around.ground)
 
 
 def _read(attributes: Mapping[str, str | None]) -> _Own:
     style = attributes.get("style") or ""
     own = _read_cached(style) if len(style) <= _MAX_LENGTH else _read_style(style)
-    ground, text = own.ground, own.text
+    ground = own.ground
+    text = own.text
     if ground is None and attributes.get("bgcolor"):
         ground = _attribute(attributes["bgcolor"])
     if text is None and attributes.get("color"):
@@ -183,7 +184,9 @@ def _attribute(colour: str | None) -> Colour | None:
 
 
 def _read_style(style: str) -> _Own:
-    values = {one.name: one.value for one in parse_declarations(style)}
+    values = {
+        declaration.name: declaration.value for declaration in parse_declarations(style)
+    }
     size = parse_size(values.get("font-size", ()))
     share = None
     is_relative = any(token.text == "em" for token in values.get("font-size", ()))

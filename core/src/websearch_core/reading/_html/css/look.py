@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
-from .colours import parse_colour
+from .colours import Colour, parse_colour
 from .doubt import is_doubtful
 from .syntax import (
     Declaration,
@@ -24,7 +24,9 @@ from .syntax import (
 
 # Ways to hide text that elements inside inherit, but can undo: visibility, a tiny font,
 # transparency. A bit for each.
-UNSEEN, TINY, CLEAR = 1, 2, 4
+UNSEEN = 1
+TINY = 2
+CLEAR = 4
 _FAINT = 0.05  # an opacity at which text cannot be read
 _POINT = 1.0  # pixels: a box this small shows nothing
 _OFF_PAGE = 100  # pixels beyond the left or upper edge, where a box is out of sight
@@ -85,17 +87,22 @@ def judge_inline_style(text: str, inherited: Mapping[str, Value] = _NOTHING) -> 
 
 
 def _judge(text: str, inherited: Mapping[str, Value] = _NOTHING) -> Look:
+    declarations = list(parse_declarations(text))
     # later ones win
-    declared = sorted(parse_declarations(text), key=lambda one: one.important)
-    variables = Variables(
-        dict(inherited)
-        | {one.name: one.value for one in declared if one.name.startswith("--")}
-    )
-    style = _compute_style(declared, variables)
+    declarations.sort(key=lambda declaration: declaration.important)
+    names = dict(inherited)
+    for declaration in declarations:
+        if declaration.name.startswith("--"):
+            names[declaration.name] = declaration.value
+    variables = Variables(names)
+    style = _compute_style(declarations, variables)
     mutes, resets = _read_inherited(style)
     displays = _keyword(style, "display") not in {"", "none"}
     # a value from style sheets alone raises no doubt: it is common
-    values = {one.name: variables.substitute(one.value) or () for one in declared}
+    values = {
+        declaration.name: variables.substitute(declaration.value) or ()
+        for declaration in declarations
+    }
     doubtful = is_doubtful(values)
     return Look(_closes(style), _disguises(style), mutes, resets, displays, doubtful)
 
@@ -103,32 +110,32 @@ def _judge(text: str, inherited: Mapping[str, Value] = _NOTHING) -> Look:
 _judge_cached = lru_cache(maxsize=1_024)(_judge)
 
 
-def _compute_style(declared: Sequence[Declaration], variables: Variables) -> Style:
+def _compute_style(declarations: Sequence[Declaration], variables: Variables) -> Style:
     """Compute the value of each property that matters; it is empty if it is valid but
     cannot be known.
     """
     style: Style = {}
-    for written, value, _ in declared:
-        if written == "all" and len(value) == 1 and value[0].text in _GLOBAL:
+    for declaration in declarations:
+        if declaration.name == "all" and _is_global(declaration.value):
             style.clear()
             continue
-        name = _ALIASES.get(written, written)
+        name = _ALIASES.get(declaration.name, declaration.name)
         if name not in _VALID and name not in _SHORTHANDS:
             continue
-        known = variables.substitute(value)
-        if known is None or (
-            len(known) == 1 and known[0].kind == "ident" and known[0].text in _GLOBAL
-        ):
-            style.update(
-                dict.fromkeys(
-                    _SHORTHANDS[name][1] if name in _SHORTHANDS else (name,), ()
-                )
-            )
+        value = variables.substitute(declaration.value)
+        if value is None or _is_global(value):
+            names = _SHORTHANDS[name][1] if name in _SHORTHANDS else (name,)
+            style.update(dict.fromkeys(names, ()))
         elif name in _SHORTHANDS:
-            style.update(_SHORTHANDS[name][0](known))
-        elif _VALID[name](known):
-            style[name] = known
+            style.update(_SHORTHANDS[name][0](value))
+        elif _VALID[name](value):
+            style[name] = value
     return style
+
+
+def _is_global(value: Value) -> bool:
+    """Return whether a value is that of another element or of no style at all."""
+    return len(value) == 1 and value[0].kind == "ident" and value[0].text in _GLOBAL
 
 
 # Valid values. A declaration with an invalid value is ignored, so that an earlier one
@@ -168,9 +175,9 @@ _TRANSFORMS = frozenset(
 
 
 def _one_of(words: str) -> Callable[[Value], bool]:
-    known = frozenset(words.split())
+    names = frozenset(words.split())
     return lambda value: (
-        len(value) == 1 and value[0].kind == "ident" and value[0].text in known
+        len(value) == 1 and value[0].kind == "ident" and value[0].text in names
     )
 
 
@@ -184,22 +191,24 @@ def _is_display(value: Value) -> bool:
 
 
 def _is_number(value: Value) -> bool:
-    found = parse_size(value)
-    return found is not None and found.kind in {"", "%"}
+    size = parse_size(value)
+    return size is not None and size.kind in {"", "%"}
 
 
 def _is_length(value: Value) -> bool:
-    found = parse_size(value)
-    return found is not None and (
-        found.kind in {"length", "%"} or not (found.kind or found.number)
-    )
+    size = parse_size(value)
+    if size is None:
+        return False
+    if not size.kind:
+        return not size.number
+    return size.kind in {"length", "%"}
 
 
 def _is_size(value: Value) -> bool:
-    found = parse_size(value)
-    if found is None:
+    size = parse_size(value)
+    if size is None:
         return value[0].text in _SIZES or value[0] == Token("function", "fit-content")
-    return _is_length(value) and found.number >= 0
+    return _is_length(value) and size.number >= 0
 
 
 def _is_font_size(value: Value) -> bool:
@@ -225,6 +234,8 @@ def _is_colour(value: Value) -> bool:
 
 _NONE = (Token("ident", "none"),)
 _SIDES = ("top", "right", "bottom", "left")
+_INLINE = ("left", "right")
+_BLOCK = ("top", "bottom")
 _VALID: dict[str, Callable[[Value], bool]] = {
     "display": _is_display,
     "visibility": _one_of("visible hidden collapse"),
@@ -259,25 +270,29 @@ _VALID: dict[str, Callable[[Value], bool]] = {
     **dict.fromkeys((*_SIDES, *(f"margin-{side}" for side in _SIDES)), _is_offset),
     **dict.fromkeys((f"padding-{side}" for side in _SIDES), _is_length),
 }
+_FLOWS = {
+    "inline-start": "left",
+    "inline-end": "right",
+    "block-start": "top",
+    "block-end": "bottom",
+}
 _ALIASES = {
     **{
         f"-webkit-{name}": name
         for name in ("transform", "filter", "clip-path", "background-clip", "opacity")
     },
-    "overflow-inline": "overflow-x", "overflow-block": "overflow-y",
-    "inline-size": "width", "block-size": "height", "max-inline-size": "max-width",
+    "overflow-inline": "overflow-x",
+    "overflow-block": "overflow-y",
+    "inline-size": "width",
+    "block-size": "height",
+    "max-inline-size": "max-width",
     "max-block-size": "max-height",
-    "min-inline-size": "min-width", "min-block-size": "min-height",
-    **{
-        f"{logical}{flow}": f"{physical}{side}"
-        for logical,
-        physical in (("inset-", ""), ("margin-", "margin-"), ("padding-", "padding-"))
-        for flow, side in (
-            ("inline-start", "left"), ("inline-end", "right"), ("block-start", "top"),
-            ("block-end", "bottom"),
-        )
-    },
-}  # fmt: skip
+    "min-inline-size": "min-width",
+    "min-block-size": "min-height",
+    **{f"inset-{flow}": side for flow, side in _FLOWS.items()},
+    **{f"margin-{flow}": f"margin-{side}" for flow, side in _FLOWS.items()},
+    **{f"padding-{flow}": f"padding-{side}" for flow, side in _FLOWS.items()},
+}
 
 
 # Shorthands set several properties, including those for which they give no value.
@@ -288,23 +303,22 @@ def _sides(prefix: str, valid: Callable[[Value], bool], *sides: str) -> _Shortha
 
     def expand(value: Value) -> Style:
         parts = split_parts(value)
-        fits = 1 <= len(parts) <= len(names) and all(map(valid, parts))
-        return dict(zip(names, _four(parts), strict=False)) if fits else {}
+        if not 1 <= len(parts) <= len(names) or not all(map(valid, parts)):
+            return {}
+        return dict(zip(names, _four(parts), strict=False))
 
     return expand, names
 
 
-def _four(given: Sequence[_T]) -> tuple[_T, _T, _T, _T]:
+def _four(values: Sequence[_T]) -> tuple[_T, _T, _T, _T]:
     """Return the values of the four sides; a missing one is that of the opposite
     side.
     """
-    right = given[1] if len(given) > 1 else given[0]
-    return (
-        given[0],
-        right,
-        given[2] if len(given) > 2 else given[0],
-        given[3] if len(given) > 3 else right,
-    )
+    top = values[0]
+    right = values[1] if len(values) > 1 else top
+    bottom = values[2] if len(values) > 2 else top
+    left = values[3] if len(values) > 3 else right
+    return top, right, bottom, left
 
 
 def _overflow(value: Value) -> Style:
@@ -327,19 +341,25 @@ def _font(value: Value) -> Style:
 
 
 def _background(value: Value) -> Style:
-    layers = split_parts(value, ",")
-    parts = [part for layer in layers for part in split_parts(layer)]
-    ground = next((part for part in reversed(parts) if _is_colour(part)), ())
-    image = [
-        part
-        for part in parts
-        if part[0].kind == "string" or (part[0].kind == "function" and part != ground)
-    ]
-    clips = [part for part in parts if part[0] == Token("ident", "text")]
+    parts: list[Value] = []
+    for layer in split_parts(value, ","):
+        parts += split_parts(layer)
+    ground: Value = ()
+    image = _NONE
+    clip: Value = ()
+    for part in reversed(parts):
+        if not ground and _is_colour(part):
+            ground = part
+        if part[0] == Token("ident", "text"):
+            clip = part
+    for part in reversed(parts):
+        is_function = part[0].kind == "function" and part != ground
+        if is_function or part[0].kind == "string":
+            image = part
     return {
         "background-color": ground,
-        "background-image": image[0] if image else _NONE,
-        "background-clip": clips[0] if clips else (),
+        "background-image": image,
+        "background-clip": clip,
     }
 
 
@@ -353,34 +373,38 @@ _SHORTHANDS: dict[str, _Shorthand] = {
     "inset": _sides("", _is_offset),
     "margin": _sides("margin-", _is_offset),
     "padding": _sides("padding-", _is_length),
-    **{
-        f"{name}-{axis}": _sides(prefix, _is_offset, *sides)
-        for name, prefix in (
-            ("inset", ""),
-            ("margin", "margin-"),
-            ("padding", "padding-"),
-        )
-        for axis, sides in (("inline", ("left", "right")), ("block", ("top", "bottom")))
-    },
+    "inset-inline": _sides("", _is_offset, *_INLINE),
+    "inset-block": _sides("", _is_offset, *_BLOCK),
+    "margin-inline": _sides("margin-", _is_offset, *_INLINE),
+    "margin-block": _sides("margin-", _is_offset, *_BLOCK),
+    "padding-inline": _sides("padding-", _is_offset, *_INLINE),
+    "padding-block": _sides("padding-", _is_offset, *_BLOCK),
 }
 
 
 # Ways to hide an element.
 
+_MOVABLE = frozenset({"absolute", "fixed", "relative", "sticky", "-webkit-sticky"})
+_CUTTING = frozenset({"paint", "strict", "content"})  # values of ``contain``
+
 
 def _keyword(style: Style, name: str) -> str:
     value = style.get(name)
-    return value[0].text if value and value[0].kind == "ident" else ""
+    if not value or value[0].kind != "ident":
+        return ""
+    return value[0].text
 
 
 def _number(style: Style, name: str) -> float | None:
     """Return a length in pixels, or a number; None if it depends on something else,
     such as a percentage.
     """
-    found = parse_size(style.get(name, ()))
-    return (
-        None if found is None or (found.kind == "%" and found.number) else found.number
-    )
+    size = parse_size(style.get(name, ()))
+    if size is None:
+        return None
+    if size.kind == "%" and size.number:
+        return None
+    return size.number
 
 
 def _closes(style: Style) -> bool:
@@ -397,145 +421,113 @@ def _closes(style: Style) -> bool:
 
 
 def _is_faint(style: Style) -> bool:
-    filters = split_parts(style.get("filter", ()))
-    written = [
-        style.get("opacity", ()),
-        *(part[1:-1] for part in filters if part[0] == Token("function", "opacity")),
-    ]
-    return any(
-        (amount := parse_size(one)) is not None and amount.number < _FAINT
-        for one in written
-    )
+    opacities = [style.get("opacity", ())]
+    for part in split_parts(style.get("filter", ())):
+        if part[0] == Token("function", "opacity"):
+            opacities.append(part[1:-1])
+    amounts = [parse_size(value) for value in opacities]
+    return any(amount is not None and amount.number < _FAINT for amount in amounts)
 
 
 def _is_cut_away(style: Style) -> bool:
     """Return whether the box has no room, and overflowing content is cut off."""
-    clips = any(
-        _keyword(style, axis) not in {"", "visible"}
-        for axis in ("overflow-x", "overflow-y")
-    )
-    if not clips and not any(
-        token.text in {"paint", "strict", "content"}
-        for token in style.get("contain", ())
-    ):
+    overflows = {_keyword(style, axis) for axis in ("overflow-x", "overflow-y")}
+    contained = {token.text for token in style.get("contain", ())}
+    if overflows <= {"", "visible"} and contained.isdisjoint(_CUTTING):
         return False
     return (
-        _is_narrow(
-            style,
-            ("height", "max-height"),
-            "min-height",
-            ("padding-top", "padding-bottom"),
-        )
-        or _is_narrow(
-            style,
-            ("width", "max-width"),
-            "min-width",
-            ("padding-left", "padding-right"),
-        )
+        _is_narrow(style, "height", ("padding-top", "padding-bottom"))
+        or _is_narrow(style, "width", ("padding-left", "padding-right"))
         or (_number(style, "line-height") == 0 and not style.get("min-height"))
     )
 
 
-def _is_narrow(
-    style: Style, most: Sequence[str], least: str, padding: Sequence[str]
-) -> bool:
-    if not any(
-        (number := _number(style, name)) is not None and number <= _POINT
-        for name in most
-    ):
+def _is_narrow(style: Style, axis: str, padding: Sequence[str]) -> bool:
+    sizes = [_number(style, name) for name in (axis, f"max-{axis}")]
+    if not any(size is not None and size <= _POINT for size in sizes):
         return False
-    widens = parse_size(style.get(least, ()))
-    if (
-        widens is not None
-        and widens.number > 0
-        and (widens.kind == "%" or widens.number > _POINT)
-    ) or (least in style and not style[least]):
+    lowest = f"min-{axis}"
+    if lowest in style and not style[lowest]:
         return False
-    sizes = [parse_size(style.get(side, ())) for side in padding]
-    return not any(
-        one is not None
-        and (one.number > 2 * _POINT or (one.kind == "%" and one.number))
-        for one in sizes
-    )
+    if _widens(parse_size(style.get(lowest, ())), _POINT):
+        return False
+    sides = [parse_size(style.get(side, ())) for side in padding]
+    return not any(_widens(side, 2 * _POINT) for side in sides)
+
+
+def _widens(size: Size | None, limit: float) -> bool:
+    """Return whether a size makes room for more than *limit* pixels."""
+    if size is None or size.number <= 0:
+        return False
+    return size.kind == "%" or size.number > limit
 
 
 def _collapses(style: Style) -> bool:
     """Return whether a transform leaves the element without area: no width, no height,
     or seen edge-on.
     """
-    scale = [parse_size(part) for part in split_parts(style.get("scale", ()))]
-    if any(one is not None and abs(one.number) < _FAINT for one in scale[:2]):
+    scales = [parse_size(part) for part in split_parts(style.get("scale", ()))]
+    if any(scale is not None and abs(scale.number) < _FAINT for scale in scales[:2]):
         return True
     for part in split_parts(style.get("transform", ())):
-        name = part[0].text
-        numbers = [parse_size(argument) for argument in split_parts(part[1:-1], ",")]
-        if not numbers or None in numbers:
+        arguments = [parse_size(value) for value in split_parts(part[1:-1], ",")]
+        numbers = [size.number for size in arguments if size is not None]
+        if not numbers or len(numbers) < len(arguments):
             continue
-        by = [one.number for one in numbers if one is not None]
-        if (
-            (
-                name.startswith("scale")
-                and name != "scalez"
-                and any(abs(one) < _FAINT for one in by[:2])
-            )
-            or (
-                name == "matrix"
-                and len(by) == 6
-                and abs(by[0] * by[3] - by[1] * by[2]) < _FAINT * _FAINT
-            )
-            or (
-                name == "matrix3d"
-                and len(by) == 16
-                and abs(by[0] * by[5] - by[1] * by[4]) < _FAINT * _FAINT
-            )
-            or (name in {"rotatex", "rotatey"} and abs(abs(by[0]) % 180 - 90) < 1)
-        ):
+        if _flattens(part[0].text, numbers):
             return True
+    return False
+
+
+def _flattens(name: str, numbers: Sequence[float]) -> bool:
+    """Return whether a function of ``transform`` leaves no area."""
+    if name.startswith("scale") and name != "scalez":
+        return any(abs(number) < _FAINT for number in numbers[:2])
+    if name == "matrix" and len(numbers) == 6:
+        area = numbers[0] * numbers[3] - numbers[1] * numbers[2]
+        return abs(area) < _FAINT * _FAINT
+    if name == "matrix3d" and len(numbers) == 16:
+        area = numbers[0] * numbers[5] - numbers[1] * numbers[4]
+        return abs(area) < _FAINT * _FAINT
+    if name in {"rotatex", "rotatey"}:
+        return abs(abs(numbers[0]) % 180 - 90) < 1
     return False
 
 
 def _disguises(style: Style) -> bool:
     """Return whether the style only serves to show text to machines, not to people."""
     zoom = parse_size(style.get("zoom", ()))
+    if zoom is not None and 0 < zoom.number < _FAINT:
+        return True
+    spacing = _number(style, "letter-spacing")
+    if spacing is not None and spacing <= _SQUEEZED:
+        return True
     return (
         _is_away(style)
         or _is_shifted(style)
         or _is_indented(style)
         or _is_clipped(style)
-        or (zoom is not None and 0 < zoom.number < _FAINT)
-        or (
-            (spacing := _number(style, "letter-spacing")) is not None
-            and spacing <= _SQUEEZED
-        )
     )
 
 
 def _is_away(style: Style) -> bool:
     """Return whether the position or a margin moves the box far off the page."""
-    if _keyword(style, "position") in {
-        "absolute",
-        "fixed",
-        "relative",
-        "sticky",
-        "-webkit-sticky",
-    }:
-        most = (
-            _OFF_PAGE if _keyword(style, "position") in {"absolute", "fixed"} else _FAR
-        )
+    position = _keyword(style, "position")
+    if position in {"absolute", "fixed"}:
+        near = _OFF_PAGE
+    else:
+        near = _FAR
+    if position in _MOVABLE:
         for side in _SIDES:
             offset = parse_size(style.get(side, ()))
             if offset is None:
                 continue
             far = offset.number * 100 if offset.kind == "%" else offset.number
-            if (
-                far <= (-most if side in {"left", "top"} else -max(_FAR, most))
-                or far >= 2 * _FAR
-            ):
+            limit = near if side in {"left", "top"} else _FAR
+            if far <= -limit or far >= 2 * _FAR:
                 return True
-    return any(
-        (margin := _number(style, f"margin-{side}")) is not None and margin <= -_FAR
-        for side in ("left", "top", "right")
-    )
+    margins = [_number(style, f"margin-{side}") for side in ("left", "top", "right")]
+    return any(margin is not None and margin <= -_FAR for margin in margins)
 
 
 def _is_shifted(style: Style) -> bool:
@@ -551,81 +543,75 @@ def _is_shifted(style: Style) -> bool:
             moves += arguments[4:6]
     width = _number(style, "width") or 0
     for move in moves:
-        by = parse_size(move)
-        far = (
-            0.0 if by is None else abs(by.number) * (_FAR / 10 if by.kind == "%" else 1)
-        )
-        if far >= _FAR and far > width:
+        distance = parse_size(move)
+        if distance is None:
+            continue
+        pixels = abs(distance.number)
+        if distance.kind == "%":
+            pixels *= _FAR / 10
+        if pixels >= _FAR and pixels > width:
             return True
     return False
 
 
 def _is_indented(style: Style) -> bool:
     clips = _keyword(style, "overflow-x") in {"hidden", "clip"}
+    is_one_line = clips and _keyword(style, "white-space") == "nowrap"
     for part in split_parts(style.get("text-indent", ())):
-        by = parse_size(part)
-        if by is None:
+        indent = parse_size(part)
+        if indent is None:
             continue
-        if by.number <= (-1 if by.kind == "%" else -_OFF_PAGE) or by.number >= _FAR:
+        is_share = indent.kind == "%"
+        limit = 1 if is_share else _OFF_PAGE
+        if indent.number <= -limit or indent.number >= _FAR:
             return True
-        if (
-            by.kind == "%"
-            and by.number >= 1
-            and clips
-            and _keyword(style, "white-space") == "nowrap"
-        ):
+        is_off_line = is_share and indent.number >= 1
+        if is_off_line and is_one_line:
             return True
     return False
 
 
 def _is_clipped(style: Style) -> bool:
     """Return whether ``clip`` or ``clip-path`` leaves nothing of the element."""
-    clip = style.get("clip", ())
-    if clip and clip[0] == Token("function", "rect"):
-        edges = [
-            parse_size([token]) for token in clip[1:-1] if token != Token("mark", ",")
-        ]
-        if len(edges) == 4 and None not in edges:
-            top, right, bottom, left = (one.number for one in edges if one is not None)
-            if right - left <= _POINT or bottom - top <= _POINT:
-                return True
+    if _is_empty_clip(style.get("clip", ())):
+        return True
     for part in split_parts(style.get("clip-path", ())):
         if part[0].kind == "function" and _is_empty_shape(part[0].text, part[1:-1]):
             return True
     return False
 
 
+def _is_empty_clip(clip: Value) -> bool:
+    if not clip or clip[0] != Token("function", "rect"):
+        return False
+    edges = [token for token in clip[1:-1] if token != Token("mark", ",")]
+    sizes = [parse_size([edge]) for edge in edges]
+    numbers = [size.number for size in sizes if size is not None]
+    if len(sizes) != 4 or len(numbers) != 4:
+        return False
+    height = numbers[2] - numbers[0]
+    width = numbers[1] - numbers[3]
+    return width <= _POINT or height <= _POINT
+
+
 def _is_empty_shape(name: str, inside: Value) -> bool:
     if name == "polygon":
-        corners = [
-            [parse_size(axis) for axis in split_parts(corner)]
-            for corner in split_parts(inside, ",")
-        ]
-        points = [(one[-2], one[-1]) for one in corners if len(one) >= 2]
-        return bool(points) and any(
-            len({point[axis] for point in points}) == 1 and points[0][axis]
-            for axis in (0, 1)
-        )
-    numbers: list[Size | None] = []
+        return _is_empty_polygon(inside)
+    sizes: list[Size] = []
     for part in split_parts(inside):
         if part[0].kind == "ident" and part[0].text in {"at", "round"}:
             break
-        numbers.append(parse_size(part))
-    if not numbers or None in numbers:
+        size = parse_size(part)
+        if size is None:
+            return False
+        sizes.append(size)
+    if not sizes:
         return False
-    sizes = [one for one in numbers if one is not None]
     if name in {"circle", "ellipse"}:
-        return any(
-            one.number <= (0.005 if one.kind == "%" else _POINT) for one in sizes[:2]
-        )
+        return any(map(_is_tiny_radius, sizes[:2]))
     if name == "inset" and len(sizes) <= 4:
-        top, right, bottom, left = _four(sizes)
-        return any(
-            one.number + other.number
-            >= (1 if "%" in {one.kind, other.kind} else 2 * _FAR)
-            for one, other in ((top, bottom), (left, right))
-            if one.kind == other.kind or not one.number or not other.number
-        )
+        sides = _four(sizes)  # top, right, bottom, left
+        return _leave_nothing(sides[0], sides[2]) or _leave_nothing(sides[1], sides[3])
     if name == "xywh" and len(sizes) == 4:
         return min(sizes[2].number, sizes[3].number) <= 0
     if name == "rect" and len(sizes) == 4:
@@ -633,42 +619,94 @@ def _is_empty_shape(name: str, inside: Value) -> bool:
     return False
 
 
+def _is_tiny_radius(size: Size) -> bool:
+    limit = 0.005 if size.kind == "%" else _POINT
+    return size.number <= limit
+
+
+def _is_empty_polygon(inside: Value) -> bool:
+    """Return whether all corners lie on one line, and not on the edge of the box."""
+    points: list[list[Size | None]] = []
+    for corner in split_parts(inside, ","):
+        axes = [parse_size(axis) for axis in split_parts(corner)]
+        if len(axes) >= 2:
+            points.append(axes[-2:])
+    if not points:
+        return False
+    for column in zip(*points, strict=True):
+        if column[0] is not None and len(set(column)) == 1:
+            return True
+    return False
+
+
+def _leave_nothing(size: Size, other: Size) -> bool:
+    """Return whether insets from two sides meet."""
+    is_mixed = size.kind != other.kind and size.number
+    if is_mixed and other.number:
+        return False
+    limit = 1 if "%" in {size.kind, other.kind} else 2 * _FAR
+    return size.number + other.number >= limit
+
+
 def _read_inherited(style: Style) -> tuple[int, int]:
     """Return the bits of `UNSEEN`, `TINY` and `CLEAR` that the style sets, and those
     that it undoes.
     """
-    mutes = resets = 0
-    if visibility := _keyword(style, "visibility"):
-        mutes, resets = (
-            (UNSEEN, 0) if visibility in {"hidden", "collapse"} else (0, UNSEEN)
-        )
-    if font := style.get("font-size"):
-        found = parse_size(font)
-        if found is not None and found.number <= (
-            _POINT / 16 if found.kind == "%" else _POINT
-        ):
+    mutes = 0
+    resets = 0
+    visibility = _keyword(style, "visibility")
+    if visibility in {"hidden", "collapse"}:
+        mutes |= UNSEEN
+    elif visibility:
+        resets |= UNSEEN
+    if style.get("font-size"):
+        is_tiny = _is_tiny(style["font-size"])
+        if is_tiny:
             mutes |= TINY
-        elif found is None or (
-            found.kind == "length"
-            and _RELATIVE.isdisjoint(token.text for token in font)
-        ):
+        elif is_tiny is not None:
             resets |= TINY
-    text = parse_colour(
+    is_clear = _is_clear(style)
+    if is_clear:
+        mutes |= CLEAR
+    elif is_clear is not None:
+        resets |= CLEAR
+    return mutes, resets
+
+
+def _is_tiny(font: Value) -> bool | None:
+    """Return whether a font cannot be read; None if it depends on the one around."""
+    size = parse_size(font)
+    if size is None:
+        return False
+    limit = _POINT / 16 if size.kind == "%" else _POINT
+    if size.number <= limit:
+        return True
+    if size.kind != "length":
+        return None
+    is_relative = any(token.text in _RELATIVE for token in font)
+    return None if is_relative else False
+
+
+def _is_clear(style: Style) -> bool | None:
+    """Return whether text is transparent or looks like its ground; None if the style
+    does not say.
+    """
+    text = _text_colour(style)
+    if text is None:
+        return None
+    if _has_colour_of_ground(style):
+        return True
+    if not text.is_clear():
+        return False
+    if "text-shadow" in style or "-webkit-text-stroke" in style:
+        return None
+    return None if _keyword(style, "background-clip") == "text" else True
+
+
+def _text_colour(style: Style) -> Colour | None:
+    return parse_colour(
         style.get("-webkit-text-fill-color", ()) or style.get("color", ())
     )
-    if text is not None:
-        is_clear = (
-            text.is_clear()
-            and "text-shadow" not in style
-            and "-webkit-text-stroke" not in style
-        )
-        if (
-            is_clear and _keyword(style, "background-clip") != "text"
-        ) or _has_colour_of_ground(style):
-            mutes |= CLEAR
-        elif not text.is_clear():
-            resets |= CLEAR
-    return mutes, resets
 
 
 def _has_colour_of_ground(style: Style) -> bool:
@@ -681,7 +719,5 @@ def _has_colour_of_ground(style: Style) -> bool:
     if written == (Token("ident", "currentcolor"),):
         return "-webkit-text-fill-color" not in style
     ground = parse_colour(written)
-    text = parse_colour(
-        style.get("-webkit-text-fill-color", ()) or style.get("color", ())
-    )
+    text = _text_colour(style)
     return ground is not None and text is not None and text.is_like(ground)

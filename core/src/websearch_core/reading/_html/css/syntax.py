@@ -70,25 +70,31 @@ def _tokenize(text: str) -> Iterator[Token]:
     while begin < len(text):
         match = _TOKEN.match(text, begin)
         assert match, "any character is a token"
-        end = match.end()
+        begin = match.end()
         kind = match.lastgroup or "string"
         if kind in {"number", "unit"}:
             # a large one is infinite
             number = max(-1e9, min(1e9, float(match["number"])))
             yield Token("number", _unescape(match["unit"] or "").lower(), number)
         elif kind in {"ident", "function"}:
-            name = _unescape(match["ident"])
-            name = name if name.startswith("--") else name.lower()
-            if kind == "function" and name == "url" and not _QUOTED.match(text, end):
-                end = _REST_OF_URL.match(text, end).end()  # type: ignore[union-attr]  # it also matches empty text
+            name = _read_name(match["ident"])
+            is_url = kind == "function" and name == "url"
+            if is_url and not _QUOTED.match(text, begin):
+                begin = _REST_OF_URL.match(text, begin).end()  # type: ignore[union-attr]  # it also matches empty text
                 yield Token("string", "url")
             else:
                 yield Token(kind, name)
         elif kind == "hash":
             yield Token("hash", _unescape(match["hash"]))
-        elif kind != "space":
-            yield Token(kind, match[0] if kind == "mark" else "")
-        begin = end
+        elif kind == "mark":
+            yield Token("mark", match[0])
+        elif kind == "string":
+            yield Token("string", "")
+
+
+def _read_name(written: str) -> str:
+    name = _unescape(written)
+    return name if name.startswith("--") else name.lower()
 
 
 def parse_declarations(text: str) -> Iterator[Declaration]:
@@ -96,43 +102,46 @@ def parse_declarations(text: str) -> Iterator[Declaration]:
     ignore everything else.
     """
     parts: list[Token] = []
-    open_: list[str] = []  # the marks that close the open brackets
+    brackets: list[str] = []  # the marks that close the open ones
     for token in _tokenize(text):
-        closer = (
-            ")"
-            if token.kind == "function"
-            else _CLOSERS.get(token.text)
-            if token.kind == "mark"
-            else None
-        )
+        closer = _find_closer(token)
         if closer:
-            open_.append(closer)
-        elif open_ and token == Token("mark", open_[-1]):
-            del open_[-1]
-            if not open_ and token.text == "}" and not parts[0].text.startswith("--"):
+            brackets.append(closer)
+        elif brackets and token == Token("mark", brackets[-1]):
+            del brackets[-1]
+            is_whole = not brackets and token.text == "}"
+            if is_whole and not parts[0].text.startswith("--"):
                 parts = []  # that was a rule
                 continue
-        elif not open_ and token == Token("mark", ";"):
-            if declared := _make_declaration(parts):
-                yield declared
+        elif not brackets and token == Token("mark", ";"):
+            yield from _make_declaration(parts)
             parts = []
             continue
         parts.append(token)
-    if declared := _make_declaration(parts):
-        yield declared
+    yield from _make_declaration(parts)
 
 
-def _make_declaration(parts: list[Token]) -> Declaration | None:
-    if len(parts) < 3 or parts[0].kind != "ident" or parts[1] != Token("mark", ":"):
-        return None
-    important = (
-        len(parts) > 4
-        and parts[-1] == Token("ident", "important")
-        and parts[-2] == Token("mark", "!")
-    )
-    return Declaration(
-        parts[0].text, tuple(parts[2:-2] if important else parts[2:]), important
-    )
+def _find_closer(token: Token) -> str | None:
+    """Return the mark that closes a bracket; None if the token opens none."""
+    if token.kind == "function":
+        return ")"
+    if token.kind == "mark":
+        return _CLOSERS.get(token.text)
+    return None
+
+
+def _make_declaration(parts: list[Token]) -> Iterator[Declaration]:
+    """Yield the declaration that a list of tokens is, if it is one."""
+    if len(parts) < 3 or parts[0].kind != "ident":
+        return
+    if parts[1] != Token("mark", ":"):
+        return
+    is_important = len(parts) > 4 and tuple(parts[-2:]) == _IMPORTANT
+    value = parts[2:-2] if is_important else parts[2:]
+    yield Declaration(parts[0].text, tuple(value), is_important)
+
+
+_IMPORTANT = (Token("mark", "!"), Token("ident", "important"))
 
 
 class Variables:
@@ -202,7 +211,8 @@ def find_closing(value: Sequence[Token], place: int) -> int:
     depth = 0
     for here in range(place, len(value)):
         token = value[here]
-        if token.kind == "function" or (token.kind == "mark" and token.text == "("):
+        is_opening = token.kind == "mark" and token.text == "("
+        if is_opening or token.kind == "function":
             depth += 1
         elif token.kind == "mark" and token.text == ")":
             depth -= 1
@@ -223,11 +233,9 @@ def split_parts(value: Sequence[Token], mark: str = "") -> list[tuple[Token, ...
             part = []
             place += 1
             continue
-        end = (
-            find_closing(value, place)
-            if token.kind == "function" or token == Token("mark", "(")
-            else place
-        )
+        end = place
+        if token.kind == "function" or token == Token("mark", "("):
+            end = find_closing(value, place)
         if mark:
             part += value[place : end + 1]
         else:
@@ -249,33 +257,39 @@ def parse_size(value: Sequence[Token], depth: int = 0) -> Size | None:
     """Return the number that *value* means, also from math functions, or None."""
     if len(value) == 1:
         return _read_number(value[0])
-    if (
-        not value
-        or depth > _MAX_DEPTH
-        or find_closing(value, 0) != len(value) - 1
-        or value[0].kind == "number"
-    ):
+    if not value or depth > _MAX_DEPTH:
+        return None
+    if find_closing(value, 0) != len(value) - 1 or value[0].kind == "number":
         return None
     name = value[0].text if value[0].kind == "function" else "calc"
     inside = value[1:-1]
     if name in {"calc", "-webkit-calc", "-moz-calc"}:
         return _sum(inside, depth + 1)
-    found = [_sum(part, depth + 1) for part in split_parts(inside, ",")]
-    numbers = [one for one in found if one is not None]
-    if (
-        not numbers
-        or len(numbers) < len(found)
-        or len({one.kind for one in numbers if one.number}) > 1
-    ):
+    sizes: list[Size] = []
+    for part in split_parts(inside, ","):
+        size = _sum(part, depth + 1)
+        if size is None:
+            return None
+        sizes.append(size)
+    return _compare(name, sizes)
+
+
+def _compare(name: str, sizes: Sequence[Size]) -> Size | None:
+    """Return what ``min``, ``max`` or ``clamp`` makes of sizes of one kind."""
+    if not sizes:
         return None
-    kind = next((one.kind for one in numbers if one.number), numbers[0].kind)
-    values = [one.number for one in numbers]
+    kinds = {size.kind for size in sizes if size.number}
+    if len(kinds) > 1:
+        return None
+    kind = kinds.pop() if kinds else sizes[0].kind
+    numbers = [size.number for size in sizes]
     if name == "min":
-        return Size(min(values), kind)
+        return Size(min(numbers), kind)
     if name == "max":
-        return Size(max(values), kind)
-    if name == "clamp" and len(values) == 3:
-        return Size(max(values[0], min(values[1], values[2])), kind)
+        return Size(max(numbers), kind)
+    if name == "clamp" and len(numbers) == 3:
+        low, middle = numbers[:2]
+        return Size(max(low, min(middle, numbers[2])), kind)
     return None
 
 
@@ -289,54 +303,73 @@ def _read_number(token: Token) -> Size | None:
         return Size(token.number, "")
     if unit in _DEGREES:
         return Size(token.number * _DEGREES[unit], "angle")
-    pixels = _PIXELS.get(unit) or (
-        _PIXELS.get(unit[1:]) if unit[0] in "sld" and unit[1:2] == "v" else None
-    )
-    return Size(token.number * pixels, "length") if pixels else None
+    # of a small, large or changing window: ``svh``, ``lvh``, ``dvh``
+    is_window = unit[0] in "sld" and unit[1:2] == "v"
+    pixels = _PIXELS.get(unit)
+    if is_window and pixels is None:
+        pixels = _PIXELS.get(unit[1:])
+    if pixels is None:
+        return None
+    return Size(token.number * pixels, "length")
+
+
+class _Sum:
+    """A sum of products, as far as it was read."""
+
+    def __init__(self) -> None:
+        self._total: Size | None = None  # of the products before the last one
+        self._product: Size | None = None
+        self._sign = 1.0  # of the last product
+        self._times = ""  # between it and the next number: "*", "/", or a new product
+
+    def take(self, number: Size) -> bool:
+        """Multiply or begin a product; return whether that is possible."""
+        if not self._times or self._product is None:
+            self._product = number
+        else:
+            self._product = _scale(self._product, number, self._times)
+        return self._product is not None
+
+    def go_on(self, mark: str) -> bool:
+        """Note a sign between two numbers; return whether it may stand there."""
+        if mark in {"*", "/"}:
+            self._times = mark
+            return True
+        if mark not in {"+", "-"}:
+            return False
+        self._total = self.end()
+        self._sign = 1.0 if mark == "+" else -1.0
+        self._times = ""
+        return self._total is not None
+
+    def end(self) -> Size | None:
+        """Return the sum with the last product."""
+        return _add(self._total, self._product, self._sign)
 
 
 def _sum(value: Sequence[Token], depth: int) -> Size | None:
     """Evaluate the sum inside a math function."""
-    total: Size | None = None
-    product: Size | None = None
-    sign, times = 1.0, None
-    expects = True  # a number, not a sign
+    total = _Sum()
+    expects_number = True  # and not a sign
     for part in split_parts(value):
-        if expects:
+        if expects_number:
             number = parse_size(part, depth)
-            if number is None:
+            if number is None or not total.take(number):
                 return None
-            product = (
-                number
-                if times is None or product is None
-                else _scale(product, number, times)
-            )
-            if product is None:
-                return None
-            expects = False
-            continue
-        mark = part[0].text if part[0].kind == "mark" else ""
-        if mark in {"*", "/"}:
-            times = mark
-        elif mark in {"+", "-"}:
-            total = _add(total, product, sign)
-            if total is None:
-                return None
-            sign, times = 1.0 if mark == "+" else -1.0, None
         else:
-            return None
-        expects = True
-    return None if expects else _add(total, product, sign)
+            mark = part[0].text if part[0].kind == "mark" else ""
+            if not total.go_on(mark):
+                return None
+        expects_number = not expects_number
+    return None if expects_number else total.end()
 
 
-def _scale(one: Size, other: Size, mark: str) -> Size | None:
-    if mark == "/":
-        return (
-            Size(one.number / other.number, one.kind)
-            if other.number and not other.kind
-            else None
-        )
-    return Size(one.number * other.number, one.kind or other.kind)
+def _scale(size: Size, other: Size, mark: str) -> Size | None:
+    if mark == "*":
+        return Size(size.number * other.number, size.kind or other.kind)
+    if not other.number or other.kind:
+        return None
+    return Size(size.number / other.number, size.kind)
 
 
 def _add(total: Size | None, product: Size | None, sign: float) -> Size | None:
@@ -345,11 +378,11 @@ def _add(total: Size | None, product: Size | None, sign: float) -> Size | None:
     signed = Size(sign * product.number, product.kind)
     if total is None:
         return signed
-    if total.kind != signed.kind and total.number and signed.number:
+    is_mixed = total.kind != signed.kind and signed.number
+    if is_mixed and total.number:
         return None
-    return Size(
-        total.number + signed.number, signed.kind if signed.number else total.kind
-    )
+    kind = signed.kind if signed.number else total.kind
+    return Size(total.number + signed.number, kind)
 
 
 def _unescape(name: str) -> str:
@@ -360,8 +393,6 @@ def _decode_escape(escape: re.Match[str]) -> str:
     if escape[2]:
         return escape[2]
     number = int(escape[1], 16)
-    return (
-        chr(number)
-        if 0 < number < 0x110000 and not 0xD800 <= number < 0xE000
-        else "\ufffd"
-    )
+    if not 0 < number < 0x110000 or 0xD800 <= number < 0xE000:
+        return "\ufffd"
+    return chr(number)
