@@ -78,7 +78,10 @@ _BY_CLASS = re.compile(
     r"|[aA]uthor_?Name|PostUser-name|(?<=[a-z])Authors?(?:Links?|Lists?|Info|Text)?(?=[\s_-]|$)",
     re.ASCII,
 )
-_VERB = r"(?:written|posted|published|reported|created|authored|submitted|asked|started|words|story|article)"
+_VERB = (
+    r"(?:written|posted|published|reported|created|authored|submitted|asked|started"
+    r"|words|story|article)"
+)
 # in other languages, where it begins many other lines too
 _OTHER_BY = r"(?:von|par|por|door|av|af)"
 _NOUN = r"(?:authors?|autor(?:in|a|e|es|as)?|auteure?s?|yazar|автор|penulis)"
@@ -112,7 +115,8 @@ _INITIALS = re.compile(r"(?<=\w) \(\w{1,5}\.?\)(?=$|,)")  # "Ada Lovelace (al)"
 _YEAR = re.compile(r"[12]\d{3}")
 _NO_NAME = re.compile(
     r"https?:|www\.|@\S+\.\w|[{}<>\[\]]|[.!?]\s+\w+\s+\w+\s+\w+|^\W*$|^\d+\b"
-    r"|^(?:the )?(?:authors?|by|admin|administrator|unknown|anonymous|guest|editor|user-?name|name)$"
+    r"|^(?:the )?(?:authors?|by|admin|administrator|unknown|anonymous|guest|editor"
+    r"|user-?name|name)$"
     r"|^(?:share|follow|more|reviews?|home|category|google\+?)$",
     re.IGNORECASE,
 )

@@ -205,7 +205,7 @@ def _documents(scripts: Iterable[LexborNode]) -> Iterator[Any]:
 
 
 def _unwrap(source: str) -> str:
-    """Return a script without what once hid it from parsers, and without white space."""
+    """Return a script without white space around it and what hid it from parsers."""
     source = source.strip()
     opening = _OPENING.match(source)
     if opening is None:

@@ -345,7 +345,7 @@ def _background(value: Value) -> Style:
     for layer in split_parts(value, ","):
         parts += split_parts(layer)
     ground: Value = ()
-    image = _NONE
+    image: Value = _NONE
     clip: Value = ()
     for part in reversed(parts):
         if not ground and _is_colour(part):
