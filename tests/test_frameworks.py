@@ -6,8 +6,10 @@ from __future__ import annotations
 import asyncio
 import re
 from contextlib import suppress
+from types import SimpleNamespace
 
 import pytest
+from llama_index.core.tools.calling import acall_tool
 
 from langchain_websearch import (
     OpenPageTool,
@@ -21,8 +23,10 @@ from tests.cassettes import player
 from tests.cassettes import tape as tapes
 from websearch_core import WebSearch
 from websearch_core.errors import NeedsBrowser, WebSearchError
+from websearch_core.mcp import make_server
 from websearch_core.providers import Browser, Direct
 from websearch_core.testing import FakeWeb
+from websearch_core.tools import WebTools
 
 URL = "https://sea.example/kelp"
 PAGE = (
@@ -166,3 +170,97 @@ def test_loaders_and_readers_of_pages_start_no_browser(monkeypatch):
     with pytest.raises(WebSearchError):
         WebSearch().read(url)
     assert asked[4:] == ["direct", "browser"]
+
+
+class TestWhatModelsSend:
+    """Every framework understands the same, and answers the same to what it does not
+    understand.
+    """
+
+    @pytest.mark.parametrize(
+        ("sent", "query", "limit"),
+        [
+            ({"q": "kelp", "num_results": 2}, "kelp", 2),
+            ({"input": {"query": "kelp", "limit": "2"}}, "kelp", 2),
+            ({"kwargs": {"query": "kelp", "limit": 2}}, "kelp", 2),
+            ({"query": '{"query": "kelp", "limit": 2}'}, "kelp", 2),
+            ({"query": ["kelp"], "limit": 2}, "kelp", 2),
+            ({"query": "kelp", "limit": 0}, "kelp", 5),
+            ({"query": "kelp", "limit": 10**9}, "kelp", 20),
+        ],
+        ids=str,
+    )
+    async def test_a_search_is_the_same(self, sent, query, limit):
+        web = FakeWeb(results=[{"title": "Kelp", "url": URL}])
+        outcomes = [
+            outcome async for outcome in call_everywhere("web_search", sent, web)
+        ]
+
+        assert [failed for failed, _ in outcomes] == [False] * 3
+        assert [(one.text, one.limit) for one in web.searches] == [(query, limit)] * 3
+        assert len({text for _, text in outcomes}) == 1
+        assert ("Note: limit: " in outcomes[0][1]) is (limit != 2)
+
+    @pytest.mark.parametrize("name", ["url", "urls", "link"])
+    @pytest.mark.parametrize(
+        "sent", [f"<{URL}>", [URL], "sea.example/kelp", f"[Kelp]({URL})"], ids=str
+    )
+    async def test_a_page_is_the_same(self, name, sent):
+        web = FakeWeb(pages={URL: PAGE})
+        sent = {name: sent, "maxLength": -1}
+        outcomes = [
+            outcome async for outcome in call_everywhere("open_page", sent, web)
+        ]
+
+        assert len({text for _, text in outcomes}) == 1
+        assert "brown alga" in outcomes[0][1]
+        assert "Note: max_length: " in outcomes[0][1]
+
+    @pytest.mark.parametrize(
+        ("name", "sent"),
+        [
+            ("web_search", {}),
+            ("web_search", {"query": "kelp", "depth": 2}),
+            ("web_search", {"query": ["kelp", "tides"]}),
+            ("open_page", {"url": URL, "limit": "few"}),
+            ("open_page", {"urls": [URL, "https://sea.example/tides"]}),
+        ],
+        ids=str,
+    )
+    async def test_an_error_is_the_same_and_lists_the_arguments(self, name, sent):
+        web = FakeWeb(results=[{"title": "Kelp", "url": URL}], pages={URL: PAGE})
+        outcomes = [outcome async for outcome in call_everywhere(name, sent, web)]
+        texts = {text.replace(", conversation.", ".") for _, text in outcomes}
+
+        assert [failed for failed, _ in outcomes] == [True] * 3
+        assert len(texts) == 1
+        assert "; the arguments are " in texts.pop()
+
+    def test_a_text_alone_may_be_all_arguments(self):
+        web = FakeWeb(results=[{"title": "Kelp", "url": URL}], pages={URL: PAGE})
+        WebSearchTool(provider=web).invoke('{"query": "kelp", "max_results": 2}')
+        text = OpenPageTool(reader=web).invoke(f'{{"link": "<{URL}>"}}')
+
+        assert [(one.text, one.limit) for one in web.searches] == [("kelp", 2)]
+        assert "brown alga" in text
+
+
+async def call_everywhere(name, sent, web):
+    """Yield whether a call failed and what the model reads, for each framework."""
+    call = {"type": "tool_call", "id": "1", "name": name, "args": sent}
+    langchain = {
+        "web_search": WebSearchTool(provider=web),
+        "open_page": OpenPageTool(reader=web),
+    }
+    message = await langchain[name].ainvoke(call)
+    yield message.status == "error", unmarked(message.text)
+    spec = WebSearchToolSpec(provider=web, reader=web)
+    (tool,) = spec.to_tool_list([f"a{name}"])
+    output = await acall_tool(tool, sent)
+    text = output.content.removeprefix("Encountered error: ").strip()
+    yield output.is_error, unmarked(text)
+    server = make_server(WebTools(provider=web, reader=web))
+    context = SimpleNamespace(meta=None, request=None, session=None, request_id=1)
+    handler = server.get_request_handler("tools/call").handler
+    answer = await handler(context, SimpleNamespace(name=name, arguments=sent))
+    yield answer.is_error, unmarked(answer.content[0].text)

@@ -151,7 +151,7 @@ async def test_the_artifact_is_plain_json_that_a_checkpointer_stores_unchanged(
 
 async def test_the_model_sees_which_argument_is_wrong(service, agent, tool_message):
     state = await agent(
-        WebSearchTool(web=service.web()), query="kelp", limit=0
+        WebSearchTool(web=service.web()), query="kelp", limit="few"
     ).ainvoke(ASK)
     assert tool_message(state).status == "error"
     assert "limit" in tool_message(state).content

@@ -352,7 +352,7 @@ def test_a_pickle_does_not_contain_the_key_and_the_error_says_so():
 def test_a_direct_call_with_wrong_arguments_names_them():
     tool = WebSearchTool(provider=Echo())
 
-    text = tool.invoke({"limit": 0})
+    text = tool.invoke({"limit": "few"})
     assert text.startswith("ERROR [invalid_option] query: is missing; limit: ")
     assert tool.invoke({"query": "kelp", "time_range": "century"}).startswith(
         "ERROR [invalid_option] time_range: "

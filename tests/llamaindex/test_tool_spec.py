@@ -272,7 +272,7 @@ async def test_arguments_are_converted(sea: Sea) -> None:
         ({}, "query: is missing"),
         ({"query": ""}, "query: is empty"),
         ({"query": "  "}, "query: is empty"),
-        ({"query": "kelp", "limit": 0}, "limit: must be greater than or equal to 1"),
+        ({"query": "kelp", "limit": [1, 2]}, "limit: must be a whole number"),
         ({"query": "kelp", "limit": "many"}, "limit: must be a whole number"),
         (
             {"query": "kelp", "time_range": "decade"},
@@ -282,7 +282,10 @@ async def test_arguments_are_converted(sea: Sea) -> None:
             {"query": "kelp", "allowed_domains": ["sea.example/kelp"]},
             "'sea.example/kelp' is not a domain",
         ),
-        ({"q": "kelp"}, "the arguments are query, limit, allowed_domains, time_range"),
+        (
+            {"query": "kelp", "depth": 2},
+            "the arguments are query, limit, allowed_domains, time_range",
+        ),
     ],
 )
 async def test_wrong_arguments_are_explained(

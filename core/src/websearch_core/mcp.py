@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from .errors import ConfigurationError, InvalidOption
 from .events import Event, listen
 from .tools import DESCRIPTIONS, Output, PageArguments, Run, WebTools, as_error
-from .tools._arguments import is_left_out
+from .tools._dialects import is_left_out
 
 __all__ = ["make_server"]
 

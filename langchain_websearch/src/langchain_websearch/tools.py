@@ -375,6 +375,9 @@ class SearchToolArguments(SearchArguments):
     model sees.
     """
 
+    hidden: ClassVar[frozenset[str]] = SearchArguments.hidden | {"runtime"}
+    injected: ClassVar[frozenset[str]] = frozenset({"runtime"})
+
     runtime: Injected = None
 
 
@@ -382,6 +385,9 @@ class PageToolArguments(PageArguments):
     """The arguments of ``open_page``, and the runtime that LangGraph injects and no
     model sees.
     """
+
+    hidden: ClassVar[frozenset[str]] = PageArguments.hidden | {"runtime"}
+    injected: ClassVar[frozenset[str]] = frozenset({"runtime"})
 
     runtime: Injected = None
 
@@ -510,14 +516,12 @@ class WebSearchTool(_WebTool, defer_build=False):
         return output.content, output.artifact
 
     def _make_arguments(self, query: str, sent: Mapping[str, Any]) -> SearchArguments:
-        """Return the arguments of a search, which LangChain has validated: of a query
-        alone, without the defaults.
+        """Return the arguments of a search, which LangChain has validated; those of a
+        text alone, as it was sent.
         """
-        arguments = dict(sent)
-        if "limit" not in arguments:
-            schema = self._tools.search_arguments()
-            arguments["limit"] = schema.model_fields["limit"].default
-        return SearchArguments.model_construct(query=query, **arguments)
+        if not sent:
+            return self._tools.search_arguments().model_validate({"query": query})
+        return SearchArguments.model_construct(query=query, **sent)
 
 
 class OpenPageTool(_WebTool, defer_build=False):
@@ -560,7 +564,7 @@ class OpenPageTool(_WebTool, defer_build=False):
         **sent: Any,
     ) -> tuple[Any, Any]:
         with self._as_tool_exception(), report(run_manager, config):
-            arguments = PageArguments.model_construct(url=url, **sent)
+            arguments = _make_page_arguments(url, sent)
             output = self._tools.open_page(arguments, self._find_run(config, runtime))
         return output.content, output.artifact
 
@@ -575,10 +579,17 @@ class OpenPageTool(_WebTool, defer_build=False):
     ) -> tuple[Any, Any]:
         with self._as_tool_exception():
             async with areport(run_manager, config):
-                arguments = PageArguments.model_construct(url=url, **sent)
+                arguments = _make_page_arguments(url, sent)
                 run = self._find_run(config, runtime)
                 output = await self._tools.aopen_page(arguments, run)
         return output.content, output.artifact
+
+
+def _make_page_arguments(url: str, sent: Mapping[str, Any]) -> PageArguments:
+    """Return the arguments of a page, as `_make_arguments` does."""
+    if not sent:
+        return PageArguments.model_validate({"url": url})
+    return PageArguments.model_construct(url=url, **sent)
 
 
 class WebSearchToolkit(_Options, BaseToolkit, defer_build=False):

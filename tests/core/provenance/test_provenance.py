@@ -13,7 +13,7 @@ from websearch_core._text import urls as _urls
 from websearch_core._text.escaping import link_target
 from websearch_core.errors import ConfigurationError, InvalidOption, UnsafeURL
 from websearch_core.models import Page, SearchResponse, SearchResult
-from websearch_core.provenance import Ledger, _strip_punctuation
+from websearch_core.provenance import Ledger
 
 FOUND = SearchResponse(
     query="kelp",
@@ -485,7 +485,7 @@ class Counted(str):
 def test_naming_urls_takes_work_in_proportion_to_the_text(tail):
     work = []
     text = Counted("https://a.example/" + tail * (80_000 // len(tail)), work)
-    _strip_punctuation(text)
+    _urls._strip_punctuation(text)
 
     assert sum(work) < 10 * len(text)
 
@@ -517,6 +517,6 @@ def test_what_is_cut_off_a_url_does_not_depend_on_how(tail):
             url = url[:-1]
         return url
 
-    assert _strip_punctuation(f"https://a.example/{tail}") == one_by_one(
+    assert _urls._strip_punctuation(f"https://a.example/{tail}") == one_by_one(
         f"https://a.example/{tail}"
     )

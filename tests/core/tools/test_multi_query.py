@@ -195,7 +195,7 @@ def test_what_models_send_is_understood(sent, asked):
         {"queries": []},
         {"queries": list("abcdef")},
         {},
-        {"queries": [7]},
+        {"queries": [{"a": 7, "b": 8}]},
         {"queries": {}},
     ],
     ids=str,

@@ -44,4 +44,6 @@ def describe_problem(problem: Mapping[str, Any]) -> str:
     message = str(problem["msg"]).removeprefix("Value error, ")
     if message == "String should have at least 1 character":
         return "is empty"
-    return message.replace("Input should ", "must ").replace("String should ", "must ")
+    for subject in ("Input should ", "String should ", "List should "):
+        message = message.replace(subject, "must ")
+    return message.replace(" after validation", "")

@@ -56,6 +56,9 @@ _TRACKING = re.compile(
     r"|oly_(anon|enc)_id|vero_id|_openstat|li_fat_id|ref_src",
     re.IGNORECASE,
 )
+_IN_TEXT = re.compile(r"https?://[^\s<>\"'`\\^{|}]+", re.IGNORECASE)
+_PUNCTUATION = tuple(".,;:!?*")
+_BRACKETS = {")": "(", "]": "["}
 _MAX_SHOWN = 200  # characters
 _SECRET_NAME = re.compile(
     "auth|code|cred|key|pass|pwd|secret|session|sid|sig|ticket|token", re.IGNORECASE
@@ -464,3 +467,30 @@ def without_credentials(url: str) -> str:
     except ValueError:  # such as an unclosed bracket
         return f"{url.partition('://')[0]}://..."
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+def find_urls(text: str) -> list[str]:
+    """Return the http(s) URLs in *text*, without the punctuation around them.
+
+    The time is proportional to its length.
+    """
+    return [_strip_punctuation(url) for url in _IN_TEXT.findall(text)]
+
+
+def _strip_punctuation(url: str) -> str:
+    """Strip the punctuation of the sentence around a URL; keep a closing bracket that
+    the URL itself opened.
+    """
+    unopened = {
+        closing: url.count(closing) - url.count(opening)
+        for closing, opening in _BRACKETS.items()
+    }
+    # count once and cut once: text from outside may contain a URL that is all brackets
+    end = len(url)
+    for last in reversed(url):
+        if unopened.get(last, 0) > 0:
+            unopened[last] -= 1
+        elif last not in _PUNCTUATION:
+            break
+        end -= 1
+    return url[:end]

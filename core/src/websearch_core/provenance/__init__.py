@@ -30,6 +30,7 @@ from .._text.urls import (
     find_alike,
     find_origin,
     find_page,
+    find_urls,
     identify,
     strip_anchor,
 )
@@ -46,8 +47,6 @@ Provenance = Literal["any", "seen", "seen+links"]
 
 _MAX_URLS = 10_000  # in one conversation
 _MAX_LINKS = 200  # of one page
-_PUNCTUATION = tuple(".,;:!?*")
-_BRACKETS = {")": "(", "]": "["}
 _NOTHING = (
     "; this process knows of no page that was found or named in this conversation"
 )
@@ -56,7 +55,6 @@ _ELSEWHERE = (
     "user named"
 )
 _NUMBER = re.compile(r"\[?(\d{1,6})\]?", re.ASCII)
-_IN_TEXT = re.compile(r"https?://[^\s<>\"'`\\^{|}]+", re.IGNORECASE)
 _MAX_PAGES = 1_000  # in one conversation; the one seen longest ago is forgotten first
 # Between two numbers of a conversation: the first messages of a long one may be gone.
 _MAX_GAP = 10_000
@@ -115,7 +113,7 @@ class Ledger:
         Returns:
             The URLs, for a program that stores them with the conversation.
         """
-        urls = [_strip_punctuation(url) for url in _IN_TEXT.findall(text)]
+        urls = find_urls(text)
         self._add(urls, conversation, links=True)
         return urls
 
@@ -310,25 +308,6 @@ def _allow_all(urls: Iterable[str], *, links: bool) -> dict[str, _AllowedPage]:
         with suppress(UnsafeURL):
             pages.setdefault(_make_key(url), _allow(url, links=links))
     return pages
-
-
-def _strip_punctuation(url: str) -> str:
-    """Strip the punctuation of the sentence around a URL; keep a closing bracket that
-    the URL itself opened.
-    """
-    unopened = {
-        closing: url.count(closing) - url.count(opening)
-        for closing, opening in _BRACKETS.items()
-    }
-    # count once and cut once: text from outside may contain a URL that is all brackets
-    end = len(url)
-    for last in reversed(url):
-        if unopened.get(last, 0) > 0:
-            unopened[last] -= 1
-        elif last not in _PUNCTUATION:
-            break
-        end -= 1
-    return url[:end]
 
 
 def _find_host(url: str) -> str | None:

@@ -3,27 +3,27 @@ it sends.
 """
 
 from __future__ import annotations
-import ast
 import copyreg
-import json
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
-from types import MappingProxyType
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    ModelWrapValidatorHandler,
+    ValidationError,
     create_model,
-    field_validator,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
 
-from .._text.vocabulary import parse_time_range
+from .._text.quantity import is_whole_number
+from ..models import describe_problems
+from . import _dialects as dialects
 
+MAX_CHARACTERS = 100_000  # of a page, in one call
 MAX_RESULTS = 20  # results of a search, unless the developer sets another limit
 MAX_QUERIES = 5  # in one call
 # What repeats the name, or is refused by a strict mode.
@@ -36,21 +36,8 @@ _REFUSED = (
     "minItems",
     "maxItems",
 )
+FIXED = "{}: fixed by the developer, so what you sent was ignored"
 _MAX_NAMED = 5  # domains that a description lists
-# How models write that they leave an argument out.
-_NOTHING = frozenset(
-    "null none nil undefined n/a any anything anywhere anytime unlimited *".split()
-)
-_EVERYWHERE = _NOTHING | {"all", "everywhere"}  # instead of domains
-# What models call an argument that has another name here and means the same.
-_SAME = MappingProxyType(
-    {
-        "max_results": "limit",
-        "num_results": "limit",
-        "include_domains": "allowed_domains",
-        "exclude_domains": "blocked_domains",
-    }
-)
 
 
 def _simplify(schema: dict[str, Any], cls: type[Arguments]) -> None:
@@ -90,78 +77,78 @@ copyreg.pickle(_Picklable, _reduce)
 class Arguments(BaseModel, metaclass=_Picklable):
     """The arguments of a tool.
 
-    Models send ``null``, an empty text, the word ``None`` or a number as text; all of
-    them are understood.
+    What models send in other words or shapes is understood, with a note where it is not
+    quite the same. An error lists the arguments.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
         extra="forbid", str_strip_whitespace=True, json_schema_extra=_simplify
     )
-    hidden: ClassVar[frozenset[str]] = frozenset()
+    main: ClassVar[str]  # the argument that is always sent
+    hidden: ClassVar[frozenset[str]] = frozenset({"notes"})
+    # what is understood although a model is not shown it
+    others: ClassVar[frozenset[str]] = frozenset()
+    injected: ClassVar[frozenset[str]] = frozenset()  # by a framework
+    fixed: ClassVar[frozenset[str]] = frozenset()
+    readers: ClassVar[Mapping[str, dialects.Reader]] = {}
 
-    @model_validator(mode="before")
+    @model_validator(mode="wrap")
     @classmethod
-    def _forgive(cls, sent: Any) -> Any:
-        """Leave out what was meant to be left out."""
-        if not isinstance(sent, Mapping):
-            return sent
-        arguments: dict[str, Any] = {}
-        for name, value in sent.items():
-            if value is None:
-                continue
-            field = cls.model_fields.get(name)
-            is_required = field is not None and field.is_required()
-            if is_required or not is_left_out(value):
-                arguments[name] = value
-        return cls._translate(arguments)
-
-    @classmethod
-    def _translate(cls, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Return *arguments* by the names that they have here."""
-        return arguments
-
-
-def is_left_out(value: object) -> bool:
-    """Return whether a model that sent *value* meant to leave the argument out.
-
-    That is an empty text, or a word such as ``null``, ``None`` or ``any``.
-    """
-    if not isinstance(value, str):
-        return False
-    word = value.strip().lower()
-    return not word or word in _NOTHING
-
-
-def _is_everywhere(item: object) -> bool:
-    if item is None:
-        return True
-    if not isinstance(item, str):
-        return False
-    word = item.strip().lower()
-    return not word or word in _EVERYWHERE
-
-
-def _is_blank(item: object) -> bool:
-    if isinstance(item, str):
-        return not item.strip()
-    return item is None
-
-
-def _parse_list(text: str, split: Callable[[str], list[Any]]) -> list[Any]:
-    """Return the list that *text* is in JSON or in Python, else what *split* makes of
-    the text.
-    """
-    text = text.strip()
-    if not text.startswith("["):
-        return split(text)
-    for parse in (json.loads, ast.literal_eval):
+    def _understand(cls, sent: Any, validate: ModelWrapValidatorHandler[Self]) -> Self:
         try:
-            value = parse(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            continue
-        if isinstance(value, list):
-            return value
-    return split(text)
+            return validate(cls._read(sent))
+        except ValidationError as error:
+            kind = error.errors(include_url=False)[0]["type"]
+            problems = describe_problems(error)
+        except dialects.Refusal as error:
+            kind = "refusal"
+            problems = str(error)
+        name: Any = f"arguments:{kind}"  # else it is a literal type
+        raise PydanticCustomError(
+            name,
+            "{problems}; the arguments are {names}",
+            {"problems": problems, "names": ", ".join(cls.shown_names())},
+        )
+
+    @classmethod
+    def _read(cls, sent: Any) -> Any:
+        """Return what a model *sent* in the names and shapes of the arguments."""
+        arguments = _list_names(cls).open(sent)
+        if not isinstance(arguments, dict):
+            return arguments
+        # empty, it comes from a framework that sends every default
+        if arguments.pop("notes", None):
+            raise dialects.Refusal("notes: not an argument")
+        notes: list[str] = []
+        values: dict[str, Any] = {}
+        fixed_names: list[str] = []
+        for name, value in arguments.items():
+            if name != cls.main and dialects.is_left_out(value):
+                continue
+            if name in cls.fixed:
+                fixed_names.append(name)
+                continue
+            read = cls.readers.get(name)
+            values[name] = value if read is None else read(value, notes)
+        if fixed_names:
+            notes.append(FIXED.format(", ".join(fixed_names)))
+        cls._finish(values, notes)
+        return {**values, "notes": notes}
+
+    @classmethod
+    def _finish(cls, values: dict[str, Any], notes: list[str]) -> None:
+        """Change *values* that depend on others or have bounds."""
+
+    @classmethod
+    def shown_names(cls) -> list[str]:
+        """Return the arguments that a model may send."""
+        return [name for name in cls.model_fields if name not in cls.hidden]
+
+
+@cache
+def _list_names(schema: type[Arguments]) -> dialects.Names:
+    own = [*schema.shown_names(), *schema.others, *schema.fixed]
+    return dialects.Names.of(schema.main, own, schema.injected)
 
 
 # LangChain takes the types of the arguments apart, twice in each call: they are plain
@@ -169,15 +156,23 @@ def _parse_list(text: str, split: Callable[[str], list[Any]]) -> list[Any]:
 class SearchArguments(Arguments):  # type: ignore[metaclass]
     """The arguments of ``web_search``.
 
-    A model is not shown the last two: ``blocked_domains`` is understood if it is sent,
-    and ``ignored`` names what was sent although the developer has fixed it. It is shown
-    either ``query`` or ``queries``.
+    A model is not shown the last two. ``blocked_domains`` is understood if it is sent.
+    It is shown either ``query`` or ``queries``.
     """
 
+    main: ClassVar[str] = "query"
     hidden: ClassVar[frozenset[str]] = frozenset(
-        {"queries", "blocked_domains", "ignored"}
+        {"queries", "blocked_domains", "notes"}
     )
-    fixed: ClassVar[frozenset[str]] = frozenset()
+    others: ClassVar[frozenset[str]] = frozenset({"blocked_domains"})
+    readers: ClassVar[Mapping[str, dialects.Reader]] = {
+        "query": dialects.read_query,
+        "queries": dialects.read_queries,
+        "limit": dialects.read_number,
+        "allowed_domains": dialects.read_domains,
+        "blocked_domains": dialects.read_domains,
+        "time_range": dialects.read_time_range,
+    }
 
     query: str = Field(min_length=1, description="What to look for.")
     queries: list[str] = []
@@ -194,73 +189,45 @@ class SearchArguments(Arguments):  # type: ignore[metaclass]
         default="all", description="Only pages this recent, if it matters; usually all."
     )
     blocked_domains: list[str] = []
-    ignored: list[str] = []
-
-    @field_validator("queries", mode="before")
-    @classmethod
-    def _parse_queries(cls, value: Any) -> Any:
-        """Understand one query, and a list that was sent as text; leave out ``null``
-        and empty ones.
-
-        A query may begin with a bracket, as in ``[Solved] disk is full``.
-        """
-        if isinstance(value, str):
-            value = _parse_list(value, lambda text: [text])
-        if not isinstance(value, list):
-            return value
-        return [item for item in value if not _is_blank(item)]
-
-    @field_validator("allowed_domains", "blocked_domains", mode="before")
-    @classmethod
-    def _parse_domains(cls, value: Any) -> Any:
-        """Understand ``"python.org, docs.org"`` and ``'["python.org"]'``, and leave out
-        what names no domain: ``null``, empty texts, ``anywhere``.
-        """
-        if isinstance(value, str):
-            value = _parse_list(value, re.compile(r"[\s,]+").split)
-        if not isinstance(value, list):
-            return value
-        return [item for item in value if not _is_everywhere(item)]
-
-    @field_validator("time_range", mode="before")
-    @classmethod
-    def _parse_time_range(cls, value: Any) -> Any:
-        parsed = parse_time_range(value)
-        return "all" if parsed is None else parsed
+    notes: list[str] = []  # for the model, about what it sent
 
     @classmethod
-    def _translate(cls, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Understand other names, and set aside what is fixed."""
-        # empty, it comes from a framework that sends every default
-        if arguments.pop("ignored", None):
-            raise PydanticCustomError("unknown_argument", "ignored: not an argument")
-        for other, name in _SAME.items():
-            if other in arguments:
-                arguments.setdefault(name, arguments.pop(other))
-        takes_list = "query" in cls.hidden
-        if takes_list and not arguments.get("queries"):
-            query = arguments.pop("query", None)
-            if query:
-                arguments["queries"] = query
-        if not takes_list and arguments.get("queries"):
-            raise PydanticCustomError(
-                "unknown_argument", "queries: not an argument; write query"
-            )
-        ignored = [name for name in arguments if name in cls.fixed]
-        for name in ignored:
-            del arguments[name]
-        return {**arguments, "ignored": ignored}
+    def _finish(cls, values: dict[str, Any], notes: list[str]) -> None:
+        limit = values.get("limit")
+        # more than the maximum is cut later: a run may have another
+        if is_whole_number(limit) and limit < 1:
+            default = cls.model_fields["limit"].default
+            notes.append(f"limit: 1 is the minimum, so the usual {default} was used")
+            del values["limit"]
+        sites = dialects.find_sites(values.get("query"))
+        if sites:
+            notes.append("query: site: alone was taken for allowed_domains")
+            values["query"] = " ".join(sites)
+            values.setdefault("allowed_domains", sites)
 
 
 class PageArguments(Arguments):  # type: ignore[metaclass]
     """The arguments of ``open_page``."""
+
+    main: ClassVar[str] = "url"
+    readers: ClassVar[Mapping[str, dialects.Reader]] = {
+        "url": dialects.read_url,
+        "max_length": dialects.read_number,
+        "offset": dialects.read_number,
+        "query": dialects.read_text,
+        "find": dialects.read_text,
+        "outline": dialects.read_truth,
+    }
 
     url: str = Field(
         min_length=1,
         description="Absolute http(s) URL of the page, or its number, e.g. [3].",
     )
     max_length: int = Field(
-        default=0, ge=0, le=100_000, description="Maximum characters; 0: the default."
+        default=0,
+        ge=0,
+        le=MAX_CHARACTERS,
+        description="Maximum characters; 0: the default.",
     )
     offset: int = Field(
         default=0,
@@ -275,6 +242,19 @@ class PageArguments(Arguments):  # type: ignore[metaclass]
         description="An exact phrase: return the places around it. Not with query.",
     )
     outline: bool = Field(default=False, description="Headings and offsets.")
+    notes: list[str] = []  # for the model, about what it sent
+
+    @classmethod
+    def _finish(cls, values: dict[str, Any], notes: list[str]) -> None:
+        for name in ("max_length", "offset"):
+            value = values.get(name)
+            if is_whole_number(value) and value < 0:
+                notes.append(f"{name}: 0 is the minimum, so 0 was used")
+                values[name] = 0
+        max_length = values.get("max_length")
+        if is_whole_number(max_length) and max_length > MAX_CHARACTERS:
+            notes.append(f"max_length: {MAX_CHARACTERS} is the maximum, so it was used")
+            values["max_length"] = MAX_CHARACTERS
 
 
 @cache
@@ -313,6 +293,8 @@ def search_arguments(
     schema.__doc__ = base.__doc__
     schema.fixed = fixed
     schema.hidden = hidden
+    if takes_list:
+        schema.main = "queries"
     schema.restrictions = restrictions  # type: ignore[attr-defined]
     return schema
 

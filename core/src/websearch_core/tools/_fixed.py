@@ -33,7 +33,13 @@ from ..models._domains import ANYWHERE, Domains
 from ..settings import _names as settings
 from ..settings._values import ReadDefaults, show_options
 from ..tokens import CHARACTERS_PER_TOKEN
-from ._arguments import MAX_RESULTS, PageArguments, SearchArguments, search_arguments
+from ._arguments import (
+    FIXED,
+    MAX_RESULTS,
+    PageArguments,
+    SearchArguments,
+    search_arguments,
+)
 
 if TYPE_CHECKING:
     from ..client import WebSearch
@@ -189,17 +195,11 @@ class FixedOptions(NamedTuple):
         An option that the provider does not support is left out with a note: a model
         can go on.
         """
-        notes: list[str] = []
+        notes = list(arguments.notes)
         has_time = arguments.time_range != "all"
         hides_time = has_time and "time_range" in self.hidden
-        ignored = list(arguments.ignored)
         if hides_time:
-            ignored.append("time_range")
-        if ignored:
-            notes.append(
-                f"{', '.join(ignored)}: fixed by the developer, so what you sent was "
-                f"ignored"
-            )
+            notes.append(FIXED.format("time_range"))
         max_results = self.limit or MAX_RESULTS
         if arguments.limit > max_results:
             notes.append(f"limit: {max_results} is the maximum here")

@@ -317,6 +317,7 @@ class WebTools:
         with self._scope(run, setup, request):
             url = self._check_url(request.url, run)
             page = setup.web.read(url, **options)
+        page = page.with_notes(*request.notes)
         return self._show_page(page, run, setup, options)
 
     async def aopen_page(
@@ -329,6 +330,7 @@ class WebTools:
         with self._scope(run, setup, request):
             url = self._check_url(request.url, run)
             page = await setup.web.aread(url, **options)
+        page = page.with_notes(*request.notes)
         return self._show_page(page, run, setup, options)
 
     def read_run_options(
@@ -421,10 +423,7 @@ class WebTools:
         try:
             return schema.model_validate(arguments)
         except ValidationError as error:
-            names = [name for name in schema.model_fields if name not in schema.hidden]
-            raise InvalidOption(
-                f"{describe_problems(error)}; the arguments are {', '.join(names)}"
-            ) from error
+            raise InvalidOption(describe_problems(error)) from error
 
     def _check_url(self, url: str, run: Run) -> str:
         """Return the URL to open."""
