@@ -14,7 +14,7 @@ from websearch_core.models import SearchQuery
 from websearch_core.provider import Limits, Service
 from websearch_core.provider._declare import (
     Destination,
-    FoundFile,
+    ProjectFile,
     construct,
     environment,
     field_notes,
@@ -27,7 +27,7 @@ from .docstrings import read_args, read_defaults
 from .markdown import as_markdown, make_table
 
 _FOUND = (
-    "*In a found file* says what a settings file may set that was merely "
+    "*In a project file* says what a settings file may set that was merely "
     "[found](settings.md#which-files-are-read); "
     "where it is empty, such a file may not set the option."
 )
@@ -300,12 +300,14 @@ def _options(cls: type[Any]) -> str:
         names = ", ".join(f"`{variable}`" for variable in variables.get(name, ()))
         found = _found(notes.get(name, ()), keyed=keyed)
         rows.append([f"`{name}`", default, names, found, meanings.get(name, "")])
-    return make_table(["option", "default", "environment", "in a found file", ""], rows)
+    return make_table(
+        ["option", "default", "environment", "in a project file", ""], rows
+    )
 
 
 def _found(notes: tuple[Any, ...], *, keyed: bool) -> str:
     """What a settings file that was merely found may set."""
-    note = next((note for note in notes if isinstance(note, FoundFile)), None)
+    note = next((note for note in notes if isinstance(note, ProjectFile)), None)
     if note is None:
         return ""
     if is_secret(notes):

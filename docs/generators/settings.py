@@ -10,7 +10,7 @@ from typing import Any
 from websearch_core import Http, SearchQuery, Timeout, WebSearch
 from websearch_core.client import WebSearchOptions
 from websearch_core.keys._environ import ENV_FILE
-from websearch_core.provider._declare import FoundFile
+from websearch_core.provider._declare import ProjectFile
 from websearch_core.reading import ReadOptions
 from websearch_core.settings import Settings
 from websearch_core.settings._shapes import OTHER_NAMES
@@ -94,7 +94,7 @@ def write_table() -> str:
         "environment",
         "in a file",
         "default",
-        "a found file may set",
+        "a project file may set",
         "",
     ]
     return make_table(head, rows)
@@ -155,12 +155,12 @@ def _is_closed(name: str, field: Any) -> bool:
     parts = find_setting(name).parts
     if parts:
         return not any(
-            isinstance(note, FoundFile)
+            isinstance(note, ProjectFile)
             for part in parts.values()
             for note in part.notes
         )
     return name not in _FOUND and not any(
-        isinstance(note, FoundFile) for note in field.metadata
+        isinstance(note, ProjectFile) for note in field.metadata
     )
 
 
@@ -242,7 +242,7 @@ def _write_value(value: Any) -> str:
 
 
 def _found(notes: Any) -> str:
-    note = next((note for note in notes if isinstance(note, FoundFile)), None)
+    note = next((note for note in notes if isinstance(note, ProjectFile)), None)
     if note is None:
         return "nothing"
     if note.narrows:

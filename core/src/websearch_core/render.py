@@ -937,9 +937,3 @@ def _has_item(content: str, item: Item) -> bool:
         return False
     end = place + len(item.name) + _AFTER
     return (item.price or "") in content[max(0, place - _BEFORE) : end]
-
-
-# As a string, what was found is the text for a model: frameworks show it what a
-# function returns as a string.
-SearchResponse.__str__ = search_for_model  # type: ignore[assignment]
-Page.__str__ = page_for_model  # type: ignore[assignment]

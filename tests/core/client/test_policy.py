@@ -390,7 +390,7 @@ class TestSettings:
         )
         assert settings.search_options == {"max_snippet_chars": 300}
 
-    def test_a_found_file_sets_a_policy_where_there_is_none(self):
+    def test_a_project_file_sets_a_policy_where_there_is_none(self):
         self.found.write_text(
             'allowed_domains = ["python.org"]\nsearch_options.max_snippet_chars = 200'
         )
@@ -401,7 +401,7 @@ class TestSettings:
             "djangoproject.com",
         )
 
-    def test_a_found_file_narrows_what_you_set_and_never_replaces_it(self):
+    def test_a_project_file_narrows_what_you_set_and_never_replaces_it(self):
         self.own.write_text(
             'allowed_domains = ["python.org", "djangoproject.com"]\nblocked_domains = ["evil.example"]'
         )
@@ -416,7 +416,7 @@ class TestSettings:
     @pytest.mark.parametrize(
         "given", ["[]", '["org"]', '["python.org", "evil.example"]']
     )
-    def test_a_found_file_cannot_widen_the_policy(self, given):
+    def test_a_project_file_cannot_widen_the_policy(self, given):
         self.own.write_text(
             'allowed_domains = ["python.org"]\nblocked_domains = ["evil.example"]'
         )
@@ -424,7 +424,7 @@ class TestSettings:
 
         assert Settings.load().domains == Domains(("python.org",), ("evil.example",))
 
-    def test_a_found_file_that_leaves_nothing_is_an_error(self):
+    def test_a_project_file_that_leaves_nothing_is_an_error(self):
         self.own.write_text('allowed_domains = ["python.org"]')
         self.found.write_text('allowed_domains = ["evil.example"]')
 
@@ -437,7 +437,7 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("own", "given"), [("", 1_001), ("search_options.max_snippet_chars = 100", 101)]
     )
-    def test_a_found_file_cannot_lengthen_snippets(self, own, given):
+    def test_a_project_file_cannot_lengthen_snippets(self, own, given):
         self.own.write_text(own)
         self.found.write_text(f"search_options.max_snippet_chars = {given}")
 

@@ -716,7 +716,7 @@ def test_one_budget_is_enough(layers):
         WebSearch(Sea(), budget="2 calls", layers=layers)
 
 
-def test_a_found_file_may_only_lower_a_budget(monkeypatch, tmp_path):
+def test_a_project_file_may_only_lower_a_budget(monkeypatch, tmp_path):
     from websearch_core.settings._sources import user_file
 
     project = tmp_path / "project"

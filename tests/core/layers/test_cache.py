@@ -849,7 +849,7 @@ def test_settings_and_environment_switch_it_on_and_an_argument_off(monkeypatch, 
     assert cache_of(WebSearch(FakeWeb())).max_age == 120
 
 
-def test_a_found_file_may_switch_it_off_and_nothing_else(monkeypatch, tmp_path, path):
+def test_a_project_file_may_switch_it_off_and_nothing_else(monkeypatch, tmp_path, path):
     settings_file(f'cache = "{path}"')
     monkeypatch.chdir(tmp_path)
     found = tmp_path / "websearch.toml"

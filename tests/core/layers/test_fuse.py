@@ -435,7 +435,7 @@ def test_two_layers_of_the_settings_that_combine_are_refused():
         Settings.from_mapping({"combine": {"fuse": {}, "fallback": {}}})
 
 
-def test_a_found_file_does_not_multiply_the_cost(tmp_path, monkeypatch):
+def test_a_project_file_does_not_multiply_the_cost(tmp_path, monkeypatch):
     (tmp_path / "websearch.toml").write_text('combine = "fuse"\n', encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigurationError, match="combine: may not be set here"):

@@ -26,7 +26,7 @@ from websearch_core.providers.duckduckgo import DuckDuckGo
 from websearch_core.providers.tavily import Tavily
 from websearch_core.settings import Settings
 from websearch_core.settings._merge import _warn_of_variable
-from websearch_core.settings._values import SETTINGS, Concerns
+from websearch_core.settings._values import CONCERNS, SETTINGS
 
 CORE = Path(websearch_core.__file__).parent
 
@@ -603,7 +603,7 @@ def find_lists(source: str) -> Iterator[tuple[int, set[str]]]:
 
 @pytest.mark.parametrize("group", ["concerns", "timeout", "read_options", "http"])
 def test_the_options_are_listed_in_few_places(group):
-    options = set(Concerns.__annotations__)
+    options = set(CONCERNS)
     if group != "concerns":
         parts = SETTINGS[group].parts.items()
         options = {name for name, part in parts if part.variable}

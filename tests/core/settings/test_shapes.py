@@ -19,7 +19,7 @@ from websearch_core.providers.brave import Brave
 from websearch_core.settings import Settings
 from websearch_core.settings._merge import _warn_once
 from websearch_core.settings._sources import user_file
-from websearch_core.settings._values import Concerns
+from websearch_core.settings._values import CONCERNS
 
 KEY = "SECRET-of-the-user"
 SEARXNG = {
@@ -518,7 +518,7 @@ def test_a_provider_can_be_switched_off(monkeypatch):
 @pytest.mark.parametrize(
     "table", [{"enabled": True}, {"providers": {"tavily": {"enabled": True}}}]
 )
-def test_a_found_file_does_not_switch_on_what_the_user_has_switched_off(table):
+def test_a_project_file_does_not_switch_on_what_the_user_has_switched_off(table):
     off = (
         {"enabled": False}
         if "enabled" in table
@@ -557,7 +557,7 @@ def test_a_found_file_does_not_switch_on_what_the_user_has_switched_off(table):
     ],
 )
 @pytest.mark.parametrize("name", ["websearch.toml", "websearch.json", "websearch.yaml"])
-def test_a_found_file_may_not_set_more_in_another_shape(
+def test_a_project_file_may_not_set_more_in_another_shape(
     monkeypatch, name, found, refused
 ):
     monkeypatch.setenv("TAVILY_API_KEY", KEY)
@@ -653,7 +653,7 @@ def test_the_key_in_settings_wins_over_that_of_the_environment(monkeypatch):
                 lambda name=name: WebSearch("ddg", **{name: ""}),
                 f"{name}: is empty: write false",
             )
-            for name in Concerns.__annotations__
+            for name in CONCERNS
         ),
         (lambda: WebSearch("ddg", budget=[]), "budget: is empty: write false"),
         (
@@ -793,7 +793,7 @@ def test_searching_reading_and_both_have_their_own_limits():
     }
 
 
-def test_the_limit_of_a_found_file_counts_for_what_it_sets():
+def test_the_limit_of_a_project_file_counts_for_what_it_sets():
     write("websearch.toml", {"timeout": {"search": 5}})
     Path("websearch.toml").write_text("\ntimeout = 6\n")
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""Which settings files are read, and what a found file may set."""
+"""Which settings files are read, and what a project file may set."""
 
 from __future__ import annotations
 import json
@@ -18,8 +18,8 @@ from websearch_core.client._selection import build_provider
 from websearch_core.errors import ConfigurationError
 from websearch_core.provider._declare import (
     BaseUrl,
-    FoundFile,
     Key,
+    ProjectFile,
     environment,
     field_notes,
     provider,
@@ -100,7 +100,7 @@ def deep(make):
     ],
 )
 @pytest.mark.parametrize("place", ["websearch.toml", "pyproject.toml"])
-def test_a_found_file_never_sends_a_key_that_came_from_elsewhere(
+def test_a_project_file_never_sends_a_key_that_came_from_elsewhere(
     stranger, monkeypatch, name, use, place
 ):
     monkeypatch.setenv(f"{name.upper()}_API_KEY", KEY)
@@ -217,7 +217,7 @@ def test_a_service_without_key_on_this_machine_may_be_named(stranger):
         ),
     ],
 )
-def test_what_a_found_file_may_not_set_is_refused_with_where_to_put_it(
+def test_what_a_project_file_may_not_set_is_refused_with_where_to_put_it(
     monkeypatch, entry, key
 ):
     path = write(entry)
@@ -268,7 +268,7 @@ def test_what_a_found_file_may_not_set_is_refused_with_where_to_put_it(
         "[providers.tavily]\ninclude_answer = true",
     ],
 )
-def test_a_found_file_may_choose_providers_limits_and_formats(monkeypatch, entry):
+def test_a_project_file_may_choose_providers_limits_and_formats(monkeypatch, entry):
     monkeypatch.setenv("TAVILY_API_KEY", KEY)
     path = write(entry)
     settings = Settings.load()
@@ -278,7 +278,7 @@ def test_a_found_file_may_choose_providers_limits_and_formats(monkeypatch, entry
     assert {str(option.source) for option in settings._chosen.values()} == {str(path)}
 
 
-def test_a_found_file_does_not_raise_what_the_user_has_set(monkeypatch):
+def test_a_project_file_does_not_raise_what_the_user_has_set(monkeypatch):
     write("timeout = 5\nread_options.max_length = 800", user_file())
     write("timeout = 4")
     assert (
@@ -309,7 +309,7 @@ def test_a_found_file_does_not_raise_what_the_user_has_set(monkeypatch):
         WebSearch("duckduckgo")
 
 
-def test_the_users_own_limit_may_be_higher_than_that_of_a_found_file():
+def test_the_users_own_limit_may_be_higher_than_that_of_a_project_file():
     write("timeout = 600", user_file())
     assert Settings.load().timeout.read == 600
     write("timeout = 500")
@@ -321,7 +321,7 @@ def test_options_of_plug_ins_need_the_note_that_they_are_harmless(monkeypatch):
     class Mine:
         name: ClassVar[str] = "mine"
         proxy: str = ""
-        colour: Annotated[str, FoundFile()] = "blue"
+        colour: Annotated[str, ProjectFile()] = "blue"
         token: SecretStr | None = None
         api_key: Key | None = None
         base_url: BaseUrl = "https://mine.example"
@@ -378,7 +378,7 @@ def test_a_key_that_the_class_finds_by_itself_counts(monkeypatch):
         build_provider("mine", Settings.load())
 
 
-def test_the_documentation_says_what_a_found_file_may_set():
+def test_the_documentation_says_what_a_project_file_may_set():
     page = (Path(__file__).parents[3] / "docs" / "settings.md").read_text("utf-8")
     parts = {
         (name, part): row.notes
@@ -401,7 +401,7 @@ def test_the_documentation_says_what_a_found_file_may_set():
             for line in page.splitlines()
             if line.startswith("|") and variable in line
         ]
-        note = next((note for note in notes if isinstance(note, FoundFile)), None)
+        note = next((note for note in notes if isinstance(note, ProjectFile)), None)
         stated = (
             "nothing"
             if note is None

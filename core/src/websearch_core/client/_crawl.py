@@ -28,7 +28,9 @@ from .._text.vocabulary import Scope
 from ..errors import InvalidOption, UnsafeURL, WebSearchError
 from ..flow import Flow
 from ..layers import Robots
+from ..layers._budget import BudgetProvider
 from ..layers._layer import Rank, Started, inner_of, leaves, parts, rank_of
+from ..layers._robots import RobotsProvider
 from ..models import Page
 from ..provider._ports import Provider, Site
 from ._arguments import check_number, check_placed, check_urls, strip_fragment
@@ -214,10 +216,9 @@ class Crawl:
         """Return the URLs that a service lists."""
         self._web.settings.domains.check(site.url)
         ask: Any = partial(service.map, site)
-        layers: list[Any] = [*parts(self._reader)]
-        for layer in layers:
-            if hasattr(layer, "charge"):  # a budget
-                ask = partial(layer.charge, "read", 1, ask, lambda page: [page])
+        for part in parts(self._reader):
+            if isinstance(part, BudgetProvider):
+                ask = partial(part.charge, "read", 1, ask, lambda page: [page])
         with time_limit(_MAP_TIMEOUT):
             page: Page = yield from contain_bugs(ask, service.name)
         return page.links
@@ -327,10 +328,9 @@ class Crawl:
         if not area.site.sitemaps or not area.site.depth:
             return
         paths: list[str] = []
-        layers: list[Any] = [*parts(self._reader)]
-        for layer in layers:
-            if hasattr(layer, "files"):  # it has read robots.txt
-                paths += layer.files.find_sitemaps(start)
+        for part in parts(self._reader):
+            if isinstance(part, RobotsProvider):
+                paths += part.files.find_sitemaps(start)
         if not paths:
             paths.append("/sitemap.xml")
         folder = area.site._replace(url=start).folder

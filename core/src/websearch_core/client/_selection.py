@@ -55,7 +55,7 @@ from ..provider._ports import (
 from ..settings import Settings
 from ..settings._build import build, collect_options
 from ..settings._merge import check_home
-from ..settings._values import Concerns
+from ..settings._values import CONCERNS
 
 if TYPE_CHECKING:
     from ..layers import Cache, CacheBackend
@@ -299,7 +299,7 @@ def make_stack(
     """
     chosen: dict[str, Layer] = {}
     own: dict[str, Layer] = {}
-    for name in Concerns.__annotations__:
+    for name in CONCERNS:
         layer = getattr(settings, name)
         if layer is None or layer is False:
             continue

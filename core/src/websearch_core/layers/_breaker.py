@@ -14,7 +14,7 @@ from .._runtime.forks import Restartable
 from ..errors import RateLimited, ServiceError, TimedOut, Unavailable, WebSearchError
 from ..flow import Flow
 from ..models import Page, SearchQuery, SearchResponse
-from ..provider._declare import FoundFile
+from ..provider._declare import ProjectFile
 from ..provider._ports import Provider
 from ._chain import Chain
 from ._layer import Layer, ProviderWrapper, Rank, check_numbers, find_outage
@@ -55,8 +55,8 @@ class Breaker(Layer):
     rank: ClassVar[int] = Rank.BREAKER
 
     failures: int = 5
-    reset_timeout: Annotated[float, FoundFile(at_most=60)] = 10.0
-    max_reset_timeout: Annotated[float, FoundFile(at_most=600)] = 300.0
+    reset_timeout: Annotated[float, ProjectFile(at_most=60)] = 10.0
+    max_reset_timeout: Annotated[float, ProjectFile(at_most=600)] = 300.0
     min_timeout: float = 3.0
 
     def __post_init__(self) -> None:

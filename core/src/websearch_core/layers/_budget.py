@@ -17,7 +17,7 @@ from ..flow import Call, Flow, Request
 from ..flow._intercept import Auxiliary, AuxiliaryCall, hold, intercept, is_held
 from ..flow._targets import was_refused
 from ..models import Page, SearchQuery, SearchResponse
-from ..provider._declare import FoundFile
+from ..provider._declare import ProjectFile
 from ..provider._ports import Provider, Role, can
 from ._amounts import MILLION, Amount, Limit, parse_limits
 from ._layer import Layer, ProviderWrapper, Rank, leaves
@@ -76,7 +76,7 @@ class Budget(Layer):
 
     rank: ClassVar[int] = Rank.BUDGET
 
-    limit: Annotated[str | Sequence[str] | None, FoundFile(narrows=True)] = None
+    limit: Annotated[str | Sequence[str] | None, ProjectFile(narrows=True)] = None
     prices: Prices = field(default_factory=dict)
     usage_file: Path | str | None = None
     on_file_error: OnFileError = "raise"
@@ -102,10 +102,10 @@ class Budget(Layer):
         """Return a function that puts this around a provider; runs are counted
         together.
         """
-        return partial(_BudgetProvider, self, Runs())
+        return partial(BudgetProvider, self, Runs())
 
 
-class _BudgetProvider(ProviderWrapper[Budget]):
+class BudgetProvider(ProviderWrapper[Budget]):
     def __init__(self, layer: Budget, runs: Runs, inner: Provider) -> None:
         super().__init__(layer, inner)
         self.runs = runs
@@ -203,7 +203,7 @@ class _Meter:
     """Counts one call: what was added for it, and whether anything was sent."""
 
     def __init__(
-        self, budget: _BudgetProvider, estimate: Estimate, account: Account, day: date
+        self, budget: BudgetProvider, estimate: Estimate, account: Account, day: date
     ) -> None:
         self.added = Amount()
         self.estimate = estimate

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, get_args
 from ..errors import AllProvidersFailed, ConfigurationError, UnsupportedOption
 from ..flow import Flow
 from ..models import SearchQuery, SearchResponse, Unsupported
-from ..provider._declare import FoundFile
+from ..provider._declare import ProjectFile
 from ._layer import Layer, ProviderWrapper, Rank, leaves
 
 # the end of a note about an option without effect
@@ -33,7 +33,7 @@ class Relax(Layer):
 
     rank: ClassVar[int] = Rank.RELAX
 
-    unsupported: Annotated[Unsupported, FoundFile()] = "note"
+    unsupported: Annotated[Unsupported, ProjectFile()] = "note"
 
     def __post_init__(self) -> None:
         if self.unsupported not in get_args(Unsupported):

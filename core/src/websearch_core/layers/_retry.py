@@ -14,7 +14,7 @@ from .._runtime.scope import current_call
 from ..errors import Attempt, RateLimited, ServiceError, WebSearchError
 from ..flow import Flow, Sleep
 from ..models import Page, SearchQuery, SearchResponse
-from ..provider._declare import FoundFile
+from ..provider._declare import ProjectFile
 from ..provider._ports import Provider
 from ._bucket import Bucket
 from ._chain import Chain
@@ -56,9 +56,9 @@ class Retry(Layer):
 
     rank: ClassVar[int] = Rank.RETRY
 
-    attempts: Annotated[int, FoundFile(at_most=5)] = 3
-    wait_initial: Annotated[float, FoundFile(at_most=10)] = 0.5
-    wait_max: Annotated[float, FoundFile(at_most=60)] = 10.0
+    attempts: Annotated[int, ProjectFile(at_most=5)] = 3
+    wait_initial: Annotated[float, ProjectFile(at_most=10)] = 0.5
+    wait_max: Annotated[float, ProjectFile(at_most=60)] = 10.0
     extra_share: float | None = 0.2
 
     def __post_init__(self) -> None:

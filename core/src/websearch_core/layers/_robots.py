@@ -327,12 +327,10 @@ class Robots(Layer):
         """Return a function that puts this layer around a reader; all readers share
         the files.
         """
-        return partial(
-            _RobotsProvider, self, RobotsFiles(self.user_agent, self.max_age)
-        )
+        return partial(RobotsProvider, self, RobotsFiles(self.user_agent, self.max_age))
 
 
-class _RobotsProvider(ProviderWrapper[Robots]):
+class RobotsProvider(ProviderWrapper[Robots]):
     def __init__(self, layer: Robots, files: RobotsFiles, inner: Provider) -> None:
         super().__init__(layer, inner)
         self.files = files

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import lru_cache
+from importlib import import_module
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypedDict, Unpack
 
@@ -48,6 +49,8 @@ Unsupported = Literal["raise", "note"]
 
 # Fields of a query that the library itself sees to, whatever the service.
 _ALWAYS_SUPPORTED = {"text", "limit", "extra", "unsupported", "max_snippet_chars"}
+# by its name: it stands on these models, and is imported when one is shown
+_RENDER = "websearch_core.render"
 _MAX_PROBLEMS = 5  # named in one message: a model may send a list of thousands
 
 
@@ -300,8 +303,8 @@ class SearchResult(Value):
 class SearchResponse(Value):
     """What a search found. Finding nothing is an answer, with an empty ``results``.
 
-    As a string, the answer of a `WebSearch` is the text for a model, marked as data
-    from the web; so is a `Page`. `websearch_core.render` writes it.
+    As a string, it is the text for a model, marked as data from the web; so is a
+    `Page`. `websearch_core.render` writes it.
 
     Args:
         query: The text of the query.
@@ -348,6 +351,13 @@ class SearchResponse(Value):
             yield "images", count(self.images, "image")
         if self.notes:
             yield "notes", count(self.notes, "note")
+
+    def __str__(self) -> str:
+        """Return the text for a model: frameworks show it what a function returns as a
+        string.
+        """
+        text: str = import_module(_RENDER).search_for_model(self)
+        return text
 
     def _repr_html_(self) -> str:
         from .._text.notebook import response_as_html
@@ -492,6 +502,11 @@ class Page(Value):
             yield "provider", self.provider
         if self.notes:
             yield "notes", count(self.notes, "note")
+
+    def __str__(self) -> str:
+        """Return the text for a model, as that of a `SearchResponse`."""
+        text: str = import_module(_RENDER).page_for_model(self)
+        return text
 
     def _repr_html_(self) -> str:
         from .._text.notebook import page_as_html

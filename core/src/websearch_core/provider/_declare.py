@@ -1,7 +1,7 @@
 """Declare a provider: a frozen value that inherits nothing, whose fields are options
 and say where they come from.
 
-`Key` and `BaseUrl` are open to a settings file that was merely found, as `FoundFile`
+`Key` and `BaseUrl` are open to a settings file that was merely found, as `ProjectFile`
 says. They are checked together: a key is never sent where such a file says.
 """
 
@@ -61,11 +61,12 @@ class Env:
 
 
 @dc.dataclass(frozen=True)
-class FoundFile:
-    """Lets a settings file that was merely found set a field; fields without this
-    annotation are closed to it.
+class ProjectFile:
+    """Lets a project's settings file set a field; fields without this annotation are
+    closed to it.
 
-    The author of the folder that a program runs in wrote that file. So annotate only a
+    The author of the folder that a program runs in wrote that file, and it was merely
+    found there. So annotate only a
     field whose every value is harmless: none can send anything elsewhere, open the
     guard, name a file or a module, or cost more.
 
@@ -83,11 +84,11 @@ class FoundFile:
     narrows: bool = False
 
 
-def find_found_file(notes: Iterable[Any]) -> FoundFile | None:
-    """Return what *notes* say about found settings files; None if such a file may not
+def find_project_note(notes: Iterable[Any]) -> ProjectFile | None:
+    """Return what *notes* say about project settings files; None if such a file may not
     set the field.
     """
-    return next((note for note in notes if isinstance(note, FoundFile)), None)
+    return next((note for note in notes if isinstance(note, ProjectFile)), None)
 
 
 def check_base_url(value: str) -> str:
@@ -156,10 +157,10 @@ class Destination:
 
 # What a constructor takes; as an attribute, each is an `ApiKey`.
 Key = Annotated[
-    SecretStr | str | Callable[[], str], PlainValidator(ApiKey.of), FoundFile()
+    SecretStr | str | Callable[[], str], PlainValidator(ApiKey.of), ProjectFile()
 ]
 KeyHeader = Annotated[str, AfterValidator(check_key_header)]
-BaseUrl = Annotated[str, AfterValidator(check_base_url), FoundFile(), Destination()]
+BaseUrl = Annotated[str, AfterValidator(check_base_url), ProjectFile(), Destination()]
 REQUIRED: Any = object()
 """The default of a required field with an `Env`: for type checkers it may be left out,
 since the environment may have it.

@@ -67,15 +67,15 @@ class Browser:
         Path | str | None, kit.Env("WEB_SEARCH_BROWSER_PATH", "WEBSEARCH_BROWSER_PATH")
     ] = None
     sandbox: bool = True
-    max_bytes: Annotated[int, Field(ge=1), kit.FoundFile(at_most=10 * 2**20)] = (
+    max_bytes: Annotated[int, Field(ge=1), kit.ProjectFile(at_most=10 * 2**20)] = (
         10 * 2**20
     )
-    max_traffic: Annotated[int, Field(ge=1), kit.FoundFile(at_most=20 * 2**20)] = (
+    max_traffic: Annotated[int, Field(ge=1), kit.ProjectFile(at_most=20 * 2**20)] = (
         20 * 2**20
     )
-    max_requests: Annotated[int, Field(ge=1), kit.FoundFile(at_most=500)] = 500
+    max_requests: Annotated[int, Field(ge=1), kit.ProjectFile(at_most=500)] = 500
     memory: Annotated[int, Field(ge=128)] = 640
-    pages_at_once: Annotated[int, Field(ge=1), kit.FoundFile(at_most=4)] = 4
+    pages_at_once: Annotated[int, Field(ge=1), kit.ProjectFile(at_most=4)] = 4
     images: bool = False
     screenshot: bool = False
     pdf: bool = False

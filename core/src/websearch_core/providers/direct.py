@@ -107,8 +107,8 @@ class Direct:
     name = "direct"
     opens_pages = True
 
-    max_bytes: Annotated[int, kit.FoundFile(at_most=10 * 2**20)] = 10 * 2**20
-    max_redirects: Annotated[int, kit.FoundFile(at_most=5)] = 5
+    max_bytes: Annotated[int, kit.ProjectFile(at_most=10 * 2**20)] = 10 * 2**20
+    max_redirects: Annotated[int, kit.ProjectFile(at_most=5)] = 5
     allow_downgrade: bool = False
     user_agent: str | None = None
     links: Literal["keep", "text", "drop"] = "keep"

@@ -92,8 +92,8 @@ class Exa:
     api_key: Annotated[kit.Key, kit.Env("EXA_API_KEY")] = kit.REQUIRED
     base_url: kit.BaseUrl = "https://api.exa.ai"
     type: Literal["auto", "neural", "lite", "deep-lite", "deep"] = "auto"
-    category: Annotated[_Category | None, kit.FoundFile()] = None
-    highlights: Annotated[bool, kit.FoundFile()] = True
+    category: Annotated[_Category | None, kit.ProjectFile()] = None
+    highlights: Annotated[bool, kit.ProjectFile()] = True
     text: bool = False
     summary: bool = False
     max_age_hours: int | None = None

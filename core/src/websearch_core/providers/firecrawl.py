@@ -94,11 +94,11 @@ class Firecrawl:
         "https://api.firecrawl.dev"
     )
     category: Annotated[
-        Literal["developer", "gov", "pdf", "research"] | None, kit.FoundFile()
+        Literal["developer", "gov", "pdf", "research"] | None, kit.ProjectFile()
     ] = None
-    location: Annotated[str | None, kit.FoundFile()] = None
+    location: Annotated[str | None, kit.ProjectFile()] = None
     scrape: bool = False
-    only_main_content: Annotated[bool, kit.FoundFile()] = True
+    only_main_content: Annotated[bool, kit.ProjectFile()] = True
     max_age: NonNegativeInt | None = None
     headers: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
     wait_for: NonNegativeInt | None = None

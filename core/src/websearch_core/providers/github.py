@@ -57,7 +57,7 @@ class GitHub:
 
     api_key: Annotated[kit.Key | None, kit.Env("GITHUB_TOKEN", "GH_TOKEN")] = None
     base_url: kit.BaseUrl = "https://api.github.com"
-    kind: Annotated[_Kind | None, kit.FoundFile()] = None
+    kind: Annotated[_Kind | None, kit.ProjectFile()] = None
 
     @kit.page_by_page
     def search(

@@ -43,8 +43,8 @@ class HackerNews:
     )
 
     base_url: kit.BaseUrl = "https://hn.algolia.com/api/v1"
-    kind: Annotated[Literal["story", "comment", "any"], kit.FoundFile()] = "story"
-    sort: Annotated[Literal["relevance", "date"], kit.FoundFile()] = "relevance"
+    kind: Annotated[Literal["story", "comment", "any"], kit.ProjectFile()] = "story"
+    sort: Annotated[Literal["relevance", "date"], kit.ProjectFile()] = "relevance"
 
     @kit.page_by_page
     def search(

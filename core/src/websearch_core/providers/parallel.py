@@ -73,7 +73,7 @@ class Parallel:
     api_key: Annotated[kit.Key, kit.Env("PARALLEL_API_KEY")] = kit.REQUIRED
     base_url: kit.BaseUrl = "https://api.parallel.ai/v1"
     mode: Literal["turbo", "fast", "basic", "advanced"] | None = None
-    max_chars_total: Annotated[int | None, kit.FoundFile()] = None
+    max_chars_total: Annotated[int | None, kit.ProjectFile()] = None
 
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search."""

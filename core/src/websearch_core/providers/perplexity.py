@@ -60,8 +60,8 @@ class Perplexity:
         kit.REQUIRED
     )
     base_url: kit.BaseUrl = "https://api.perplexity.ai"
-    max_tokens: Annotated[PositiveInt | None, kit.FoundFile()] = None
-    max_tokens_per_page: Annotated[PositiveInt | None, kit.FoundFile()] = None
+    max_tokens: Annotated[PositiveInt | None, kit.ProjectFile()] = None
+    max_tokens_per_page: Annotated[PositiveInt | None, kit.ProjectFile()] = None
 
     @kit.page_by_page
     def search(

@@ -82,7 +82,7 @@ class SearXNG:
     auth: Literal["bearer", "basic"] = "bearer"
     key_header: kit.KeyHeader = "Authorization"
     engines: Annotated[
-        list[str] | tuple[str, ...], AfterValidator(tuple), kit.FoundFile()
+        list[str] | tuple[str, ...], AfterValidator(tuple), kit.ProjectFile()
     ] = ()
 
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:

@@ -84,9 +84,9 @@ class SerpApi:
     ] = kit.REQUIRED
     base_url: kit.BaseUrl = "https://serpapi.com"
     engine: Annotated[
-        Literal["google", "google_light", "bing", "duckduckgo"], kit.FoundFile()
+        Literal["google", "google_light", "bing", "duckduckgo"], kit.ProjectFile()
     ] = "google"
-    location: Annotated[str | None, kit.FoundFile()] = None
+    location: Annotated[str | None, kit.ProjectFile()] = None
 
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:
         """Search, page by page until the limit is reached."""

@@ -72,9 +72,9 @@ class StackExchange:
 
     api_key: Annotated[kit.Key | None, kit.Env("STACKEXCHANGE_API_KEY")] = None
     base_url: kit.BaseUrl = "https://api.stackexchange.com/2.3"
-    site: Annotated[str, kit.FoundFile()] = "stackoverflow"
+    site: Annotated[str, kit.ProjectFile()] = "stackoverflow"
     sort: Annotated[
-        Literal["relevance", "activity", "votes", "creation"], kit.FoundFile()
+        Literal["relevance", "activity", "votes", "creation"], kit.ProjectFile()
     ] = "relevance"
 
     def search(self, query: kit.SearchQuery, /) -> kit.Flow[kit.SearchResponse]:

@@ -107,9 +107,9 @@ class Tavily:
     base_url: kit.BaseUrl = "https://api.tavily.com"
     search_depth: Literal["basic", "advanced", "fast", "ultra-fast"] = "basic"
     extract_depth: Literal["basic", "advanced"] = "basic"
-    include_answer: Annotated[bool | Literal["basic", "advanced"], kit.FoundFile()] = (
-        False
-    )
+    include_answer: Annotated[
+        bool | Literal["basic", "advanced"], kit.ProjectFile()
+    ] = False
     include_raw_content: bool = False
     chunks_per_source: Annotated[int, Field(ge=1, le=3)] | None = None
     auto_parameters: bool = False

@@ -60,8 +60,8 @@ class Wayback:
     )
 
     base_url: kit.BaseUrl = "https://web.archive.org"
-    until: Annotated[date | None, kit.FoundFile()] = None
-    max_bytes: Annotated[int, kit.FoundFile(at_most=10 * 2**20)] = 10 * 2**20
+    until: Annotated[date | None, kit.ProjectFile()] = None
+    max_bytes: Annotated[int, kit.ProjectFile(at_most=10 * 2**20)] = 10 * 2**20
 
     def read(self, url: str, /) -> kit.Flow[kit.Page]:
         """Read the last archived copy of the page at *url*."""

@@ -85,9 +85,9 @@ class You:
     base_url: kit.BaseUrl = "https://ydc-index.io/v1"
     keyless_url: kit.BaseUrl = "https://api.you.com/v1/agents"
     livecrawl: bool = False
-    max_age: Annotated[int | None, kit.FoundFile()] = None
+    max_age: Annotated[int | None, kit.ProjectFile()] = None
     boost_domains: Annotated[
-        list[str] | tuple[str, ...], AfterValidator(tuple), kit.FoundFile()
+        list[str] | tuple[str, ...], AfterValidator(tuple), kit.ProjectFile()
     ] = ()
 
     def __post_init__(self) -> None:

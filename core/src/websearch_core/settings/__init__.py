@@ -10,7 +10,7 @@ Environment variables: ``WEB_SEARCH_PROVIDER``, ``WEB_SEARCH_RETRY``,
 provider the variables that its module declares, such as ``BRAVE_API_KEY``.
 
 A file found in or above the working directory may set only the fields annotated with
-`FoundFile`.
+`ProjectFile`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .._text.lists import NO_TEXTS, Texts
 from ..errors import ConfigurationError, InvalidOption
 from ..models import SearchQuery
 from ..models._domains import DomainNames, Domains
-from ..provider._declare import FoundFile
+from ..provider._declare import ProjectFile
 from . import _merge
 from ._build import conceal, is_public
 from ._merge import Options
@@ -129,23 +129,23 @@ class Settings(BaseModel):
         extra="forbid", frozen=True, hide_input_in_errors=True
     )
 
-    enabled: Annotated[bool, FoundFile(at_most=True)] = True
-    provider: Annotated[Texts, FoundFile(), PerRun()] = NO_TEXTS
-    reader: Annotated[Texts, FoundFile(), PerRun()] = NO_TEXTS
+    enabled: Annotated[bool, ProjectFile(at_most=True)] = True
+    provider: Annotated[Texts, ProjectFile(), PerRun()] = NO_TEXTS
+    reader: Annotated[Texts, ProjectFile(), PerRun()] = NO_TEXTS
     internal: Texts = NO_TEXTS
-    allowed_domains: Annotated[DomainNames, FoundFile(narrows=True), PerRun()] = (
+    allowed_domains: Annotated[DomainNames, ProjectFile(narrows=True), PerRun()] = (
         NO_TEXTS
     )
-    blocked_domains: Annotated[DomainNames, FoundFile(narrows=True), PerRun()] = (
+    blocked_domains: Annotated[DomainNames, ProjectFile(narrows=True), PerRun()] = (
         NO_TEXTS
     )
     timeout: Annotated[Seconds, PerRun()] = _USUAL_TIMEOUT
     combine: Annotated[Combine, PlainSerializer(show_combination)] = None
-    retry: Annotated[Repeat, FoundFile()] = None
-    cache: Annotated[Keep, FoundFile(at_most=False), PlainSerializer(show_layer)] = (
+    retry: Annotated[Repeat, ProjectFile()] = None
+    cache: Annotated[Keep, ProjectFile(at_most=False), PlainSerializer(show_layer)] = (
         Field(default=None, repr=False)
     )  # a URL may have a password
-    budget: Annotated[Spend, FoundFile(narrows=True)] = None
+    budget: Annotated[Spend, ProjectFile(narrows=True)] = None
     # the same
     throttle: Annotated[Pace, PlainSerializer(show_layer)] = Field(
         default=None, repr=False

@@ -1,8 +1,8 @@
 """Build a provider from options of several sources, and let none of them abuse another.
 
 A key is combined with a `BaseUrl` only if the source of the URL is trusted, or is also
-the source of the key. A found settings file may set only fields annotated with
-`FoundFile`.
+the source of the key. A project settings file may set only fields annotated with
+`ProjectFile`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..provider._declare import (
     construct,
     environment,
     field_notes,
-    find_found_file,
+    find_project_note,
     is_secret,
 )
 from ._sources import ARGUMENT, DEFAULT, Option, Source, make_refusal
@@ -72,10 +72,10 @@ def build(cls: type[Any], options: Mapping[str, Option], name: str) -> Any:
 
 
 def check_entries(cls: type[Any], options: Mapping[str, Option]) -> None:
-    """Raise an error for options that are wrong, or that a found file may not set, in
+    """Raise an error for options that are wrong, or that a project file may not set, in
     use or not.
 
-    A class without declared fields gets none from a found file, since its options may
+    A class without declared fields gets none from a project file, since its options may
     do anything.
     """
     fields = field_notes(cls)
@@ -91,10 +91,10 @@ def check_entries(cls: type[Any], options: Mapping[str, Option]) -> None:
 def _check_untrusted(
     cls: type[Any], name: str, option: Option, fields: Mapping[str, tuple[Any, ...]]
 ) -> None:
-    """Refuse what a found file may not set."""
+    """Refuse what a project file may not set."""
     notes = fields.get(name, ())
     is_ours = name in fields or not fields
-    if is_ours and not find_found_file(notes):
+    if is_ours and not find_project_note(notes):
         raise _make_refusal(cls, name, option.source, "may not be set here")
     if is_secret(notes) and is_in_keyring(option.value):
         raise _make_refusal(cls, name, option.source, "may not name a keyring here")
@@ -197,7 +197,7 @@ def _check_values(provider: Any, options: Mapping[str, Option]) -> None:
 
 
 def too_high(value: Any, notes: Iterable[Any], trusted: Any) -> bool:
-    """Return whether *value* is more than a found file may set."""
+    """Return whether *value* is more than a project file may set."""
     limit = limit_of(notes, trusted)
     if limit is None or value is None:
         return False
@@ -206,9 +206,9 @@ def too_high(value: Any, notes: Iterable[Any], trusted: Any) -> bool:
 
 def limit_of(notes: Iterable[Any], trusted: Any) -> float | None:
     """Return the trusted value of a limit, else the maximum that its notes allow a
-    found file to set.
+    project file to set.
     """
-    note = find_found_file(notes)
+    note = find_project_note(notes)
     if note is None or note.at_most is None:
         return None
     if isinstance(trusted, int | float):
@@ -217,8 +217,8 @@ def limit_of(notes: Iterable[Any], trusted: Any) -> float | None:
 
 
 def _find_problem(url: Any, source: Source, keys: Iterable[Source]) -> str | None:
-    """Return what is wrong with a destination in a found file, or None."""
-    # imported here, because few found files name a destination
+    """Return what is wrong with a destination in a project file, or None."""
+    # imported here, because few project files name a destination
     from .._net.guard import Guard
 
     if any(key != source for key in keys):

@@ -24,12 +24,12 @@ from ..keys._keys import is_in_keyring
 from ..layers import Layer, layer_class
 from ..models import describe_problems
 from ..models._domains import Domains, parse_domain
-from ..provider._declare import FoundFile, field_notes, find_found_file, is_secret
+from ..provider._declare import ProjectFile, field_notes, find_project_note, is_secret
 from ._build import check_entries, limit_of, too_high
 from ._names import Form, find_aliases, find_line
 from ._shapes import OTHER_NAMES, SWITCH, Name, flatten
 from ._sources import NAMED, Option, Source, Table, make_refusal
-from ._values import HOMES, PREFIX, SETTINGS, Concerns, find_setting
+from ._values import CONCERNS, HOMES, PREFIX, SETTINGS, find_setting
 
 Options: TypeAlias = dict[Name, Option]  # of one source, or of all
 
@@ -101,7 +101,7 @@ def _parse_variable(text: str, name: Name, source: Source) -> Any:
 
 
 def check_options(options: Options, fields: Mapping[str, Any]) -> None:
-    """Raise an error for unknown names, and for what a found file may not set."""
+    """Raise an error for unknown names, and for what a project file may not set."""
     for name, option in options.items():
         source = option.source
         if name.group == "providers":
@@ -151,25 +151,25 @@ def _describe_unknown(name: Name, fields: Mapping[str, Any], options: Options) -
 
 
 def _is_open(name: Name, fields: Mapping[str, Any]) -> bool:
-    """Return whether a found file may set *name*.
+    """Return whether a project file may set *name*.
 
     Layers of other packages may do anything, so their options are not open.
     """
     if name.group == "layers" and name.option is None:
         # An empty table adds the layer, too: it is open if any of its options is.
         notes = field_notes(layer_class(name.parent)).values()
-        return any(map(find_found_file, notes))
-    return find_found_file(_find_notes(name, fields)) is not None
+        return any(map(find_project_note, notes))
+    return find_project_note(_find_notes(name, fields)) is not None
 
 
 def _find_notes(name: Name, fields: Mapping[str, Any]) -> Sequence[Any]:
     """Return the notes of a field, which say who may set it."""
     if name.option == SWITCH:
-        return [FoundFile(at_most=True)]
+        return [ProjectFile(at_most=True)]
     if name.option is not None:
         notes = field_notes(layer_class(name.parent))
         # An unknown option is refused when the layer is made.
-        return notes.get(name.option, [FoundFile()])
+        return notes.get(name.option, [ProjectFile()])
     if name.part is not None:
         return find_setting(name.group, name.part).notes
     metadata: Sequence[Any] = fields[name.group].metadata
@@ -179,7 +179,7 @@ def _find_notes(name: Name, fields: Mapping[str, Any]) -> Sequence[Any]:
 def merge(sources: list[Options]) -> Options:
     """Return the first value of each setting.
 
-    One of a found file has the first trusted value as its limit.
+    One of a project file has the first trusted value as its limit.
     """
     chosen: Options = {}
     for options in sources:
@@ -221,7 +221,7 @@ def nest(options: Options) -> dict[str, Any]:
         table = group.setdefault(name.part, {})
         if name.option is not None and name.option != SWITCH:
             table[name.option] = option.value
-    for concern in Concerns.__annotations__:
+    for concern in CONCERNS:
         layer = find_layer(concern, options)
         if layer is not None:
             values[concern] = layer
@@ -332,9 +332,9 @@ def _find_source(words: list[str], chosen: Options) -> tuple[Source, list[str]]:
 
 
 def narrow(chosen: Options) -> Options:
-    """Combine the domains and the budget of a found file with trusted ones.
+    """Combine the domains and the budget of a project file with trusted ones.
 
-    A found file may only narrow what a trusted source says, not replace it.
+    A project file may only narrow what a trusted source says, not replace it.
     """
     narrowed = dict(chosen)
     budget = chosen.get(_BUDGET_LIMIT)
@@ -362,12 +362,12 @@ def narrow(chosen: Options) -> Options:
 
 
 def _overrules(option: Option) -> bool:
-    """Return whether an option of a found file comes before that of a trusted one."""
+    """Return whether an option of a project file comes before that of a trusted one."""
     return not option.source.trusted and option.limit is not None
 
 
 def check_limits(settings: BaseModel, chosen: Options) -> None:
-    """Raise an error for a limit that is higher than a found file may set."""
+    """Raise an error for a limit that is higher than a project file may set."""
     trusted: set[Name] = set()
     for name, option in chosen.items():
         if option.source.trusted or option.limit is not None:
@@ -392,7 +392,7 @@ def _check_limit(
         if isinstance(maximum, bool):
             reason = "may not be switched on here"
         raise _make_refusal(name, option.source, reason)
-    note = find_found_file(notes)
+    note = find_project_note(notes)
     if note is None or not note.replaces:
         return
     if Name(name.group, note.replaces) in trusted:

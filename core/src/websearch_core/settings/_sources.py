@@ -202,7 +202,7 @@ def user_file() -> Path | None:
 def make_refusal(
     source: Source, key: str, why: str, *, variables: tuple[str, ...] = ()
 ) -> ConfigurationError:
-    """Make the error for an entry that a found file may not have, with the reason and
+    """Make the error for an entry that a project file may not have, with the reason and
     where to put it instead.
     """
     places: list[str] = []

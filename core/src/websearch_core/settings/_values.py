@@ -36,7 +36,7 @@ from ..errors import ConfigurationError
 from ..keys import ApiKey, Credentials
 from ..layers._stack import set_options
 from ..models import SearchOptions
-from ..provider._declare import FoundFile, field_notes
+from ..provider._declare import ProjectFile, field_notes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,9 +77,9 @@ class Timeout:
         ConfigurationError: One is not a number above 0.
     """
 
-    search: Annotated[float, Field(gt=0), FoundFile(at_most=120)] = 15.0
-    read: Annotated[float, Field(gt=0), FoundFile(at_most=120)] = 30.0
-    connect: Annotated[float, Field(gt=0), FoundFile(at_most=60)] = 5.0
+    search: Annotated[float, Field(gt=0), ProjectFile(at_most=120)] = 15.0
+    read: Annotated[float, Field(gt=0), ProjectFile(at_most=120)] = 30.0
+    connect: Annotated[float, Field(gt=0), ProjectFile(at_most=60)] = 5.0
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -183,21 +183,21 @@ class PerRun:
 
 
 class ReadDefaults(BaseModel):
-    """The options of `ReadOptions` that may hold for every call, and what a found file
-    may set of them.
+    """The options of `ReadOptions` that may hold for every call, and what a project
+    file may set of them.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
         extra="forbid", hide_input_in_errors=True
     )
 
-    max_length: Annotated[int, Field(ge=1), FoundFile(at_most=100_000)] = MAX_LENGTH
+    max_length: Annotated[int, Field(ge=1), ProjectFile(at_most=100_000)] = MAX_LENGTH
     max_tokens: Annotated[
-        int | None, Field(ge=1), FoundFile(at_most=25_000, replaces="max_length")
+        int | None, Field(ge=1), ProjectFile(at_most=25_000, replaces="max_length")
     ] = None
     links: Literal["keep", "text", "drop"] | None = None
-    comments: Annotated[Literal["drop", "keep"] | None, FoundFile()] = None
-    reviews: Annotated[Literal["drop", "keep"] | None, FoundFile()] = None
+    comments: Annotated[Literal["drop", "keep"] | None, ProjectFile()] = None
+    reviews: Annotated[Literal["drop", "keep"] | None, ProjectFile()] = None
     transcripts: Literal["drop", "keep"] | None = None
     token_counter: Callable[[str], int] | None = None
     ocr: Callable[[bytes, str], str] | None = None
@@ -344,7 +344,7 @@ _search_options = dict.fromkeys(
     (*SearchOptions.__annotations__, "unsupported"), Setting()
 )
 _search_options["max_snippet_chars"] = Setting(
-    _name_variable("max_snippet_chars"), (FoundFile(at_most=1_000),)
+    _name_variable("max_snippet_chars"), (ProjectFile(at_most=1_000),)
 )
 # The settings that are more than one value.
 SETTINGS: dict[str, Setting] = {
@@ -364,3 +364,5 @@ for _name in Concerns.__annotations__:
     _layers = ("fallback", "fuse") if _name == "combine" else (_name,)
     SETTINGS[_name] = Setting(_name_variable(_name), layers=_layers)
     HOMES |= dict.fromkeys(_layers, _name)
+# the settings that are layers
+CONCERNS = tuple(name for name, setting in SETTINGS.items() if setting.layers)

@@ -294,5 +294,5 @@ def test_only_a_function_is_taken():
 def test_no_settings_file_and_no_model_can_set_it():
     setting = find_setting("read_options", "ocr")
     assert not setting.variable
-    assert setting.notes == ()  # nothing of it is for a found file
+    assert setting.notes == ()  # nothing of it is for a project file
     assert "ocr" not in PageArguments.model_fields
