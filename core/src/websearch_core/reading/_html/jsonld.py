@@ -52,9 +52,7 @@ _OFFER_PROPERTIES = {
 }  # fmt: skip
 # From the days when scripts had to be hidden from parsers, and the comments that hide
 # the wrapping in turn.
-_OPENING = re.compile(r"(?:/\*|//)?\s*(?:<|\\u003c)!(?:\[CDATA\[|--)(?:\s*\*/)?\s*")
-_CLOSING = re.compile(r"(?:/\*|//)?\s*(?:(?:\]\]|--)>)?(?:\s*\*/)?$")
-_MAX_CLOSING = 40  # characters
+_WRAPPING = re.compile(r"(?:/\*|//)?\s*(?:<|\\u003c)!(?:\[CDATA\[|--)(?:\s*\*/)?\s*")
 _MAIN_KEYS = frozenset({"mainEntity", "mainEntityOfPage"})
 _JSON = json.JSONDecoder(strict=False)
 _REFERENCE: Thing = {"@id": ""}  # to a thing that is defined elsewhere
@@ -199,20 +197,19 @@ def _documents(scripts: Iterable[LexborNode]) -> Iterator[Any]:
             continue
         room -= len(source)
         try:
-            yield _JSON.decode(_unwrap(source))
+            yield _decode(source)
         except (ValueError, RecursionError):
             continue
 
 
-def _unwrap(source: str) -> str:
-    """Return a script without white space around it and what hid it from parsers."""
+def _decode(source: str) -> Any:
+    """Return the value in a script, without what once hid it from parsers."""
     source = source.strip()
-    opening = _OPENING.match(source)
-    if opening is None:
-        return source
-    source = source[opening.end() :]
-    closing = _CLOSING.search(source, max(0, len(source) - _MAX_CLOSING))
-    return source if closing is None else source[: closing.start()]
+    wrapping = _WRAPPING.match(source)
+    if wrapping is None:
+        return _JSON.decode(source)
+    value, _ = _JSON.raw_decode(source, wrapping.end())
+    return value
 
 
 def _objects_of(document: Any) -> Iterator[tuple[bool, Thing]]:
