@@ -19,7 +19,8 @@ from websearch_core.render import (
     render_page,
 )
 from websearch_core.testing import FakeWeb
-from websearch_core.tools._outputs import collect_texts, page_output
+from websearch_core.tools import collect_texts
+from websearch_core.tools._outputs import page_output
 
 URL = "https://shop.example/lamp"
 TEXT = (
