@@ -1,5 +1,5 @@
-"""Web search for LangChain: two tools, a toolkit, a retriever, a document loader and a
-document compressor.
+"""Web search for LangChain: two tools, a toolkit, a middleware for agents, a retriever,
+a document loader and a document compressor.
 
 ::
 
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .compressor import WebPageCompressor
     from .loader import WebPageLoader, to_document
+    from .middleware import WebSearchMiddleware
     from .retriever import WebSearchRetriever
     from .sources import collect_sources
     from .tools import OpenPageTool, WebSearchTool, WebSearchToolkit
@@ -28,6 +29,7 @@ __all__ = [
     "OpenPageTool",
     "WebPageCompressor",
     "WebPageLoader",
+    "WebSearchMiddleware",
     "WebSearchRetriever",
     "WebSearchTool",
     "WebSearchToolkit",
@@ -39,6 +41,7 @@ _HOMES = {
     "OpenPageTool": ".tools",
     "WebPageCompressor": ".compressor",
     "WebPageLoader": ".loader",
+    "WebSearchMiddleware": ".middleware",
     "WebSearchRetriever": ".retriever",
     "WebSearchTool": ".tools",
     "WebSearchToolkit": ".tools",

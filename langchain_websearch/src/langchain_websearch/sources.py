@@ -1,7 +1,8 @@
 """The sources of a conversation: their numbers, and what the model was shown of them.
 
-They are stored nowhere but in the artifacts of the tools' messages, so a conversation
-that goes on in another process still has them.
+They are in the artifacts of the tools' messages, so a conversation that goes on in
+another process still has them; and with `WebSearchMiddleware` in a field of the state,
+which outlives the messages.
 """
 
 from __future__ import annotations
@@ -15,11 +16,19 @@ from langchain_core.tools import InjectedToolArg
 from pydantic import PlainSerializer
 from pydantic.json_schema import SkipJsonSchema
 
-from websearch_core.tools import DESCRIPTIONS, collect_texts, find_numbers, read_field
+from websearch_core.tools import (
+    DESCRIPTIONS,
+    collect_texts,
+    find_numbers,
+    list_sources,
+    read_field,
+)
 
 if TYPE_CHECKING:
     from websearch_core.citations import Source
 
+# The field of a state in which `WebSearchMiddleware` keeps the sources.
+STATE_FIELD = "websearch_sources"
 # LangGraph gives an argument of the name "runtime" the state of the graph; LangChain
 # keeps it out of what models see, and callbacks get the arguments without it. Nothing
 # here imports LangGraph, and the tools work without it.
@@ -29,20 +38,22 @@ Injected: TypeAlias = Annotated[
 
 
 def collect_sources(
-    messages: Iterable[object], tools: Collection[str] = tuple(DESCRIPTIONS)
+    conversation: object, tools: Collection[str] = tuple(DESCRIPTIONS)
 ) -> list[Source]:
     """Return the sources that the tools of this package found in a conversation.
 
     ::
 
         state = agent.invoke(...)
-        sources = collect_sources(state["messages"])
+        sources = collect_sources(state)
         check_citations(state["messages"][-1].text, sources)
 
     Args:
-        messages: The messages of an agent's state, those of the model included: a
-            source counts only in the answer to a call that the model made to one of the
-            tools.
+        conversation: The state of an agent, or its messages, those of the model
+            included: a source counts only in the answer to a call that the model made
+            to one of the tools, or in the message of a tool that your program called.
+            A state has more with `WebSearchMiddleware`: what was in messages that are
+            gone, or found by sub-agents.
         tools: The names of the tools, if you gave them others.
 
     Returns:
@@ -52,7 +63,11 @@ def collect_sources(
     # imported here: making a tool does not need it
     from websearch_core.citations import merge_sources
 
-    sources: list[Any] = []
+    messages: Iterable[object] = _find_messages(conversation) or ()
+    is_state = isinstance(conversation, Mapping) or hasattr(conversation, "messages")
+    if not is_state and isinstance(conversation, Iterable):
+        messages = conversation
+    sources: list[Any] = list(_find_stored(conversation))
     for answer in _find_answers(messages, tools):
         sources += collect_texts(answer.content, answer.artifact)
     return merge_sources(sources)
@@ -70,12 +85,43 @@ def find_messages(runtime: object, config: RunnableConfig) -> Sequence[object] |
         The messages; None if there is no state, or it has no ``messages``.
     """
     state = getattr(runtime, "state", None)
+    if state is None:
+        state = _read_state(config, "messages")
+    return _find_messages(state)
+
+
+def find_state_sources(
+    runtime: object, config: RunnableConfig
+) -> Sequence[Mapping[str, Any]]:
+    """Return the sources that the state of the graph has beside its messages, with the
+    arguments of `find_messages`.
+    """
+    state = getattr(runtime, "state", None)
+    if state is None:
+        state = {STATE_FIELD: _read_state(config, STATE_FIELD)}
+    return _find_stored(state)
+
+
+def _read_state(config: RunnableConfig, field: str) -> object:
+    """Return what the state of the graph has in a field; None if there is none."""
     read = (config.get("configurable") or {}).get("__pregel_read")
-    if state is None and callable(read):
-        with suppress(KeyError):  # the state has none
-            state = read(["messages"])
+    if not callable(read):
+        return None
+    with suppress(KeyError):  # the state has none
+        return read([field])
+    return None
+
+
+def _find_messages(state: object) -> Sequence[object] | None:
     messages = state if isinstance(state, list) else read_field(state, "messages")
     return messages if isinstance(messages, list | tuple) else None
+
+
+def _find_stored(state: object) -> Sequence[Mapping[str, Any]]:
+    if isinstance(state, list | tuple):
+        return ()
+    sources = read_field(state, STATE_FIELD)
+    return sources if isinstance(sources, list) else ()
 
 
 def stored_sources(
@@ -83,7 +129,7 @@ def stored_sources(
 ) -> Iterator[Mapping[str, Any]]:
     """Yield the sources in the messages that answer a call of one of these *tools*."""
     for answer in _find_answers(messages, tools):
-        yield from _sources_of(answer) or ()
+        yield from list_sources(answer.artifact) or ()
 
 
 def shown_numbers(messages: Iterable[object], tools: Collection[str]) -> set[int]:
@@ -95,19 +141,13 @@ def shown_numbers(messages: Iterable[object], tools: Collection[str]) -> set[int
     complete = {
         id(answer)
         for answer in _find_answers(messages, tools)
-        if _sources_of(answer) is not None
+        if list_sources(answer.artifact) is not None
     }
     numbers: set[int] = set()
     for message in messages:
         if id(message) not in complete:
             numbers |= find_numbers(read_field(message, "content"))
     return numbers
-
-
-def _sources_of(answer: ToolMessage) -> list[Any] | None:
-    artifact = answer.artifact
-    sources = artifact.get("sources") if isinstance(artifact, Mapping) else None
-    return sources if isinstance(sources, list) else None
 
 
 def _find_answers(
@@ -117,14 +157,19 @@ def _find_answers(
 
     An artifact of another tool may look the same. So a message counts only as the first
     answer to a call that a model's message before it made by name; some models use the
-    ID of a call again.
+    ID of a call again. A call that no message made is one of the program, or its
+    message is gone: the answer itself says which tool it is of.
     """
     waiting: dict[str | None, str] = {}
+    call_ids: set[str | None] = set()
     for message in messages:
         if isinstance(message, AIMessage):
-            waiting.update({call["id"]: call["name"] for call in message.tool_calls})
-        elif (
-            isinstance(message, ToolMessage)
-            and waiting.pop(message.tool_call_id, None) in tools
-        ):
-            yield message
+            calls = {call["id"]: call["name"] for call in message.tool_calls}
+            waiting.update(calls)
+            call_ids.update(calls)
+        elif isinstance(message, ToolMessage):
+            name = waiting.pop(message.tool_call_id, None)
+            if message.tool_call_id not in call_ids:
+                name = message.name
+            if name in tools:
+                yield message

@@ -75,7 +75,13 @@ from .conversations import (
     find_run,
     find_tenant,
 )
-from .sources import Injected, find_messages, shown_numbers, stored_sources
+from .sources import (
+    Injected,
+    find_messages,
+    find_state_sources,
+    shown_numbers,
+    stored_sources,
+)
 
 if TYPE_CHECKING:  # it would import the parsers of pages
     from websearch_core.reading import ReadOptions
@@ -313,11 +319,11 @@ class _WebTool(_Options, BaseTool):
                 config.get("configurable") or {}, find_context(config)
             )
         messages = find_messages(runtime, config)
-        sources: list[Mapping[str, Any]] = []
+        sources = list(find_state_sources(runtime, config))
         numbers: set[int] = set()
         if messages:
             names = self._find_names(runtime)
-            sources = list(stored_sources(messages, names))
+            sources += stored_sources(messages, names)
             numbers = shown_numbers(messages, names)
         is_alone = isinstance(conversation, Root)
         forgets = ""

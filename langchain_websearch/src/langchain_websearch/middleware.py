@@ -1,0 +1,229 @@
+"""Keep the sources of an agent in its state, where they outlive its messages: summaries
+remove some, and those of a sub-agent never come up.
+
+This module needs LangChain 1; the others do with its core.
+"""
+
+from __future__ import annotations
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from typing import Annotated, Any, NotRequired
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig, ensure_config
+
+from websearch_core.citations import acheck_citations, check_citations
+from websearch_core.tools import (
+    SourceRecord,
+    add_sources,
+    is_recording,
+    read_field,
+    record_sources,
+)
+
+from .conversations import find_conversation, find_user_texts
+from .sources import STATE_FIELD, collect_sources
+from .tools import WebSearchToolkit
+
+try:
+    from langchain.agents.middleware import AgentMiddleware, AgentState
+    from langchain.agents.middleware.types import PrivateStateAttr, ToolCallRequest
+    from langgraph.runtime import Runtime
+    from langgraph.types import Command
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "WebSearchMiddleware needs: pip install 'langchain>=1'", name=error.name
+    ) from error
+
+_MAX_URLS = 100  # of the user in one conversation; the oldest are forgotten
+
+
+def _add_urls(before: list[str], new: list[str]) -> list[str]:
+    return list(dict.fromkeys([*before, *new]))[-_MAX_URLS:]
+
+
+def _take_last(before: Any, new: Any) -> Any:  # noqa: ARG001 - a reducer has both
+    return new
+
+
+class WebSearchState(AgentState[Any]):
+    """What the middleware adds to the state of an agent: all of it is plain JSON.
+
+    Args:
+        websearch_sources: The sources of the conversation; `collect_sources` merges
+            those of one number.
+        websearch_checks: The checks of the last answer: the fields of `CitationCheck`.
+        websearch_named: The URLs that the user named.
+    """
+
+    websearch_sources: NotRequired[Annotated[list[dict[str, Any]], add_sources]]
+    # Sub-agents that end at the same time may both write theirs.
+    websearch_checks: NotRequired[Annotated[list[dict[str, Any]], _take_last]]
+    websearch_named: NotRequired[Annotated[list[str], PrivateStateAttr, _add_urls]]
+
+
+class WebSearchMiddleware(AgentMiddleware[WebSearchState, Any, Any]):
+    """Gives an agent the tools, and keeps what they found in the state of the agent.
+
+    ::
+
+        web = WebSearchMiddleware(WebSearchToolkit(provenance="seen"))
+        agent = create_agent(model, middleware=[web])
+        state = agent.invoke({"messages": question})
+        link_citations(state["messages"][-1].text, collect_sources(state))
+
+    Sources then outlive the messages that showed them: through summaries, in other
+    processes, and up from sub-agents, whether these are tools of yours or those of
+    deepagents. All agents of a conversation share one middleware, or one toolkit. The
+    order among other middlewares does not matter.
+
+    Args:
+        toolkit: The tools; by default `WebSearchToolkit` without arguments.
+        check: Whether to check the citations of each answer, as `check_citations` does.
+            The state has the checks as ``websearch_checks``; the answer stays as it is.
+        user_urls: Whether the URLs in the messages with which a run begins may be
+            opened, as with ``toolkit.user_urls``. False for an agent that a model
+            calls from elsewhere, such as over the network. Within another agent or
+            graph, such messages never count: a model may have written them.
+    """
+
+    state_schema = WebSearchState
+
+    def __init__(
+        self,
+        toolkit: WebSearchToolkit | None = None,
+        *,
+        check: bool = False,
+        user_urls: bool = True,
+    ) -> None:
+        super().__init__()
+        self.toolkit: WebSearchToolkit = toolkit or WebSearchToolkit()
+        self.tools = self.toolkit.get_tools()
+        self.check: bool = check
+        self.user_urls: bool = user_urls
+
+    def before_agent(
+        self,
+        state: WebSearchState,
+        runtime: Runtime[Any],  # noqa: ARG002 - the signatures are LangChain's
+    ) -> dict[str, Any] | None:
+        """Allow the URLs in the messages with which the user begins this run."""
+        ledger = self.toolkit.provenance
+        if not self.user_urls or ledger.mode == "any":
+            return None
+        config = ensure_config()
+        if is_recording() or _is_nested(config):
+            return None
+        conversation = find_conversation(config, self.toolkit.conversation)
+        urls: list[str] = []
+        for text in find_user_texts(_find_last_of_user(state["messages"])):
+            urls += ledger.allow_text(text, conversation)
+        return {"websearch_named": urls} if urls else None
+
+    async def abefore_agent(
+        self, state: WebSearchState, runtime: Runtime[Any]
+    ) -> dict[str, Any] | None:
+        """Do the same as `before_agent`, which waits for nothing."""
+        return self.before_agent(state, runtime)
+
+    def wrap_tool_call(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]],
+    ) -> ToolMessage | Command[Any]:
+        """Store what our tools show within a call of any tool."""
+        with self._record(request) as record:
+            answer = handler(request)
+        return _with_sources(answer, record)
+
+    async def awrap_tool_call(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
+    ) -> ToolMessage | Command[Any]:
+        """Do the same as `wrap_tool_call` on the running event loop."""
+        with self._record(request) as record:
+            answer = await handler(request)
+        return _with_sources(answer, record)
+
+    def after_agent(
+        self,
+        state: WebSearchState,
+        runtime: Runtime[Any],  # noqa: ARG002
+    ) -> dict[str, Any] | None:
+        """Check the citations of the answer."""
+        if not self.check:
+            return None
+        answer = _find_answer(state)
+        checks = check_citations(answer, collect_sources(state, self._names))
+        return {"websearch_checks": list(map(asdict, checks))}
+
+    async def aafter_agent(
+        self,
+        state: WebSearchState,
+        runtime: Runtime[Any],  # noqa: ARG002
+    ) -> dict[str, Any] | None:
+        """Do the same as `after_agent` without stopping the event loop."""
+        if not self.check:
+            return None
+        answer = _find_answer(state)
+        checks = await acheck_citations(answer, collect_sources(state, self._names))
+        return {"websearch_checks": list(map(asdict, checks))}
+
+    @property
+    def _names(self) -> list[str]:
+        return [tool.name for tool in self.tools]
+
+    @contextmanager
+    def _record(self, request: ToolCallRequest) -> Iterator[SourceRecord]:
+        """Record what our tools show within the block; they know the state's sources
+        there, and the URLs that the user named, even if this process is new.
+        """
+        config = ensure_config(getattr(request.runtime, "config", None))
+        conversation = find_conversation(config, self.toolkit.conversation)
+        urls = read_field(request.state, "websearch_named")
+        if isinstance(urls, list):
+            text = "\n".join(url for url in urls if isinstance(url, str))
+            self.toolkit.provenance.allow_text(text, conversation)
+        stored = add_sources([], read_field(request.state, STATE_FIELD))
+        with record_sources(conversation, stored) as record:
+            yield record
+
+
+def _with_sources(
+    answer: ToolMessage | Command[Any], record: SourceRecord
+) -> ToolMessage | Command[Any]:
+    """Return the answer of a tool so that it adds the recorded sources to the state."""
+    if not record.shown:
+        return answer
+    if isinstance(answer, ToolMessage):
+        sources = add_sources([], record.shown)
+        return Command(update={"messages": [answer], STATE_FIELD: sources})
+    update = {} if answer.update is None else answer.update
+    if not isinstance(update, Mapping):  # of a state that has no fields
+        return answer
+    sources = add_sources(update.get(STATE_FIELD), record.shown)
+    return replace(answer, update={**update, STATE_FIELD: sources})
+
+
+def _is_nested(config: RunnableConfig) -> bool:
+    """Return whether the agent runs within another graph."""
+    namespace = (config.get("configurable") or {}).get("checkpoint_ns")
+    return "|" in str(namespace or "")
+
+
+def _find_last_of_user(messages: list[AnyMessage]) -> list[AnyMessage]:
+    """Return the human messages with which a conversation ends."""
+    end = len(messages)
+    while end and isinstance(messages[end - 1], HumanMessage):
+        end -= 1
+    return messages[end:]
+
+
+def _find_answer(state: WebSearchState) -> str:
+    """Return the text of the last message, if it is the model's."""
+    messages = state["messages"]
+    if not messages or not isinstance(messages[-1], AIMessage):
+        return ""
+    return str(messages[-1].text)
