@@ -106,9 +106,10 @@ test-ddgs: $(VENV)/installed build/constraints.txt  ## test the provider ddgs wi
 test-cluster: $(CLUSTER)/installed  ## test ReadPages in a local cluster of Ray, of which a worker is killed
 	$(CLUSTER)/bin/python -m pytest tests/cluster --override-ini faulthandler_timeout=3600
 
-test-models: $(VENV)/installed build/constraints.txt  ## test the schemas of the tools with the packages of OpenAI, Anthropic and Google
+test-models: $(VENV)/installed build/constraints.txt  ## test schemas with the packages of OpenAI, Anthropic and Google, and sources with deepagents
 	$(INSTALL) $(VENV) $(RESOLVED) tests/langchain/requirements.in
-	$(BIN)/python -m pytest tests/langchain/test_models.py tests/langchain/test_sources.py tests/llamaindex/test_models.py
+	$(BIN)/python -m pytest tests/langchain/test_middleware.py tests/langchain/test_models.py tests/langchain/test_sources.py \
+		tests/llamaindex/test_models.py
 
 test-mcp: build/mcp/installed  ## test the MCP server with the SDK 1.30 and LangChain's client; the other tests have 2 and LlamaIndex's
 	build/mcp/bin/python -m pytest -p no:cacheprovider tests/core/test_mcp.py tests/core/cli/commands/test_mcp.py tests/e2e/test_mcp_clients.py

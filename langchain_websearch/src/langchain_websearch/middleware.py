@@ -13,7 +13,11 @@ from typing import Annotated, Any, NotRequired
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig, ensure_config
 
-from websearch_core.citations import acheck_citations, check_citations
+from websearch_core.citations import (
+    CitationCheck,
+    acheck_citations,
+    check_citations,
+)
 from websearch_core.tools import (
     SourceRecord,
     add_sources,
@@ -157,7 +161,7 @@ class WebSearchMiddleware(AgentMiddleware[WebSearchState, Any, Any]):
             return None
         answer = _find_answer(state)
         checks = check_citations(answer, collect_sources(state, self._names))
-        return {"websearch_checks": list(map(asdict, checks))}
+        return {"websearch_checks": list(map(_as_json, checks))}
 
     async def aafter_agent(
         self,
@@ -169,7 +173,7 @@ class WebSearchMiddleware(AgentMiddleware[WebSearchState, Any, Any]):
             return None
         answer = _find_answer(state)
         checks = await acheck_citations(answer, collect_sources(state, self._names))
-        return {"websearch_checks": list(map(asdict, checks))}
+        return {"websearch_checks": list(map(_as_json, checks))}
 
     @property
     def _names(self) -> list[str]:
@@ -205,6 +209,11 @@ def _with_sources(
         return answer
     sources = add_sources(update.get(STATE_FIELD), record.shown)
     return replace(answer, update={**update, STATE_FIELD: sources})
+
+
+def _as_json(check: CitationCheck) -> dict[str, Any]:
+    lists = {"citations": list(check.citations), "missing": list(check.missing)}
+    return {**asdict(check), **lists}
 
 
 def _is_nested(config: RunnableConfig) -> bool:
