@@ -10,7 +10,8 @@ import pytest
 import langchain_websearch
 
 NAMES = [
-    "OpenPageTool", "WebPageCompressor", "WebPageLoader", "WebSearchRetriever", "WebSearchTool", "WebSearchToolkit",
+    "OpenPageTool", "WebPageCompressor", "WebPageLoader", "WebSearchMiddleware", "WebSearchRetriever",
+    "WebSearchTool", "WebSearchToolkit",
     "collect_sources", "to_document",
 ]  # fmt: skip
 
