@@ -10,7 +10,8 @@ Functions import `websearch_core.render` themselves: making a tool does not need
 
 from __future__ import annotations
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from .._runtime.clock import say_today
@@ -128,7 +129,8 @@ def search_output(
     if full:
         artifact = render.search_as_json(response)
     if form == "text":
-        results = tuple(_shorten(result, max_snippet_chars) for result in results)
+        shorten = partial(render.shorten_snippet, max_snippet_chars=max_snippet_chars)
+        results = tuple(_shorten(result, shorten) for result in results)
     return Output(
         content, {**artifact, "status": "success", "sources": sources}, results
     )
@@ -304,10 +306,8 @@ def _charges(answer: SearchResponse | Page) -> dict[str, Any]:
     return charges
 
 
-def _shorten(result: SearchResult, max_snippet_chars: int | None) -> SearchResult:
-    from .. import render
-
-    snippet = render.shorten_snippet(result.snippet, max_snippet_chars)
+def _shorten(result: SearchResult, shorten: Callable[[str], str]) -> SearchResult:
+    snippet = shorten(result.snippet)
     if snippet == result.snippet:
         return result
     return result.model_copy(update={"snippet": snippet})
