@@ -162,7 +162,7 @@ def _read(path: Path, content_type: str | None = None) -> bytes:
         if path.exists()
         else gzip.decompress(path.with_name(f"{path.name}.gz").read_bytes())
     )
-    return to_utf8(data, content_type, most=_MAX_SIZE)[0]
+    return to_utf8(data, content_type, limit=_MAX_SIZE)[0]
 
 
 def find_site(data: bytes, url: str) -> str:

@@ -97,9 +97,9 @@ def charset(data: bytes) -> None:
         f"text/html; charset={_LABELS[data[0] % len(_LABELS)]}" if data[1] % 2 else None
     )
     text = decode(data[2:], stated).text
-    assert to_utf8(data[2:], stated, most=10**9).data.decode("utf-8") == text
-    assert decode(data[2:], stated, most=5).text == text[:5]
-    part = to_utf8(data[2:], stated, most=7)
+    assert to_utf8(data[2:], stated, limit=10**9).data.decode("utf-8") == text
+    assert decode(data[2:], stated, limit=5).text == text[:5]
+    part = to_utf8(data[2:], stated, limit=7)
     assert text.startswith(part.data.decode("utf-8"))
     assert len(part.data) <= 7
 
@@ -190,7 +190,7 @@ def markup(data: bytes) -> None:
         again.replace(b"#", b"%d" % number)
         for number in range(60_000 // len(again) + 1)
     )
-    source = to_utf8((begin + b"".join(pieces))[:80_000] * 2, most=10**6).data
+    source = to_utf8((begin + b"".join(pieces))[:80_000] * 2, limit=10**6).data
     document = parse(harden(source).source)
     deepest = size = depth = 0
     node = document.root

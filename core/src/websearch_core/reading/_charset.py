@@ -24,12 +24,11 @@ from typing import NamedTuple
 _TABLES: dict[str, dict[str, str]] = json.loads(
     files(__package__ or "").joinpath("encodings.json").read_text("utf-8")
 )
-CODECS: dict[str, str] = {
-    label: codec
-    for codec, labels in _TABLES["labels"].items()
-    for label in labels.split()
-}
+CODECS: dict[str, str] = {}
+for _codec, _labels in _TABLES["labels"].items():
+    CODECS |= dict.fromkeys(_labels.split(), _codec)
 _SWAPS = _TABLES["swaps"]
+_JIS_BITS = {"euc_jp": 0x80, "iso2022_jp_ext": 0}  # added to the bytes of JIS X 0208
 
 _PRESCAN_SIZE = 4096  # bytes: the standard asks for 1024, but many pages need more
 _BOMS = {
@@ -76,12 +75,12 @@ def decode(
     content_type: str | None = None,
     *,
     markup: bool = True,
-    most: int | None = None,
+    limit: int | None = None,
 ) -> Decoded:
-    """Decode at most *most* characters of a page, which may end in the middle of one.
-    Never raises, and takes linear time.
+    """Decode at most *limit* characters of a page, which may end in the middle of one.
 
-    If it is *markup*, a ``<meta charset>`` or an XML declaration counts too.
+    Never raises, and takes linear time. If it is *markup*, a ``<meta charset>`` or an
+    XML declaration counts too.
     """
     codec, begin = _detect_codec(data, content_type, markup=markup)
     pieces: list[str] = []
@@ -89,24 +88,26 @@ def decode(
     for piece in _decode_chunks(data, codec, begin):
         pieces.append(piece)
         length += len(piece)
-        if most is not None and length > most:
-            pieces[-1] = piece[: most - length]
+        if limit is not None and length > limit:
+            pieces[-1] = piece[: limit - length]
             break
     return Decoded("".join(pieces), _note(codec))
 
 
-def to_utf8(data: bytes, content_type: str | None = None, *, most: int) -> Transcoded:
-    """Convert a page to at most *most* bytes of UTF-8, without a copy if it is that
-    already; else as `decode` does.
+def to_utf8(data: bytes, content_type: str | None = None, *, limit: int) -> Transcoded:
+    """Convert a page to at most *limit* bytes of UTF-8.
+
+    Without a copy if it is that already; else as `decode` does.
     """
     codec, begin = _detect_codec(data, content_type, markup=True)
-    if codec == "utf-8" and len(data) <= most and _is_utf8(data):
+    may_stay = codec == "utf-8" and len(data) <= limit
+    if may_stay and _is_utf8(data):
         return Transcoded(trim_partial(data[begin:]))
     out = bytearray()
     for piece in _decode_chunks(data, codec, begin):
         out += piece.encode("utf-8", "replace")
-        if len(out) > most:
-            return Transcoded(trim_partial(bytes(out[:most])), _note(codec), cut=True)
+        if len(out) > limit:
+            return Transcoded(trim_partial(bytes(out[:limit])), _note(codec), cut=True)
     return Transcoded(bytes(out), _note(codec))
 
 
@@ -114,15 +115,21 @@ def trim_partial(data: bytes) -> bytes:
     """Remove an incomplete character from the end of UTF-8 bytes."""
     for length in range(1, min(4, len(data) + 1)):
         byte = data[-length]
-        if byte >= 0xC0:  # the first byte of a character gives its length
-            return (
-                data[:-length]
-                if length < (2 if byte < 0xE0 else 3 if byte < 0xF0 else 4)
-                else data
-            )
+        if byte >= 0xC0:
+            is_partial = length < _count_bytes(byte)
+            return data[:-length] if is_partial else data
         if byte < 0x80:
             break
     return data
+
+
+def _count_bytes(first: int) -> int:
+    """Return the length of a character that begins with the byte *first*."""
+    if first < 0xE0:
+        return 2
+    if first < 0xF0:
+        return 3
+    return 4
 
 
 def _detect_codec(
@@ -132,10 +139,17 @@ def _detect_codec(
     for bom, codec in _BOMS.items():
         if data.startswith(bom):
             return codec, len(bom)
-    stated = _find_codec(_find_charset(content_type or "")) or (
-        markup and _codec_from_page(data[:_PRESCAN_SIZE])
-    )
-    return stated or guess_utf16(data) or ("utf-8" if _is_utf8(data) else "cp1252"), 0
+    codec = _find_codec(_find_charset(content_type or ""))
+    if codec is None and markup:
+        codec = _codec_from_page(data[:_PRESCAN_SIZE])
+    return codec or guess_utf16(data) or _guess_codec(data), 0
+
+
+def _guess_codec(data: bytes) -> str:
+    """Return the codec of a page that names none."""
+    if _is_utf8(data):
+        return "utf-8"
+    return "cp1252"
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -151,7 +165,7 @@ def _is_utf8(data: bytes) -> bool:
 
 def _decode_chunks(data: bytes, codec: str, begin: int) -> Iterator[str]:
     if codec == "replacement":
-        yield "\ufffd" if data else ""
+        yield "\ufffd"[: len(data)]
         return
     decoder = codecs.getincrementaldecoder(codec)(f"websearch-{codec}")
     swaps = _SWAPS.get(codec, "")
@@ -165,31 +179,45 @@ def _decode_chunks(data: bytes, codec: str, begin: int) -> Iterator[str]:
 def _find_missing(
     codec: str, table: dict[bytes, str], error: UnicodeError
 ) -> tuple[str, int]:
-    """Return the character that *codec* lacks, else U+FFFD, and where to go on: the
-    handler of errors for *codec*.
+    """Handle the errors of *codec*: return the character that it lacks, else U+FFFD.
+
+    Returns where to go on as well.
     """
     if not isinstance(error, UnicodeDecodeError):
         raise error
     for length in (1, 2):
-        if found := table.get(error.object[error.start : error.start + length]):
-            return found, error.start + length
-    first, second = (*error.object[error.start : error.start + 2], 0, 0)[:2]
+        character = table.get(error.object[error.start : error.start + length])
+        if character:
+            return character, error.start + length
+    pair = error.object[error.start : error.start + 2].ljust(2, b"\0")
     # a control character, which Microsoft's tables leave out
-    if codec.startswith(("cp125", "cp874")) and first < 0xA0:
-        return chr(first), error.start + 1
-    bit = 0x80 if codec == "euc_jp" else 0
-    if (
-        codec in {"euc_jp", "iso2022_jp_ext"}
-        and bit + 0x21 <= min(first, second) <= max(first, second) <= bit + 0x7E
-    ):
-        # cp932 has all characters of JIS X 0208, as pairs of rows
-        row, cell = first - bit - 0x21, second - bit - 0x21
-        lead, trail = (
-            row // 2 + (0x81 if row < 62 else 0xC1),
-            cell + (0x9F if row % 2 else 0x40 + (cell >= 63)),
-        )
-        return bytes((lead, trail)).decode("cp932", "replace")[:1], error.start + 2
+    if codec.startswith(("cp125", "cp874")) and pair[0] < 0xA0:
+        return chr(pair[0]), error.start + 1
+    if codec in _JIS_BITS:
+        character = _find_japanese(pair, _JIS_BITS[codec])
+        if character:
+            return character, error.start + 2
     return "\ufffd", error.end
+
+
+def _find_japanese(pair: bytes, bit: int) -> str:
+    """Return the character of JIS X 0208 whose two bytes have a *bit* added.
+
+    Empty if they are not such bytes. cp932 has all of these characters, as pairs of
+    rows.
+    """
+    row = pair[0] - bit - 0x21
+    cell = pair[1] - bit - 0x21
+    if not (0 <= row <= 0x5D and 0 <= cell <= 0x5D):
+        return ""
+    lead = row // 2 + 0x81
+    if row >= 62:
+        lead += 0x40
+    if row % 2:
+        trail = cell + 0x9F
+    else:
+        trail = cell + 0x40 + (cell >= 63)
+    return bytes((lead, trail)).decode("cp932", "replace")[:1]
 
 
 def _read_table(source: str) -> dict[bytes, str]:
@@ -224,7 +252,8 @@ def _codec_from_page(head: bytes) -> str | None:
     UTF-8.
     """
     label = _find_meta_label(head)
-    if label is None and (xml := _XML.match(head)):
+    xml = _XML.match(head)
+    if label is None and xml:
         label = xml[1].decode("latin-1")
     codec = _find_codec(label)
     return "utf-8" if codec in {"utf-16-le", "utf-16-be"} else codec
@@ -235,41 +264,48 @@ def _find_codec(label: str | None) -> str | None:
 
 
 def _find_charset(value: str) -> str | None:
-    found = _CHARSET.search(value)
-    return next(filter(None, found.groups()), None) if found else None
+    charset = _CHARSET.search(value)
+    if not charset:
+        return None
+    return next(filter(None, charset.groups()), None)
 
 
 def _find_meta_label(head: bytes) -> str | None:
     """Find the label of the first ``<meta>`` that names a known encoding, skipping
     comments and other tags.
     """
-    position = 0
-    while (position := head.find(b"<", position)) >= 0:
-        if head.startswith(b"<!--", position):
-            position = head.find(b"-->", position + 2)
-            if position < 0:
-                return None
-        elif tag := _TAG.match(head, position):
+    position = head.find(b"<")
+    while position >= 0:
+        tag = _TAG.match(head, position)
+        if tag:
             attributes, position = _parse_attributes(head, tag.end())
-            if (
-                tag[1].lower() == b"meta"
-                and (label := _label(attributes))
-                and _find_codec(label)
-            ):
+            label = _label(attributes) if tag[1].lower() == b"meta" else None
+            if _find_codec(label):
                 return label
-        elif head[position + 1 : position + 2] in {b"!", b"/", b"?"}:
-            position = max(head.find(b">", position), position + 1)
         else:
-            position += 1
+            position = _skip_markup(head, position)
+        position = head.find(b"<", position)
     return None
+
+
+def _skip_markup(head: bytes, position: int) -> int:
+    """Return where a comment or declaration at *position* ends."""
+    if head.startswith(b"<!--", position):
+        end = head.find(b"-->", position + 2)
+        return len(head) if end < 0 else end
+    if head[position + 1 : position + 2] in {b"!", b"/", b"?"}:
+        return max(head.find(b">", position), position + 1)
+    return position + 1
 
 
 def _parse_attributes(head: bytes, position: int) -> tuple[dict[str, str], int]:
     attributes: dict[str, str] = {}
-    while found := _ATTRIBUTE.match(head, position):
-        name, *values = ((group or b"").decode("latin-1") for group in found.groups())
+    match = _ATTRIBUTE.match(head, position)
+    while match:
+        name, *values = ((group or b"").decode("latin-1") for group in match.groups())
         attributes.setdefault(name.lower(), next(filter(None, values), ""))
-        position = found.end()
+        position = match.end()
+        match = _ATTRIBUTE.match(head, position)
     return attributes, position
 
 
@@ -286,8 +322,10 @@ def guess_utf16(data: bytes) -> str | None:
     the same side.
     """
     head = data[:64]
-    if len(head) >= 4 and not any(head[1::2]) and all(head[0::2]):
+    if len(head) < 4:
+        return None
+    if not any(head[1::2]) and all(head[0::2]):
         return "utf-16-le"
-    if len(head) >= 4 and not any(head[0::2]) and all(head[1::2]):
+    if not any(head[0::2]) and all(head[1::2]):
         return "utf-16-be"
     return None

@@ -9,7 +9,6 @@ import codecs
 import json
 import re
 from importlib.resources import files
-from itertools import chain
 
 from .._text.media_types import HTML, MARKDOWN, parse_media_type
 from . import _types
@@ -98,7 +97,12 @@ _STREAMS = (
 _NAMES: list[str] = json.loads(
     files(__package__ or "").joinpath("media_types.json").read_text("utf-8")
 )
-_KNOWN = HTML | {*_NAMES, *(kind for _, kind in (*_MAGIC, *_STREAMS)), *_ROOTS.values()}
+_STANDARD = {
+    *HTML,
+    *_NAMES,
+    *(media_type for _, media_type in (*_MAGIC, *_STREAMS)),
+    *_ROOTS.values(),
+}
 _KINDS = {
     "audio": "audio",
     "font": "a font",
@@ -106,6 +110,7 @@ _KINDS = {
     "text": "text",
     "video": "video",
 }
+_ESSENCE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 # If a server declares one of these for a text, it is right, even if the text begins
 # with a tag.
@@ -117,13 +122,9 @@ def declared(content_type: str | None) -> str | None:
     none.
     """
     essence = parse_media_type(content_type)
-    if len(essence) > _MAX_LENGTH:
+    if len(essence) > _MAX_LENGTH or not _ESSENCE.fullmatch(essence):
         return None
-    return (
-        essence
-        if re.fullmatch(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+", essence)
-        else None
-    )
+    return essence
 
 
 def named(media_type: str) -> str:
@@ -131,61 +132,88 @@ def named(media_type: str) -> str:
 
     A server can put whole sentences into a media type that it invents.
     """
-    if media_type in _KNOWN or _types.is_declared(media_type):
+    if media_type in _STANDARD or _types.is_declared(media_type):
         return media_type
     kind = media_type.partition("/")[0]
-    return f"{_KINDS[kind]} of an unknown type" if kind in _KINDS else "an unknown type"
+    if kind in _KINDS:
+        return f"{_KINDS[kind]} of an unknown type"
+    return "an unknown type"
 
 
 def media_type(data: bytes, content_type: str | None = None) -> str:
-    """Detect the media type of *data*. The header counts only where the bytes do not
-    contradict it.
+    """Detect the media type of *data*.
+
+    The header counts only where the bytes do not contradict it.
     """
-    head, stated = data[:_SAMPLE_SIZE], declared(content_type)
-    signatures = (found for one in _types.TYPES for found in one.magic.items())
-    for signature, kind in chain(signatures, _UNREADABLE):
-        if signature.match(head):
-            # many formats are archives
-            known_better = kind == "application/zip" and stated and not is_text(stated)
-            inner = _look_into_archive(data) if kind == "application/zip" else None
-            if kind == "application/x-ole-storage":
-                inner = next(
-                    (
-                        found
-                        for name, found in _STREAMS
-                        if name.encode("utf-16-le") in data
-                    ),
-                    None,
-                )
-            return inner or (stated if stated and known_better else kind)
+    declaration = declared(content_type) or ""
+    head = data[:_SAMPLE_SIZE]
+    kind = _match_signature(head)
+    if kind is not None:
+        return _look_inside(data, kind, declaration)
     narrow = _to_ascii(head)
-    if stated in _TRUSTED and not _BINARY.search(narrow):
-        return "text/html" if stated in MARKDOWN and _DOCUMENT.match(narrow) else stated
-    if root := _ROOT.match(narrow):
-        kept = (
-            stated
-            if stated and stated.endswith("xml") and stated not in HTML
-            else "application/xml"
-        )
-        return _ROOTS.get(root[1].lower(), kept)
+    is_binary = _BINARY.search(narrow) is not None
+    if declaration in _TRUSTED and not is_binary:
+        is_page = declaration in MARKDOWN and _DOCUMENT.match(narrow)
+        return "text/html" if is_page else declaration
+    root = _ROOT.match(narrow)
+    if root:
+        return _ROOTS.get(root[1].lower()) or _name_xml(declaration)
     if _JSON_FEED.match(narrow):
         return "application/feed+json"
-    # A tag may begin a template, a table or a script. XML and JSON are known by how
-    # they begin.
-    other_text = (
-        stated and is_text(stated) and not stated.endswith(("html", "json", "xml"))
-    )
-    if _DOCUMENT.match(narrow) if other_text else _HTML.match(narrow):
-        return stated if stated in HTML else "text/html"
-    if _BINARY.search(narrow):
-        return (
-            stated
-            if stated and not is_text(stated) and stated not in HTML
-            else "application/octet-stream"
-        )
-    if stated and (is_text(stated) or stated in HTML or not data):
-        return stated
-    return _guess(narrow, data)
+    if _looks_like_html(narrow, declaration):
+        return declaration if declaration in HTML else "text/html"
+    is_textual = is_text(declaration) or declaration in HTML
+    if is_binary:
+        is_foreign = declaration and not is_textual
+        return declaration if is_foreign else "application/octet-stream"
+    if declaration and not data:
+        return declaration
+    return declaration if is_textual else _guess(narrow, data)
+
+
+def _match_signature(head: bytes) -> str | None:
+    """Return the media type that the first bytes reveal."""
+    for kind in _types.TYPES:
+        for signature, media_type in kind.magic.items():
+            if signature.match(head):
+                return media_type
+    for signature, media_type in _UNREADABLE:
+        if signature.match(head):
+            return media_type
+    return None
+
+
+def _look_inside(data: bytes, kind: str, declaration: str) -> str:
+    """Return the media type of a file of a *kind* that holds others, such as a ZIP."""
+    if kind == "application/x-ole-storage":
+        for name, media_type in _STREAMS:
+            if name.encode("utf-16-le") in data:
+                return media_type
+    if kind != "application/zip":
+        return kind
+    # many formats are archives
+    inner = _look_into_archive(data)
+    if inner is None and not is_text(declaration):
+        inner = declaration
+    return inner or kind
+
+
+def _name_xml(declaration: str) -> str:
+    if declaration.endswith("xml") and declaration not in HTML:
+        return declaration
+    return "application/xml"
+
+
+def _looks_like_html(head: bytes, declaration: str) -> bool:
+    """Return whether a body is HTML by how it begins.
+
+    A tag may begin a template, a table or a script that is declared as such. XML and
+    JSON are known by how they begin.
+    """
+    is_markup = declaration.endswith(("html", "json", "xml"))
+    if is_text(declaration) and not is_markup:
+        return _DOCUMENT.match(head) is not None
+    return _HTML.match(head) is not None
 
 
 def _look_into_archive(data: bytes) -> str | None:
@@ -195,36 +223,38 @@ def _look_into_archive(data: bytes) -> str | None:
     directory is missing, as that of a file that was cut, the first part that any header
     names decides.
     """
-    if begins := _MIMETYPE.match(data):
-        return begins[1].decode()
+    mimetype = _MIMETYPE.match(data)
+    if mimetype:
+        return mimetype[1].decode()
     names = _list_names(data)
-    found = (
-        next(filter(None, map(_PART.fullmatch, names)), None)
-        if names
-        else _PART_HEADER.search(data)
-    )
-    return _PART_KINDS[found[found.lastindex or 0]] if found else None
+    if names:
+        part = next(filter(None, map(_PART.fullmatch, names)), None)
+    else:
+        part = _PART_HEADER.search(data)
+    return _PART_KINDS[part[part.lastindex or 0]] if part else None
 
 
 def _list_names(data: bytes) -> list[bytes]:
-    """Return the names in the directory of an archive; none if it has no directory that
-    fits its first byte.
+    """Return the names in the directory of an archive.
+
+    None if it has no directory that fits its first byte.
     """
     end = data.rfind(b"PK\x05\x06")
-    size, offset = (
-        int.from_bytes(data[end + at : end + at + 4], "little") for at in (12, 16)
-    )
+    size = _read_number(data, end + 12, 4)
+    offset = _read_number(data, end + 16, 4)
     names: list[bytes] = []
     if end < 0 or end != size + offset:
         return names
     while data.startswith(b"PK\x01\x02", offset):
-        lengths = [
-            int.from_bytes(data[offset + at : offset + at + 2], "little")
-            for at in (28, 30, 32)
-        ]
+        # those of the name, of extra fields, and of a comment
+        lengths = [_read_number(data, offset + at, 2) for at in (28, 30, 32)]
         names.append(data[offset + 46 : offset + 46 + lengths[0]])
         offset += 46 + sum(lengths)
     return names
+
+
+def _read_number(data: bytes, begin: int, size: int) -> int:
+    return int.from_bytes(data[begin : begin + size], "little")
 
 
 def _to_ascii(head: bytes) -> bytes:
@@ -233,13 +263,15 @@ def _to_ascii(head: bytes) -> bytes:
     """
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return head.decode("utf-16", "ignore").encode("ascii", "replace")
-    if codec := guess_utf16(head):
+    codec = guess_utf16(head)
+    if codec:
         return head[codec == "utf-16-be" :: 2]
     return head.removeprefix(codecs.BOM_UTF8)
 
 
 def _guess(head: bytes, data: bytes) -> str:
-    first, last = head.lstrip()[:1], data[-64:].rstrip(b"\x00 \t\r\n")[-1:]
-    if (first, last) in {(b"{", b"}"), (b"[", b"]")}:
+    head = head.lstrip()
+    last = data[-64:].rstrip(b"\x00 \t\r\n")[-1:]
+    if head[:1] + last in {b"{}", b"[]"}:
         return "application/json"
-    return "application/xml" if head.lstrip().startswith(b"<?xml") else "text/plain"
+    return "application/xml" if head.startswith(b"<?xml") else "text/plain"

@@ -92,11 +92,10 @@ class DocumentType:
 
     def load_reader(self) -> Callable[[Document], Page]:
         """Import the reader."""
-        module, _, function = self.reader.partition(":")
-        found: Callable[[Document], Page] = getattr(
-            import_module(f"{__package__}._documents.{module}"), function
-        )
-        return found
+        name, function = self.reader.split(":")
+        module = import_module(f"{__package__}._documents.{name}")
+        reader: Callable[[Document], Page] = getattr(module, function)
+        return reader
 
 
 _TEXT = DocumentType(
@@ -192,9 +191,12 @@ def find_type(media_type: str, url: str) -> DocumentType | None:
     """Return the type of a document that is not HTML: by its media type, or by its URL
     if that is ``text/plain``.
     """
-    path = path_of(url) if media_type == "text/plain" else ""
-    named = next((one for one in TYPES if path.endswith(tuple(one.endings))), None)
-    return named or next((one for one in TYPES if one.has(media_type)), None)
+    if media_type == "text/plain":
+        path = path_of(url)
+        for document_type in TYPES:
+            if path.endswith(tuple(document_type.endings)):
+                return document_type
+    return next((kind for kind in TYPES if kind.has(media_type)), None)
 
 
 def find_media_type(path: str) -> str | None:
@@ -203,20 +205,19 @@ def find_media_type(path: str) -> str | None:
 
     Not as `mimetypes` does, which depends on tables of the machine.
     """
-    endings = _HTML_ENDINGS | {
-        ending: kind for one in TYPES for ending, kind in one.endings.items()
-    }
-    return next(
-        (kind for ending, kind in endings.items() if path.lower().endswith(ending)),
-        None,
-    )
+    path = path.lower()
+    for endings in (_HTML_ENDINGS, *(kind.endings for kind in TYPES)):
+        for ending, media_type in endings.items():
+            if path.endswith(ending):
+                return media_type
+    return None
 
 
 def is_declared(media_type: str) -> bool:
-    """Return whether a declaration names *media_type*, which a site can then not have
-    invented.
-    """
-    return any(media_type in (*one.media_types, *one.magic.values()) for one in TYPES)
+    """Return whether a declaration names *media_type*: no site has invented it."""
+    return any(
+        media_type in (*kind.media_types, *kind.magic.values()) for kind in TYPES
+    )
 
 
 def is_text(media_type: str) -> bool:
@@ -246,23 +247,23 @@ def language_of(values: Iterable[str]) -> str | None:
 
 def _subtag(tag: str) -> str:
     """``br`` -> ``BR``, ``hans`` -> ``Hans``."""
-    return (
-        tag.upper()
-        if len(tag) == 2
-        else tag.title()
-        if len(tag) == 4 and tag.isalpha()
-        else tag.lower()
-    )
+    if len(tag) == 2:
+        return tag.upper()
+    if len(tag) == 4 and tag.isalpha():
+        return tag.title()
+    return tag.lower()
 
 
 def make_page(url: str, media_type: str, content: str, **facts: Any) -> Page:
     """Build a page from all of its Markdown, and *facts*: other fields of `Page`."""
     content = content.strip("\n")
     size = len(content)
-    known = {
-        "content": content,
-        "content_length": size,
-        "original_length": size,
-        "media_type": media_type,
-    }
-    return Page(url=url, final_url=url, **known, **facts)
+    return Page(
+        url=url,
+        final_url=url,
+        content=content,
+        content_length=size,
+        original_length=size,
+        media_type=media_type,
+        **facts,
+    )

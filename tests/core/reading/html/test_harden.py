@@ -292,5 +292,5 @@ def test_sloppy_pages_lose_nothing(page: Callable[[], str]) -> None:
 @needs(PAGES)
 def test_real_pages_are_not_cut() -> None:
     for path in sorted(PAGES.glob("*.gz"))[::10]:
-        source = to_utf8(gzip.decompress(path.read_bytes()), most=10**8).data
+        source = to_utf8(gzip.decompress(path.read_bytes()), limit=10**8).data
         assert harden(source)[1:3] == (False, False), path.name

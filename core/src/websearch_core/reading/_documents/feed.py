@@ -95,88 +95,92 @@ class _Feed:
 
 
 def read_feed(document: Document) -> Page:
-    """Read the entries of a feed, in its order. If it cannot be parsed as a feed, read
-    it as text.
+    """Read the entries of a feed, in its order.
+
+    If it cannot be parsed as a feed, read it as text.
     """
-    url, media_type = document.url, document.media_type
-    source, cut, notes = decode_text(document, markup=True, most=_MAX_CHARACTERS)
-    feed = _json_feed(source) if media_type.endswith("json") else _xml_feed(source)
+    url = document.url
+    media_type = document.media_type
+    decoded = decode_text(document, markup=True, limit=_MAX_CHARACTERS)
+    is_json = media_type.endswith("json")
+    feed = _json_feed(decoded.text) if is_json else _xml_feed(decoded.text)
     if feed is None:
         return read_text(document)
-    base = absolute(feed.link, url) or url
-    content, targets, written = _write(feed, base, document.links)
-    count = len(feed.entries)
-    partly = cut or written < count
-    entries = quantity(written if partly else count, "entry", "entries")
+    writer = _Writer(absolute(feed.link, url) or url, document.links)
+    writer.write(feed)
+    is_cut = decoded.cut or writer.count < len(feed.entries)
+    note = quantity(writer.count, "entry", "entries")
+    if is_cut:
+        note = f"the first {note} of the feed"
     return make_page(
         url,
         media_type,
-        content,
+        writer.out.getvalue(),
         title=one_line(bare(feed.title), TITLE_LENGTH),
         description=one_line(bare(feed.description), DESCRIPTION_LENGTH) or None,
         author=one_line(feed.author, NAME_LENGTH) or None,
         language=feed.language,
         modified=feed.updated,
-        links=tuple(dict.fromkeys(targets))[:MAX_LINKS],
-        truncated=partly,
-        notes=(*notes, f"the first {entries} of the feed" if partly else entries),
+        links=tuple(writer.targets)[:MAX_LINKS],
+        truncated=is_cut,
+        notes=(*decoded.notes, note),
     )
 
 
-def _write(feed: _Feed, base: str, links: Links) -> tuple[str, list[str], int]:
-    """Return the text, the URLs of its links, and how many entries it has."""
-    out = StringIO()
-    targets: list[str] = []
-    if about := one_line(bare(feed.description), DESCRIPTION_LENGTH):
-        out.write(about + "\n\n")
-    written = 0
-    for entry in feed.entries:
-        target = absolute(entry.link, base)
-        title = (
-            one_line(bare(entry.title), TITLE_LENGTH)
-            or (target if target and links == "keep" else "")
-            or "Untitled"
-        )
+class _Writer:
+    """Write the entries of a feed, whose addresses are resolved against *base*."""
+
+    def __init__(self, base: str, links: Links) -> None:
+        self.out = StringIO()
+        self.targets: dict[str, None] = {}  # of its links, in order
+        self.count = 0  # of entries
+        self._base = base
+        self._links = links
+
+    def write(self, feed: _Feed) -> None:
+        """Write a feed, or as many entries as there is room for."""
+        self._write_block(one_line(bare(feed.description), DESCRIPTION_LENGTH))
+        for entry in feed.entries:
+            self._write_entry(entry)
+            self.count += 1
+            if self.out.tell() > _MAX_CONTENT_LENGTH:
+                break
+
+    def _write_block(self, text: str) -> None:
+        if text:
+            self.out.write(f"{text}\n\n")
+
+    def _write_entry(self, entry: _Entry) -> None:
+        url = absolute(entry.link, self._base)
+        target = self._keep_link(entry.link)
+        title = one_line(bare(entry.title), TITLE_LENGTH) or target or "Untitled"
         label = title.replace("[", "\\[").replace("]", "\\]")
-        out.write(
-            f"## [{label}]({target})\n\n"
-            if target and links == "keep"
-            else f"## {label}\n\n"
-        )
+        if target:
+            label = f"[{label}]({target})"
+        self._write_block(f"## {label}")
+        author = one_line(bare(entry.author), NAME_LENGTH)
         day = entry.date.date().isoformat() if entry.date else ""
-        if by := " · ".join(
-            filter(None, [day, one_line(bare(entry.author), NAME_LENGTH)])
-        ):
-            out.write(f"{by}\n\n")
-        body, inside = (
-            read_fragment(entry.html, target or base, links=links, below=2)
-            if entry.html
-            else (entry.text, [])
-        )
-        if body := body.strip():
-            out.write(f"{body}\n\n")
-        files = (
-            [(name, at) for name, href in entry.files if (at := absolute(href, base))]
-            if links == "keep"
-            else []
-        )
-        if files:
-            out.write(
-                ", ".join(
-                    f"[{one_line(name, 100) or 'file'}]({at})" for name, at in files
-                )
-                + "\n\n"
+        self._write_block(" · ".join(filter(None, [day, author])))
+        body = entry.text
+        if entry.html:
+            body, targets = read_fragment(
+                entry.html, url or self._base, links=self._links, below=2
             )
-        if links == "keep":
-            targets += [
-                *([target] if target else []),
-                *inside,
-                *(at for _, at in files),
-            ]
-        written += 1
-        if out.tell() > _MAX_CONTENT_LENGTH:
-            break
-    return out.getvalue(), targets, written
+            self.targets |= dict.fromkeys(targets)
+        self._write_block(body.strip())
+        files: list[str] = []
+        for name, href in entry.files:
+            target = self._keep_link(href)
+            if target:
+                files.append(f"[{one_line(name, 100) or 'file'}]({target})")
+        self._write_block(", ".join(files))
+
+    def _keep_link(self, href: str) -> str:
+        """Return the address of a link of the page, empty if it is to have none."""
+        target = absolute(href, self._base) if self._links == "keep" else None
+        if target:
+            self.targets[target] = None
+        return target or ""
 
 
 def _xml_feed(source: str) -> _Feed | None:
@@ -215,25 +219,33 @@ def _xml_feed(source: str) -> _Feed | None:
 
 
 def _without_long_names(source: str) -> str:
-    """Return the feed without what stands in the elements of persons, where that is
-    longer than any name.
-    """
-    kept, copied = [], 0
-    depth = begin = 0
+    """Return the feed without persons whose elements hold more than any name."""
+    pieces: list[str] = []
+    copied = 0  # the end of what is in the pieces, or was left out
+    depth = 0  # of the elements of persons that are open
+    begin = 0  # of the text in the outermost one
     for tag in _PERSON.finditer(source):
         if tag["closes"] == "":
-            begin, depth = begin if depth else tag.end(), depth + 1
+            if not depth:
+                begin = tag.end()
+            depth += 1
         elif tag["closes"] and depth:
             depth -= 1
             end = tag.start()
-            if not depth and (
-                end - begin > _MAX_NAMES_LENGTH or _LONG_WORD.search(source, begin, end)
-            ):
-                kept.append(source[copied:begin])
+            if not depth and _is_no_name(source, begin, end):
+                pieces.append(source[copied:begin])
                 copied = end
     if depth and len(source) - begin > _MAX_NAMES_LENGTH:
-        return "".join(kept) + source[copied:begin]  # it is never closed
-    return "".join(kept) + source[copied:]
+        pieces.append(source[copied:begin])  # it is never closed
+    else:
+        pieces.append(source[copied:])
+    return "".join(pieces)
+
+
+def _is_no_name(source: str, begin: int, end: int) -> bool:
+    if end - begin > _MAX_NAMES_LENGTH:
+        return True
+    return _LONG_WORD.search(source, begin, end) is not None
 
 
 def _xml_entry(entry: Any) -> _Entry:
@@ -241,24 +253,23 @@ def _xml_entry(entry: Any) -> _Entry:
     html = max([*content, _text(entry.get("summary"))], key=len)
     # `dict.get`, since feedparser's own method warns when it substitutes one date for
     # the other.
-    published, updated = (
-        dict.get(entry, name) for name in ("published_parsed", "updated_parsed")
-    )
-    files = tuple(
-        (_text(one.get("type")), _text(one.get("href")))
-        for one in entry.get("enclosures", ())[:10]
-        if one.get("href")
-    )
+    published = dict.get(entry, "published_parsed")
+    updated = dict.get(entry, "updated_parsed")
+    files = [
+        (_text(enclosure.get("type")), _text(enclosure.get("href")))
+        for enclosure in entry.get("enclosures", ())[:10]
+        if enclosure.get("href")
+    ]
     transcript = entry.get("podcast_transcript")  # the last one
-    if isinstance(transcript, dict) and (href := _text(transcript.get("url"))):
-        files += (("transcript", href),)
+    if isinstance(transcript, dict) and _text(transcript.get("url")):
+        files.append(("transcript", _text(transcript["url"])))
     return _Entry(
         title=_text(entry.get("title")),
         link=_text(entry.get("link")),
         author=_text(entry.get("author")),
         date=_to_datetime(published) or _to_datetime(updated),
         html=html,
-        files=files,
+        files=tuple(files),
     )
 
 
@@ -269,12 +280,7 @@ def _json_feed(source: str) -> _Feed | None:
         return None
     if not isinstance(about, dict):
         return None
-    items = about.get("items")
-    entries = (
-        [item for item in items if isinstance(item, dict)]
-        if isinstance(items, list)
-        else []
-    )
+    entries = _objects_in(about.get("items"))
     return _Feed(
         title=_text(about.get("title")),
         description=_text(about.get("description")),
@@ -287,12 +293,7 @@ def _json_feed(source: str) -> _Feed | None:
 
 
 def _json_entry(item: dict[str, Any]) -> _Entry:
-    attached = item.get("attachments")
-    files = (
-        [one for one in attached if isinstance(one, dict)][:10]
-        if isinstance(attached, list)
-        else []
-    )
+    files = _objects_in(item.get("attachments"))[:10]
     return _Entry(
         title=_text(item.get("title")),
         link=_text(item.get("url") or item.get("external_url")),
@@ -302,15 +303,26 @@ def _json_entry(item: dict[str, Any]) -> _Entry:
         html=_text(item.get("content_html")),
         text=_text(item.get("content_text")) or _text(item.get("summary")),
         files=tuple(
-            (_text(one.get("mime_type")), _text(one.get("url"))) for one in files
+            (_text(file.get("mime_type")), _text(file.get("url"))) for file in files
         ),
     )
 
 
+def _objects_in(value: object) -> list[dict[str, Any]]:
+    if not isinstance(value, list):
+        return []
+    return [item for item in value if isinstance(item, dict)]
+
+
 def _authors(thing: dict[str, Any]) -> Iterator[str]:
-    several = thing.get("authors")
-    for author in several[:10] if isinstance(several, list) else [thing.get("author")]:
-        if isinstance(author, dict) and (name := _text(author.get("name"))):
+    authors = thing.get("authors")
+    if isinstance(authors, list):
+        authors = authors[:10]
+    else:
+        authors = [thing.get("author")]
+    for author in _objects_in(authors):
+        name = _text(author.get("name"))
+        if name:
             yield name
 
 
@@ -319,47 +331,52 @@ def _text(value: object) -> str:
 
 
 def _to_datetime(value: object) -> datetime | None:
+    if not isinstance(value, struct_time):
+        return None
     try:
-        return (
-            datetime(*value[:6], tzinfo=UTC) if isinstance(value, struct_time) else None
-        )
+        return datetime(*value[:6], tzinfo=UTC)
     except ValueError:
         return None
 
 
 def read_sitemap(document: Document) -> Page:
-    """Read a sitemap, or an index of sitemaps, also compressed. If the XML is something
-    else, read it as text.
+    """Read a sitemap, or an index of sitemaps, also compressed.
+
+    If the XML is something else, read it as text.
     """
-    if is_packed := document.media_type.endswith("gzip"):
+    is_packed = document.media_type.endswith("gzip")
+    if is_packed:
         with suppress(zlib.error):
             data = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(
                 document.data, _MAX_SOURCE_LENGTH
             )
             document = replace(document, data=data, content_type="application/xml")
-    url, content_type = document.url, document.content_type
+    url = document.url
+    content_type = document.content_type
     if not _ROOT.match(decode(document.data[:_SAMPLE], content_type).text):
         if is_packed:
             raise UnsupportedContent(
                 "application/gzip has no text that can be read, unless it is a sitemap"
             )
         return read_text(document)
-    source, decoding = decode(document.data, content_type, most=_MAX_SOURCE_LENGTH)
+    source, decoding = decode(document.data, content_type, limit=_MAX_SOURCE_LENGTH)
     root = _ROOT.match(source)
     if root is None:
         return read_text(document)
     out = StringIO()
     links: list[str] = []
-    for address, changed in islice(
-        _read_addresses(source, root[1], url), _MAX_ADDRESSES
-    ):
+    addresses = _read_addresses(source, root[1], url)
+    for address, day in islice(addresses, _MAX_ADDRESSES):
         links.append(address)
         if out.tell() <= _MAX_CONTENT_LENGTH:
-            out.write(f"- {address}{f' ({changed})' if changed else ''}\n")
+            suffix = f" ({day})" if day else ""
+            out.write(f"- {address}{suffix}\n")
     content = out.getvalue()
-    count = content.count("\n")
     cut = out.tell() > _MAX_CONTENT_LENGTH or len(source) == _MAX_SOURCE_LENGTH
-    what = "sitemaps" if root[2] == "sitemapindex" else "addresses"
+    name = "sitemaps" if root[2] == "sitemapindex" else "addresses"
+    note = f"{content.count(chr(10))} {name}"
+    if cut:
+        note = f"the first {note}"
     return make_page(
         url,
         document.media_type,
@@ -367,28 +384,27 @@ def read_sitemap(document: Document) -> Page:
         title=f"Sitemap of {urlsplit(url).hostname or url}",
         links=tuple(links),
         truncated=cut,
-        notes=(
-            *([decoding] if decoding else []),
-            f"the first {count} {what}" if cut else f"{count} {what}",
-        ),
+        notes=tuple(filter(None, [decoding, note])),
     )
 
 
 def _read_addresses(source: str, prefix: str, base: str) -> Iterator[tuple[str, str]]:
-    """Yield each address and the day it changed, if given; pictures and videos have
-    prefixes of their own.
+    """Yield each address and the day it changed, empty if none is stated.
+
+    Pictures and videos have prefixes of their own.
     """
     tag = re.compile(f"<{prefix}(loc|lastmod)(?=[\\s>]){_VALUE}")
     address = ""
-    for found in tag.finditer(source):
-        value = unescape(found[2].strip())
-        if found[1] == "loc":
+    for match in tag.finditer(source):
+        value = unescape(match[2].strip())
+        if match[1] == "loc":
             if address:
                 yield address, ""
             address = absolute(value, base) or ""
         elif address:
             day = re.match(r"\d{4}(?:-\d{2}(?:-\d{2})?)?", value)
-            yield address, day[0] if day else ""
+            date = day[0] if day else ""
+            yield address, date
             address = ""
     if address:
         yield address, ""

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import islice
-from typing import Any, Literal
+from typing import Literal
 
 from ..._runtime.deadline import time_left
 from ..._text.invisible import one_line, strip_invisible
@@ -45,69 +45,68 @@ _SIZES = {
 
 
 def read_image(document: Document) -> Page:
-    data, kind = document.data, document.media_type
-    found = _read_svg(data) if kind == "image/svg+xml" else {}
-    texts = {label: one_line(text, DESCRIPTION_LENGTH) for label, text in found.items()}
+    data = document.data
+    kind = document.media_type
+    texts: dict[str, str] = {}
+    files: dict[str, bytes] = {}
+    if kind == "image/svg+xml":
+        texts = _read_svg(data)
+    elif document.texts == {}:
+        files["1"] = data
     name = _NAMES.get(kind, kind.removeprefix("image/"))
-    lines = [
-        f"{name} image, {_format_size(len(data))}",
-        *(f"{label}: {text}" for label, text in texts.items() if text),
-    ]
-    title = texts.get("Title", "")[:TITLE_LENGTH]
-    description = texts.get("Description") or None
-    read = [strip_invisible(text)[0] for text in (document.texts or {}).values()]
-    facts: dict[str, Any] = {
-        "title": title,
-        "description": description,
-        "notes": () if read else (_NOTE,),
-    }
-    facts["files"] = {"1": data} if document.texts == {} and not found else {}
-    return make_page(document.url, kind, "\n\n".join(lines + read), **facts)
+    lines = [f"{name} image, {_format_size(len(data))}"]
+    lines += [f"{label}: {text}" for label, text in texts.items() if text]
+    recognized = (document.texts or {}).values()
+    lines += [strip_invisible(text)[0] for text in recognized]
+    return make_page(
+        document.url,
+        kind,
+        "\n\n".join(lines),
+        title=texts.get("Title", "")[:TITLE_LENGTH],
+        description=texts.get("Description") or None,
+        notes=() if recognized else (_NOTE,),
+        files=files,
+    )
 
 
 def read_pictures(
     read: Callable[[Mapping[str, str]], Page], ocr: Callable[[bytes, str], str]
 ) -> Page:
     """Read a page, and if it is or has scans, once more with the texts of these."""
-    page, texts, problems = read({}), dict[str, str](), Counter[str]()
+    page = read({})
+    texts: dict[str, str] = {}
+    problems = Counter[str]()
     for name, data in islice(page.files.items(), _MAX_PICTURES):
-        if (
-            not 0 < _count_pixels(data, kind := media_type(data)) <= _MAX_PIXELS
-            or time_left() < _MIN_SECONDS
-        ):
+        kind = media_type(data)
+        is_readable = 0 < _count_pixels(data, kind) <= _MAX_PIXELS
+        if not is_readable or time_left() < _MIN_SECONDS:
             problems["too large, of an unknown format, or there was no time left"] += 1
             continue
         try:
             texts[name] = "".join(ocr(data, kind))[:_MAX_LENGTH]
-        except Exception as error:  # noqa: BLE001 - whatever it raises, the other pictures may be read
+        except Exception as error:  # noqa: BLE001 - whatever it raises, the others may be read
             problems[f"ocr failed with {type(error).__name__}"] += 1
-    found = (
-        [
-            (
-                f"{quantity(len(texts), 'picture')} read by text recognition, which makes "
-                f"mistakes"
-            )
-        ]
-        if texts
-        else []
-    )
-    page = (read(texts) if texts else page).model_copy(update={"files": {}})
-    return page.with_notes(
-        *found,
-        *(f"{quantity(n, 'picture')} not read: {why}" for why, n in problems.items()),
-    )
+    notes = [f"{quantity(n, 'picture')} not read: {why}" for why, n in problems.items()]
+    if texts:
+        page = read(texts)
+        pictures = quantity(len(texts), "picture")
+        notes.insert(0, f"{pictures} read by text recognition, which makes mistakes")
+    return page.model_copy(update={"files": {}}).with_notes(*notes)
 
 
 def _count_pixels(data: bytes, kind: str) -> int:
-    """Return how many pixels the headers of an image state, at most; 0 if that is not
-    known.
+    """Return how many pixels the headers of an image state, at most.
+
+    0 if that is not known.
     """
+    if kind not in _SIZES:
+        return 0
     order: Literal["big", "little"] = "little" if kind == "image/tiff" else "big"
-    found = _SIZES[kind].findall(data) if kind in _SIZES else []
-    return max(
-        (int.from_bytes(a, order) * int.from_bytes(b, order) for a, b in found),
-        default=0,
-    )
+    pixels = [
+        int.from_bytes(width, order) * int.from_bytes(height, order)
+        for width, height in _SIZES[kind].findall(data)
+    ]
+    return max(pixels, default=0)
 
 
 def _format_size(count: int) -> str:
@@ -119,15 +118,17 @@ def _format_size(count: int) -> str:
 
 
 def _read_svg(data: bytes) -> dict[str, str]:
-    """Return the texts of a drawing by their label."""
+    """Return the texts of a drawing by their label, each in one line."""
     from .._html.parse import parse_page
 
     document = parse_page(data, size=_MAX_SVG_SIZE)
     texts: dict[str, str] = {}
     for label, selector in (("Title", "svg > title"), ("Description", "svg > desc")):
-        if node := document.css_first(selector):
+        node = document.css_first(selector)
+        if node:
             texts[label] = node.text()
     lines = (
         " ".join(node.text().split()) for node in document.css("svg text")[:_MAX_TEXTS]
     )
-    return {**texts, "Text": "; ".join(filter(None, lines))}
+    texts["Text"] = "; ".join(filter(None, lines))
+    return {label: one_line(text, DESCRIPTION_LENGTH) for label, text in texts.items()}

@@ -13,7 +13,8 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from html import unescape
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 from ..._text.dates import parse_date
 from ..._text.invisible import one_line
@@ -86,6 +87,7 @@ _KEY = re.compile(
 _ITEM = re.compile(r"-(?:[ \t]+(.*))?")
 _BLOCK = re.compile(r"[|>][+-]?[1-9]?[+-]?")
 _IN_LIST = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^']|'')*+'|[^,]+")
+_QUOTATION = re.compile(r'"((?:[^"\\]|\\.)*+)"|\'((?:[^\']|\'\')*+)\'')
 _COMMENT = re.compile(r"(?:^|[ \t])#.*")
 # Of what is not seen.
 _MAX_SPAN = 2_000  # characters of a code span
@@ -104,52 +106,56 @@ _VOID = frozenset(
 
 def read_markdown(document: Document) -> Page:
     url = document.url
-    text, cut, notes = decode_text(document, markup=False)
-    text = text.replace("\r\n", "\n").lstrip("\n")
+    decoded = decode_text(document, markup=False)
+    text = decoded.text.replace("\r\n", "\n").lstrip("\n")
     values, begin = read_front_matter(text)
     content, hidden = remove_unseen(text[begin:])
     if _DETAILS.search(content):
         content = outside_fences(content, _open_details)
     facts = dict(_facts(values))
-    notes += (f"{quantity(hidden, 'hidden passage')} left out",) if hidden else ()
-    if path_of(url).rpartition("/")[2] == "llms.txt" and (
-        listed := _read_page_list(content, url)
-    ):
-        facts |= listed[0]
-        notes += (listed[1],)
-    elif "title" not in facts and (heading := _HEADING.search(content)):
-        facts["title"] = one_line(heading[1], TITLE_LENGTH)
+    notes = list(decoded.notes)
+    if hidden:
+        notes.append(f"{quantity(hidden, 'hidden passage')} left out")
+    pages: PageList | None = None
+    if path_of(url).endswith("/llms.txt"):
+        pages = _read_page_list(content, url)
+    if pages:
+        facts |= pages.facts
+        notes.append(pages.note)
+    else:
+        heading = _HEADING.search(content)
+        if heading:
+            facts.setdefault("title", one_line(heading[1], TITLE_LENGTH))
     return make_page(
-        url, document.media_type, content, truncated=cut, notes=notes, **facts
+        url,
+        document.media_type,
+        content,
+        truncated=decoded.cut,
+        notes=tuple(notes),
+        **facts,
     )
 
 
 def _open_details(text: str) -> str:
-    return _DETAILS.sub(
-        "", _SUMMARY.sub(lambda found: f"{found[1]}**{found[2].strip()}**", text)
-    )
+    text = _SUMMARY.sub(lambda label: f"{label[1]}**{label[2].strip()}**", text)
+    return _DETAILS.sub("", text)
 
 
 def _facts(values: Mapping[str, list[str]]) -> Iterator[tuple[str, Any]]:
     """Yield the fields of a page that front matter states."""
 
     def find(keys: str) -> list[str]:
-        return next(
-            (
-                found
-                for key in keys.split()
-                if (found := [one for one in values.get(key, ()) if one])
-            ),
-            [],
-        )
+        for key in keys.split():
+            texts = [*filter(None, values.get(key, ()))]
+            if texts:
+                return texts
+        return []
 
-    if title := one_line(strip_markup(" ".join(find("title"))), TITLE_LENGTH):
+    title = one_line(strip_markup(" ".join(find("title"))), TITLE_LENGTH)
+    if title:
         yield "title", title
-    yield (
-        "description",
-        one_line(strip_markup(" ".join(find(_DESCRIPTIONS))), DESCRIPTION_LENGTH)
-        or None,
-    )
+    description = strip_markup(" ".join(find(_DESCRIPTIONS)))
+    yield "description", one_line(description, DESCRIPTION_LENGTH) or None
     authors = (
         _MAIL.sub("", strip_markup(author)).strip()
         for author in find(_AUTHORS)[:_MAX_AUTHORS]
@@ -158,68 +164,86 @@ def _facts(values: Mapping[str, list[str]]) -> Iterator[tuple[str, Any]]:
     yield "published", _date(values, _PUBLISHED)
     yield "modified", _date(values, _MODIFIED)
     yield "language", language_of(find("lang language locale"))
-    yield (
-        "site_name",
-        one_line(" ".join(find("site_name sitename site")), NAME_LENGTH) or None,
-    )
+    site_name = " ".join(find("site_name sitename site"))
+    yield "site_name", one_line(site_name, NAME_LENGTH) or None
 
 
 def _date(values: Mapping[str, list[str]], keys: str) -> datetime | None:
-    dates = (
-        parse_date(value) for key in keys.split() for value in values.get(key, ())[:1]
-    )
-    return next(filter(None, dates), None)
+    for key in keys.split():
+        date = parse_date(next(iter(values.get(key, ())), None))
+        if date:
+            return date
+    return None
 
 
-def _read_page_list(text: str, url: str) -> tuple[dict[str, Any], str] | None:
-    """Read a list of pages (https://llmstxt.org/): a title, a summary in a quotation,
-    sections with lists of links.
+class PageList(NamedTuple):
+    """What a list of pages states, and a note on it."""
 
-    Returns the facts that it states, and a note; None if it has no title, or no link in
-    a list.
+    facts: dict[str, Any]
+    note: str
+
+
+def _read_page_list(text: str, url: str) -> PageList | None:
+    """Read a list of pages (https://llmstxt.org/).
+
+    It has a title, a summary in a quotation, and sections with lists of links. None if
+    it has no title, or no link in a list.
     """
     title = _LIST_TITLE.match(text)
     if not title:
         return None
-    links: dict[str, str | None] = {}  # by how they are written
+    targets: dict[str, str | None] = {}  # by how they are written
     summary: list[str] = []
     sections = 0
     for line in text[title.end() :].splitlines():
-        if len(links) < MAX_LINKS and (item := _LIST_ITEM.match(line)):
+        item = _LIST_ITEM.match(line)
+        quotation = _QUOTED.match(line)
+        is_top = not sections and not targets
+        if item and len(targets) < MAX_LINKS:
             entry = item[1][:_MAX_ITEM_LENGTH]
             target = _LINK.search(entry) or _BARE.match(entry)
-            if target and target[1] not in links:
-                links[target[1]] = absolute(target[1], url)
-        elif not sections and not links and (quoted := _QUOTED.match(line)):
-            summary.append(quoted[1])
+            if target:
+                targets.setdefault(target[1], absolute(target[1], url))
+        elif quotation and is_top:
+            summary.append(quotation[1])
         sections += bool(_SECTION.match(line))
-    found = tuple(dict.fromkeys(filter(None, links.values())))
-    if not found:
+    links = tuple(dict.fromkeys(filter(None, targets.values())))
+    if not links:
         return None
     plain = _LINK_TEXT.sub(r"\1", " ".join(summary)).replace("**", "").replace("`", "")
-    facts = {"links": found, "title": one_line(title[1].rstrip(" #"), TITLE_LENGTH)}
-    if about := one_line(plain, DESCRIPTION_LENGTH):
-        facts["description"] = about
-    return facts, (
-        f"a list of pages for language models: {quantity(len(found), 'link')} in "
+    facts = {"links": links, "title": one_line(title[1].rstrip(" #"), TITLE_LENGTH)}
+    description = one_line(plain, DESCRIPTION_LENGTH)
+    if description:
+        facts["description"] = description
+    note = (
+        f"a list of pages for language models: {quantity(len(links), 'link')} in "
         f"{quantity(sections, 'section')}"
     )
+    return PageList(facts, note)
 
 
 def read_front_matter(text: str) -> tuple[Mapping[str, list[str]], int]:
-    """Read the front matter at the beginning of *text*; lines of another form between
-    such marks are text.
+    """Read the front matter at the beginning of *text*.
+
+    Lines of another form between such marks are text.
 
     Returns the values of each key, in lower case, and where the text after it begins: 0
     if there is no front matter.
     """
     begin = _BEGIN.match(text)
-    end = begin and _ENDS[begin[1]].search(text, begin.end(), begin.end() + _MAX_LENGTH)
-    if not begin or not end:
+    if not begin:
+        return {}, 0
+    end = _ENDS[begin[1]].search(text, begin.end(), begin.end() + _MAX_LENGTH)
+    if not end:
         return {}, 0
     lines = text[begin.end() : end.start()]
-    values = _read_toml(lines) if begin[1] == "+++" else _read_yaml(lines.splitlines())
-    return (values, end.end()) if values else ({}, 0)
+    if begin[1] == "+++":
+        values = _read_toml(lines)
+    else:
+        values = _read_yaml(lines.splitlines())
+    if not values:
+        return {}, 0
+    return values, end.end()
 
 
 def _read_toml(lines: str) -> dict[str, list[str]]:
@@ -233,11 +257,10 @@ def _read_toml(lines: str) -> dict[str, list[str]]:
 def _flatten(value: object) -> list[str]:
     """Return a value of TOML as texts; of a table, its name."""
     if isinstance(value, list):
-        return [
-            text
-            for one in value[:_MAX_VALUES]
-            for text in ([] if isinstance(one, list) else _flatten(one))
+        entries = [
+            entry for entry in value[:_MAX_VALUES] if not isinstance(entry, list)
         ]
+        return [*chain.from_iterable(map(_flatten, entries))]
     if isinstance(value, dict):
         name = value.get("name")
         return [name] if isinstance(name, str) else []
@@ -245,21 +268,28 @@ def _flatten(value: object) -> list[str]:
 
 
 def _read_yaml(lines: Iterable[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    first: dict[str, str] = {}  # the rest of the line of each key
     # the lines below a key that are indented, or items of its list
     below: dict[str, list[str]] = {}
     key = ""
     for line in lines:
         if not line.strip() or line.startswith("#"):
             continue
-        if key and (line[0] in " \t" or _ITEM.fullmatch(line)):
+        belongs = line[0] in " \t" or _ITEM.fullmatch(line)
+        if key and belongs:
             below[key].append(line.strip())
-        elif pair := _KEY.fullmatch(line.rstrip()):
-            key = (pair[1] or pair[2] or pair[3]).lower()
-            found[key], below[key] = [pair[4] or ""], []
-        else:
+            continue
+        pair = _KEY.fullmatch(line.rstrip())
+        if not pair:
             return {}
-    return {key: _values(found[key][0].strip(), below[key]) for key in found}
+        key = _key_of(pair)
+        first[key] = (pair[4] or "").strip()
+        below[key] = []
+    return {key: _values(value, below[key]) for key, value in first.items()}
+
+
+def _key_of(pair: re.Match[str]) -> str:
+    return (pair[1] or pair[2] or pair[3]).lower()
 
 
 def _values(value: str, below: list[str]) -> list[str]:
@@ -268,47 +298,41 @@ def _values(value: str, below: list[str]) -> list[str]:
         return [" ".join(below)]
     value = " ".join([value, *below]) if value else ""
     if value.startswith("[") and value.rstrip().endswith("]"):
-        return [
-            _scalar(one.strip())
-            for one in _IN_LIST.findall(value.strip()[1:-1])[:_MAX_VALUES]
-            if one.strip()
-        ]
+        items = _IN_LIST.findall(value.strip()[1:-1])[:_MAX_VALUES]
+        return [_scalar(item) for item in map(str.strip, items) if item]
     if value:
         return [_scalar(value)]
-    items = (
-        (item[1] or "") if (item := _ITEM.fullmatch(line)) else line for line in below
-    )
-    return [name for name in map(_named, items) if name][:_MAX_VALUES]
+    return [*filter(None, map(_name_in, below))][:_MAX_VALUES]
 
 
-def _named(item: str) -> str:
+def _name_in(line: str) -> str:
     """Return an item of a list; of a mapping, only its name."""
-    pair = _KEY.fullmatch(item)
+    item = _ITEM.fullmatch(line)
+    if item:
+        line = item[1] or ""
+    pair = _KEY.fullmatch(line)
     if not pair:
-        return _scalar(item)
-    return (
-        _scalar(pair[4] or "")
-        if (pair[1] or pair[2] or pair[3]).lower() == "name"
-        else ""
-    )
+        return _scalar(line)
+    return _scalar(pair[4] or "") if _key_of(pair) == "name" else ""
 
 
 def _scalar(value: str) -> str:
-    if value[:1] in {'"', "'"}:
-        end = re.match(r'"((?:[^"\\]|\\.)*+)"|\'((?:[^\']|\'\')*+)\'', value)
-        if not end:
-            return value
-        return (
-            re.sub(r"\\(.)", r"\1", end[1])
-            if end[1] is not None
-            else end[2].replace("''", "'")
-        )
-    return "" if value in {"~", "null"} else _COMMENT.sub("", value).strip()
+    if value in {"~", "null"}:
+        return ""
+    if value[:1] not in {'"', "'"}:
+        return _COMMENT.sub("", value).strip()
+    quotation = _QUOTATION.match(value)
+    if not quotation:
+        return value
+    if quotation[1] is not None:
+        return re.sub(r"\\(.)", r"\1", quotation[1])
+    return quotation[2].replace("''", "'")
 
 
 def remove_unseen(text: str) -> tuple[str, int]:
-    """Return Markdown without what its readers do not see, and the number of hidden
-    elements that were left out.
+    """Return Markdown without what its readers do not see.
+
+    Returns the number of hidden elements that were left out as well.
     """
     if "<" not in text:
         return text, 0
@@ -324,45 +348,51 @@ def remove_unseen(text: str) -> tuple[str, int]:
 
 
 def _clean(text: str) -> tuple[str, int]:
-    kept: list[str] = []
-    ends: dict[int, int] | None = None
-    begin = position = count = 0
-    while token := _TOKEN.search(text, position):
+    pieces: list[str] = []
+    ends: dict[int, int] | None = None  # of elements; looked for once, if one hides
+    begin = 0  # of the text that is not in the pieces yet
+    position = 0
+    count = 0
+    token = _TOKEN.search(text)
+    while token:
         position = token.end()
+        hides = token[2] is not None and _hides(token[2].lower(), token[3])
         if token[1]:
             position = _end_of_span(text, token)
-            continue
-        hides = token[2] is not None and _hides(token[2].lower(), token[3])
-        if token[2] is not None and not hides:
-            continue
-        if hides and ends is None:
-            ends = _find_ends(text)
-        end = (
-            (ends or {}).get(position) or _end_of_block(text, position)
-            if hides
-            else _end_of_comment(text, token)
-        )
+            end = position
+        elif hides:
+            if ends is None:
+                ends = _find_ends(text)
+            end = ends.get(position) or _end_of_block(text, position)
+        elif token[2] is None:
+            end = _end_of_comment(text, token)
+        else:
+            end = position
         if end > position:
-            kept.append(text[begin : token.start()])
-            begin = position = end
+            pieces.append(text[begin : token.start()])
+            begin = end
+            position = end
             count += hides
-    return "".join([*kept, text[begin:]]), count
+        token = _TOKEN.search(text, position)
+    return "".join([*pieces, text[begin:]]), count
 
 
 def _end_of_span(text: str, ticks: re.Match[str]) -> int:
-    """Return the end of the code span that begins with *ticks*, or their own end if
-    there is no such span.
+    """Return the end of the code span that begins with *ticks*.
+
+    Their own end if there is no such span.
     """
-    most = min(ticks.end() + _MAX_SPAN, len(text))
+    limit = min(ticks.end() + _MAX_SPAN, len(text))
     closing = re.compile(rf"(?<!`)`{{{len(ticks[1])}}}(?!`)").search(
-        text, ticks.end(), most
+        text, ticks.end(), limit
     )
     return closing.end() if closing else ticks.end()
 
 
 def _end_of_comment(text: str, opening: re.Match[str]) -> int:
-    """Return the end of a comment. One that never ends hides the rest of the text, if
-    it begins a line.
+    """Return the end of a comment.
+
+    One that never ends hides the rest of the text, if it begins a line.
     """
     end = text.find("-->", opening.end())
     if end >= 0:
@@ -372,15 +402,16 @@ def _end_of_comment(text: str, opening: re.Match[str]) -> int:
 
 
 def _hides(name: str, source: str) -> bool:
-    found = _ATTRIBUTE.finditer(source)
-    attributes = {
-        one[1].lower(): unescape(one[2] or one[3] or one[4] or "") for one in found
-    }
-    if name in _VOID or (name != "dialog" and MAY_HIDE.isdisjoint(attributes)):
+    if name in _VOID:
         return False
-    return (
-        hiding(name, attributes, judge_inline_style(attributes.get("style") or "")) > 0
-    )
+    attributes = {
+        match[1].lower(): unescape(match[2] or match[3] or match[4] or "")
+        for match in _ATTRIBUTE.finditer(source)
+    }
+    if name != "dialog" and MAY_HIDE.isdisjoint(attributes):
+        return False
+    look = judge_inline_style(attributes.get("style") or "")
+    return hiding(name, attributes, look) > 0
 
 
 def _find_ends(text: str) -> dict[int, int]:

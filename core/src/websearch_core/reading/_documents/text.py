@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 from io import StringIO
+from typing import NamedTuple
 
 from ..._text.invisible import one_line, removal_note, strip_invisible
 from ..._text.quantity import quantity
@@ -56,185 +57,189 @@ _SAMPLE_LENGTH = 20_000  # characters
 
 
 def read_text(document: Document) -> Page:
-    """Read a text format: lay out tables and JSON, and leave the rest as it is, in a
-    code block unless it is prose.
+    """Read a text format: lay out tables and JSON, and leave the rest as it is.
+
+    What is left as it is stands in a code block unless it is prose.
     """
-    url, media_type = document.url, document.media_type
-    text, cut, notes = decode_text(document, markup=media_type.endswith("xml"))
-    heading: re.Match[str] | None = None
+    url = document.url
+    media_type = document.media_type
+    decoded = decode_text(document, markup=media_type.endswith("xml"))
+    text = decoded.text
+    title = ""
     note: str | None = None
-    written_in = _language(url, media_type)
+    language = _language(url, media_type)
     if media_type.endswith("json") and media_type not in _JSON_LINES:
         content, note = _json(text)
     elif media_type in _TABLES:
         content, note = _table(text, _TABLES[media_type])
-    elif media_type != "text/plain" or written_in or not _is_prose(text):
-        content = _fence(text, written_in)
+    elif media_type == "text/plain" and not language and _is_prose(text):
+        content = text
+        heading = _TITLE.search(text)
+        title = one_line(heading[1], TITLE_LENGTH) if heading else ""
     else:
-        content, heading = text, _TITLE.search(text)
-    notes += (note,) if note else ()
-    title = one_line(heading[1], TITLE_LENGTH) if heading else ""
+        content = _fence(text, language)
     return make_page(
         url,
         media_type,
         content,
         title=title,
-        truncated=cut,
+        truncated=decoded.cut,
         links=_addresses(text),
-        notes=notes,
+        notes=(*decoded.notes, *filter(None, [note])),
     )
+
+
+class DecodedText(NamedTuple):
+    """The text without invisible characters, whether it was cut, and notes on it."""
+
+    text: str
+    cut: bool
+    notes: tuple[str, ...]
 
 
 def decode_text(
-    document: Document, *, markup: bool, most: int = MAX_CHARACTERS
-) -> tuple[str, bool, tuple[str, ...]]:
-    """Return the text of a document without invisible characters, whether it was cut,
-    and notes on it.
-    """
+    document: Document, *, markup: bool, limit: int = MAX_CHARACTERS
+) -> DecodedText:
+    """Decode at most *limit* characters of a document."""
     text, decoding = decode(
-        document.data, document.content_type, markup=markup, most=most + 1
+        document.data, document.content_type, markup=markup, limit=limit + 1
     )
-    cut = len(text) > most
-    text, invisible = strip_invisible(text[:most])
-    return (
-        text,
-        cut,
-        (
-            *filter(None, [decoding]),
-            *removal_note(invisible),
-            *([TOO_LONG] if cut else []),
-        ),
-    )
+    cut = len(text) > limit
+    text, invisible = strip_invisible(text[:limit])
+    notes = [*filter(None, [decoding]), *removal_note(invisible)]
+    if cut:
+        notes.append(TOO_LONG)
+    return DecodedText(text, cut, tuple(notes))
 
 
 def _language(url: str, media_type: str) -> str:
-    """Return the language of a source file, by its type or else its name; empty if
-    neither says.
+    """Return the language of a source file, by its type or else its name.
+
+    Empty if neither says.
     """
+    if media_type in _JSON_LINES:
+        return "json"
     if media_type != "text/plain":
-        name = (
-            "json"
-            if media_type in _JSON_LINES
-            else re.split(r"[/+]", media_type)[-1].removeprefix("x-")
-        )
+        name = re.split(r"[/+]", media_type)[-1].removeprefix("x-")
         return name if name in _SOURCES else ""
     name = path_of(url).rpartition("/")[2]
     ending = name.rpartition(".")[2]
-    return (
-        ending
-        if ending in _SOURCES and ("." in name or ending.endswith("file"))
-        else ""
-    )
+    is_whole = "." in name or ending.endswith("file")
+    if ending in _SOURCES and is_whole:
+        return ending
+    return ""
 
 
 def _is_prose(text: str) -> bool:
-    """Return whether a plain text stays what it is if it is shown as Markdown, and is
-    not code.
-    """
-    if (
-        text.startswith(("#!", "/*", "//", '"""'))
-        or _COMMENT.search(text)
-        or sanitize(text).text != text
-    ):
+    """Return whether a plain text is no code, and reads the same as Markdown."""
+    if text.startswith(("#!", "/*", "//", '"""')) or _COMMENT.search(text):
         return False
-    lines = [
-        line
-        for line in text[:_SAMPLE_LENGTH].split("\n")
-        if line.strip() and not line.startswith("#")
-    ]
+    if sanitize(text).text != text:
+        return False
+    lines = [line for line in text[:_SAMPLE_LENGTH].split("\n") if line.strip()]
+    lines = [line for line in lines if not line.startswith("#")]
     return sum(map(bool, map(_STATEMENT.match, lines))) <= _STATEMENTS * len(lines)
 
 
-def _fence(text: str, written_in: str) -> str:
-    return fence_code(text.removesuffix("\n"), written_in) if text.strip() else ""
+def _fence(text: str, language: str) -> str:
+    return fence_code(text.removesuffix("\n"), language) if text.strip() else ""
 
 
 def _addresses(text: str) -> tuple[str, ...]:
-    """Return the lines of a text that is only a list of URLs, the simplest kind of
-    sitemap.
+    """Return the lines of a text that is only a list of URLs.
+
+    It is the simplest kind of sitemap.
     """
-    found: dict[str, None] = {}
+    links: dict[str, None] = {}
     for line in StringIO(text):
         address = line.strip()
-        if address and len(found) < MAX_LINKS:
-            if not address.startswith(("https://", "http://")) or not (
-                link := absolute(address, address)
-            ):
-                return ()
-            found[link] = None
-    return tuple(found)
+        if len(links) == MAX_LINKS:
+            break
+        if not address:
+            continue
+        is_web = address.startswith(("https://", "http://"))
+        link = absolute(address, address) if is_web else None
+        if not link:
+            return ()
+        links[link] = None
+    return tuple(links)
 
 
 def _json(text: str) -> tuple[str, str | None]:
-    """Indent JSON by its tokens, because a parser would change numbers and lose keys
-    that occur twice.
+    """Indent JSON, and return it with a note on what went wrong.
+
+    By its tokens, because a parser would change numbers and lose keys that occur twice.
     """
     if len(text) > _MAX_JSON_LENGTH:
-        return _fence(
-            text, "json"
-        ), "the JSON is too large to be laid out: this is its text"
+        note = "the JSON is too large to be laid out: this is its text"
+        return _fence(text, "json"), note
     try:
         json.loads(text, parse_int=len, parse_float=len)  # numbers of any length
     except (ValueError, RecursionError):
         return _fence(text, "json"), "the JSON could not be parsed: this is its text"
     out = StringIO()
-    depth, before = 0, ""
-    for found in _JSON_TOKEN.finditer(text):
-        sign = found[0]
-        if sign in "]}":
-            depth -= 1
-        if (
-            (before in "[{" and sign not in "]}")
-            or before == ","
-            or (sign in "]}" and before not in "[{")
-        ):
-            out.write(f"\n{'  ' * depth}" if before else "")
-        out.write(
-            f"{sign} " if sign == ":" else _readable(sign) if "\\" in sign else sign
-        )
-        if sign in "[{":
-            depth += 1
+    depth = 0
+    before = ""  # the sign before
+    for match in _JSON_TOKEN.finditer(text):
+        sign = match[0]
+        closes = sign in "]}"
+        depth -= closes
+        if before and _parts_lines(before, closes=closes):
+            out.write(f"\n{'  ' * depth}")
+        out.write(_readable(sign))
+        if sign == ":":
+            out.write(" ")
+        depth += sign in "[{"
         before = sign
         if out.tell() > MAX_CHARACTERS:
-            return _fence(
-                out.getvalue(), "json"
-            ), "the JSON is too long to be read whole: this is its beginning"
+            note = "the JSON is too long to be read whole: this is its beginning"
+            return _fence(out.getvalue(), "json"), note
     return _fence(out.getvalue(), "json"), None
 
 
-def _readable(string: str) -> str:
-    """Return a JSON string with its characters instead of escapes, unless they are
-    invisible.
+def _parts_lines(before: str, *, closes: bool) -> bool:
+    """Return whether a line ends between the token *before* and the next one."""
+    if before in "[{":
+        return not closes  # else the list or object is empty
+    return closes or before == ","
+
+
+def _readable(token: str) -> str:
+    """Return a string of JSON with its characters instead of escapes.
+
+    Unless they are invisible; other tokens stay as they are.
     """
-    written = json.dumps(json.loads(string, strict=False), ensure_ascii=False)
-    return written if strip_invisible(written)[0] == written else string
+    if "\\" not in token:
+        return token
+    written = json.dumps(json.loads(token, strict=False), ensure_ascii=False)
+    return written if strip_invisible(written)[0] == written else token
 
 
 def _table(text: str, delimiter: str) -> tuple[str, str | None]:
     first = text.partition("\n")[0]
     if delimiter == "," and first.count(";") > first.count(","):
         delimiter = ";"
-    columns = count = 0
+    columns = 0
+    count = -1  # of rows, without that of the names
     try:
         for row in _rows(text, delimiter):
-            columns, count = max(columns, len(row)), count + 1
+            columns = max(columns, len(row))
+            count += 1
     except csv.Error:
         return _fence(text, "csv"), "the table could not be parsed: this is its text"
     if columns < 1:
         return "", None
     table, written = write_rows(_rows(text, delimiter), columns, MAX_CHARACTERS)
     if sanitize(table).text != table:
-        return _fence(
-            text, "csv"
-        ), "the table has cells that Markdown would change: this is its text"
-    wide = (
-        quantity(columns, "column")
-        if columns <= MOST_COLUMNS
-        else f"of {columns} columns, the first {MOST_COLUMNS}"
-    )
-    if written < count - 1:
-        return table, f"{wide}; of {quantity(count - 1, 'row')}, the first {written}"
-    return table, f"{quantity(count - 1, 'row')}, {wide}"
+        note = "the table has cells that Markdown would change: this is its text"
+        return _fence(text, "csv"), note
+    width = quantity(columns, "column")
+    if columns > MOST_COLUMNS:
+        width = f"of {columns} columns, the first {MOST_COLUMNS}"
+    rows = quantity(count, "row")
+    if written < count:
+        return table, f"{width}; of {rows}, the first {written}"
+    return table, f"{rows}, {width}"
 
 
 def _rows(text: str, delimiter: str) -> Iterator[list[str]]:

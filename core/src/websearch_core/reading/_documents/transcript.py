@@ -52,6 +52,8 @@ _KINDS = {
     "application/json": TRANSCRIPT_JSON, "text/html": "text/html",
     "text/plain": "text/plain",
 }  # fmt: skip
+_SPEECH = frozenset({"captions", "subtitles"})
+_MAX_SECONDS = 360_000  # of a recording
 _MAX_SIZE = 2 * 2**20  # bytes of a page, or characters of a feed
 _ENTRY = re.compile(r"<(?:item|entry)(?=[\s>])")
 _TITLE = re.compile(
@@ -61,7 +63,13 @@ _TITLE = re.compile(
 _NAMED = re.compile(r"<podcast:transcript\s([^<>]{1,4000})>")
 _ATTRIBUTE = re.compile(r"\b(url|type)\s{0,9}=\s{0,9}(?:\"([^\"]*+)\"|'([^']*+)')")
 
-_Said = tuple[float | None, str, str]  # seconds from the beginning, who, what
+
+class Cue(NamedTuple):
+    """What is said: seconds from the beginning, who, and what."""
+
+    seconds: float | None
+    speaker: str
+    words: str
 
 
 class Transcript(NamedTuple):
@@ -73,181 +81,200 @@ class Transcript(NamedTuple):
 
 
 def read_transcript(document: Document) -> Page:
-    """Read a transcript as paragraphs that begin with their time. If nothing is said in
-    it, read it as text.
+    """Read a transcript as paragraphs that begin with their time.
+
+    If nothing is said in it, read it as text.
     """
-    text, cut, notes = decode_text(document, markup=False)
-    said = (
-        _in_podcast(text)
-        if document.media_type.endswith("json")
-        else _in_captions(text)
-    )
-    if not (content := "\n\n".join(map(escape_text, _paragraphs(said)))):
+    decoded = decode_text(document, markup=False)
+    is_json = document.media_type.endswith("json")
+    cues = _in_podcast(decoded.text) if is_json else _in_captions(decoded.text)
+    content = "\n\n".join(map(escape_text, _paragraphs(cues)))
+    if not content:
         return read_text(document)
     return make_page(
-        document.url, document.media_type, content, truncated=cut, notes=notes
+        document.url,
+        document.media_type,
+        content,
+        truncated=decoded.cut,
+        notes=decoded.notes,
     )
 
 
-def _in_captions(text: str) -> Iterator[_Said]:
-    at: int | None = None  # None outside of cues: in notes, styles and numbers
+def _in_captions(text: str) -> Iterator[Cue]:
+    begin: int | None = None  # None outside of cues: in notes, styles and numbers
     last = ""
     for line in StringIO(text):
-        if times := _TIMES.match(line):
-            hours, minutes, seconds = (int(part or 0) for part in times.groups())
-            at = 3600 * hours + 60 * minutes + seconds
+        times = _TIMES.match(line)
+        if times:
+            numbers = [int(part or 0) for part in times.groups()]
+            begin = 3600 * numbers[0] + 60 * numbers[1] + numbers[2]
         elif not line.strip():
-            at = None
-        elif (
-            at is not None
-            and (said := unescape(_TAG.sub("", line)).strip())
-            and said != last
-        ):
-            voice = _VOICE.search(line)
-            yield at, unescape(voice[1]) if voice else "", said
-            last = said  # captions that roll repeat the line above the new one
+            begin = None
+        elif begin is not None:
+            words = unescape(_TAG.sub("", line)).strip()
+            # captions that roll repeat the line above the new one
+            if words and words != last:
+                voice = _VOICE.search(line)
+                speaker = unescape(voice[1]) if voice else ""
+                yield Cue(begin, speaker, words)
+                last = words
 
 
-def _in_podcast(text: str) -> Iterator[_Said]:
+def _in_podcast(text: str) -> Iterator[Cue]:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
         return
     segments = data.get("segments") if isinstance(data, dict) else None
-    for one in segments if isinstance(segments, list) else ():
-        if (
-            isinstance(one, dict)
-            and isinstance(said := one.get("body"), str)
-            and said.strip()
-        ):
-            at, who = one.get("startTime"), one.get("speaker")
-            known: Any = (
-                at if isinstance(at, int | float) and 0 <= at < 360_000 else None
-            )
-            yield known, who if isinstance(who, str) else "", said
+    if not isinstance(segments, list):
+        return
+    for segment in segments:
+        if isinstance(segment, dict):
+            yield from _read_segment(segment)
 
 
-def _paragraphs(cues: Iterable[_Said]) -> Iterator[str]:
-    words: list[str] = []
-    length, speaker = 0, ""
-    for at, who, said in cues:
-        is_new = who not in {"", speaker}
-        if words and (
-            is_new or length > _MOST or (length > _ENOUGH and words[-1].endswith(_ENDS))
-        ):
+def _read_segment(segment: dict[str, Any]) -> Iterator[Cue]:
+    words = segment.get("body")
+    if not isinstance(words, str) or not words.strip():
+        return
+    begin = segment.get("startTime")
+    if not isinstance(begin, int | float) or not 0 <= begin < _MAX_SECONDS:
+        begin = None
+    speaker = segment.get("speaker")
+    if not isinstance(speaker, str):
+        speaker = ""
+    yield Cue(begin, speaker, words)
+
+
+def _paragraphs(cues: Iterable[Cue]) -> Iterator[str]:
+    words: list[str] = []  # of the paragraph that is being written
+    length = 0
+    speaker = ""
+    for cue in cues:
+        is_new = cue.speaker not in {"", speaker}
+        is_whole = length > _ENOUGH and words[-1].endswith(_ENDS)
+        is_over = is_new or is_whole or length > _MOST
+        if words and is_over:
             yield " ".join(words)
-            words, length = [], 0
+            words = []
+            length = 0
         # what begins with its time is speech, not a heading, list or table
         if not words:
-            minutes, seconds = divmod(int(at or 0), 60)
-            hours = (
-                f"{minutes // 60}:{minutes % 60:02}" if minutes >= 60 else f"{minutes}"
-            )
-            words.append("(?)" if at is None else f"({hours}:{seconds:02})")
+            words.append(_format_time(cue.seconds))
         if is_new:
-            words.append(f"{one_line(who, NAME_LENGTH)}:")
-            speaker = who
-        words.append(" ".join(said.split()))
-        length += len(said)
+            speaker = cue.speaker
+            words.append(f"{one_line(speaker, NAME_LENGTH)}:")
+        words.append(" ".join(cue.words.split()))
+        length += len(cue.words)
     if words:
         yield " ".join(words)
+
+
+def _format_time(begin: float | None) -> str:
+    if begin is None:
+        return "(?)"
+    minutes, seconds = divmod(int(begin), 60)
+    hours, rest = divmod(minutes, 60)
+    if hours:
+        return f"({hours}:{rest:02}:{seconds:02})"
+    return f"({minutes}:{seconds:02})"
 
 
 def find_transcripts(
     data: bytes, url: str, content_type: str | None, *, is_feed: bool
 ) -> list[Transcript]:
-    """Return one transcript of each video, episode or page that has some: the one to
-    read, if there are several.
+    """Return one transcript of each video, episode or page that has some.
 
-    None leads from https to http, as no redirect does.
+    The one to read, if there are several. None leads from https to http, as no redirect
+    does.
     """
-    found = (
-        _in_feed(decode(data, content_type, most=_MAX_SIZE).text, url)
-        if is_feed
-        else _in_page(data, url, content_type)
-    )
+    if is_feed:
+        source = decode(data, content_type, limit=_MAX_SIZE).text
+        transcripts = _in_feed(source, url)
+    else:
+        transcripts = _in_page(data, url, content_type)
     schemes = ("https:",) if url.startswith("https:") else ("https:", "http:")
-    return list(
-        {
-            one.url: one
-            for one in found
-            if one.url != url and one.url.startswith(schemes)
-        }.values()
-    )
+    by_url = {
+        transcript.url: transcript
+        for transcript in transcripts
+        if transcript.url.startswith(schemes)
+    }
+    by_url.pop(url, None)
+    return list(by_url.values())
 
 
 def _in_page(data: bytes, url: str, content_type: str | None) -> Iterator[Transcript]:
-    """Yield the captions of each ``<video>``, and the transcript that the head
-    names.
-    """
+    """Yield the captions of each ``<video>``, and the transcript of the head."""
     document = parse_page(data, content_type, size=_MAX_SIZE)
-    base, html = find_base(document, url), document.css_first("html[lang]")
-    language = _primary(html.attributes.get("lang") if html else "")
+    base = find_base(document, url)
+    html = document.css_first("html[lang]")
+    stated_language = html.attributes.get("lang") if html else ""
+    language = _primary(stated_language)
 
-    def worth(track: LexborNode) -> tuple[bool, bool, bool]:
-        given = track.attributes
+    def rank(track: LexborNode) -> tuple[bool, bool, bool]:
+        attributes = track.attributes
+        is_here = _primary(attributes.get("srclang")) == language
         # subtitles may be a translation
-        spoken = (given.get("kind") or "").lower() == "captions"
-        return _primary(given.get("srclang")) == language, "default" in given, spoken
+        is_spoken = _kind_of(track) == "captions"
+        return is_here, "default" in attributes, is_spoken
 
-    def is_speech(track: LexborNode) -> bool:
-        return (track.attributes.get("kind") or "subtitles").lower() in {
-            "captions",
-            "subtitles",
-        }
+    def holder(track: LexborNode) -> int | None:
+        return track.parent.mem_id if track.parent else None
 
-    for _, tracks in groupby(
-        document.css("track[src]"), lambda track: track.parent and track.parent.mem_id
-    ):
-        for given in [
-            one.attributes
-            for one in sorted(filter(is_speech, tracks), key=worth, reverse=True)[:1]
-        ]:
-            label = one_line(
-                given.get("label") or given.get("srclang") or "", TITLE_LENGTH
-            )
-            yield from _best([(given.get("src"), VTT)], base, label)
+    for _, tracks in groupby(document.css("track[src]"), holder):
+        speech = [track for track in tracks if _kind_of(track) in _SPEECH]
+        if speech:
+            attributes = max(speech, key=rank).attributes
+            label = attributes.get("label") or attributes.get("srclang") or ""
+            source = attributes.get("src")
+            yield from _best([(source, VTT)], base, one_line(label, TITLE_LENGTH))
     links: list[tuple[str | None, str]] = []
     for link in document.css("link[rel][href]"):
         relations = (link.attributes.get("rel") or "").lower().split()
         kind = parse_media_type(link.attributes.get("type"))
-        if "transcript" in relations or (
-            "alternate" in relations and _KINDS.get(kind) in {VTT, SRT}
-        ):
+        is_captions = "alternate" in relations and _KINDS.get(kind) in {VTT, SRT}
+        if is_captions or "transcript" in relations:
             links.append((link.attributes.get("href"), kind))
     yield from _best(links, base)
 
 
+def _kind_of(track: LexborNode) -> str:
+    return (track.attributes.get("kind") or "subtitles").lower()
+
+
 def _in_feed(source: str, base: str) -> Iterator[Transcript]:
     for entry in _ENTRY.split(source)[1:]:
-        if tags := _NAMED.findall(entry):
-            given = [
-                {
-                    name: unescape(one or two)
-                    for name, one, two in _ATTRIBUTE.findall(tag)
-                }
-                for tag in tags
-            ]
-            title = _TITLE.search(entry)
-            text = (
-                title[1].removeprefix("<![CDATA[").removesuffix("]]>") if title else ""
-            )
-            links = [
-                (one.get("url"), parse_media_type(one.get("type"))) for one in given
-            ]
-            yield from _best(links, base, one_line(bare(unescape(text)), TITLE_LENGTH))
+        links = [_read_link(tag) for tag in _NAMED.findall(entry)]
+        if not links:
+            continue
+        title = _TITLE.search(entry)
+        text = title[1] if title else ""
+        text = text.removeprefix("<![CDATA[").removesuffix("]]>")
+        yield from _best(links, base, one_line(bare(unescape(text)), TITLE_LENGTH))
+
+
+def _read_link(tag: str) -> tuple[str | None, str]:
+    """Return the address and the media type that the tag of a feed states."""
+    attributes = {
+        match[1]: unescape(match[2] or match[3] or "")
+        for match in _ATTRIBUTE.finditer(tag)
+    }
+    return attributes.get("url"), parse_media_type(attributes.get("type"))
 
 
 def _best(
     links: Iterable[tuple[str | None, str]], base: str, name: str = ""
 ) -> Iterator[Transcript]:
-    known = [
-        (kind, there)
-        for href, kind in links
-        if kind in _KINDS and (there := absolute(href, base))
-    ]
-    for kind, there in sorted(known, key=lambda link: list(_KINDS).index(link[0]))[:1]:
-        yield Transcript(there, _KINDS[kind], name)
+    """Yield the best of *links* that can be read, if there is one."""
+    urls: dict[str, str] = {}  # by their type, the first of each
+    for href, kind in links:
+        url = absolute(href, base)
+        if url:
+            urls.setdefault(kind, url)
+    for kind, media_type in _KINDS.items():
+        if kind in urls:
+            yield Transcript(urls[kind], media_type, name)
+            return
 
 
 def _primary(language: str | None) -> str:

@@ -150,7 +150,7 @@ def read_html(
 
 def _prepare(data: bytes, content_type: str | None) -> _Source:
     """Decode a page, and bound what parsing it can cost."""
-    decoded = to_utf8(data, content_type, most=_MAX_SIZE)
+    decoded = to_utf8(data, content_type, limit=_MAX_SIZE)
     hardened = harden(decoded.data.replace(b"\x00", b""))
     streamed = False
     if b"<template" in hardened.source:

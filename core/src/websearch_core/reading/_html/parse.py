@@ -51,7 +51,7 @@ def parse_page(
     data: bytes, content_type: str | None = None, *, size: int
 ) -> LexborHTMLParser:
     """Parse the first *size* bytes of a page in any encoding and form."""
-    text = to_utf8(data, content_type, most=size).data
+    text = to_utf8(data, content_type, limit=size).data
     return parse(harden(text.replace(b"\x00", b"")).source)
 
 

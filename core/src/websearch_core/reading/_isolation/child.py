@@ -86,9 +86,9 @@ def _limit_memory(size: int) -> Iterator[None]:
     except (ImportError, OSError, ValueError):
         yield
         return
-    most = pages * resource.getpagesize() + _MAX_MEMORY + _MEMORY_PER_BYTE * size
-    least = min(limit for limit in (most, *before) if limit != resource.RLIM_INFINITY)
-    resource.setrlimit(resource.RLIMIT_AS, (least, before[1]))
+    most_bytes = pages * resource.getpagesize() + _MAX_MEMORY + _MEMORY_PER_BYTE * size
+    limits = [limit for limit in before if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_AS, (min([most_bytes, *limits]), before[1]))
     try:
         yield
     finally:

@@ -50,13 +50,13 @@ def receive(
     It is an `EOFError` if the pipe ends before, and a `ValueError` if the message is
     larger or malformed.
     """
-    of_head, of_body = _LENGTHS.unpack(_read_exactly(out, _LENGTHS.size))
-    if of_head > max_head or of_body > max_body:
-        raise ValueError(f"a message of {of_head} and {of_body} bytes")
-    head = json.loads(_read_exactly(out, of_head))
+    head_size, body_size = _LENGTHS.unpack(_read_exactly(out, _LENGTHS.size))
+    if head_size > max_head or body_size > max_body:
+        raise ValueError(f"a message of {head_size} and {body_size} bytes")
+    head = json.loads(_read_exactly(out, head_size))
     if not isinstance(head, dict):
         raise ValueError("a message whose head is no object")  # noqa: TRY004 - of JSON
-    return head, _read_exactly(out, of_body)
+    return head, _read_exactly(out, body_size)
 
 
 def _read_exactly(out: FileIO, length: int) -> bytearray:

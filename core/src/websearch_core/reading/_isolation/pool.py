@@ -84,9 +84,9 @@ def run(
             release.close()
         return instead()
 
-    most = processes or count_cores()
-    _pool.slots.grow(2 * most)
-    return _pool.slots.hold(current_client(), work, seconds, limit=most)
+    limit = processes or count_cores()
+    _pool.slots.grow(2 * limit)
+    return _pool.slots.hold(current_client(), work, seconds, limit=limit)
 
 
 def find_problem() -> str:
@@ -154,7 +154,9 @@ class _Pool(Restartable):
             self._retry_at = 0.0
             if not self._workers:
                 self._start()
-            while self._workers and not any(one.is_ready for one in self._workers):
+            while self._workers and not any(
+                worker.is_ready for worker in self._workers
+            ):
                 if not wait_in_steps(self._changed.wait, ends - time.monotonic()):
                     return _LATE
             if self._workers:
@@ -209,8 +211,10 @@ class _Pool(Restartable):
     def end(self) -> None:
         """End all processes, including those that are reading."""
         with self._lock:
-            free, busy = self._free, self._workers - set(self._free)
-            self._workers, self._free = set(), []
+            free = self._free
+            busy = self._workers.difference(free)
+            self._workers = set()
+            self._free = []
             if self._cleaner:
                 self._cleaner.cancel()
                 self._cleaner = None

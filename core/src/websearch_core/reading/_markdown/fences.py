@@ -50,11 +50,12 @@ def fence_code(code: str, language: str) -> str:
     return f"{ticks}{language}\n{code}\n{ticks}" if code else ""
 
 
-def code_fence(code: str, least: int = 3) -> str:
-    """Return a fence for *code*: more backticks than it has in a row, and at least
-    *least*.
+def code_fence(code: str, minimum: int = 3) -> str:
+    """Return a fence for *code*: more backticks than it has in a row.
+
+    It has at least *minimum*.
     """
-    return "`" * max(least, 1 + max(map(len, _BACKTICKS.findall(code)), default=0))
+    return "`" * max(minimum, 1 + max(map(len, _BACKTICKS.findall(code)), default=0))
 
 
 def find_fences(text: str, end: int | None = None) -> list[tuple[int, int]]:
@@ -64,21 +65,21 @@ def find_fences(text: str, end: int | None = None) -> list[tuple[int, int]]:
     # fast path: matching every line takes time, and holds the GIL
     if "```" not in text and "~~~" not in text:
         return []
-    found: list[tuple[int, int]] = []
-    opened: tuple[int, str] | None = None
+    spans: list[tuple[int, int]] = []
+    limit = len(text) if end is None else end
+    opening: re.Match[str] | None = None
     for line in _FENCE.finditer(text):
-        mark, rest = line[1], line[2]
-        if opened is None:
-            if end is not None and line.start() >= end:
-                return found
-            if "`" not in rest:  # else it is inline code
-                opened = line.start(), mark
-        elif mark.startswith(opened[1]) and not rest.strip():
-            found.append((opened[0], min(line.end() + 1, len(text))))
-            opened = None
-    if opened is not None:
-        found.append((opened[0], len(text)))
-    return found
+        if opening is None:
+            if line.start() >= limit:
+                return spans
+            if "`" not in line[2]:  # else it is inline code
+                opening = line
+        elif line[1].startswith(opening[1]) and not line[2].strip():
+            spans.append((opening.start(), min(line.end() + 1, len(text))))
+            opening = None
+    if opening is not None:
+        spans.append((opening.start(), len(text)))
+    return spans
 
 
 def span_at(
@@ -88,7 +89,9 @@ def span_at(
     as its first, if *within*.
     """
     n = bisect_left(spans, (place + (not within), 0)) - 1
-    return spans[n] if n >= 0 and place < spans[n][1] else None
+    if n < 0 or place >= spans[n][1]:
+        return None
+    return spans[n]
 
 
 def outside_fences(text: str, change: Callable[[str], str]) -> str:
@@ -146,27 +149,30 @@ def _names_gutter(marks: str) -> bool:
 
 
 def language(pre: Element) -> str:
-    """Return the language stated by the code in the block, the block, or its
-    surroundings, or an empty string.
+    """Return the language stated by the code in the block, the block, or what is around.
+
+    Empty if none is.
     """
-    inner = next(
-        (element for element in pre.elements() if element.name == "code"), None
-    )
-    around = (pre.parent, pre.parent.parent if pre.parent else None)
-    for element in (inner, pre, *around):
-        if element is None:
-            continue
-        stated = element.get("data-language") or element.get("data-lang")
-        marks = element.get("class")[:_MAX_CLASS_LENGTH]
-        if not (stated or marks):
-            continue
-        is_code = element.name in {"pre", "code"} or "highlight" in marks
-        bare = (
-            [mark for mark in marks.lower().split() if mark in LANGUAGES]
-            if is_code
-            else []
-        )
-        for found in (stated, *_LANGUAGE.findall(marks), *bare):
-            if _NAME.fullmatch(found) and found.lower() not in _NO_LANGUAGE:
-                return str(found.lower())
+    elements = [element for element in pre.elements() if element.name == "code"][:1]
+    around: Element | None = pre
+    for _ in range(3):
+        if around is not None:
+            elements.append(around)
+            around = around.parent
+    for element in elements:
+        for name in _list_names(element):
+            if _NAME.fullmatch(name) and name.lower() not in _NO_LANGUAGE:
+                return name.lower()
     return ""
+
+
+def _list_names(element: Element) -> list[str]:
+    """Return the words that may name the language of the code in an element."""
+    names = [element.get("data-language") or element.get("data-lang")]
+    marks = element.get("class")[:_MAX_CLASS_LENGTH]
+    if not marks:
+        return names
+    names += _LANGUAGE.findall(marks)
+    if element.name in {"pre", "code"} or "highlight" in marks:
+        names += [mark for mark in marks.lower().split() if mark in LANGUAGES]
+    return names

@@ -4,24 +4,30 @@ read as syntax.
 
 from __future__ import annotations
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from .._element import Element
 
 # Internal marks while the text is assembled: characters that `strip_invisible` removes
 # from all text of a page.
-LINK, TO, END, CODE, TICK, HASH, QUOTE, INDENT = (
-    "\x01",
-    "\x02",
-    "\x03",
-    "\x04",
-    "\x05",
-    "\x06",
-    "\x07",
-    "\x08",
-)
-CELL, ROW, DOWN, BOLD = "\x0e", "\x0f", "\x10", "\x11"
-EM, STRIKE, POINT, SCRIPT, SPAN = "\x12", "\x13", "\x14", "\x15", "\x16"
+LINK = "\x01"
+TO = "\x02"
+END = "\x03"
+CODE = "\x04"
+TICK = "\x05"
+HASH = "\x06"
+QUOTE = "\x07"
+INDENT = "\x08"
+CELL = "\x0e"
+ROW = "\x0f"
+DOWN = "\x10"
+BOLD = "\x11"
+EM = "\x12"
+STRIKE = "\x13"
+POINT = "\x14"
+SCRIPT = "\x15"
+SPAN = "\x16"
 BREAK = "\x1e"  # ends a line that has not ended yet; whitespace to Python
 _SIGNS = {
     BOLD: "**", EM: "*", STRIKE: "~~", POINT: ".", SPAN: "`", TICK * 2: "` `",
@@ -69,13 +75,9 @@ def finish(text: str) -> str:
     """Finish the text of a whole page: escape it and turn the marks into Markdown."""
     text = tidy(text)
     if SCRIPT in text:
-        text = _FRACTION.sub(
-            lambda found: f"{found[1]}{' ' if found[1] else ''}{found[2]}/{found[3]}",
-            text,
-        )
+        text = _FRACTION.sub(_write_fraction, text)
         text = _SCRIPT.sub(_write_script, text)
-    if BOLD in text or EM in text or STRIKE in text:
-        text = _move_marks(text)
+    text = _move_marks(text)
     if "\\" in text:
         text = _BEFORE_MARK.sub(r"\g<0>\\", text)  # else it would escape the sign
     text = _escape(_strip_outer_rules(text))
@@ -85,23 +87,40 @@ def finish(text: str) -> str:
     return text
 
 
+def _write_fraction(fraction: re.Match[str]) -> str:
+    """Write a fraction apart from the number before it: ``1 3/4``."""
+    number = fraction[1]
+    return f"{number}{number and ' '}{fraction[2]}/{fraction[3]}"
+
+
 def _write_script(script: re.Match[str]) -> str:
-    """Write a superscript or subscript so that it does not change the number or the
-    name beside it.
+    """Write a superscript or subscript.
+
+    It must not change the number or the name beside it.
     """
-    sign, inner = script[1], script[2]
-    before, after = (
-        script.string[max(0, script.start() - 1) : script.start()],
-        script.string[script.end() : script.end() + 1],
-    )
+    inner = script[2]
+    before = script.string[max(0, script.start() - 1) : script.start()]
+    after = script.string[script.end() : script.end() + 1]
     joins = inner[-1].isdigit() and after.isdigit()
-    if (sign == "^" and not _SIMPLE.fullmatch(inner)) or (
-        sign == "_" and _OPERATOR.search(inner)
-    ):
-        return f"{sign}({inner})"
-    if sign == "_" and not joins and not (before.isdigit() and inner[0].isdigit()):
+    if script[1] == "^":
+        is_name = False
+        needs_brackets = not _SIMPLE.fullmatch(inner)
+    else:
+        is_name = not joins and not (before.isdigit() and inner[0].isdigit())
+        needs_brackets = bool(_OPERATOR.search(inner))
+    if needs_brackets:
+        return f"{script[1]}({inner})"
+    if is_name:
         return inner
-    return f"{sign}{inner} " if joins else f"{sign}{inner}"
+    return f"{script[1]}{inner}{' ' * joins}"
+
+
+class _Sign(NamedTuple):
+    """A mark of emphasis, the number of its text, and whether it ends that."""
+
+    mark: str
+    text: int
+    ends: bool
 
 
 def _move_marks(text: str) -> str:
@@ -111,63 +130,92 @@ def _move_marks(text: str) -> str:
     marked, the bold one if there is one. Where a mark would stand between punctuation
     and a letter, it changes places with the punctuation.
     """
-    pieces = _EMPHASIS.split(text)
-    # signs: a mark, the text that it begins or ends, whether it ends it
-    runs: list[list[tuple[str, int, bool]]] = []
-    opened: dict[str, int] = {}
-    count = 0
-    for run in pieces[1::2]:
-        signs: list[tuple[str, int, bool]] = []
-        for mark in run:
-            if mark in opened:
-                signs.append((mark, opened.pop(mark), True))
-            elif signs and signs[-1][0] == mark:
-                opened[mark] = signs.pop()[1]
-            else:
-                opened[mark] = count = count + 1
-                signs.append((mark, count, False))
-        runs.append(signs)
+    pieces = _EMPHASIS.split(text)  # text, signs, text, signs, text
+    runs = _read_signs(pieces[1::2])
     dropped: set[int] = set()
-    for n, signs in enumerate(runs):
-        left = [sign for sign in signs if sign[1] not in dropped]
-        for kind in (EM, STRIKE, BOLD) if len(left) > 1 else ():
-            if len({ends for _, _, ends in left}) > 1:
-                dropped |= {text for mark, text, _ in left if mark == kind}
-                left = [sign for sign in left if sign[0] != kind]
-        if not left:
+    for n, run in enumerate(runs):
+        signs = [sign for sign in run if sign.text not in dropped]
+        chosen = _choose_signs(signs)
+        dropped |= {sign.text for sign in signs if sign not in chosen}
+        if not chosen:
             continue
-        ends = left[0][2]
+        ends = chosen[0].ends
+        outer = pieces[2 * n + 2][:1] if ends else pieces[2 * n][-1:]
         if not _find_place(pieces, 2 * n, ends=ends):
-            dropped |= {text for _, text, _ in left}
-        elif (
-            len(left) > 1
-            and (pieces[2 * n + 2][:1] if ends else pieces[2 * n][-1:]).isalnum()
-        ):
+            dropped |= {sign.text for sign in chosen}
+            continue
+        if ends:
+            outer = pieces[2 * n + 2][:1]
+        else:
+            outer = pieces[2 * n][-1:]
+        if len(chosen) > 1 and outer.isalnum():
             # the other sign is punctuation beside it
-            dropped |= {text for mark, text, _ in left if mark == STRIKE}
-    for n, signs in enumerate(runs):
-        pieces[2 * n + 1] = "".join(
-            [mark for mark, text, _ in signs if text not in dropped]
-        )
+            dropped |= {sign.text for sign in chosen if sign.mark == STRIKE}
+    for n, run in enumerate(runs):
+        marks = [sign.mark for sign in run if sign.text not in dropped]
+        pieces[2 * n + 1] = "".join(marks)
     return "".join(pieces)
 
 
+def _read_signs(runs: Iterable[str]) -> list[list[_Sign]]:
+    """Return the signs of each run of marks; what ends and begins again goes on."""
+    signs_of_runs: list[list[_Sign]] = []
+    opened: dict[str, int] = {}
+    count = 0
+    for run in runs:
+        signs: list[_Sign] = []
+        for mark in run:
+            if mark in opened:
+                signs.append(_Sign(mark, opened.pop(mark), ends=True))
+            elif signs and signs[-1].mark == mark:
+                opened[mark] = signs.pop().text
+            else:
+                count += 1
+                opened[mark] = count
+                signs.append(_Sign(mark, count, ends=False))
+        signs_of_runs.append(signs)
+    return signs_of_runs
+
+
+def _choose_signs(signs: Sequence[_Sign]) -> list[_Sign]:
+    """Return the signs of a run that can stand together: all begin a text, or end it."""
+    chosen = [*signs]
+    for mark in (EM, STRIKE, BOLD):
+        if len({sign.ends for sign in chosen}) < 2:
+            break
+        chosen = [sign for sign in chosen if sign.mark != mark]
+    return chosen
+
+
 def _find_place(pieces: list[str], n: int, *, ends: bool) -> bool:
-    """Move the sign after a piece to where a parser sees it, if necessary; return False
-    if there is no such place.
+    """Move the sign after a piece to where a parser sees it, if necessary.
+
+    Return False if there is no such place.
     """
-    before, after = pieces[n], pieces[n + 2]
-    inner, outer = (before[-1:], after[:1]) if ends else (after[:1], before[-1:])
+    before = pieces[n]
+    after = pieces[n + 2]
+    if ends:
+        inner = before[-1:]
+        outer = after[:1]
+    else:
+        inner = after[:1]
+        outer = before[-1:]
     if inner.isalnum() or not outer.isalnum():
         return True
-    rest = before.rstrip(_MOVABLE) if ends else after.lstrip(_MOVABLE)
-    if not rest[-1 if ends else 0 :][:1].isalnum():
-        return False
     if ends:
-        pieces[n], pieces[n + 2] = rest, before[len(rest) :] + after
+        text = before.rstrip(_MOVABLE)
+        pieces[n] = text
+        pieces[n + 2] = before[len(text) :] + after
+        is_seen = text[-1:].isalnum()
     else:
-        pieces[n], pieces[n + 2] = before + after[: len(after) - len(rest)], rest
-    return True
+        text = after.lstrip(_MOVABLE)
+        pieces[n] = before + after[: len(after) - len(text)]
+        pieces[n + 2] = text
+        is_seen = text[:1].isalnum()
+    if not is_seen:
+        pieces[n] = before
+        pieces[n + 2] = after
+    return is_seen
 
 
 def tidy(text: str) -> str:
@@ -178,15 +226,17 @@ def tidy(text: str) -> str:
         text = text.replace("  ", " ")
     if "\n" not in text and BREAK not in text:  # like most list items
         line = text.strip(" ")
-        return _escape_line(line, "") if line and line[0] in _MISLEADING else line
+        may_mislead = line and line[0] in _MISLEADING
+        return _escape_line(line, "") if may_mislead else line
     lines: list[str] = []
     last = ""
     for line in _split(text):
         line = line.strip(" ")  # noqa: PLW2901 (the stripped line is the line)
         if line:
-            if line[0] in _MISLEADING:
-                if line == "---" and not last and lines[-2:-1] == ["---"]:
+            if line == "---" and not last:
+                if lines[-2:-1] == ["---"]:
                     continue
+            elif line[0] in _MISLEADING:
                 line = _escape_line(line, last)  # noqa: PLW2901
             lines.append(line)
         elif last:
@@ -218,54 +268,61 @@ def _strip_outer_rules(text: str) -> str:
 
 
 def _escape_line(line: str, before: str) -> str:
-    """Escape a line that would read as a heading, quotation, fence, or underline of the
-    line *before*.
+    """Escape a line that would read as something else.
+
+    That is a heading, quotation or fence, or the underline of the line *before*.
     """
     first = line[0]
-    if (
-        first == ">"
-        or (first == "#" and _HEADING.match(line))
-        or (first in "`~" and line.startswith(("```", "~~~")))
-        or (first in "=-" and before and line.strip(first) == "")
-    ):
-        return "\\" + line
-    return (
-        _NUMBER.sub(r"\1\3\\\2\4", line, count=1)
-        if first.isdigit() and _NUMBER.match(line)
-        else line
-    )
+    if first.isdigit():
+        number = _NUMBER.match(line)
+        if not number:
+            return line
+        return number.expand(r"\1\3\\\2\4") + line[number.end() :]
+    if first in "=-":
+        is_syntax = before and not line.strip(first)
+    elif first == "#":
+        is_syntax = _HEADING.match(line)
+    else:
+        is_syntax = first == ">" or line.startswith(("```", "~~~"))
+    return f"\\{line}" if is_syntax else line
 
 
 def _escape(text: str) -> str:
     """Escape page text that would read as a link, an image or a tag."""
-    if (  # again single characters first: few pages have them
-        "`" in text
-        or ("]" in text and "](" in text)
-        or ("[" in text and "![" in text)
-        or ("\\" in text and f"\\{TICK}" in text)
-    ):
+    if _may_need_escapes(text):
         text = "\n\n".join(map(_escape_block, text.split("\n\n")))
     if "]" in text and "]:" in text:
         text = _DEFINITION.sub(r"\1\\[", text)
     return text.replace(f"!{LINK}", f"! {LINK}") if "!" in text else text
 
 
+def _may_need_escapes(text: str) -> bool:
+    # again single characters first: few pages have them
+    if "`" in text:
+        return True
+    if "]" in text and "](" in text:
+        return True
+    if "[" in text and "![" in text:
+        return True
+    return "\\" in text and f"\\{TICK}" in text
+
+
 def _escape_block(block: str) -> str:
     pieces = _SPAN.split(block)
     outside = pieces[::2]
-    if any("`" in piece for piece in outside) or any(
-        piece.endswith("\\") for piece in outside[:-1]
-    ):
+    has_tick = any("`" in piece for piece in outside)
+    if has_tick or any(piece.endswith("\\") for piece in outside[:-1]):
         # a backtick here may pair with one of code, or with one after a label
         if len(outside) > 1 or LINK in block:
-            pieces[::2] = (
-                _STRAY.sub(lambda found: found[1] * 2 + (found[2] and "\\`"), piece)
-                for piece in outside
-            )
+            pieces[::2] = [_STRAY.sub(_escape_tick, piece) for piece in outside]
         # some parsers pair an escaped one, too
         return _escape_links(TAG.sub("&lt;", "".join(pieces)))
     pieces[::2] = map(_escape_links, outside)
     return "".join(pieces)
+
+
+def _escape_tick(stray: re.Match[str]) -> str:
+    return stray[1] * 2 + (stray[2] and "\\`")
 
 
 def _escape_links(text: str) -> str:
@@ -273,11 +330,14 @@ def _escape_links(text: str) -> str:
 
 
 def mark(link: Element, label: str) -> str:
-    """Return the mark of the footnote that a link refers to, such as ``[1]``, or an
-    empty string.
+    """Return the mark of the footnote that a link refers to, such as ``[1]``.
+
+    Empty if it refers to none.
     """
-    found = _LABEL.fullmatch(label)
-    return f"[{found[1] or found[2]}]" if found and _NOTE.search(place(link)) else ""
+    sign = _LABEL.fullmatch(label)
+    if not sign or not _NOTE.search(place(link)):
+        return ""
+    return f"[{sign[1] or sign[2]}]"
 
 
 def leads_back(link: Element, label: str) -> bool:
@@ -297,25 +357,26 @@ def find_footnotes(root: Element, hrefs: Iterable[str]) -> dict[str, str]:
     """
     if not any(_NOTE.search(href.partition("#")[2]) for href in hrefs if "#" in href):
         return {}
-    places: set[str] = set()
+    ids: set[str] = set()
     links: list[Element] = []
     for element in root.elements():
-        attributes = element.attributes
-        if attributes and element.children and (own := attributes.get("id")):
-            places.add(own)
+        if element.attributes and element.children:
+            ids.add(element.get("id"))
         if element.name == "a" and "#" in element.get("href"):
             links.append(element)
+    ids.discard("")
     marks: dict[str, str] = {}
     for link in links:
-        if (name := place(link)) in places and name not in marks:
-            label = link.text()
-            if not leads_back(link, label) and (found := mark(link, label)):
-                marks[name] = found
+        name = place(link)
+        if name not in ids or name in marks:
+            continue
+        label = link.text()
+        sign = mark(link, label)
+        if sign and not leads_back(link, label):
+            marks[name] = sign
     return marks
 
 
 def strip_mark(note: str) -> str:
-    """Remove the mark that the text of a note begins with, however the page writes
-    it.
-    """
+    """Remove the mark that the text of a note begins with."""
     return note[_OWN_MARK.match(note).end() :]  # type: ignore[union-attr]  # always matches, maybe nothing

@@ -30,6 +30,7 @@ _SAME_LEVEL = re.compile(r" {0,3}|(?: {0,3}> ?)+ {0,3}")
 _MARKER = re.compile(r"[-*+.)0-9]")
 
 _ESCAPE = r"\\[!-/:-@\[-`{-~]"
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _TICKS = re.compile(rf"{_ESCAPE}|`+")
 # GitHub links a bare URL up to a blank or "<", even across a backtick (GFM, 6.9; its
 # blanks are ASCII). `_defuse` takes the "<" away, so it ends nothing here.
@@ -60,7 +61,13 @@ _MAX_DEPTH = 64  # nested brackets
 
 # Marks that stand for our own syntax while a text is rewritten. `strip_invisible`
 # removes these characters from pages; `sanitize` removes them again, to be sure.
-_LINK, _TO, _END, _LEFT, _RIGHT, _CODE, _NOTE = "\x01\x02\x03\x04\x05\x06\x0e"
+_LINK = "\x01"
+_TO = "\x02"
+_END = "\x03"
+_LEFT = "\x04"
+_RIGHT = "\x05"
+_CODE = "\x06"
+_NOTE = "\x0e"
 _MARKS = re.compile("[\x01-\x06\x0e]")
 _SIGNS = {_LINK: "[", _TO: "](", _END: ")", _LEFT: "<", _RIGHT: ">"}
 _KEPT = re.compile(f"([{_CODE}{_NOTE}])([0-9]+)[{_CODE}{_NOTE}]")
@@ -90,10 +97,13 @@ def sanitize(
         rewriter.define(line)
     # a list of many small pieces would take many times the memory of the text
     out = StringIO()
-    for number, piece in enumerate(_split(text, close=close)):
-        out.write("\n" * (number > 0))
-        out.write(piece.text if piece.is_code else rewriter.rewrite(piece.text))
-    return Sanitized(rewriter.finish(out.getvalue()), rewriter.targets)
+    for piece in _split(text, close=close):
+        out.write("\n")
+        if piece.is_code:
+            out.write(piece.text)
+        else:
+            out.write(rewriter.rewrite(piece.text))
+    return Sanitized(rewriter.finish(out.getvalue()[1:]), rewriter.targets)
 
 
 def is_safe(text: str) -> bool:
@@ -112,24 +122,26 @@ def is_safe(text: str) -> bool:
 
 
 def _has_no_suspect(text: str) -> bool:
-    return not _SUSPECT.search(text) and not ("]:" in text and _LABEL.search(text))
+    if _SUSPECT.search(text):
+        return False
+    return "]:" not in text or not _LABEL.search(text)
 
 
 def opening_of(text: str, position: int) -> str | None:
-    """Return the opening line of the code block around offset *position*; None outside
-    of code blocks.
+    """Return the opening line of the code block around offset *position*.
+
+    None outside of code blocks.
     """
-    if position <= 0 or ("```" not in text and "~~~" not in text):
+    may_have_code = "```" in text or "~~~" in text
+    if position <= 0 or not may_have_code:
         return None
-    end = 0
+    begin = 0
     for piece in _split(text, close=False):
-        begin, end = end, end + len(piece.text) + 1
-        if begin < position < end - 1:
-            return (
-                piece.text.partition("\n")[0]
-                if piece.is_code and "\n" in text[begin:position]
-                else None
-            )
+        end = begin + len(piece.text)
+        if begin < position < end:
+            is_inside = piece.is_code and "\n" in text[begin:position]
+            return piece.text.partition("\n")[0] if is_inside else None
+        begin = end + 1
     return None
 
 
@@ -139,11 +151,13 @@ class _Piece(NamedTuple):
 
 
 class _Bracket(NamedTuple):
-    """An open bracket: its index in the output, the offset of its label in the text,
-    and the number of links so far.
+    """An open bracket.
+
+    That is its index in the output, the offset of its label in the text, and the number
+    of links so far.
     """
 
-    written: int
+    index: int
     label: int
     links: int
 
@@ -162,26 +176,25 @@ class _Fence:
         return self.prefix + self.ticks
 
     def closes(self, line: str) -> bool:
-        """Return whether *line* is meant to close the block, in its list or block quote
-        or just after it.
+        """Return whether *line* is meant to close the block.
+
+        In its list or block quote, or just after it.
         """
         if not self.prefix:
             return _columns(line) <= 3 and self._is_mark(line)
-        return self._is_mark(line.removeprefix(self.prefix)) or self._is_mark(
-            line.lstrip(" \t>")
-        )
+        if self._is_mark(line.removeprefix(self.prefix)):
+            return True
+        return self._is_mark(line.lstrip(" \t>"))
 
     def holds(self, line: str) -> bool:
-        """Return whether *line* is still in the list or block quote that contains the
-        code block.
-        """
+        """Return whether *line* is in the list or block quote of the code block."""
         if not self.prefix:
             return True
         if self._columns is not None:
             return not line.strip(" \t") or _columns(line) >= self._columns
-        return line.startswith(self.prefix) or line.rstrip(" \t") == self.prefix.rstrip(
-            " \t"
-        )
+        if line.startswith(self.prefix):
+            return True
+        return line.rstrip(" \t") == self.prefix.rstrip(" \t")
 
     def _is_mark(self, line: str) -> bool:
         mark = line.strip(" \t")
@@ -191,15 +204,25 @@ class _Fence:
 def _lines(text: str) -> Iterator[str]:
     """Yield the lines of *text* one at a time, as ``split`` would return them."""
     begin = 0
-    while (end := text.find("\n", begin)) >= 0:
+    end = text.find("\n")
+    while end >= 0:
         yield text[begin:end]
         begin = end + 1
+        end = text.find("\n", begin)
     yield text[begin:]
 
 
+# Measured: each line passes once. The state is the lines that wait to be yielded, and
+# the fence if they are code:
+#
+#     text       waiting ["text"], no fence
+#     ```py      yields the text; waiting ["```py"], fence "```"
+#     code       waiting ["```py", "code"]
+#     ```        yields the code; nothing waits
 def _split(text: str, *, close: bool) -> Iterator[_Piece]:
-    """Yield the code blocks, rewritten so that every parser agrees on where they end,
-    and the text between them.
+    """Yield the code blocks and the text between them.
+
+    Code blocks are rewritten so that every parser agrees on where they end.
     """
     waiting: list[str] = []
     fence: _Fence | None = None
@@ -207,12 +230,13 @@ def _split(text: str, *, close: bool) -> Iterator[_Piece]:
         if fence is not None:
             if fence.prefix:
                 line = _expand_indent(line)  # noqa: PLW2901 (the width of a tab depends on the text before it)
-            closes, holds = fence.closes(line), fence.holds(line)
-            if not closes and holds:
+            closes = fence.closes(line)
+            if not closes and fence.holds(line):
                 waiting.append(line)
                 continue
             yield _Piece("\n".join([*waiting, fence.closing]), is_code=True)
-            waiting, fence = [], None
+            waiting = []
+            fence = None
             if closes:
                 continue
         opening = _OPENING.match(line)
@@ -221,11 +245,8 @@ def _split(text: str, *, close: bool) -> Iterator[_Piece]:
             continue
         # Without a blank line it could continue the paragraph before, in which "~~~" is
         # text.
-        if (
-            not _SAME_LEVEL.fullmatch(opening[1])
-            and waiting
-            and waiting[-1].strip(" \t")
-        ):
+        may_continue = waiting and waiting[-1].strip(" \t")
+        if may_continue and not _SAME_LEVEL.fullmatch(opening[1]):
             waiting.append("")
         if waiting:
             yield _Piece("\n".join(waiting), is_code=False)
@@ -233,97 +254,93 @@ def _split(text: str, *, close: bool) -> Iterator[_Piece]:
         # some parsers look for a table first
         waiting = [prefix + line[opening.end(1) :].replace("|", " ")]
         fence = _Fence(prefix, opening[2])
-    if fence is not None:
-        yield _Piece(
-            "\n".join([*waiting, fence.closing] if close else waiting), is_code=True
-        )
-    elif waiting:
-        yield _Piece("\n".join(waiting), is_code=False)
+    if fence is not None and close:
+        waiting.append(fence.closing)
+    if waiting:
+        yield _Piece("\n".join(waiting), is_code=fence is not None)
 
 
 class _Rewriter:
-    """Rewrite the text outside of code blocks; marks stand for the parts to keep until
-    `finish` replaces them.
+    """Rewrite the text outside of code blocks.
+
+    Marks stand for the parts to keep until `finish` replaces them.
     """
 
     def __init__(self, base: str, links: Links) -> None:
         self.targets: list[str] = []
-        self._base, self._links = base, links
-        self._defined: dict[str, str] = {}
+        self._base = base
+        self._links = links
+        self._addresses: dict[str, str] = {}  # of link reference definitions
         self._used: set[str] = set()
-        self._kept: list[str] = []
+        self._originals: list[str] = []
 
     def define(self, line: str) -> None:
         """Remember the target of a link reference definition."""
-        if (
-            "]:" in line
-            and (found := _DEFINITION.fullmatch(line))
-            and _is_address(found[2])
-        ):
-            self._defined.setdefault(_normalize_label(found[1]), found[2])
+        definition = _read_definition(line)
+        if definition:
+            label = _normalize_label(definition[1])
+            self._addresses.setdefault(label, definition[2])
 
     def rewrite(self, text: str) -> str:
         """Return *text*, from between code blocks, with marks in it."""
         blocks: list[str] = []
         block: list[str] = []
         for line in text.split("\n"):
-            if not line.strip(" \t"):
-                blocks += (
-                    [self._rewrite_block("\n".join(block)), line] if block else [line]
-                )
+            is_blank = not line.strip(" \t")
+            if is_blank and block:
+                blocks.append(self._rewrite_block("\n".join(block)))
                 block = []
-            elif (
-                not block
-                and "]:" in line
-                and (found := _DEFINITION.fullmatch(line))
-                and _is_address(found[2])
-            ):
-                blocks.append(f"{self._keep(_NOTE, line)}")
+            if is_blank:
+                blocks.append(line)
+            elif not block and _read_definition(line):
+                blocks.append(self._keep(_NOTE, line))
             else:
                 block.append(line)
-        return "\n".join(
-            [*blocks, self._rewrite_block("\n".join(block))] if block else blocks
-        )
+        if block:
+            blocks.append(self._rewrite_block("\n".join(block)))
+        return "\n".join(blocks)
 
     def finish(self, text: str) -> str:
         """Replace the marks in the whole text."""
         for mark, sign in _SIGNS.items():
             text = text.replace(mark, sign)
-        return (
-            _KEPT.sub(self._restore, text) if _CODE in text or _NOTE in text else text
-        )
+        return _KEPT.sub(self._restore, text) if self._originals else text
 
     def _restore(self, mark: re.Match[str]) -> str:
-        kept = self._kept[int(mark[2])]
+        original = self._originals[int(mark[2])]
         if mark[1] == _CODE:
-            return kept
-        found = _DEFINITION.fullmatch(kept)
-        if self._links != "keep" or (
-            found and _normalize_label(found[1]) in self._used
-        ):
+            return original
+        definition = _DEFINITION.fullmatch(original)
+        if self._links != "keep":
             return ""
-        return _defuse(kept)
+        if definition and _normalize_label(definition[1]) in self._used:
+            return ""
+        return _defuse(original)
 
     def _keep(self, mark: str, text: str) -> str:
-        self._kept.append(text)
-        return f"{mark}{len(self._kept) - 1}{mark}"
+        self._originals.append(text)
+        return f"{mark}{len(self._originals) - 1}{mark}"
 
     def _rewrite_block(self, text: str) -> str:
-        return (
-            _defuse(self._rewrite_spans(text)) if _TOKEN.search(text) else _defuse(text)
-        )
+        if _TOKEN.search(text):
+            text = self._rewrite_spans(text)
+        return _defuse(text)
 
+    # Measured: each link, image and code span of a block passes once, as in CommonMark
+    # 0.31 (6.1, 6.3, 6.4). The state is the output, and the brackets that are open:
+    #
+    #     see [the ![plan](a.png) of it](b.html)
+    #         ^ open: index 1 of the output, its label, the number of links so far
     def _rewrite_spans(self, text: str) -> str:
-        """Rewrite the links, images and code spans of a block, found as in CommonMark
-        0.31 (6.1, 6.3, 6.4).
-        """
+        """Rewrite the links, images and code spans of a block."""
         spans = _code_spans(text)
         out: list[str] = []
         open_brackets: deque[_Bracket] = deque(maxlen=_MAX_DEPTH)
         position = 0
         while token := _TOKEN.search(text, position):
             out.append(text[position : token.start()])
-            position, sign = token.end(), token[0]
+            position = token.end()
+            sign = token[0]
             if sign[0] == "`" and (end := spans.get(token.start())):
                 out.append(self._keep(_CODE, text[token.start() : end]))
                 position = end
@@ -340,37 +357,37 @@ class _Rewriter:
         return "".join(out)
 
     def _close(self, text: str, bracket: int, out: list[str], start: _Bracket) -> int:
-        """Rewrite the ``[label]`` that ends at *bracket*, and its target; return the
-        offset after them.
+        """Rewrite the ``[label]`` that ends at *bracket*, and its target.
+
+        Return the offset after them.
         """
-        position, begin = bracket + 1, start.written
-        if target := _TARGET.match(text, position):
-            end, address = target.end(), target[1]
+        end = bracket + 1
+        target = _TARGET.match(text, end)
+        if target:
+            end = target.end()
+            address = target[1]
         else:
-            reference = _REFERENCE.match(text, position)
+            reference = _REFERENCE.match(text, end)
             label = (reference and reference[1]) or text[start.label : bracket]
-            name = _normalize_label(label) if self._defined else ""
-            if name not in self._defined:
+            name = _normalize_label(label) if self._addresses else ""
+            if name not in self._addresses:
                 out.append("]")
-                return position
+                return end
             self._used.add(name)
-            end, address = (
-                reference.end() if reference else position,
-                self._defined[name],
-            )
-        is_image = out[begin] == "!["
-        out[begin] = ""
+            address = self._addresses[name]
+            if reference:
+                end = reference.end()
+        is_image = out[start.index] == "!["
+        out[start.index] = ""
         if is_image:
             return end
         if self._links == "drop":
-            del out[begin:]
-        elif (
-            self._links == "keep"
-            and len(self.targets) == start.links
-            and (url := self._url(address))
-        ):
-            out[begin] = _LINK
-            out.append(f"{_TO}{url}{_END}")
+            del out[start.index :]
+        elif self._links == "keep" and len(self.targets) == start.links:
+            url = self._url(address)
+            if url:
+                out[start.index] = _LINK
+                out.append(f"{_TO}{url}{_END}")
         return end
 
     def _autolink(self, sign: str) -> str:
@@ -380,13 +397,8 @@ class _Rewriter:
         return sign[1:-1] if self._links == "text" else ""
 
     def _url(self, address: str) -> str | None:
-        address = html.unescape(
-            re.sub(
-                r"\\([!-/:-@\[-`{-~])",
-                r"\1",
-                address.removeprefix("<").removesuffix(">"),
-            )
-        )
+        address = address.removeprefix("<").removesuffix(">")
+        address = html.unescape(_ESCAPED.sub(r"\1", address))
         url = absolute(address, self._base)
         if url is None:
             return None
@@ -394,23 +406,33 @@ class _Rewriter:
         return _ENTITY.sub("&amp;", url).replace("[", "%5B").replace("]", "%5D")
 
 
+def _read_definition(line: str) -> re.Match[str] | None:
+    """Return the label and the target of a link reference definition."""
+    if "]:" not in line:
+        return None
+    definition = _DEFINITION.fullmatch(line)
+    if definition and _is_address(definition[2]):
+        return definition
+    return None
+
+
 def _defuse(text: str) -> str:
-    """Break up whatever Markdown would use to fetch, run or link; our own marks
-    stay.
+    """Break up whatever Markdown would use to fetch, run or link.
+
+    Our own marks stay.
     """
     if "<" in text:
         text = TAG.sub("&lt;", text)
     if "[" in text or _LINK in text:
-        text = (
-            text.replace("![", "! [")
-            .replace("](", "] (")
-            .replace(f"!{_LINK}", f"! {_LINK}")
-        )
+        text = text.replace("![", "! [").replace("](", "] (")
+        text = text.replace(f"!{_LINK}", f"! {_LINK}")
         if "]:" in text:
             text = _LABEL.sub(r"\1\\[", text)
     if f"{_CODE}{_CODE}" in text:  # two adjacent spans would become one
         text = text.replace(f"{_CODE}{_CODE}", f"{_CODE} {_CODE}")
-    return _FENCE.sub(r"\1\\", text) if "```" in text or "~~~" in text else text
+    if "```" in text or "~~~" in text:
+        text = _FENCE.sub(r"\1\\", text)
+    return text
 
 
 def _code_spans(text: str) -> dict[int, int]:
@@ -428,25 +450,38 @@ def _code_spans(text: str) -> dict[int, int]:
     begin = 0
     for line in text.split("\n"):
         if "`" in line:
-            position = begin_of_text = 0
-            while found := _TICKS.search(line, position):
-                position = found.end()
-                if found[0][0] == "\\":
-                    if found[0] == "\\`":
-                        return {}
-                    continue
-                if _IN_BARE_URL.search(line, begin_of_text, found.start()):
-                    return {}
-                closing = re.compile(rf"(?<!`)`{{{len(found[0])}}}(?!`)").search(
-                    line, position
-                )
-                if closing is None or (
-                    in_table and "|" in line[position : closing.start()]
-                ):
-                    return {}
-                position = begin_of_text = closing.end()
-                spans[begin + found.start()] = begin + position
+            spans_of_line = _spans_of_line(line, in_table=in_table)
+            if spans_of_line is None:
+                return {}
+            for start, end in spans_of_line.items():
+                spans[begin + start] = begin + end
         begin += len(line) + 1
+    return spans
+
+
+def _spans_of_line(line: str, *, in_table: bool) -> dict[int, int] | None:
+    """Map the start of each code span to its end, or return None if it is uncertain."""
+    spans: dict[int, int] = {}
+    begin_of_text = 0
+    ticks = _TICKS.search(line)
+    while ticks:
+        position = ticks.end()
+        if ticks[0] == "\\`":
+            return None
+        if ticks[0][0] == "`":
+            closing = re.compile(rf"(?<!`)`{{{len(ticks[0])}}}(?!`)").search(
+                line, position
+            )
+            if closing is None:
+                return None
+            if in_table and "|" in line[position : closing.start()]:
+                return None
+            if _IN_BARE_URL.search(line, begin_of_text, ticks.start()):
+                return None
+            position = closing.end()
+            begin_of_text = position
+            spans[ticks.start()] = position
+        ticks = _TICKS.search(line, position)
     return spans
 
 
@@ -457,16 +492,18 @@ def _expand_indent(line: str) -> str:
 
 
 def _columns(line: str) -> int:
-    """Return the columns that a line is indented by; a tab goes to the next multiple of
-    four.
+    """Return the columns that a line is indented by.
+
+    A tab goes to the next multiple of four.
     """
     blank = line[: len(line) - len(line.lstrip(" \t"))]
     return len(blank.expandtabs(4)) if "\t" in blank else len(blank)
 
 
 def _is_address(target: str) -> bool:
-    """Return whether *target* is meant as an address: ``[12:30]: hello`` is a line of a
-    chat.
+    """Return whether *target* is meant as an address.
+
+    ``[12:30]: hello`` is a line of a chat.
     """
     return target.startswith("#") or "/" in target or ":" in target
 

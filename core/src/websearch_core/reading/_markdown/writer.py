@@ -125,12 +125,13 @@ def to_markdown(root: Element, links: Mapping[str, str]) -> str:
     """Write the tree as Markdown; *links* has the absolute URL of each ``href`` to
     keep.
     """
-    written = _Converter(root, links).write()
-    if not written and any(
-        element.name == "img" and element.get("alt") for element in root.elements()
-    ):
-        written = _Converter(root, links, only_pictures=True).write()
-    return written
+    text = _Converter(root, links).write()
+    if text:
+        return text
+    pictures = (element for element in root.elements() if element.name == "img")
+    if any(picture.get("alt") for picture in pictures):
+        return _Converter(root, links, only_pictures=True).write()
+    return ""
 
 
 class _Converter:
@@ -164,13 +165,21 @@ class _Converter:
         text = finish(self.process_tag(self.root))
         return _CODE_LINE.sub(self._insert_code, text) if self.code else text
 
+    # Measured: each string and element of the page passes once. The state is the
+    # element being written, its name and context, the rest of its children, and the
+    # pieces of its text; `waiting` has the same of the elements around it:
+    #
+    #     <div>  <p>one <b>two</b> three</p>  </div>
+    #                      ^ element b, pieces []
+    #            ^ waiting: p, pieces ["one "], children [" three"]
+    #     ^ waiting: div
     def process_tag(self, node: Element, parent_tags: Context = _PLAIN) -> str:
-        """Convert the element and all inside it, without recursion, so that no depth is
-        too much.
+        """Convert the element and all inside it.
 
-        Half of all elements contain nothing or a single text; they are written at once.
-        Of boxes that contain nothing but each other only one is written, since the
-        result is the same. Neither is done if the page has footnotes.
+        Without recursion, so that no depth is too much. Half of all elements contain
+        nothing or a single text; they are written at once. Of boxes that contain
+        nothing but each other only one is written, since the result is the same.
+        Neither is done if the page has footnotes.
         """
         waiting: list[
             tuple[Element, str, Context, Context, Iterator[Element | str], list[str]]
@@ -245,7 +254,9 @@ class _Converter:
         if name == "pre":
             return name, [code_text(element)], _NO_FORMAT
         if name in _TABLE_PARTS or not is_data(element):
-            return "div", [] if is_gutter(element) else element.children, around
+            if is_gutter(element):
+                return "div", [], around
+            return "div", element.children, around
         return name, element.children, self._join(around, _AROUND[name])
 
     def _insert_code(self, place: re.Match[str]) -> str:
@@ -253,14 +264,14 @@ class _Converter:
         before = place[1]
         margin = re.sub("[^>]", " ", before)
         if not _MARGIN.fullmatch(before):  # then put it on its own line
-            before, margin = f"{before.rstrip()}\n", ""
+            before = f"{before.rstrip()}\n"
+            margin = ""
         first, *rest = self.code[int(place[2])].split("\n")
-        return "\n".join(
-            [
-                before + first,
-                *(margin + line if line else margin.rstrip() for line in rest),
-            ]
-        )
+        lines = [before + first]
+        for line in rest:
+            indent = margin if line else margin.rstrip()
+            lines.append(indent + line)
+        return "\n".join(lines)
 
     def convert_div(self, el: Element, text: str, parent_tags: Context) -> str:
         return _separate(text.strip(), parent_tags)
@@ -283,53 +294,52 @@ class _Converter:
         label = text.strip()
         href = el.get("href")
         if not label:
-            return " " if text else ""
-        before, after = _edges(text) if len(label) < len(text) else ("", "")
-        if (
-            "#" in href
-            and (note := self._reference(el, label, parent_tags)) is not None
-        ):
+            return text[:1] and " "
+        before, after = _edges(text)
+        note = self._reference(el, label, parent_tags) if "#" in href else None
+        if note is not None:
             return f"{before}{note}{after}"
         url = self.links.get(href)
-        if self.picture_link is el and (
-            href.startswith("#") or _PICTURE.search(urlsplit(url or "").path)
-        ):
+        if self._leads_to_picture(el, url):
             return text if len(label.split()) >= _MIN_ALT_WORDS else " "
-        if ("heading" in parent_tags or href.startswith("#")) and not any(
-            map(str.isalnum, label)
-        ):
+        may_be_anchor = href.startswith("#") or "heading" in parent_tags
+        if may_be_anchor and not any(map(str.isalnum, label)):
             return " "  # the anchor of a heading, or a link to the top
-        is_plain = label.isprintable()  # without any mark or end of a line
-        if (
-            url is None
-            or "_noformat" in parent_tags
-            or not (is_plain or _UNLINKED.isdisjoint(label))
-        ):
+        if url is None or "_noformat" in parent_tags:
             return text
-        if ("[" in label or "]" in label) and label.count("[") != label.count("]"):
+        is_plain = label.isprintable()  # without any mark or end of a line
+        if not is_plain and not _UNLINKED.isdisjoint(label):
+            return text
+        if label.count("[") != label.count("]"):
             label = label.replace("[", "\\[").replace("]", "\\]")
         if not is_plain and _has_blocks(label):
-            inner = tidy(label).split("\n")
-            if "" in inner or any(map(_STRUCTURE.match, inner)):
-                return _link_blocks(inner, url)
-            label = " ".join(inner)
+            lines = tidy(label).split("\n")
+            if "" in lines or any(map(_STRUCTURE.match, lines)):
+                return _link_blocks(lines, url)
+            label = " ".join(lines)
         if label[-1] == "\\" and (len(label) - len(label.rstrip("\\"))) % 2:
             label += "\\"  # else it would escape the bracket
         return f"{before}{LINK}{label}{TO}{url}{END}{after}"
 
+    def _leads_to_picture(self, link: Element, url: str | None) -> bool:
+        """Return whether a link with only a picture inside leads to that, or nowhere."""
+        if self.picture_link is not link:
+            return False
+        if link.get("href").startswith("#"):
+            return True
+        return _PICTURE.search(urlsplit(url or "").path) is not None
+
     def _reference(self, el: Element, label: str, parent_tags: Context) -> str | None:
-        """Return the mark of a footnote for a link to it, an empty string for a link
-        back, else None.
+        """Return the mark of a footnote for a link to it.
+
+        An empty string for a link back, None for any other.
         """
         label = label.strip(f"{SCRIPT}^")
         if self.footnotes and leads_back(el, label):
             return ""
-        found = mark(el, label)
-        return (
-            found
-            if found and (place(el) in self.footnotes or "sup" in parent_tags)
-            else None
-        )
+        if "sup" in parent_tags or place(el) in self.footnotes:
+            return mark(el, label) or None
+        return None
 
     def _note(self, el: Element, text: str) -> str:
         """Put the mark of a note before its text."""
@@ -367,9 +377,9 @@ class _Converter:
         """Return whether a line is in the text or describes an earlier picture;
         remember it.
         """
-        known = line in self._lines
+        is_old = line in self._lines
         self._lines.add(line)
-        return known
+        return is_old
 
     @cached_property
     def _texts_near(self) -> dict[Element, str]:
@@ -400,14 +410,15 @@ class _Converter:
         picture.
         """
         near = set(list_terms(self._texts_near.get(picture, "")))
+        if not near:
+            return False
         words = list_terms(alt)
-        return bool(near) and sum(word in near for word in words) >= _REPEATS * len(
-            words
-        )
+        return sum(word in near for word in words) >= _REPEATS * len(words)
 
     def convert_img(self, el: Element, text: str, parent_tags: Context) -> str:
-        """Write an image as its alternative text, unless the text or an earlier image
-        says the same.
+        """Write an image as its alternative text.
+
+        Unless the text or an earlier image says the same.
         """
         alt = one_line(el.get("alt"), _MAX_ALT_LENGTH)
         if not alt:
@@ -418,47 +429,52 @@ class _Converter:
         if link is None and _PICTURE.search(alt):  # the name of a file
             return ""
         if self.only_pictures:
-            place = self.links.get(link.get("href"), "") if link is not None else ""
-            return (
-                ""
-                if self._is_repeated(f"{alt.casefold()} {place}")
-                else f" {TAG.sub('&lt;', alt)} "
-            )
+            target = self.links.get(link.get("href"), "") if link is not None else ""
+            is_old = self._is_repeated(f"{alt.casefold()} {target}")
+            return "" if is_old else f" {TAG.sub('&lt;', alt)} "
         if link is not None:
-            if (
-                self._contains_text(link)
-                or self.links.get(link.get("href")) in self._text_urls
-            ):
-                return ""
-            if (
-                len(alt.split()) < _MIN_ALT_WORDS
-                and self._names_of_pictures[alt.casefold()] > _MAX_NAMESAKES
-            ):
+            if not self._names_link(link, alt):
                 return ""
             self.picture_link = link
-        elif len(alt.split()) < _MIN_ALT_WORDS or (
-            "table" not in parent_tags and self._is_repeated(alt.casefold())
-        ):
+        elif not self._describes(el, alt, parent_tags):
             return ""
-        elif figure := _ancestor(el, "figure"):
-            caption = self._caption(figure)
-            if caption and (alt.casefold() in caption or caption in alt.casefold()):
-                return ""
-        if (
-            "heading" in parent_tags
-            and (heading := _ancestor(el, *HEADINGS))
-            and self._contains_text(heading)
-        ):
+        if self._is_in_heading(el, parent_tags) or self._says_text_near(el, alt):
             return ""
-        if self._says_text_near(el, alt):
-            return ""
-        is_name = (
-            link is not None
-            or "table" in parent_tags
-            or len(alt.split()) < _MIN_SENTENCE
-        )
+        is_sentence = len(alt.split()) >= _MIN_SENTENCE
+        is_name = link is not None or "table" in parent_tags
         alt = TAG.sub("&lt;", alt)
-        return f" {alt} " if is_name else f" (Image: {alt}) "
+        if is_sentence and not is_name:
+            return f" (Image: {alt}) "
+        return f" {alt} "
+
+    def _names_link(self, link: Element, alt: str) -> bool:
+        """Return whether a text of a picture says where the link around it leads."""
+        url = self.links.get(link.get("href"))
+        if self._contains_text(link) or url in self._text_urls:
+            return False
+        if len(alt.split()) >= _MIN_ALT_WORDS:
+            return True
+        return self._names_of_pictures[alt.casefold()] <= _MAX_NAMESAKES
+
+    def _describes(self, picture: Element, alt: str, parent_tags: Context) -> bool:
+        """Return whether a text says of a picture what nothing else on the page does."""
+        if len(alt.split()) < _MIN_ALT_WORDS:
+            return False
+        alt = alt.casefold()
+        if "table" not in parent_tags and self._is_repeated(alt):
+            return False
+        figure = _ancestor(picture, "figure")
+        caption = self._caption(figure) if figure else ""
+        if not caption:
+            return True
+        return alt not in caption and caption not in alt
+
+    def _is_in_heading(self, picture: Element, parent_tags: Context) -> bool:
+        """Return whether a picture is in a heading that has text."""
+        if "heading" not in parent_tags:
+            return False
+        heading = _ancestor(picture, *HEADINGS)
+        return heading is not None and self._contains_text(heading)
 
     def convert_math(self, el: Element, text: str, parent_tags: Context) -> str:
         tex = TAG.sub("< ", text.strip()).replace("](", "] (").replace("![", "! [")
@@ -472,11 +488,9 @@ class _Converter:
 
     def convert_pre(self, el: Element, text: str, parent_tags: Context) -> str:
         code = text.rstrip().strip("\n")
-        if (
-            not code
-            or is_gutter(el)
-            or (el.parent is not None and is_gutter(el.parent))
-        ):
+        if not code or is_gutter(el):
+            return ""
+        if el.parent is not None and is_gutter(el.parent):
             return ""
         if "_noformat" in parent_tags:
             return f"\n{code}\n"
@@ -484,10 +498,11 @@ class _Converter:
             return self.convert_code(el, " ".join(code.split()), parent_tags)
         return self._block(code, language(el))
 
-    def _block(self, code: str, written_in: str) -> str:
+    def _block(self, code: str, name: str) -> str:
+        """Write a block of code in the language of that *name*."""
         code = code.strip("\n")
         ticks = code_fence(code)
-        self.code.append(f"{ticks}{written_in}\n{code}\n{ticks}")
+        self.code.append(f"{ticks}{name}\n{code}\n{ticks}")
         return f"\n\n{CODE}{len(self.code) - 1}{CODE}\n\n"
 
     def convert_code(self, el: Element, text: str, parent_tags: Context) -> str:
@@ -497,14 +512,13 @@ class _Converter:
         if _has_blocks(code):  # its inside was written as text
             code = code_text(el)
             if parent_tags.isdisjoint(_ONE_LINE):
-                return self._block(
-                    "\n".join(map(str.strip, code.split("\n"))), language(el)
-                )
+                lines = map(str.strip, code.split("\n"))
+                return self._block("\n".join(lines), language(el))
         before, after = _edges(text)
         code = " ".join(code.split())
         if "`" not in code:
             return f"{before}{TICK}{code}{TICK}{after}"
-        ticks = code_fence(code, least=1)
+        ticks = code_fence(code, minimum=1)
         return f"{before}{SPAN * len(ticks)} {code} {SPAN * len(ticks)}{after}"
 
     def convert_list(self, el: Element, text: str, parent_tags: Context) -> str:
@@ -514,94 +528,71 @@ class _Converter:
         if not items:
             return ""
         holder = el.parent
-        # it is part of the item before it
-        if holder in self.begun and holder is not None and holder.name in _LISTS:
-            bullet = (
-                f"{self.numbers[holder]}. "
-                if self.numbers.get(holder, -1) >= 0
-                else "- "
-            )
+        in_list = holder is not None and holder.name in _LISTS
+        if in_list and holder in self.begun:  # it is part of the item before it
+            number = self.numbers.get(holder, -1)
+            bullet = f"{number}. " if number >= 0 else "- "
+            width = len(bullet)
             nested = tidy(items)
             edge = BREAK if _ITEM.match(nested) else "\n\n"
-            return f"{edge}{_indent(nested, INDENT * len(bullet))}{BREAK}"
+            return f"{edge}{_indent(nested, INDENT * width)}{BREAK}"
         # Right below text, only a list that starts with 1 is a list.
-        edge = (
-            BREAK if "li" in parent_tags and items.startswith(("-", "1.")) else "\n\n"
-        )
-        return f"{edge}{items}\n\n"
+        if "li" in parent_tags and items.startswith(("-", "1.")):
+            return f"{BREAK}{items}\n\n"
+        return f"\n\n{items}\n\n"
 
     def convert_li(self, el: Element, text: str, parent_tags: Context) -> str:
-        holder = el.parent
-        bullet, label = (
-            self._number(el, holder)
-            if holder is not None and holder.name == "ol"
-            else ("- ", "")
-        )
+        bullet, label = self._number(el)
         if "_inline" in parent_tags:
             item = text.strip()
-            return f"{item}; " if item else ""
+            return item and f"{item}; "
         item = tidy(text)
         if not item:
             return ""
-        self.begun.add(holder)
-        if (
-            self.footnotes
-            and self.footnotes.get(el.get("id"), f"[{bullet[:-2]}]")
-            != f"[{bullet[:-2]}]"
-        ):
-            item = self._note(el, item)
+        self.begun.add(el.parent)
+        if self.footnotes:
+            number = f"[{bullet[:-2]}]"
+            if self.footnotes.get(el.get("id"), number) != number:
+                item = self._note(el, item)
         if label:
-            item = (
-                f"{label} {item}"
-                if item[0] != CODE and not _ITEM.match(item)
-                else f"{label}\n\n{item}"
-            )
+            begins_block = item[0] == CODE or _ITEM.match(item)
+            between = "\n\n" if begins_block else " "
+            item = f"{label}{between}{item}"
         if "\n" not in item and CODE not in item:
             return f"{BREAK}{bullet}{item}{BREAK}"
-        indent = INDENT * len(bullet)
-        first, _, rest = item.partition("\n")
-        if rest:
-            item = f"{first}\n{_indent(rest, indent)}"
-        if CODE in first and first[0] != CODE:  # a fence can follow only one bullet
-            bullet = f"{bullet.rstrip()}\n{indent}"
-        # In a list that starts with another number right below text, a fence would not
-        # be one.
-        edge = "\n\n" if CODE in first and bullet[:2] not in {"- ", "1."} else BREAK
-        return f"{edge}{bullet}{item}{BREAK}"
+        return _write_item(bullet, item)
 
-    def _number(self, el: Element, holder: Element) -> tuple[str, str]:
-        """Return the bullet of an item, and what the page shows instead of the number
-        that Markdown can give it.
+    def _number(self, el: Element) -> tuple[str, str]:
+        """Return the bullet of an item, and the number that the page shows.
+
+        That is empty if Markdown can give the item its number.
         """
+        holder = el.parent
+        if holder is None or holder.name != "ol":
+            return "- ", ""
         falls = "reversed" in holder.attributes
         step = -1 if falls else 1
         if holder not in self.numbers:
-            items = sum(
-                isinstance(child, Element) and child.name == "li"
-                for child in holder.children
-            )
-            stated = holder.get("start")
-            self.numbers[holder] = (
-                int(stated) if _NUMBER.fullmatch(stated) else items if falls else 1
-            ) - step
-        stated = el.get("value")
-        number = self.numbers[holder] = (
-            int(stated) if _NUMBER.fullmatch(stated) else self.numbers[holder] + step
-        )
+            self.numbers[holder] = _first_number(holder, falls=falls) - step
+        value = el.get("value")
+        if _NUMBER.fullmatch(value):
+            self.numbers[holder] = int(value)
+        else:
+            self.numbers[holder] += step
+        number = self.numbers[holder]
         style = el.get("type") or holder.get("type")
         if style in {"a", "A", "i", "I"} and 0 < number < 4000:
             return "- ", f"{_letters(number, style)}."
         if falls or number < 0:
             return "- ", f"{number}{POINT}"
-        return f"{number}{POINT if number > 999 else '.'} ", ""
+        point = POINT if number > 999 else "."
+        return f"{number}{point} ", ""
 
     def convert_input(self, el: Element, text: str, parent_tags: Context) -> str:
         """Write the checkbox of a task: the tree keeps no other inputs."""
-        return (
-            ("[x] " if "checked" in el.attributes else "[ ] ")
-            if "li" in parent_tags
-            else ""
-        )
+        if "li" not in parent_tags:
+            return ""
+        return "[x] " if "checked" in el.attributes else "[ ] "
 
     def convert_heading(self, el: Element, text: str, parent_tags: Context) -> str:
         title = " ".join(text.split())
@@ -626,16 +617,14 @@ class _Converter:
         a heading.
         """
         label = text.strip()
-        bold = (
-            label if LINK in label or BOLD in label else _wrap(BOLD, label, parent_tags)
-        )
-        return self.convert_div(el, bold, parent_tags)
+        if LINK not in label and BOLD not in label:
+            label = _wrap(BOLD, label, parent_tags)
+        return self.convert_div(el, label, parent_tags)
 
     def convert_sup(self, el: Element, text: str, parent_tags: Context) -> str:
         exponent = text.strip().replace(SCRIPT, "")
-        if _EXPONENT.fullmatch(exponent) or (
-            len(exponent) > 2 and _EXPRESSION.fullmatch(exponent)
-        ):
+        is_expression = len(exponent) > 2 and _EXPRESSION.fullmatch(exponent)
+        if is_expression or _EXPONENT.fullmatch(exponent):
             return f"{SCRIPT}^{exponent}{SCRIPT}"
         return text
 
@@ -662,15 +651,19 @@ class _Converter:
     def convert_blockquote(self, el: Element, text: str, parent_tags: Context) -> str:
         if "_inline" in parent_tags:
             return f" {text.strip()} "
-        quoted = tidy(text)
-        marked = (f"{QUOTE} {line}" if line else QUOTE for line in quoted.split("\n"))
-        return "\n\n" + "\n".join(marked) + "\n\n" if quoted else ""
+        quotation = tidy(text)
+        if not quotation:
+            return ""
+        lines = [f"{QUOTE}{line and f' {line}'}" for line in quotation.split("\n")]
+        return "\n\n" + "\n".join(lines) + "\n\n"
 
     def convert_dt(self, el: Element, text: str, parent_tags: Context) -> str:
         term = " ".join(text.split())
+        if not term:
+            return ""
         if "_inline" in parent_tags:
-            return f" {term}: " if term else ""
-        return f"\n\n{term}{BREAK}" if term else ""
+            return f" {term}: "
+        return f"\n\n{term}{BREAK}"
 
     def convert_dd(self, el: Element, text: str, parent_tags: Context) -> str:
         if "_inline" in parent_tags:
@@ -678,10 +671,12 @@ class _Converter:
         meaning = tidy(text)
         if not meaning or _STRUCTURE.match(meaning):
             return f"\n\n{meaning}\n\n"
-        first, _, rest = meaning.partition("\n")
-        if rest and "dd" not in parent_tags:  # deeper, it would be indented like code
-            rest = _indent(rest, INDENT * 2)
-        return f"{BREAK}: {first}\n{rest}\n\n" if rest else f"{BREAK}: {first}{BREAK}"
+        first, *rest = meaning.split("\n", 1)
+        if not rest:
+            return f"{BREAK}: {first}{BREAK}"
+        # deeper, it would be indented like code
+        indent = "" if "dd" in parent_tags else INDENT * 2
+        return f"{BREAK}: {first}\n{_indent(rest[0], indent)}\n\n"
 
     def convert_td(self, el: Element, text: str, parent_tags: Context) -> str:
         content = " ".join(text.split()).replace("|", "\\|")
@@ -697,22 +692,11 @@ class _Converter:
     def convert_table(self, el: Element, text: str, parent_tags: Context) -> str:
         return f"\n\n{table(el, text)}\n\n"
 
-    convert_strong, convert_i, convert_s, convert_strike = (
-        convert_b,
-        convert_em,
-        convert_del,
-        convert_del,
-    )
-    convert_kbd = convert_samp = convert_tt = convert_code
-    convert_ul = convert_ol = convert_menu = convert_dir = convert_list
-    convert_th = convert_td
-
 
 _Conversion = Callable[[_Converter, Element, str, Context], str]
 _OWN = (
-    "a b blockquote br button caption code dd del dir dt em figcaption hr i img input "
-    "kbd li math menu ol p pre q rp "
-    "rt s samp strike strong sub summary sup table td th tr tt ul"
+    "a b blockquote br button caption code dd del dt em figcaption hr img input li "
+    "math p pre q rp rt sub summary sup table td tr"
 )
 # Blocks that separate their neighbours even if empty.
 _SEPARATING = BLOCKS - frozenset(
@@ -723,6 +707,12 @@ _CONVERSIONS: dict[str, _Conversion] = {
     **dict.fromkeys(BLOCKS - {"tbody", "tfoot", "thead"}, _Converter.convert_div),
     **{name: getattr(_Converter, f"convert_{name}") for name in _OWN.split()},
     **dict.fromkeys(HEADINGS, _Converter.convert_heading),
+    **dict.fromkeys(_LISTS, _Converter.convert_list),
+    **dict.fromkeys(("kbd", "samp", "tt"), _Converter.convert_code),
+    **dict.fromkeys(("s", "strike"), _Converter.convert_del),
+    "strong": _Converter.convert_b,
+    "i": _Converter.convert_em,
+    "th": _Converter.convert_td,
 }
 _BOXES = frozenset(
     name for name, convert in _CONVERSIONS.items() if convert is _Converter.convert_div
@@ -751,35 +741,67 @@ def _escape(text: str, around: Context) -> str:
     if "_noformat" in around:
         return text
     text = TAG.sub("&lt;", text)
-    return text.replace("*", "\\*") if BOLD in around or EM in around else text
+    is_marked = BOLD in around or EM in around
+    return text.replace("*", "\\*") if is_marked else text
 
 
 def _wrap(sign: str, text: str, parent_tags: Context) -> str:
     inner = text.strip()
-    if not inner or sign in parent_tags or not parent_tags.isdisjoint(_UNMARKED):
+    if not inner or sign in parent_tags:
         return text
-    if _has_blocks(inner):
-        lines = inner.split("\n")
-        if (
-            CODE in inner
-            or BREAK in inner
-            or any(not line.strip() or _STRUCTURE.match(line) for line in lines)
-        ):
-            return text
+    if not parent_tags.isdisjoint(_UNMARKED):
+        return text
+    if _has_blocks(inner) and not _is_lines(inner):
+        return text
     before, after = _edges(text)
     return f"{before}{sign}{inner}{sign}{after}"
 
 
+def _is_lines(text: str) -> bool:
+    """Return whether a text is lines of one paragraph."""
+    if CODE in text or BREAK in text:
+        return False
+    lines = text.split("\n")
+    return all(map(str.strip, lines)) and not any(map(_STRUCTURE.match, lines))
+
+
+def _write_item(bullet: str, item: str) -> str:
+    """Write an item of several lines, or with code."""
+    indent = INDENT * len(bullet)
+    first, *rest = item.split("\n", 1)
+    if rest:
+        item = f"{first}\n{_indent(rest[0], indent)}"
+    if CODE not in first:
+        return f"{BREAK}{bullet}{item}{BREAK}"
+    if first[0] != CODE:  # a fence can follow only one bullet
+        bullet = f"{bullet.rstrip()}\n{indent}"
+    # In a list that starts with another number right below text, a fence would not be
+    # one.
+    edge = BREAK if bullet[:2] in {"- ", "1."} else "\n\n"
+    return f"{edge}{bullet}{item}{BREAK}"
+
+
+def _first_number(holder: Element, *, falls: bool) -> int:
+    """Return the number of the first item of an ordered list."""
+    start = holder.get("start")
+    if _NUMBER.fullmatch(start):
+        return int(start)
+    if not falls:
+        return 1
+    children = (child for child in holder.children if isinstance(child, Element))
+    return sum(child.name == "li" for child in children)
+
+
 def _letters(number: int, style: str) -> str:
     """Write the number of a list item in letters or in Roman numerals."""
-    written, letters = number, ""
+    letters = ""
     if style.lower() == "i":
         for value, sign in _ROMAN:
-            letters += sign * (written // value)
-            written %= value
+            letters += sign * (number // value)
+            number %= value
     else:
-        while written:
-            written, rest = divmod(written - 1, 26)
+        while number:
+            number, rest = divmod(number - 1, 26)
             letters = chr(ord("a") + rest) + letters
     return letters.upper() if style.isupper() else letters
 
@@ -801,13 +823,14 @@ def _link_blocks(lines: list[str], url: str) -> str:
     item = _ITEM.match(lines[first])
     begin = item.end() if item else 0
     line = lines[first][begin:]
-    if line and line[0] != "|" and line != "---":
+    if line not in {"", "---"} and line[0] != "|":
         lines[first] = f"{lines[first][:begin]}{LINK}{line}{TO}{url}{END}"
     return "\n\n" + "\n".join(lines) + "\n\n"
 
 
 def _indent(text: str, indent: str) -> str:
-    return "\n".join(f"{indent}{line}" if line else "" for line in text.split("\n"))
+    lines = text.split("\n")
+    return "\n".join([line and f"{indent}{line}" for line in lines])
 
 
 def _ancestor(element: Element, *names: str) -> Element | None:
