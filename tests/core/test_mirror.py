@@ -67,6 +67,10 @@ OTHERS = {
     "core/provider/test_plugins": "provider/_declare provider/_function provider/_ports",
     "core/providers/test_crawl4ai": "_browser/crawler",
     "core/providers/test_providers": "_registry providers/_info",
+    "core/reading/documents/test_office": (
+        "reading/_documents/archive reading/_documents/book reading/_documents/word "
+        "reading/_documents/workbook"
+    ),
     "core/reading/documents/test_pdf": "reading/_documents/filters",
     "core/reading/excerpt/test_window": "reading/_excerpt/compose reading/_excerpt/pieces reading/_excerpt/spec",
     "core/reading/html/css/test_look": "reading/_html/css/colours reading/_html/css/doubt reading/_html/css/syntax",

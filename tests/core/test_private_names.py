@@ -6,10 +6,8 @@ from __future__ import annotations
 import ast
 import asyncio
 import importlib
-import io
 import re
 import sys
-import zipfile
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,7 +23,6 @@ from websearch_core._net.sender import Sender
 from websearch_core.errors import UnsupportedContent
 from websearch_core.flow import Request
 from websearch_core.reading import read_bytes
-from websearch_core.reading._sniff import EPUB
 
 ROOT = Path(__file__).parents[2]
 SOURCES = [
@@ -54,7 +51,6 @@ NAMES = {
         "pypdf.generic._font.Font._add_space_width",
         "pypdf.generic._font.Font._get_space_char",
     },
-    "core/reading/_documents/office": {"_resolve_manifest_href"},  # of markitdown
     # what the frameworks document for subclasses
     "langchain_websearch/retriever": {
         "_aget_relevant_documents",
@@ -348,22 +344,6 @@ class TestPypdf:
             read_bytes(b"%PDF-1.7\n", "https://a.example/a.pdf", isolate=False)
 
         assert name in str(caught.value.__cause__)
-
-
-def test_no_book_is_read_if_chapters_are_found_elsewhere(monkeypatch):
-    """That it is called is seen where a book names a chapter many times, in
-    `tests.core.reading.documents.test_office`.
-    """
-    converters = pytest.importorskip("markitdown.converters")
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as archive:
-        archive.writestr("mimetype", EPUB)
-    monkeypatch.delattr(converters.EpubConverter, "_resolve_manifest_href")
-
-    with pytest.raises(UnsupportedContent, match=r"websearch-core\[office\]") as caught:
-        read_bytes(data.getvalue(), "https://a.example/a", EPUB, isolate=False)
-
-    assert "chapter" in str(caught.value.__cause__)
 
 
 @pytest.mark.parametrize(

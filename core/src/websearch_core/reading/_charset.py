@@ -139,10 +139,10 @@ def _detect_codec(
     for bom, codec in _BOMS.items():
         if data.startswith(bom):
             return codec, len(bom)
-    codec = _find_codec(_find_charset(content_type or ""))
-    if codec is None and markup:
-        codec = _codec_from_page(data[:_PRESCAN_SIZE])
-    return codec or guess_utf16(data) or _guess_codec(data), 0
+    codec_name = _find_codec(_find_charset(content_type or ""))
+    if codec_name is None and markup:
+        codec_name = _codec_from_page(data[:_PRESCAN_SIZE])
+    return codec_name or guess_utf16(data) or _guess_codec(data), 0
 
 
 def _guess_codec(data: bytes) -> str:
@@ -186,9 +186,9 @@ def _find_missing(
     if not isinstance(error, UnicodeDecodeError):
         raise error
     for length in (1, 2):
-        character = table.get(error.object[error.start : error.start + length])
-        if character:
-            return character, error.start + length
+        missing = table.get(error.object[error.start : error.start + length])
+        if missing:
+            return missing, error.start + length
     pair = error.object[error.start : error.start + 2].ljust(2, b"\0")
     # a control character, which Microsoft's tables leave out
     if codec.startswith(("cp125", "cp874")) and pair[0] < 0xA0:

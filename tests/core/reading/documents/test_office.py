@@ -8,7 +8,7 @@ import re
 import sys
 import tracemalloc
 import zipfile
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 
 from websearch_core.errors import TooLarge, UnsupportedContent
 from websearch_core.reading import read_bytes
+from websearch_core.reading._documents import archive as unpacking
 from websearch_core.reading._documents import office
+from websearch_core.reading._documents import workbook as sheets
 from websearch_core.reading._excerpt.window import cut_window
 from websearch_core.reading._sniff import DOCX, EPUB, PPTX, XLSX, media_type
 
@@ -115,7 +117,7 @@ BOOK = archive(
         "META-INF/container.xml": '<container><rootfiles><rootfile full-path="o.opf"/></rootfiles></container>',
         "o.opf": '<package><metadata xmlns:dc="d"><dc:title>Of Kelp</dc:title><dc:language>en</dc:language></metadata>'
         '<manifest><item id="a" href="a.xhtml"/></manifest><spine><itemref idref="a"/></spine></package>',
-        "a.xhtml": "<html><body><h2>One</h2><p>Brown <b>algae</b>.</p><p><img src='http://e.example/' alt='A frond'/></p>"
+        "a.xhtml": "<html><body><h2>One</h2><p>Brown <b>algae</b>.</p><p><img src='http://e.example/' alt='A long brown frond'/></p>"
         "</body></html>",
     },
     zipfile.ZIP_STORED,
@@ -197,7 +199,7 @@ def test_a_letter():
 
     assert page.content == (
         "# Kelp\n\nBrown algae.\n\n[More](https://sea.example/kelp?a=1)\n\nHere\n\n"
-        "|  |  |\n| --- | --- |\n| a | b |\n| a | b |\n\nx &lt;img src=y>"
+        "| a | b |\n| --- | --- |\n| a | b |\n\n! [x]\\(https://evil.example/) &lt;img src=y>"
     )
     assert (page.title, page.author, page.links) == (
         "On & off",
@@ -252,15 +254,15 @@ def test_slides():
 def test_a_book():
     page = read_bytes(BOOK, URL)
 
-    assert "## One\n\nBrown **algae**.\n\nA frond" in page.content
+    assert page.content == "## One\n\nBrown **algae**.\n\nA long brown frond"
     assert (page.title, page.language) == ("Of Kelp", "en")
 
 
 def test_without_the_extra_the_error_names_it(monkeypatch):
-    for module in ("markitdown", "markitdown.converters", "openpyxl"):
+    for module in ("mammoth", "markitdown", "markitdown.converters", "openpyxl"):
         # in this process, so read in this one
         monkeypatch.setitem(sys.modules, module, None)
-    for data in SAMPLES.values():
+    for data in (LETTER, SHEETS, SLIDES):
         with pytest.raises(UnsupportedContent, match=r"websearch-core\[office\]"):
             read_bytes(data, URL, isolate=False)
 
@@ -332,12 +334,10 @@ def test_a_file_that_cannot_be_read_is_refused_with_a_reason(data, why):
 )
 @pytest.mark.no_cover
 def test_the_beginning_of_a_large_document_is_read(data, monkeypatch):
-    for limit, lower in {
-        "_MAX_TAGS": 10_000,
-        "_MAX_SHEET_TAGS": 100_000,
-        "_MAX_CELLS": 200_000,
-    }.items():
-        monkeypatch.setattr(office, limit, lower)  # a tenth of the time
+    # a tenth of the time
+    monkeypatch.setattr(office, "_MAX_TAGS", 10_000)
+    monkeypatch.setattr(office, "_MAX_SHEET_TAGS", 100_000)
+    monkeypatch.setattr(sheets, "_MAX_CELLS", 200_000)
     page = read_bytes(data, URL, isolate=False)
 
     assert page.truncated
@@ -347,15 +347,16 @@ def test_the_beginning_of_a_large_document_is_read(data, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("place", "data"), [("_read_sheets", SHEETS), ("_read_part", LETTER)]
+    ("module", "place", "data"),
+    [(office, "read_sheets", SHEETS), (unpacking, "_read_part", LETTER)],
 )
 def test_a_file_that_needs_too_much_memory_is_not_called_damaged(
-    monkeypatch, place, data
+    monkeypatch, module, place, data
 ):
     def need_more(*_):
         raise MemoryError
 
-    monkeypatch.setattr(office, place, need_more)
+    monkeypatch.setattr(module, place, need_more)
 
     with pytest.raises(MemoryError):
         read_bytes(data, URL)
@@ -518,3 +519,134 @@ def test_a_long_text_that_many_cells_of_a_sheet_share_takes_little_memory():
     assert page.truncated
     assert page.content_length == 1_000_000
     assert memory < 2**26
+
+
+def row(*cells):
+    return f"<w:tr>{''.join(cells)}</w:tr>"
+
+
+def cell(text="", properties="", *, content=""):
+    inner = content or paragraph(text)
+    return f"<w:tc><w:tcPr>{properties}</w:tcPr>{inner}</w:tc>"
+
+
+ACROSS = "<w:gridSpan w:val='2'/>"
+BEGINS = "<w:vMerge w:val='restart'/>"
+GOES_ON = "<w:vMerge/>"
+
+
+@pytest.mark.parametrize(
+    ("rows", "table"),
+    [
+        (  # a cell that reaches down
+            [row(cell("Quay"), cell("Pump"), cell("Litres")), row(cell("North", BEGINS), cell("P1"), cell("90")),
+             row(cell("", GOES_ON), cell("P2"), cell("130"))],
+            "| Quay | Pump | Litres |\n| --- | --- | --- |\n| North | P1 | 90 |\n| | P2 | 130 |",
+        ),
+        (  # one that reaches to the right
+            [row(cell("Tide", ACROSS), cell("Wind")), row(cell("high"), cell("low"), cell("west"))],
+            "| Tide | | Wind |\n| --- | --- | --- |\n| high | low | west |",
+        ),
+        (  # two in one column
+            [row(cell("Day"), cell("Ferry")), row(cell("Mon", BEGINS), cell("8:10")), row(cell("", GOES_ON), cell("9:40")),
+             row(cell("Tue", BEGINS), cell("8:00")), row(cell("", GOES_ON), cell("9:00"))],
+            "| Day | Ferry |\n| --- | --- |\n| Mon | 8:10 |\n| | 9:40 |\n| Tue | 8:00 |\n| | 9:00 |",
+        ),
+    ],
+)  # fmt: skip
+def test_merged_cells_keep_their_columns(rows, table):
+    page = read_bytes(docx(f"<w:tbl>{''.join(rows)}</w:tbl>"), URL)
+
+    assert page.content == table
+
+
+def test_the_space_between_runs_stays():
+    bold = "<w:r><w:rPr><w:b/></w:rPr><w:t xml:space='preserve'> </w:t></w:r>"
+    first, last = "<w:r><w:t>First</w:t></w:r>", "<w:r><w:t>Last</w:t></w:r>"
+
+    assert read_bytes(docx(f"<w:p>{first}{bold}{last}</w:p>"), URL).content == (
+        "First Last"
+    )
+
+
+STYLES = (
+    f"<w:styles xmlns:w='{WORD}'><w:style w:type='paragraph' w:styleId='T1'><w:name w:val='Title'/></w:style>"
+    "<w:style w:type='paragraph' w:styleId='Heading1'><w:name w:val='heading 1'/></w:style></w:styles>"
+)
+
+
+def with_styles(body, **more):
+    """Make a Word file whose paragraphs in the style T1 are titles."""
+    relations = (
+        f"<Relationships xmlns='{PACKAGE}/relationships'><Relationship Type='{RELATIONS}/styles' Id='s' "
+        "Target='styles.xml'/></Relationships>"
+    )
+    return docx(
+        body,
+        **{"word/_rels/document.xml.rels": relations, "word/styles.xml": STYLES},
+        **more,
+    )
+
+
+@pytest.mark.parametrize("title", ["Of Kelp", "Tide &amp; Time", "Ferries in May"])
+def test_a_paragraph_in_the_style_of_titles_is_the_title(title):
+    body = paragraph(title, "T1") + paragraph("Section", "Heading1") + paragraph("Text")
+    page = read_bytes(with_styles(body), URL)
+
+    plain = title.replace("&amp;", "&")
+    assert page.title == plain
+    assert page.content == f"# {plain}\n\n## Section\n\nText"
+
+
+def test_a_style_map_in_a_file_hides_nothing():
+    page = read_bytes(
+        docx(paragraph("Seen", "Heading1"), **{"mammoth/style-map": "p => !\nh1 => !"}),
+        URL,
+    )
+    assert page.content == "# Seen"
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "shown"),
+    [
+        (0.075, "0.0%", "7.5%"), (0.653035934239184, "0%", "65%"), (1.2, "0.00%;[Red]-0.00%", "120.00%"),
+        (0.5, '0.0"%"', "0.5"), (timedelta(hours=26, minutes=30), "[h]:mm", "26:30"),
+        (timedelta(minutes=90, seconds=5), "[mm]:ss", "90:05"), (timedelta(hours=30), "[h]:mm:ss", "30:00:00"),
+        (True, "General", "TRUE"), (False, "General", "FALSE"), (12.5, "#,##0.00 [$EUR]", "12.5"),
+    ],
+)  # fmt: skip
+def test_a_cell_is_read_as_it_is_shown(value, form, shown):
+    book = workbook(["name"], [value])
+    book.active["A2"].number_format = form
+
+    assert read_bytes(save(book), URL).content.endswith(f"\n| {shown} |")
+
+
+@pytest.mark.parametrize(
+    ("cells", "note"),
+    [
+        ("<c><f>A1+A2</f></c>", "1 formula"), ("<c><f>A1</f><v></v></c><c><f>A2</f><v/></c>", "2 formulas"),
+        ("<c><f>A1</f><v>3</v></c>", ""),
+    ],
+)  # fmt: skip
+def test_formulas_without_a_value_are_counted(cells, note):
+    body = SHEET % f"<row><c><v>1</v></c>{cells}</row>"
+    page = read_bytes(replace_part(SHEETS, "xl/worksheets/sheet1.xml", body), URL)
+
+    notes = [one for one in page.notes if "formula" in one]
+    assert notes == (
+        [f"{note} without a stored value: those cells are empty here"] if note else []
+    )
+
+
+def test_a_book_has_links_to_the_web_only_and_closes_its_marks():
+    chapter = (
+        "<html><head><title/><script src='a.js'/></head><body><p><a id='p1'/>See <a href='b.xhtml'>two</a> and "
+        "<a href='https://sea.example/kelp'>kelp</a>.</p><p>Next<br/>line.</p></body></html>"
+    )
+    page = read_bytes(replace_part(BOOK, "a.xhtml", chapter), URL, EPUB)
+
+    assert page.content == (
+        "See two and [kelp](https://sea.example/kelp).\n\nNext\nline."
+    )
+    assert page.links == ("https://sea.example/kelp",)

@@ -48,7 +48,8 @@ _COMMENT = re.compile(
     r"^ {0,3}#{1,6}[ \t].*\n[ \t]*\S|\S[ \t]*\n {0,3}#{1,6}[ \t]", re.MULTILINE
 )
 _STATEMENT = re.compile(
-    r"[ \t]*+(?:(?:class|const|def|export|from|function|import|let|package|return|set|use|using|var)[ \t][^.]*+$"
+    r"[ \t]*+(?:(?:class|const|def|export|from|function|import|let|package|return|set"
+    r"|use|using|var)[ \t][^.]*+$"
     r"|[\w.\[\]\"'$-]{1,60}[ \t]*[:+-]?=|[\w.$]{1,60}\(.*\)$|.*[;{}]$)"
 )
 TOO_LONG = "the text is too long to be read whole: this is its beginning"
@@ -68,11 +69,12 @@ def read_text(document: Document) -> Page:
     title = ""
     note: str | None = None
     language = _language(url, media_type)
+    may_be_prose = media_type == "text/plain" and not language
     if media_type.endswith("json") and media_type not in _JSON_LINES:
         content, note = _json(text)
     elif media_type in _TABLES:
         content, note = _table(text, _TABLES[media_type])
-    elif media_type == "text/plain" and not language and _is_prose(text):
+    elif may_be_prose and _is_prose(text):
         content = text
         heading = _TITLE.search(text)
         title = one_line(heading[1], TITLE_LENGTH) if heading else ""

@@ -21,17 +21,22 @@ _HEADING = re.compile(r"^(#{1,6})(?= )", re.MULTILINE)
 
 
 def read_fragment(
-    source: str, base: str, *, links: Links = "keep", below: int = 0
+    source: str,
+    base: str,
+    *,
+    links: Links = "keep",
+    below: int = 0,
+    limit: int = _MAX_LENGTH,
 ) -> tuple[str, list[str]]:
-    """Convert a piece of HTML to Markdown, and leave out only what is hidden; return it
-    with the URLs of its links.
+    """Convert a piece of HTML to Markdown, and leave out only what is hidden.
 
-    Links are resolved against *base*. The headings begin one level *below* that of the
-    heading above them.
+    Returns it with the URLs of its links, which are resolved against *base*. The
+    headings begin one level *below* that of the heading above them. Not more than
+    *limit* characters of the source are read.
     """
     from .._markdown.writer import to_markdown
 
-    blocks = _read_blocks(source)
+    blocks = _read_blocks(source, limit)
     body = build_tree(blocks, linked=links != "drop").body
     targets = resolved(blocks.links(), base) if links == "keep" else {}
     text = to_markdown(body, targets)
@@ -51,11 +56,9 @@ def bare(source: str) -> str:
     """
     if "<" not in source and "&" not in source:
         return source
-    return " ".join(_read_blocks(source).block_texts)
+    return " ".join(_read_blocks(source, _MAX_LENGTH).block_texts)
 
 
-def _read_blocks(source: str) -> TextBlocks:
-    hardened = harden(
-        source[:_MAX_LENGTH].replace("\x00", "").encode("utf-8", "replace")
-    )
+def _read_blocks(source: str, limit: int) -> TextBlocks:
+    hardened = harden(source[:limit].replace("\x00", "").encode("utf-8", "replace"))
     return find_blocks(parse(hardened.source).body, opens=False)

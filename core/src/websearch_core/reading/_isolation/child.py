@@ -1,5 +1,6 @@
-"""The program of a process that reads pages: it reads a question, writes the answer, and
-waits for the next question.
+"""The program of a process that reads pages.
+
+It reads a question, writes the answer, and waits for the next question.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ def _names_gutter(marks: str) -> bool:
 
 
 def language(pre: Element) -> str:
-    """Return the language stated by the code in the block, the block, or what is around.
+    """Return the language that a block of code states, or what is in or around it.
 
     Empty if none is.
     """

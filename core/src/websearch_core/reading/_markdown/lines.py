@@ -178,7 +178,7 @@ def _read_signs(runs: Iterable[str]) -> list[list[_Sign]]:
 
 
 def _choose_signs(signs: Sequence[_Sign]) -> list[_Sign]:
-    """Return the signs of a run that can stand together: all begin a text, or end it."""
+    """Return the signs that can stand together: all begin a text, or end it."""
     chosen = [*signs]
     for mark in (EM, STRIKE, BOLD):
         if len({sign.ends for sign in chosen}) < 2:
@@ -279,9 +279,9 @@ def _escape_line(line: str, before: str) -> str:
             return line
         return number.expand(r"\1\3\\\2\4") + line[number.end() :]
     if first in "=-":
-        is_syntax = before and not line.strip(first)
+        is_syntax = bool(before) and not line.strip(first)
     elif first == "#":
-        is_syntax = _HEADING.match(line)
+        is_syntax = _HEADING.match(line) is not None
     else:
         is_syntax = first == ">" or line.startswith(("```", "~~~"))
     return f"\\{line}" if is_syntax else line

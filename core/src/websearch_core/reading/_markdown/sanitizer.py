@@ -153,11 +153,11 @@ class _Piece(NamedTuple):
 class _Bracket(NamedTuple):
     """An open bracket.
 
-    That is its index in the output, the offset of its label in the text, and the number
+    That is its place in the output, the offset of its label in the text, and the number
     of links so far.
     """
 
-    index: int
+    place: int
     label: int
     links: int
 
@@ -219,7 +219,9 @@ def _lines(text: str) -> Iterator[str]:
 #     ```py      yields the text; waiting ["```py"], fence "```"
 #     code       waiting ["```py", "code"]
 #     ```        yields the code; nothing waits
-def _split(text: str, *, close: bool) -> Iterator[_Piece]:
+def _split(  # noqa: C901 - see above
+    text: str, *, close: bool
+) -> Iterator[_Piece]:
     """Yield the code blocks and the text between them.
 
     Code blocks are rewritten so that every parser agrees on where they end.
@@ -377,16 +379,16 @@ class _Rewriter:
             address = self._addresses[name]
             if reference:
                 end = reference.end()
-        is_image = out[start.index] == "!["
-        out[start.index] = ""
+        is_image = out[start.place] == "!["
+        out[start.place] = ""
         if is_image:
             return end
         if self._links == "drop":
-            del out[start.index :]
+            del out[start.place :]
         elif self._links == "keep" and len(self.targets) == start.links:
             url = self._url(address)
             if url:
-                out[start.index] = _LINK
+                out[start.place] = _LINK
                 out.append(f"{_TO}{url}{_END}")
         return end
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, TypeGuard
 from urllib.parse import urlsplit
 
 from ..._text.invisible import one_line
@@ -173,7 +173,9 @@ class _Converter:
     #                      ^ element b, pieces []
     #            ^ waiting: p, pieces ["one "], children [" three"]
     #     ^ waiting: div
-    def process_tag(self, node: Element, parent_tags: Context = _PLAIN) -> str:
+    def process_tag(  # noqa: C901, PLR0912 - see above
+        self, node: Element, parent_tags: Context = _PLAIN
+    ) -> str:
         """Convert the element and all inside it.
 
         Without recursion, so that no depth is too much. Half of all elements contain
@@ -317,12 +319,10 @@ class _Converter:
             if "" in lines or any(map(_STRUCTURE.match, lines)):
                 return _link_blocks(lines, url)
             label = " ".join(lines)
-        if label[-1] == "\\" and (len(label) - len(label.rstrip("\\"))) % 2:
-            label += "\\"  # else it would escape the bracket
-        return f"{before}{LINK}{label}{TO}{url}{END}{after}"
+        return f"{before}{LINK}{_close_escape(label)}{TO}{url}{END}{after}"
 
     def _leads_to_picture(self, link: Element, url: str | None) -> bool:
-        """Return whether a link with only a picture inside leads to that, or nowhere."""
+        """Return whether a link around a picture only leads to that, or nowhere."""
         if self.picture_link is not link:
             return False
         if link.get("href").startswith("#"):
@@ -457,7 +457,7 @@ class _Converter:
         return self._names_of_pictures[alt.casefold()] <= _MAX_NAMESAKES
 
     def _describes(self, picture: Element, alt: str, parent_tags: Context) -> bool:
-        """Return whether a text says of a picture what nothing else on the page does."""
+        """Return whether a text says of a picture what nothing else says."""
         if len(alt.split()) < _MIN_ALT_WORDS:
             return False
         alt = alt.casefold()
@@ -528,8 +528,7 @@ class _Converter:
         if not items:
             return ""
         holder = el.parent
-        in_list = holder is not None and holder.name in _LISTS
-        if in_list and holder in self.begun:  # it is part of the item before it
+        if holder in self.begun and _is_list(holder):  # it is part of an item
             number = self.numbers.get(holder, -1)
             bullet = f"{number}. " if number >= 0 else "- "
             width = len(bullet)
@@ -790,6 +789,16 @@ def _first_number(holder: Element, *, falls: bool) -> int:
         return 1
     children = (child for child in holder.children if isinstance(child, Element))
     return sum(child.name == "li" for child in children)
+
+
+def _close_escape(label: str) -> str:
+    """Return a label whose last sign does not escape the bracket after it."""
+    escapes = len(label) - len(label.rstrip("\\"))
+    return label + "\\" * (escapes % 2)
+
+
+def _is_list(element: Element | None) -> TypeGuard[Element]:
+    return element is not None and element.name in _LISTS
 
 
 def _letters(number: int, style: str) -> str:

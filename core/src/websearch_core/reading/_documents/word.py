@@ -1,0 +1,103 @@
+"""Read Word files: mammoth makes HTML of them, which our own writer writes."""
+
+from __future__ import annotations
+import re
+from collections.abc import Iterator
+from io import BytesIO
+from typing import Any, NamedTuple
+
+from ..._text.invisible import one_line
+from .._html.fragment import read_fragment
+from .._links import Links
+from .._types import TITLE_LENGTH
+
+_STYLES = """
+p[style-name='Title'] => h1:fresh
+p[style-name='Subtitle'] => p:fresh
+"""
+_CHECKBOX = re.compile(r'<input(?=[^<>]*type="checkbox")([^<>]*)/?>')
+_MAX_HEAD_LENGTH = 200  # characters of a cell that names a column
+
+
+class WordText(NamedTuple):
+    """The Markdown of a document, the addresses of its links, and its title."""
+
+    text: str
+    targets: list[str]
+    title: str
+
+
+def read_word(archive: BytesIO, url: str, links: Links, limit: int) -> WordText:
+    """Read a document, or about the first *limit* characters of its HTML."""
+    import mammoth
+    from markitdown.converter_utils.docx.pre_process import pre_process_docx
+
+    titles: list[str] = []
+
+    def prepare(document: Any) -> Any:
+        titles.extend(_list_titles(document))
+        return _mark_headers(document)
+
+    source = mammoth.convert_to_html(
+        pre_process_docx(archive),  # writes formulas as TeX
+        style_map=_STYLES,
+        include_embedded_style_map=False,  # which may hide what people see
+        convert_image=mammoth.images.img_element(lambda _: {"src": ""}),
+        transform_document=prepare,
+    ).value
+    source = _CHECKBOX.sub(_write_checkbox, source)
+    text, targets = read_fragment(source, url, links=links, limit=limit)
+    return WordText(text, targets, one_line(" ".join(titles[:1]), TITLE_LENGTH))
+
+
+def _write_checkbox(element: re.Match[str]) -> str:
+    return "[x] " if "checked=" in element[1] else "[ ] "
+
+
+def _list_titles(document: Any) -> Iterator[str]:
+    """Yield the paragraphs in the style *Title*."""
+    for element in document.children:
+        if getattr(element, "style_name", None) == "Title":
+            title = _text_of(element)
+            if title:
+                yield title
+
+
+def _mark_headers(element: Any) -> Any:
+    """Return a copy in which each table has a header.
+
+    If the author marked none, its first row is the header if it looks like one: in
+    Markdown it will be, and lists fit into the cells of a table with a header.
+    """
+    from mammoth.documents import Table
+
+    children = getattr(element, "children", None)
+    if not children:
+        return element
+    children = [_mark_headers(child) for child in children]
+    if isinstance(element, Table) and _is_header(children[0]):
+        children[0] = children[0].copy(is_header=True)
+    return element.copy(children=children)
+
+
+def _is_header(row: Any) -> bool:
+    """Return whether each cell of a row is empty or one short paragraph."""
+    from mammoth.documents import Paragraph, TableCell
+
+    cells = getattr(row, "children", ())
+    for cell in cells:
+        if not isinstance(cell, TableCell) or len(cell.children) > 1:
+            return False
+        for paragraph in cell.children:
+            is_plain = isinstance(paragraph, Paragraph) and not paragraph.numbering
+            if not is_plain or len(_text_of(paragraph)) > _MAX_HEAD_LENGTH:
+                return False
+    return len(cells) > 1
+
+
+def _text_of(element: Any) -> str:
+    from mammoth.documents import Text
+
+    if isinstance(element, Text):
+        return str(element.value)
+    return "".join(map(_text_of, getattr(element, "children", ())))
