@@ -163,8 +163,9 @@ def search_as_json(response: SearchResponse) -> dict[str, Any]:
     message = _describe_no_results(response)
     number = len(response.results)
     if number:
-        noun = "result" if number == 1 else "results"
-        message = f"{number} {noun} for: {response.query}"
+        message = f"{quantity(number, 'result')} for: {response.query}"
+    elif response.answer:
+        message = f"an answer for: {response.query}"
     sources = [
         {
             "id": result.citation_id,
@@ -598,7 +599,7 @@ def _search_as_text(response: SearchResponse, results: Sequence[str]) -> str:
     if response.answer:
         blocks.append(f"Answer: {_indent(response.answer, 3).lstrip()}")
     blocks.extend(results)
-    if not results:
+    if _has_nothing(response):
         blocks.append(_describe_no_results(response))
     if response.images:
         blocks.append(f"Images:\n{indent(list_images(response), '   ')}")
@@ -650,7 +651,7 @@ def _search_as_markdown(response: SearchResponse, results: Sequence[str]) -> str
     if results:
         blocks.append("## Search Results")
         blocks.extend(results)
-    else:
+    if _has_nothing(response):
         blocks.append("No results found for this query.")
     if response.images:
         blocks.append(f"## Images\n\n{list_images(response)}")
@@ -815,6 +816,10 @@ def _describe_position(page: Page) -> str:
 
 def _render_notes(of: SearchResponse | Page) -> list[str]:
     return [f"Note: {_end_sentence(note)}" for note in of.notes]
+
+
+def _has_nothing(response: SearchResponse) -> bool:
+    return not (response.results or response.answer or response.images)
 
 
 def _describe_no_results(response: SearchResponse) -> str:

@@ -393,7 +393,7 @@ def test_a_month_that_is_used_up_in_the_headers_only_is_not_retried():
         )
 
 
-def test_extra_snippets_are_the_content():
+def test_extra_snippets_are_the_content_with_the_description():
     brave = Brave(api_key=SECRET, extra_snippets=True)
     hit = {
         "title": "Kelp",
@@ -407,7 +407,7 @@ def test_extra_snippets_are_the_content():
     )
 
     assert outcome.requests[0].params["extra_snippets"] == "true"
-    assert outcome.result.results[0].content == "a x\n\nb"
+    assert outcome.result.results[0].content == "-\n\na x\n\nb"
 
 
 def test_images_take_a_second_request():

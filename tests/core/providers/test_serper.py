@@ -9,6 +9,7 @@ from websearch_core.models import SearchQuery
 from websearch_core.providers.serper import Serper
 from websearch_core.testing import SECRET, play, reply
 
+BOX = "https://en.tower.example/height"
 SERPER = Serper(api_key=SECRET)
 
 
@@ -122,3 +123,50 @@ def test_another_bad_request_is_none():
             SERPER.search(SearchQuery.of("kelp")),
             reply({"message": "Query is required", "statusCode": 400}, 400),
         )
+
+
+@pytest.mark.parametrize(
+    ("body", "results", "answer"),
+    [
+        (
+            {"answerBox": {"title": "Height", "answer": "330 m", "link": BOX}},
+            [("Height", BOX, "330 m")],
+            "330 m",
+        ),
+        (
+            {
+                "knowledgeGraph": {
+                    "title": "Tower",
+                    "description": "A tower.",
+                    "descriptionLink": BOX,
+                }
+            },
+            [("Tower", BOX, "A tower.")],
+            None,
+        ),
+        # without a page, or on another site than the query asks for
+        ({"answerBox": {"answer": "330 m"}}, [], "330 m"),
+        ({"answerBox": {"answer": "5", "link": "https://b.example/"}}, [], "5"),
+    ],
+)
+def test_a_box_with_a_page_is_the_first_result(body, results, answer):
+    query = SearchQuery.of("tower height", allowed_domains=["tower.example"])
+    hit = {"title": "Tower", "link": "https://tower.example/", "snippet": "Tall."}
+    outcome = play(SERPER.search(query), reply({**body, "organic": [hit]}))
+    response = outcome.result
+
+    assert len(outcome.requests) == 1
+    assert response.answer == answer
+    shown = [(one.title, one.url, one.snippet) for one in response.results]
+    assert shown == [*results, ("Tower", "https://tower.example/", "Tall.")]
+
+
+def test_a_box_about_a_page_that_is_a_result_is_no_result_of_its_own():
+    box = {"answer": "330 m", "link": "https://tower.example/"}
+    hit = {"title": "Tower", "link": "https://tower.example/", "snippet": "Tall."}
+    response = play(
+        SERPER.search(SearchQuery.of("tower")),
+        reply({"answerBox": box, "organic": [hit]}),
+    ).result
+
+    assert [result.snippet for result in response.results] == ["Tall."]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .._text.urls import is_web_url
 from ..errors import UnsupportedOption
 from ..flow import Flow
 from ..models import SearchQuery, SearchResponse, SearchResult
@@ -21,11 +22,11 @@ from ._http import (
 from ._languages import find_country, find_language
 from ._paging import collect_pages
 from ._ports import Provider
-from ._results import parse_images, parse_search, plain_text
+from ._results import in_domains, parse_images, parse_search, plain_text
 
 __all__ = [
     "GOOGLE_LANGUAGES", "GOOGLE_RESULT_LANGUAGES", "find_google", "google_answer",
-    "google_authors", "google_filters",
+    "google_authors", "google_boxes", "google_filters",
     "google_period", "google_years", "search_google",
 ]  # fmt: skip
 
@@ -77,17 +78,54 @@ def google_answer(body: dict[str, Any]) -> str | None:
     """Return the direct answer on Google's page: that of the answer box, else the
     overview written by a model.
     """
-    box = as_object(body.get("answer_box") or body.get("answerBox"))
-    for name in ("answer", "snippet", "result"):
-        answer = plain_text(box.get(name))
-        if answer:
-            return answer
+    answer = _read_box(_find_box(body))
+    if answer:
+        return answer
     blocks = as_objects(find_value(body, "ai_overview.text_blocks"))
     texts = [
         as_text(block.get("snippet")) or as_text(block.get("answer"))
         for block in blocks
     ]
     return " ".join(filter(None, texts)) or None
+
+
+def google_boxes(
+    body: dict[str, Any], items: list[Any], query: SearchQuery
+) -> list[dict[str, Any]]:
+    """Return the answer box and the knowledge panel in the form of results.
+
+    One without a text or a page is left out, one whose page is among the *items*, and
+    one that *query* excludes.
+    """
+    links = [item.get("link") for item in as_objects(items)]
+    box = _find_box(body)
+    panel = as_object(body.get("knowledge_graph") or body.get("knowledgeGraph"))
+    source = as_object(panel.get("source"))
+    link = panel.get("descriptionLink") or source.get("link") or panel.get("website")
+    candidates: list[dict[str, Any]] = [
+        {**box, "snippet": _read_box(box)},
+        {**panel, "link": link, "snippet": plain_text(panel.get("description"))},
+    ]
+    boxes: list[dict[str, Any]] = []
+    for candidate in candidates:
+        address = as_text(candidate.get("link"))
+        if not candidate["snippet"] or address is None or not is_web_url(address):
+            continue
+        if address not in links and in_domains(address, query):
+            boxes.append(candidate)
+    return boxes
+
+
+def _find_box(body: dict[str, Any]) -> dict[str, Any]:
+    return as_object(body.get("answer_box") or body.get("answerBox"))
+
+
+def _read_box(box: dict[str, Any]) -> str:
+    for name in ("answer", "snippet", "result"):
+        answer = plain_text(box.get(name))
+        if answer:
+            return answer
+    return ""
 
 
 def google_authors(item: Mapping[str, Any]) -> Any:
@@ -141,10 +179,11 @@ def search_google(
     def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
         body = yield from ask(query, query.topic, number)
         items, has_next = find_items(body, query.topic)
-        page = _parse_page(query, provider, body, items)
         if has_next is None:
-            has_next = len(page.results) >= size
-        return page, has_next
+            has_next = len(as_objects(items)) >= size
+        if number == 0 and isinstance(items, list) and query.topic == "general":
+            items = [*google_boxes(body, items, query), *items]
+        return _parse_page(query, provider, body, items), has_next
 
     response = yield from collect_pages(query, provider, fetch, fixed=True)
     usage = dict(response.usage)

@@ -157,7 +157,7 @@ class Brave:
             **where,
             snippet="description",
             published="page_age",
-            content=lambda item: _join_passages(item.get("extra_snippets")),
+            content=_join_snippets,
             markup="html",
             suggestions=(altered,) if altered else (),
             notes=(_CORRECTED,) if altered else (),
@@ -316,6 +316,16 @@ def _is_used_up(meta: Mapping[str, Any]) -> bool:
     if not isinstance(limit, int) or not isinstance(current, int):
         return False
     return limit > 0 and current >= limit
+
+
+def _join_snippets(item: Mapping[str, Any]) -> str | None:
+    """Return the description and the further excerpts; None if there are no further
+    ones.
+    """
+    excerpts = item.get("extra_snippets")
+    if _join_passages(excerpts) is None:
+        return None
+    return _join_passages([item.get("description"), *excerpts])
 
 
 def _join_passages(passages: Any) -> str | None:

@@ -114,6 +114,9 @@ class Kagi:
         items = data.get(workflow) or None
         if items is None and "meta" in body:
             items = []  # without results, it leaves out the list
+        count = len(kit.as_objects(items))
+        if number == 0 and isinstance(items, list):
+            items = [*kit.as_objects(data.get("direct_answer")), *items]
         page = kit.parse_search(
             self,
             query,
@@ -127,7 +130,7 @@ class Kagi:
         )
         if number + 1 >= _MAX_PAGES:
             return page, False
-        return page, len(page.results) >= min(size, _FULL_PAGE)
+        return page, count >= min(size, _FULL_PAGE)
 
     def _search_images(self, query: kit.SearchQuery) -> kit.Flow[tuple[Image, ...]]:
         payload = self._payload(query, "images", query.limit)
