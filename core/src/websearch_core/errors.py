@@ -183,6 +183,7 @@ class ServiceError(WebSearchError):
             characters, without keys. It may quote the page. A traceback shows it;
             ``str(error)`` and the text for a model do not.
 
+    ``key_mark`` tells keys apart in this process, without saying anything about them.
     ``concerns_page`` is true if a reading service works, but could not read the page.
     ``attempts`` lists what was tried, if the error was raised after retrying: an
     `Attempt` for each, the last of which is this error.
@@ -191,6 +192,7 @@ class ServiceError(WebSearchError):
     code = "service_error"
     temporary: bool = False
     concerns_page: bool = False
+    key_mark: str | None = None
 
     def __init__(
         self,

@@ -144,13 +144,18 @@ class OpenTelemetry:
                     "gen_ai.operation.name": "retrieval",
                     "gen_ai.request.top_k": float(event.query.limit),
                 }
+                caller = _describe_caller(event)
                 self._start(
                     f"retrieval {provider}",
-                    {"gen_ai.data_source.id": provider, **operation, **query},
+                    {"gen_ai.data_source.id": provider, **operation, **query, **caller},
                 )
             case ReadStart(provider=provider):
                 url = {"url.full": _strip(event.url)} if self._record_query else {}
-                self._start(f"read {provider}", {"websearch.provider": provider, **url})
+                caller = _describe_caller(event)
+                self._start(
+                    f"read {provider}",
+                    {"websearch.provider": provider, **url, **caller},
+                )
             case SearchEnd() | ReadEnd():
                 self._end(event)
             case Exchange():
@@ -233,12 +238,20 @@ class OpenTelemetry:
         url = {"url.full": _strip(event.url)} if self._record_query else {}
         name = method if method != "_OTHER" else "HTTP"
         span = self._make_span(
-            name, {**labels, **url}, ended - int(event.seconds * 1e9)
+            name,
+            {**labels, **url, **_describe_caller(event)},
+            ended - int(event.seconds * 1e9),
         )
         if "error.type" in labels:
             span.set_status(self._trace.StatusCode.ERROR)
         span.end(ended)
         self._requests.record(event.seconds, labels)
+
+
+def _describe_caller(event: Event) -> dict[str, str]:
+    """Return the tenant and the run, for spans: metrics would get too many labels."""
+    facts = {"websearch.tenant": event.tenant, "websearch.run": event.run}
+    return {name: value for name, value in facts.items() if value}
 
 
 def _strip(url: str) -> str:

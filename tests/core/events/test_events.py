@@ -26,9 +26,11 @@ from websearch_core.events import (
     emit,
     listen,
 )
-from websearch_core.flow import Request, Sleep
-from websearch_core.layers import Fallback, Layer, ProviderWrapper, Retry
+from websearch_core.flow import Request, Response, Sleep
+from websearch_core.layers import Fallback, Layer, ProviderWrapper, Retry, charge_to
 from websearch_core.models import Page, SearchResponse, SearchResult
+from websearch_core.provider._http import error_for
+from websearch_core.providers.tavily import Tavily
 from websearch_core.testing import SECRET, reply
 
 URL = "https://sea.example/kelp?session=hush#top"
@@ -271,7 +273,7 @@ def test_a_hook_that_cannot_be_called_is_refused(hook):
 
     with pytest.raises(
         errors.ConfigurationError,
-        match="on_event: must be a function of an event, and not async",
+        match="on_event: must be a function of an event, or a list of them, and not async",
     ):
         WebSearch(Sea(), on_event=listening if hook == "async" else hook)
 
@@ -296,8 +298,89 @@ def test_the_log_says_what_happened_without_queries_keys_and_queries_of_urls(
         "sea read (https://sea.example/kelp): 13 characters",
         "sea search (5 characters) failed",
     ]
-    assert {record.levelno for record in caplog.records} == {logging.INFO}
+    assert [record.levelno for record in caplog.records] == [
+        *[logging.INFO] * (len(lines) - 1),
+        logging.WARNING,
+    ]
     assert [word for word in ("storm", "hush", SECRET) if word in caplog.text] == []
+
+
+@pytest.mark.parametrize(
+    ("error", "level", "line"),
+    [
+        (
+            errors.Unavailable("down", status=503),
+            logging.WARNING,
+            "unavailable (503) [tenant acme, run r-1]",
+        ),
+        (errors.InvalidOption("no"), logging.INFO, "invalid_option [tenant"),
+    ],
+)
+def test_a_search_that_a_service_failed_is_a_warning_with_its_status(
+    caplog, error, level, line
+):
+    class Down:
+        name = "down"
+
+        def search(self, query, /):
+            raise error
+            yield
+
+    caplog.set_level(logging.INFO, "websearch_core")
+    with charge_to("acme", run="r-1"), pytest.raises(type(error)):
+        WebSearch(Down(), retry=False).search("kelp")
+
+    (record,) = caplog.records
+    assert record.levelno == level
+    assert line in record.getMessage()
+
+
+def test_events_name_the_tenant_and_the_run_of_their_call(search):
+    heard, others = [], []
+    web = WebSearch(Sea(), on_event=[heard.append, others.append])
+    with charge_to("acme", run="r-1"):
+        search(web, "kelp")
+    with charge_to(run=Sea()):
+        search(web, "kelp")
+    search(web, "kelp")
+
+    assert others == heard
+    assert [(event.tenant, event.run[:4]) for event in heard] == [
+        *[("acme", "r-1")] * 3,
+        *[("", "Sea ")] * 3,
+        *[("", "")] * 3,
+    ]
+    assert heard[2].as_json()["tenant"] == "acme"
+    assert "tenant" not in heard[-1].as_json()
+
+
+def test_each_key_of_each_tenant_has_a_warning_an_hour(caplog):
+    def fail(key, tenant):
+        response = Response(status=401, url="https://api.tavily.com/search")
+        tavily = Tavily(api_key=key)
+
+        class Wrong:
+            name = "tavily"
+
+            def search(self, query, /):
+                raise error_for(response, tavily)
+                yield
+
+        with charge_to(tenant), contextlib.suppress(errors.AuthenticationError):
+            WebSearch(Wrong(), retry=False).search("kelp")
+
+    for _ in range(2):
+        for key, tenant in (("tvly-1", "a"), ("tvly-2", "a"), ("tvly-2", "b")):
+            fail(key, tenant)
+
+    lines = [record.getMessage() for record in caplog.records]
+    warned = [line for line in lines if "401" in line and "after" not in line]
+    assert [line.partition(" [")[2] for line in warned] == [
+        "tenant a]",
+        "tenant a]",
+        "tenant b]",
+    ]
+    assert "tvly" not in caplog.text
 
 
 def test_the_log_has_the_query_at_debug_level(search, caplog):

@@ -57,7 +57,14 @@ def _run() -> None:
             stream.reconfigure(errors="backslashreplace")
     # an error says the same, with a note
     logging.getLogger("websearch_core.client._selection").setLevel(logging.ERROR)
+    if "mcp" not in sys.argv[1:]:  # whose operator sees no other output
+        logging.getLogger("websearch_core").addFilter(_is_no_warning)
     app()
+
+
+def _is_no_warning(record: logging.LogRecord) -> bool:
+    """Leave out warnings of failed calls: a command shows the error."""
+    return record.levelno != logging.WARNING
 
 
 def _end(number: int, _: object) -> NoReturn:

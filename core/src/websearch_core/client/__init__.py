@@ -25,7 +25,7 @@ from .._runtime.threads import in_thread
 from .._text.quantity import is_number
 from .._text.urls import describe_url
 from ..errors import ConfigurationError, InvalidOption, WebSearchError
-from ..events._hooks import Listener, check_hook
+from ..events._hooks import Listener, make_listeners
 from ..events._log import log_event
 from ..flow import Flow, Request, Response, arun, run
 from ..models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
@@ -83,7 +83,7 @@ class _Origin(NamedTuple):
     layers: Sequence[Layer] | None
     concerns: tuple[str, ...]  # the arguments that win over layers of a provider
     http: Http
-    on_event: Hook | None
+    on_event: Hook | Sequence[Hook] | None
 
 
 class WebSearch:
@@ -164,7 +164,7 @@ class WebSearch:
         http: How requests are sent: an `Http` with your own clients, certificates or
             library.
         on_event: Called with each `websearch_core.events.Event` of a call: a start, a
-            request, a wait, an end.
+            request, a wait, an end. A function, or a list of them.
         settings: `Settings` to use, instead of those of the environment and the files.
             The other arguments win.
 
@@ -196,7 +196,7 @@ class WebSearch:
         search_options: SearchOptions | None = None,
         read_options: ReadOptions | None = None,
         http: Http | None = None,
-        on_event: Hook | None = None,
+        on_event: Hook | Sequence[Hook] | None = None,
         settings: Settings | None = None,
         **_unknown: Never,  # for a message with the line to write
     ) -> None:
@@ -253,9 +253,7 @@ class WebSearch:
         stack = make_stack(settings, origin.layers, origin.concerns)
         self._origin = origin
         self.settings: Settings = settings
-        self._listeners = [Listener(log_event)]
-        if origin.on_event is not None:
-            self._listeners.append(Listener(check_hook(origin.on_event)))
+        self._listeners = [Listener(log_event), *make_listeners(origin.on_event)]
         self.provider: SearchProvider = search_chain(*origin.searchers, stack)
         self.reader: PageReader = read_chain(*origin.readers, stack)
         self._page_reader = origin.selection.page_reader(self.reader, stack)

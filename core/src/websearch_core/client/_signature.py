@@ -35,7 +35,7 @@ class _Basics(TypedDict, total=False):
 class _Options(_Basics, Concerns, total=False):
     layers: Sequence[Layer] | None
     http: Http | None
-    on_event: Hook | None
+    on_event: Hook | Sequence[Hook] | None
     settings: Settings | None
 
 

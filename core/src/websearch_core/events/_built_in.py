@@ -226,12 +226,10 @@ class Charge(Event):
 
     Args:
         provider: The name of the provider that was called.
-        tenant: Who is charged; empty without tenants.
         usd: US dollars.
         credits: Credits of the service.
     """
 
     provider: str
-    tenant: str
     usd: float
     credits: float

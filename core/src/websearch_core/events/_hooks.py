@@ -5,15 +5,18 @@ is the public interface.
 from __future__ import annotations
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, cast
+from uuid import UUID
 
 from .._runtime.bugs import as_error
 from .._runtime.scope import current_call, scope
 from ..errors import ConfigurationError
 from ..models import Page, SearchQuery, SearchResponse
+
+_CALLER = {"tenant", "run"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,9 +28,17 @@ class Event:
             provider: str
 
     Its ``name`` is that of the class, as ``cache_hit``.
+
+    Args:
+        tenant: Whose call it is, as `websearch_core.charge_to` and the tools say; empty
+            without tenants.
+        run: The run that the call belongs to, as text; empty outside of any run.
     """
 
     name: ClassVar[str] = "event"
+
+    tenant: str = ""
+    run: str = ""
 
     def __init_subclass__(cls) -> None:
         if "name" not in vars(cls):
@@ -42,6 +53,8 @@ class Event:
         """
         data: dict[str, Any] = {}
         for part in fields(self):
+            if part.name in _CALLER and not getattr(self, part.name):
+                continue
             data |= _as_plain(part.name, getattr(self, part.name))
         return data
 
@@ -58,8 +71,16 @@ class Listener:
 
 
 def emit(event: Event) -> None:
-    """Pass *event* to the hooks of the current call; without one, do nothing."""
-    for listener in current_call().listeners:
+    """Pass *event* to the hooks of the current call, with its tenant and run; without
+    a hook, do nothing.
+    """
+    call = current_call()
+    # it was made for this call, and nobody has seen it yet
+    if call.account.tenant:
+        object.__setattr__(event, "tenant", call.account.tenant)
+    if call.account.run is not None:
+        object.__setattr__(event, "run", _name_run(call.account.run))
+    for listener in call.listeners:
         try:
             listener.hook(event)
         # logged: a call does not fail because nobody could watch it
@@ -84,10 +105,26 @@ def check_hook(hook: Hook) -> Hook:
     """
     if not callable(hook) or inspect.iscoroutinefunction(hook):
         raise ConfigurationError(
-            "on_event: must be a function of an event, and not async: it is called "
-            "during a call"
+            "on_event: must be a function of an event, or a list of them, and not "
+            "async: it is called during a call"
         )
     return hook
+
+
+def make_listeners(hooks: Hook | Sequence[Hook] | None) -> list[Listener]:
+    """Return a listener for each of *hooks*: one, a list of them, or None."""
+    if hooks is None:
+        return []
+    if not isinstance(hooks, list | tuple):
+        return [Listener(check_hook(cast("Hook", hooks)))]
+    return [Listener(check_hook(hook)) for hook in hooks]
+
+
+def _name_run(run: object) -> str:
+    """Return a run as text: an object by its class and a number."""
+    if isinstance(run, str | int | UUID):
+        return str(run)
+    return f"{type(run).__name__} {id(run):x}"
 
 
 def _as_plain(name: str, value: Any) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 At level info: providers, numbers, lengths, times, error codes, and where a page is,
 without the query of its URL. At level debug: the query, and whole URLs. At level
-warning, once an hour for each provider: what an operator must change, such as a wrong
-key. No line has a key.
+warning: each call that a service failed, with its status; and once an hour for each
+provider and key, what an operator must change, such as a wrong key. Each line names the
+tenant and the run of its call, if it has any. No line has a key.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 import threading
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from ..models import SearchResponse
 
 _MAX_LENGTH = 200  # characters of an address
+_MAX_NAME = 60  # of a tenant or a run
 _FOR_OPERATORS = (
     errors.AuthenticationError,
     errors.QuotaExhausted,
@@ -30,8 +33,9 @@ _FOR_OPERATORS = (
     errors.ConfigurationError,
 )
 _AGAIN_AFTER = 3600.0  # seconds
-# when, by the provider and the code of the error
-_warned: dict[tuple[str, str], float] = {}
+_MAX_WARNED = 10_000
+# when, by the provider, the code of the error, and what tells keys apart
+_warned: dict[tuple[str | None, ...], float] = {}
 _warned_lock = threading.Lock()
 _log = logging.getLogger("websearch_core")
 
@@ -39,33 +43,20 @@ _log = logging.getLogger("websearch_core")
 def log_event(event: events.Event) -> None:  # noqa: C901, PLR0912 - a table of events
     error = getattr(event, "error", None)
     if error is not None:
-        provider = getattr(event, "provider", "")
-        _warn(error, provider, of_page=isinstance(event, events.ReadEnd))
-    if not _log.isEnabledFor(logging.INFO):
+        _warn(error, event)
+    elif not _log.isEnabledFor(logging.INFO):
         return
+    debug = partial(_write, event, logging.DEBUG)
+    info = partial(_write, event, logging.INFO)
     match event:
         case events.SearchStart():
-            _log.debug("%s search: %r", event.provider, event.query.text)
+            debug("%s search: %r", event.provider, event.query.text)
         case events.ReadStart():
-            _log.debug("%s read: %r", event.provider, event.url)
+            debug("%s read: %r", event.provider, event.url)
         case events.SearchEnd(response=None) | events.ReadEnd(page=None):
-            what = event.name.removesuffix("_end")
-            of = (
-                _measure(event)
-                if isinstance(event, events.SearchEnd)
-                else _show_address(event.url)
-            )
-            why = describe_error(event.error) if event.error else ""
-            _log.info(
-                "%s %s (%s) failed after %.2f s: %s",
-                event.provider,
-                what,
-                of,
-                event.seconds,
-                why,
-            )
+            _write_failure(event)
         case events.SearchEnd(response=response):
-            _log.info(
+            info(
                 "%s search (%s): %s in %.2f s",
                 event.provider,
                 _measure(event),
@@ -75,7 +66,7 @@ def log_event(event: events.Event) -> None:  # noqa: C901, PLR0912 - a table of 
         case events.ReadEnd(page=page):
             length = page.content_length if page else 0
             where = _show_address(event.url)
-            _log.info(
+            info(
                 "%s read (%s): %d characters in %.2f s",
                 event.provider,
                 where,
@@ -86,7 +77,7 @@ def log_event(event: events.Event) -> None:  # noqa: C901, PLR0912 - a table of 
             outcome = (
                 event.status if event.error is None else describe_error(event.error)
             )
-            _log.debug(
+            debug(
                 "%s %s: %s, %d bytes",
                 event.method,
                 _show_address(event.url),
@@ -95,7 +86,7 @@ def log_event(event: events.Event) -> None:  # noqa: C901, PLR0912 - a table of 
             )
         case events.Wait():
             why = f" after {describe_error(event.error)}" if event.error else ""
-            _log.info(
+            info(
                 "%s waits %.2f s (%s%s)",
                 event.provider,
                 event.seconds,
@@ -108,48 +99,93 @@ def log_event(event: events.Event) -> None:  # noqa: C901, PLR0912 - a table of 
                 if event.error
                 else "found nothing"
             )
-            _log.info("%s %s: %s is next", event.provider, why, event.next_provider)
+            info("%s %s: %s is next", event.provider, why, event.next_provider)
         case events.HedgeStarted():
-            _log.info(
+            info(
                 "%s has not answered after %.2f s: %s is asked too",
                 event.provider,
                 event.seconds,
                 event.next_provider,
             )
         case events.ProviderSkipped():
-            _log.info("%s is left out: %s", event.provider, describe_error(event.error))
+            info("%s is left out: %s", event.provider, describe_error(event.error))
         case events.BreakerOpened():
             why = describe_error(event.error)
-            _log.warning(
+            _write(
+                event,
+                logging.WARNING,
                 "%s is not asked for %.1f s: %s, several times",
                 event.provider,
                 event.seconds,
                 why,
             )
         case events.BreakerClosed():
-            _log.info("%s works again", event.provider)
+            info("%s works again", event.provider)
         # of a layer that this module does not know; its fields may hold anything
         case _:
-            _log.debug("%s", event.name)
+            debug("%s", event.name)
 
 
-def _warn(error: BaseException, provider: str, *, of_page: bool) -> None:
+def _write_failure(event: events.SearchEnd | events.ReadEnd) -> None:
+    """Write that a call failed: a warning, unless it is the page's own failure or the
+    caller's.
+    """
+    if isinstance(event, events.SearchEnd):
+        what = f"search ({_measure(event)})"
+    else:
+        what = f"read ({_show_address(event.url)})"
+    error = event.error
+    why = describe_error(error) if error else ""
+    status = getattr(error, "status", None)
+    if status is not None:
+        why += f" ({status})"
+    is_of_page = getattr(error, "concerns_page", False)
+    is_failure = isinstance(error, errors.ServiceError | errors.AllProvidersFailed)
+    level = logging.INFO
+    if is_failure and not is_of_page:
+        level = logging.WARNING
+    line = "%s %s failed after %.2f s: %s"
+    _write(event, level, line, event.provider, what, event.seconds, why)
+
+
+def _write(event: events.Event, level: int, line: str, *values: object) -> None:
+    """Write a line about *event*, and whose call it is about."""
+    if not _log.isEnabledFor(level):
+        return
+    callers = []
+    if event.tenant:
+        callers.append(f"tenant {_show_name(event.tenant)}")
+    if event.run:
+        callers.append(f"run {_show_name(event.run)}")
+    whose = f" [{', '.join(callers)}]" if callers else ""
+    _log.log(level, f"{line}%s", *values, whose)
+
+
+def _show_name(name: str) -> str:
+    """Return *name* in printable ASCII, and not too long."""
+    return re.sub(r"[^\x20-\x7e]", "?", name)[:_MAX_NAME]
+
+
+def _warn(error: BaseException, event: events.Event) -> None:
     """Warn of what fails until somebody changes it: a search engine that blocks us, but
     not a page that does.
     """
     causes: Sequence[BaseException] = (error,)
     if isinstance(error, errors.AllProvidersFailed):
         causes = error.exceptions
+    provider = getattr(event, "provider", "")
     for cause in causes:
         if not isinstance(cause, _FOR_OPERATORS):
             continue
-        if of_page and isinstance(cause, errors.Blocked):
+        if isinstance(event, events.ReadEnd) and isinstance(cause, errors.Blocked):
             continue
-        if _is_due((cause.provider or provider, cause.code)):
-            _log.warning("%s%s", cause.summary, _describe_cause(cause))
+        key = getattr(cause, "key_mark", None)
+        if _is_due((cause.provider or provider, cause.code, event.tenant, key)):
+            line = f"{cause.summary}{_describe_cause(cause)}"
+            _write(event, logging.WARNING, "%s", line)
 
 
-def _is_due(key: tuple[str, str]) -> bool:
+def _is_due(key: tuple[str | None, ...]) -> bool:
     """Return whether to warn of a provider's error again, and remember that."""
     now = time.monotonic()
     with _warned_lock:
@@ -157,6 +193,8 @@ def _is_due(key: tuple[str, str]) -> bool:
         if last is not None and now - last < _AGAIN_AFTER:
             return False
         _warned[key] = now
+        while len(_warned) > _MAX_WARNED:  # tenants may be many
+            del _warned[next(iter(_warned))]
     return True
 
 

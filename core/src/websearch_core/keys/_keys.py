@@ -5,9 +5,11 @@ An `ApiKey` hides where it comes from, and what it is.
 
 from __future__ import annotations
 import base64
+import hashlib
 import importlib.util
 import inspect
 import re
+import secrets
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
@@ -35,6 +37,7 @@ _FRESH = 60.0  # seconds for which a key of a keyring is used without reading it
 _PATIENCE = 2.0  # seconds that an event loop waits for a keyring
 # The last keys of a function that we remember: a failing service may echo one of them.
 _MAX_REMEMBERED = 8
+_PROCESS_SECRET = secrets.token_bytes(16)
 Key: TypeAlias = str | SecretStr | Callable[[], str]
 
 _VARIABLE = "env:"
@@ -177,6 +180,16 @@ class ApiKey(SecretStr):
         if secret not in self._last_keys:
             self._last_keys = (secret, *self._last_keys[: _MAX_REMEMBERED - 1])
         return key
+
+    def mark(self) -> str | None:
+        """Return what tells the key that was last read from others in this process."""
+        text = self._source.text
+        if text is None and self._last_keys:
+            text = self._last_keys[0].get_secret_value()
+        if text is None:
+            return None
+        digest = hashlib.blake2b(text.encode(), key=_PROCESS_SECRET, digest_size=8)
+        return digest.hexdigest()
 
     @property
     def is_of_machine(self) -> bool:

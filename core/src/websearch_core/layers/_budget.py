@@ -285,7 +285,6 @@ class _Meter:
         emit(
             Charge(
                 provider=self._budget.name,
-                tenant=self._account.tenant,
                 usd=self.added.usd / MILLION,
                 credits=self.added.credits / MILLION,
             )

@@ -55,6 +55,45 @@ _FAILED = {"error", "fail", "failed", "failure"}
 _SUCCEEDED = {"", "none", "null", "ok", "success"}
 _MAX_DEPTH = 4
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
+_MAX_REFUSAL = 500  # characters of a message that are looked at
+# what messages say about a query that a model can write in another way
+_REFUSALS = tuple(
+    (re.compile(pattern, re.IGNORECASE), words)
+    for pattern, words in (
+        (
+            r"\b(?:only|solely|just)\b.{0,40}\bsite:",
+            (
+                "the query has nothing but site: operators; add words, "
+                "or name the sites in allowed_domains"
+            ),
+        ),
+        (
+            (
+                r"\btoo (?:long|many (?:words|characters))\b"
+                r"|\b(?:exceed|at most|maximum|longer).{0,40}\b(?:length|characters)\b"
+            ),
+            "the query is too long; use fewer words",
+        ),
+        (
+            (
+                r"\bquery\b.{0,40}\b(?:empty|blank|missing|required)\b"
+                r"|\b(?:empty|blank|missing)\b.{0,20}\bquery\b"
+            ),
+            "the query has no words to look for",
+        ),
+        (
+            (
+                r"\b(?:invalid|malformed|unsupported)\b.{0,40}\bdomains?\b"
+                r"|\bdomains?\b.{0,40}\b(?:invalid|malformed|not (?:valid|supported))\b"
+            ),
+            "one of the domains is refused; leave it out",
+        ),
+        (
+            r"\b(?:invalid|unsupported)\b.{0,40}\b(?:date|freshness|recency|time)",
+            "the period is refused; leave time_range out",
+        ),
+    )
+)
 
 
 def post_json(
@@ -488,7 +527,8 @@ def error_for(
         meanings: Statuses to which this service gives its own meaning.
         detail: The service's own message, for `ServiceError.detail`; ignored if it is
             not a string.
-        hint: Our own explanation, added to the message.
+        hint: Our own explanation, added to the message; by default, what the service's
+            message says about the query if we know that.
         kind: The class of the error, if the caller knows it better than the status
             does.
     """
@@ -497,11 +537,13 @@ def error_for(
     if kind is None and _refuses_us(response, provider):
         kind = errors.Blocked
         hint = hint or _find_remedy(provider)
+    make = kind or _find_meaning(response)
+    if issubclass(make, errors.BadRequest) and verb == "search":
+        hint = hint or _explain_refusal(detail)
     message = f"{provider.name} {verb} failed: {status} {_PHRASES.get(status, '')}"
     message = message.rstrip()
     if hint:
         message += f": {hint}"
-    make = kind or _find_meaning(response)
     error = make(
         message,
         provider=provider.name,
@@ -510,10 +552,25 @@ def error_for(
         detail=redact(detail, provider) if isinstance(detail, str) else None,
     )
     error.locate(url=describe_url(response.url) if response.url else None)
-    if isinstance(error, errors.AuthenticationError):
-        key = getattr(provider, "api_key", None)
-        error.key_source = key.origin if isinstance(key, ApiKey) else None
+    key = getattr(provider, "api_key", None)
+    if isinstance(key, ApiKey):
+        error.key_mark = key.mark()
+        if isinstance(error, errors.AuthenticationError):
+            error.key_source = key.origin
     return error
+
+
+def _explain_refusal(detail: Any) -> str:
+    """Say in our own words what a service's message says about a query.
+
+    The message itself is not shown to a model, since it may quote a page.
+    """
+    if not isinstance(detail, str):
+        return ""
+    for pattern, words in _REFUSALS:
+        if pattern.search(detail[:_MAX_REFUSAL]):
+            return words
+    return ""
 
 
 def _refuses_us(response: Response, provider: Provider) -> bool:

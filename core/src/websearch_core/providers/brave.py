@@ -323,7 +323,7 @@ def _join_snippets(item: Mapping[str, Any]) -> str | None:
     ones.
     """
     excerpts = item.get("extra_snippets")
-    if _join_passages(excerpts) is None:
+    if not isinstance(excerpts, list) or _join_passages(excerpts) is None:
         return None
     return _join_passages([item.get("description"), *excerpts])
 
