@@ -20,7 +20,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 from websearch_core import WebSearch
 from websearch_core.errors import ConfigurationError, RateLimited, ServiceError
 from websearch_core.flow import Request
-from websearch_core.layers import Retry
+from websearch_core.layers import Retry, charge_to
 from websearch_core.models import Page, SearchResponse
 from websearch_core.otel import OpenTelemetry
 from websearch_core.testing import SECRET, reply
@@ -190,6 +190,21 @@ def test_words_are_recorded_only_on_request_and_secrets_never(statuses, record_q
     )
     assert SECRET not in recorded
     assert "hush" not in recorded
+
+
+def test_spans_name_the_tenant_and_the_run_and_metrics_do_not(statuses):
+    statuses[:] = [200]
+    watched = Watched()
+    with charge_to("acme", run="r-1"):
+        watched.web.search("kelp")
+
+    spans = watched.exporter.get_finished_spans()
+    names = [
+        (span.attributes["websearch.tenant"], span.attributes["websearch.run"])
+        for span in spans
+    ]
+    assert names == [("acme", "r-1")] * 2
+    assert "acme" not in watched.reader.get_metrics_data().to_json()
 
 
 def test_the_hook_can_be_copied_and_pickled():

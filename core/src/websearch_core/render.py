@@ -599,10 +599,10 @@ def _search_as_text(response: SearchResponse, results: Sequence[str]) -> str:
     if response.answer:
         blocks.append(f"Answer: {_indent(response.answer, 3).lstrip()}")
     blocks.extend(results)
-    if _has_nothing(response):
-        blocks.append(_describe_no_results(response))
     if response.images:
         blocks.append(f"Images:\n{indent(list_images(response), '   ')}")
+    if not blocks:
+        blocks.append(_describe_no_results(response))
     return "\n\n".join([*blocks, *_render_notes(response)])
 
 
@@ -651,10 +651,10 @@ def _search_as_markdown(response: SearchResponse, results: Sequence[str]) -> str
     if results:
         blocks.append("## Search Results")
         blocks.extend(results)
-    if _has_nothing(response):
-        blocks.append("No results found for this query.")
     if response.images:
         blocks.append(f"## Images\n\n{list_images(response)}")
+    if not blocks:
+        blocks.append("No results found for this query.")
     return "\n\n".join([*blocks, *_render_notes(response)])
 
 
@@ -816,10 +816,6 @@ def _describe_position(page: Page) -> str:
 
 def _render_notes(of: SearchResponse | Page) -> list[str]:
     return [f"Note: {_end_sentence(note)}" for note in of.notes]
-
-
-def _has_nothing(response: SearchResponse) -> bool:
-    return not (response.results or response.answer or response.images)
 
 
 def _describe_no_results(response: SearchResponse) -> str:

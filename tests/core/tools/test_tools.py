@@ -392,6 +392,8 @@ class TestFixedOptions:
             "try fewer or other words",
         )
         assert made.finish(some).notes == ()
+        answer = empty.model_copy(update={"answer": "04:10"})
+        assert made.finish(answer).notes == ()
         ignored = empty.with_notes("kelp does not support time_range: ignored")
         assert (
             made.finish(ignored).notes[-1]

@@ -42,8 +42,9 @@ _log = logging.getLogger("websearch_core")
 
 def log_event(event: events.Event) -> None:  # noqa: C901, PLR0912 - a table of events
     error = getattr(event, "error", None)
+    has_warned = False
     if error is not None:
-        _warn(error, event)
+        has_warned = _warn(error, event)
     elif not _log.isEnabledFor(logging.INFO):
         return
     debug = partial(_write, event, logging.DEBUG)
@@ -54,7 +55,7 @@ def log_event(event: events.Event) -> None:  # noqa: C901, PLR0912 - a table of 
         case events.ReadStart():
             debug("%s read: %r", event.provider, event.url)
         case events.SearchEnd(response=None) | events.ReadEnd(page=None):
-            _write_failure(event)
+            _write_failure(event, has_warned=has_warned)
         case events.SearchEnd(response=response):
             info(
                 "%s search (%s): %s in %.2f s",
@@ -126,24 +127,25 @@ def log_event(event: events.Event) -> None:  # noqa: C901, PLR0912 - a table of 
             debug("%s", event.name)
 
 
-def _write_failure(event: events.SearchEnd | events.ReadEnd) -> None:
-    """Write that a call failed: a warning, unless it is the page's own failure or the
-    caller's.
+def _write_failure(
+    event: events.SearchEnd | events.ReadEnd, *, has_warned: bool
+) -> None:
+    """Write that a call failed: a warning if a service did, and not a page or the
+    caller, unless one *has_warned* of the same.
     """
-    if isinstance(event, events.SearchEnd):
-        what = f"search ({_measure(event)})"
-    else:
-        what = f"read ({_show_address(event.url)})"
     error = event.error
     why = describe_error(error) if error else ""
     status = getattr(error, "status", None)
     if status is not None:
         why += f" ({status})"
-    is_of_page = getattr(error, "concerns_page", False)
-    is_failure = isinstance(error, errors.ServiceError | errors.AllProvidersFailed)
     level = logging.INFO
-    if is_failure and not is_of_page:
-        level = logging.WARNING
+    if isinstance(event, events.ReadEnd):
+        what = f"read ({_show_address(event.url)})"
+    else:
+        what = f"search ({_measure(event)})"
+        is_failure = isinstance(error, errors.ServiceError | errors.AllProvidersFailed)
+        if is_failure and not has_warned:
+            level = logging.WARNING
     line = "%s %s failed after %.2f s: %s"
     _write(event, level, line, event.provider, what, event.seconds, why)
 
@@ -166,10 +168,11 @@ def _show_name(name: str) -> str:
     return re.sub(r"[^\x20-\x7e]", "?", name)[:_MAX_NAME]
 
 
-def _warn(error: BaseException, event: events.Event) -> None:
+def _warn(error: BaseException, event: events.Event) -> bool:
     """Warn of what fails until somebody changes it: a search engine that blocks us, but
-    not a page that does.
+    not a page that does. Return whether it was due.
     """
+    has_warned = False
     causes: Sequence[BaseException] = (error,)
     if isinstance(error, errors.AllProvidersFailed):
         causes = error.exceptions
@@ -183,6 +186,8 @@ def _warn(error: BaseException, event: events.Event) -> None:
         if _is_due((cause.provider or provider, cause.code, event.tenant, key)):
             line = f"{cause.summary}{_describe_cause(cause)}"
             _write(event, logging.WARNING, "%s", line)
+            has_warned = True
+    return has_warned
 
 
 def _is_due(key: tuple[str | None, ...]) -> bool:

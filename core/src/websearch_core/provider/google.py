@@ -109,9 +109,10 @@ def google_boxes(
     boxes: list[dict[str, Any]] = []
     for candidate in candidates:
         address = as_text(candidate.get("link"))
-        if not candidate["snippet"] or address is None or not is_web_url(address):
+        if address is None or not is_web_url(address):
             continue
-        if address not in links and in_domains(address, query):
+        is_new = address not in links and in_domains(address, query)
+        if candidate["snippet"] and is_new:
             boxes.append(candidate)
     return boxes
 
@@ -181,7 +182,8 @@ def search_google(
         items, has_next = find_items(body, query.topic)
         if has_next is None:
             has_next = len(as_objects(items)) >= size
-        if number == 0 and isinstance(items, list) and query.topic == "general":
+        is_first = number == 0 and query.topic == "general"
+        if is_first and isinstance(items, list):
             items = [*google_boxes(body, items, query), *items]
         return _parse_page(query, provider, body, items), has_next
 

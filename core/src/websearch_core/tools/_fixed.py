@@ -89,7 +89,7 @@ class SearchCall(NamedTuple):
         response = answer
         if self.notes:
             response = answer.with_notes(*self.notes)
-        if response.results or response.answer or response.images:
+        if any([response.results, response.answer, response.images]):
             return response
         without_effect = " ".join(
             note for note in response.notes if note.endswith(IGNORED)
