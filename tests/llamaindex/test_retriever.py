@@ -1,13 +1,15 @@
 from __future__ import annotations
 import asyncio
 import pickle
+import re
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from llama_index.core import MockEmbedding, VectorStoreIndex
 from llama_index.core.llms.mock import MockLLM
-from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.query_engine import CitationQueryEngine, RetrieverQueryEngine
 from llama_index.core.schema import MetadataMode, NodeWithScore
 from llama_index.core.tools import RetrieverTool
 
@@ -15,6 +17,7 @@ from llamaindex_websearch import WebSearchRetriever
 from websearch_core import SearchResult, WebSearch
 from websearch_core.errors import ConfigurationError, InvalidOption, UnsupportedOption
 from websearch_core.layers import leaves
+from websearch_core.render import find_fenced
 
 Sea = Callable[..., WebSearch]
 
@@ -239,3 +242,37 @@ async def test_an_unknown_argument_of_a_call_is_answered_with_where_it_belongs()
         retriever.retrieve("kelp", limit=2)
     with pytest.raises(InvalidOption, match="unknown arguments: limit; pass k="):
         await retriever.aretrieve("kelp", limit=2)
+
+
+@pytest.mark.parametrize("content", ["snippet", "page"])
+async def test_nodes_that_an_engine_splits_keep_their_marks(
+    sea: Sea, content: Any
+) -> None:
+    retriever = WebSearchRetriever(web=sea(), k=2, content=content)
+    index = VectorStoreIndex([], embed_model=MockEmbedding(embed_dim=4))
+    engine = CitationQueryEngine.from_args(
+        index, retriever=retriever, llm=MockLLM(), citation_chunk_size=40
+    )
+    for answer in (
+        await asyncio.to_thread(engine.query, "kelp"),
+        await engine.aquery("kelp"),
+    ):
+        # a mock model answers with its prompt
+        text = str(answer)
+        sources = [place.start() for place in re.finditer(r"Source \d+:\n[^.]", text)]
+        marked = list(find_fenced(text))
+        inside = [
+            source
+            for source in sources
+            if any(start <= source < end for start, end in marked)
+        ]
+        assert len(inside) == len(answer.source_nodes) >= 2
+        for node in answer.source_nodes:
+            assert "Data from the web" not in node.text
+
+
+async def test_what_is_embedded_has_no_marks(sea: Sea) -> None:
+    (node, *_) = await WebSearchRetriever(web=sea()).aretrieve("kelp")
+    for mode in (MetadataMode.EMBED, MetadataMode.ALL, MetadataMode.NONE):
+        assert "Data from the web" not in node.get_content(mode)
+    assert "title: Kelp" in node.get_content(MetadataMode.EMBED)

@@ -4,8 +4,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import overload
 
-from llama_index.core.schema import Document, MetadataMode, TextNode
-from pydantic import PrivateAttr, RootModel
+from llama_index.core.schema import (
+    DEFAULT_TEXT_NODE_TMPL,
+    Document,
+    MetadataMode,
+    TextNode,
+)
+from pydantic import Field, PrivateAttr, RootModel
 
 from websearch_core import Page
 from websearch_core.render import fenced
@@ -26,6 +31,8 @@ LLM_EXCLUDED = [
     "truncated",
 ]
 EMBED_EXCLUDED = [*LLM_EXCLUDED, "published", "read_note", "url"]
+
+_PLAIN = DEFAULT_TEXT_NODE_TMPL
 
 
 class ToolDocuments(RootModel[list[Document]]):
@@ -78,16 +85,20 @@ class ToolDocuments(RootModel[list[Document]]):
 class WebNode(TextNode):
     """A node that a query engine or a `RetrieverTool` shows to a model marked as data
     from the web.
+
+    The marks are in its template, which the parts keep into which engines split it.
     """
+
+    text_template: str = Field(default_factory=lambda: fenced(_PLAIN, "A web page"))
 
     def get_content(self, metadata_mode: MetadataMode = MetadataMode.NONE) -> str:
         """Return the text for *metadata_mode*; what is embedded or taken as it is has
         no marks.
         """
-        content = super().get_content(metadata_mode=metadata_mode)
-        if metadata_mode != MetadataMode.LLM:
-            return content
-        return fenced(content, "A web page")
+        if metadata_mode == MetadataMode.LLM:
+            return super().get_content(metadata_mode=metadata_mode)
+        plain = self.model_copy(update={"text_template": _PLAIN})
+        return TextNode.get_content(plain, metadata_mode=metadata_mode)
 
 
 def to_document(page: Page) -> Document:
