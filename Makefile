@@ -118,6 +118,7 @@ build/mcp/installed: tests/e2e/requirements.in core/pyproject.toml
 	$(NEW_VENV) --clear build/mcp
 	$(INSTALL) build/mcp --requirement $<
 	$(INSTALL) build/mcp --no-build-isolation --editable "core[mcp]"
+	$(INSTALL) build/mcp --no-deps --no-build-isolation --editable langchain_websearch
 	@touch $@
 
 conformance: $(VENV)/installed  ## check the MCP server with the official conformance suite, which npm fetches

@@ -500,7 +500,8 @@ def test_a_page_as_data_has_its_http_status_under_a_name_of_its_own():
         ),
         ("3", None),
         ('{"status": "error", "error": "mine"}', None),
-        ([{"type": "text", "text": "ERROR [timed_out]"}], None),
+        ([{"type": "text", "text": "ERROR [timed_out]"}], "timed_out"),
+        ([{"type": "image"}, 3, "x"], None),
         (None, None),
     ],
 )

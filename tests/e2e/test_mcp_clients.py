@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from websearch_core.render import find_error_code
+
 pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
 SERVER = str(Path(__file__).with_name("demo_server.py"))
@@ -90,6 +92,7 @@ async def test_langchains_adapter_gets_texts_artifacts_and_errors():
     assert "brown alga" in opened[0]["text"]
     assert failed.status == "error"
     assert "ERROR [" in str(failed.content)
+    assert find_error_code(failed) == "page_not_found"
 
 
 async def test_an_agent_of_langchain_is_made_as_the_page_says(run_block):
@@ -98,6 +101,8 @@ async def test_an_agent_of_langchain_is_made_as_the_page_says(run_block):
     )
     from langchain_core.language_models import GenericFakeChatModel
     from langchain_core.messages import AIMessage
+
+    from langchain_websearch import collect_sources
 
     class Model(GenericFakeChatModel):
         def bind_tools(self, tools, **_):
@@ -117,6 +122,9 @@ async def test_an_agent_of_langchain_is_made_as_the_page_says(run_block):
     _, _, found, answer = done["answer"]["messages"]
     assert "1. Kelp" in str(found.content)
     assert answer.content == "A brown alga [1]."
+    (source,) = collect_sources(done["answer"])
+    assert (source["id"], source["url"]) == (1, "https://sea.example/kelp")
+    assert source["text"].startswith("Kelp")
 
 
 async def test_tools_of_llamaindex_are_made_as_the_page_says_and_get_texts_and_errors(

@@ -319,8 +319,8 @@ def find_error_code(content: object) -> str | None:
     own words come before any text from the web.
 
     Args:
-        content: Text or JSON; or the message that has it, whose artifact counts even if
-            other programs have changed its text.
+        content: Text or JSON, or a list of blocks of it; or the message that has it,
+            whose artifact counts even if other programs have changed its text.
     """
     facts = getattr(content, "artifact", None)
     if isinstance(facts, Mapping):
@@ -330,13 +330,21 @@ def find_error_code(content: object) -> str | None:
         code = facts.get("code")
         return code if isinstance(code, str) else None
     content = getattr(content, "content", content)
-    if not isinstance(content, str):
-        return None
-    match = _FAILURE.match(content)
+    blocks = content if isinstance(content, list) else [content]
+    for block in blocks:
+        text = block.get("text") if isinstance(block, Mapping) else block
+        code = _read_error_code(text) if isinstance(text, str) else None
+        if code is not None:
+            return code
+    return None
+
+
+def _read_error_code(text: str) -> str | None:
+    match = _FAILURE.match(text)
     if match:
         return match[1]
     try:
-        data = json.loads(content.removeprefix("Encountered error: "))
+        data = json.loads(text.removeprefix("Encountered error: "))
     except ValueError:
         return None
     if not isinstance(data, dict) or data.get("status") != "error":
