@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..._text.dates import parse_date
 from ..._text.invisible import GLYPHS, is_clean, strip_invisible
 from .._element import BLOCKS
+from .controls import Control, blank_toggles, find_controls
 from .css.doubt import OUTERMOST, Around, is_lost, read_around
 from .css.look import PLAIN, Look, judge_inline_style
 from .formula import FORMULAS, Formulas
@@ -24,9 +25,11 @@ from .hidden import (
     MAY_OPEN,
     WHOLE,
     Openers,
+    find_targets,
     hiding,
     is_for_calendars,
     may_be_unseen,
+    near,
     skips,
     stays_hidden,
 )
@@ -63,6 +66,8 @@ _COUNTED = 2 * _DOUBTED
 # visible again
 _MUTED = _COUNTED * 2 * WHOLE
 _PARTS = BLOCKS | {"button", "label"}  # their text forms blocks of its own
+_CONTROLS = "[aria-controls],[data-target],[data-bs-target]"
+_MAX_CONTROLS = 200
 _STYLING = frozenset({"style", "bgcolor", "color"})
 _NO_ATTRIBUTES: dict[str, str | None] = {}
 _DISPLAYED: dict[str, str | None] = {"display": "block"}
@@ -178,6 +183,11 @@ class TextBlocks:
         return ends
 
     @cached_property
+    def controls(self) -> list[Control]:
+        """The controls of the page that name what they open."""
+        return find_controls(self)
+
+    @cached_property
     def _lower_marks(self) -> dict[str, str]:
         return {mark: mark.lower() for mark in set(self.marks)}
 
@@ -267,6 +277,9 @@ class _Walk:
         self.outline = TextBlocks()
         self._page = page
         self._opens = page.opens
+        self._body = body
+        # the ids of what controls open anywhere, once that is asked for
+        self._later: set[str] | None = None
         self._hidden: list[_Hidden] = []
         self._surroundings: dict[int, Around] = {}
         self._joints: list[str] = []  # the text between each run and the one before it
@@ -379,8 +392,19 @@ class _Walk:
                         hides = hiding(name, attributes, look)
                         if (
                             hides
-                            and not (opens and openers.open(name, attributes, look))
                             and node.mem_id not in opened
+                            and not (
+                                opens
+                                and (
+                                    openers.open(
+                                        name,
+                                        attributes,
+                                        look,
+                                        [here, *near(here, parents)],
+                                    )
+                                    or self._opens_later(name, attributes, look)
+                                )
+                            )
                         ):
                             if (
                                 hides * _COUNTED & ~inside
@@ -471,6 +495,21 @@ class _Walk:
                 break
         o.unasked = openers.unasked
         o.doubted = 0 if self._page.rendered else doubted
+
+    def _opens_later(
+        self, name: str, attributes: Mapping[str, str | None], look: Look
+    ) -> bool:
+        """Return whether a control with a text that comes later opens an element."""
+        identity = attributes.get("id")
+        if not identity or stays_hidden(name, attributes, look):
+            return False
+        if self._later is None:
+            self._later = set()
+            controls = self._body.css(_CONTROLS) if self._body else []
+            for node in controls[:_MAX_CONTROLS]:
+                if has_text([node], 1) and not _is_in_hidden(node):
+                    self._later.update(find_targets(_name(node), node.attributes))
+        return identity in self._later
 
     def _around(self, element: int) -> Around:
         """Return what the styles of an element and of those around it say, each read
@@ -572,6 +611,7 @@ class _Walk:
         """Complete the texts of the blocks, without invisible characters."""
         o = self.outline
         _write_days(o)
+        blank_toggles(o)
         text = self._join()
         odd = [*_odd(text)]
         if not all(map(is_clean, odd)):
@@ -626,6 +666,18 @@ def _is_sign(node: LexborNode | None) -> bool:
     if node is None or node.attributes.get("aria-hidden") != "true":
         return False
     return has_text([node], 1)
+
+
+def _is_in_hidden(node: LexborNode) -> bool:
+    """Return whether nobody sees an element when the page opens."""
+    around: LexborNode | None = node
+    while around is not None and around.is_element_node:
+        attributes = around.attributes
+        look = judge_inline_style(attributes.get("style") or "")
+        if hiding(_name(around), attributes, look):
+            return True
+        around = around.parent
+    return False
 
 
 def _beside(node: LexborNode, *, after: bool) -> LexborNode | None:

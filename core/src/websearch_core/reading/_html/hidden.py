@@ -47,6 +47,7 @@ _HINTS = (
 )
 _SKIPS = re.compile(PHRASES["skip links"], re.IGNORECASE)
 MAX_SKIP_LENGTH = 60  # characters
+_MAX_LEVELS = 3  # from a list of tabs, or a panel, to what has both
 WHOLE = 8  # in addition to the bits of `Look`: nothing in the element is visible
 
 
@@ -115,6 +116,7 @@ class _Control(NamedTuple):
     place: int  # the number of its element
     targets: list[str]  # ids of the elements that it opens
     tabs: list[str]  # its own ids, if it is a tab
+    tablist: int = 0  # its own number, if it is a list of tabs
 
 
 class Openers:
@@ -129,6 +131,8 @@ class Openers:
         self._streamed = streamed
         self._targets: set[str] = set()
         self._tabs: set[str] = set()
+        # the nearest elements around lists of tabs
+        self._around_tabs: set[int] = set()
         # all of these, whether the control has a word or not
         self._wordless: set[str] = set()
         self.unasked = 0
@@ -151,9 +155,12 @@ class Openers:
             return
         targets = find_targets(name, attributes)
         tabs: list[str] = []
-        if (attributes.get("role") or "").lower() == "tab":
+        role = (attributes.get("role") or "").lower()
+        if role == "tab":
             tabs = (attributes.get("id") or "").split()
-        if targets or tabs:  # few have
+        if role == "tablist":
+            self.waiting.append(_Control(place, [], [], place))
+        elif targets or tabs:  # few have
             self.waiting.append(_Control(place, targets, tabs))
             self._wordless.update(targets, tabs)
 
@@ -166,6 +173,9 @@ class Openers:
             for control in self.waiting:
                 self._targets.update(control.targets)
                 self._tabs.update(control.tabs)
+                if control.tablist:
+                    around = near(control.tablist, parents)
+                    self._around_tabs.update(around)
             self.waiting = []
 
     def _leave(self, element: int, parents: Sequence[int]) -> None:
@@ -196,9 +206,18 @@ class Openers:
         self.waiting += reversed(still)
         path += reversed(inner)
 
-    def open(self, name: str, attributes: Mapping[str, str | None], look: Look) -> bool:
+    def open(
+        self,
+        name: str,
+        attributes: Mapping[str, str | None],
+        look: Look,
+        around: Sequence[int] = (),
+    ) -> bool:
         """Return whether a control before a hidden element opens it, or a script moves
         it into a gap.
+
+        A panel without names belongs to a list of tabs in one of the elements *around*
+        it.
         """
         if stays_hidden(name, attributes, look):
             return False
@@ -210,6 +229,8 @@ class Openers:
         if identity in self._wordless or not self._wordless.isdisjoint(tabs):
             self.unasked += 1
             return True
+        if is_panel and not self._around_tabs.isdisjoint(around):
+            return True
         return "hidden" in attributes and self._fill(identity)
 
     def _fill(self, identity: str) -> bool:
@@ -220,6 +241,17 @@ class Openers:
         if not self._streamed:
             self.unasked += 1
         return True
+
+
+def near(element: int, parents: Sequence[int]) -> list[int]:
+    """Return the nearest elements around another, the body excepted."""
+    around: list[int] = []
+    while len(around) < _MAX_LEVELS:
+        element = parents[element]
+        if element <= 0:
+            break
+        around.append(element)
+    return around
 
 
 def find_targets(name: str, attributes: Mapping[str, str | None]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from itertools import accumulate, chain, compress, cycle, groupby, islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,6 +31,8 @@ _MAX_WORD_LENGTH = 25  # characters: the mean of a text for people is below
 _CELLS = frozenset({"td", "th"})
 _VERBATIM = _CELLS | {"pre", "code"}  # where repetition is legitimate
 _ANNOUNCES = (":", "：")  # noqa: RUF001 - at the end of a text before code
+_MAX_BETWEEN = 6  # short texts between kept text and code: labels, names of files
+_SHORT = 60  # characters of such a text
 # Of what a page shows beside itself.
 _MIN_LENGTH = 600  # characters of an article
 _ADDRESSES = frozenset(
@@ -68,7 +71,8 @@ def select_content(
     content = _drop_machine_text(outline, content, sizes)
     content = _keep_code(outline, content)
     content = _keep_headline(outline, content, sizes, facts.title)
-    return whole_rows(outline, _drop_repeats(outline, content))
+    content = _drop_repeats(outline, content)
+    return whole_rows(outline, keep_labels(outline, content))
 
 
 def _judge(
@@ -201,18 +205,33 @@ def _drop_machine_text(
 
 
 def _keep_code(outline: TextBlocks, content: list[bool]) -> list[bool]:
-    """Keep code between two kept blocks, and code that the text before it announces."""
+    """Keep code between two kept blocks, and code that the text before it announces.
+
+    What else stands between them may be other code, and a few words such as the labels
+    of tabs.
+    """
     if "pre" not in outline.names:
         return content
     whole = content.copy()
-    after = [*content[1:], False]
-    for block, element in enumerate(outline.block_elements):
-        if outline.names[element] != "pre":
-            continue
-        if not block or not whole[block - 1]:
-            continue
-        is_announced = outline.block_texts[block - 1].endswith(_ANNOUNCES)
-        whole[block] = whole[block] or after[block] or is_announced
+    codes: list[int] = []  # since the last kept block
+    between = _MAX_BETWEEN + 1  # other texts since then
+    for block, text in enumerate(outline.block_texts):
+        is_code = outline.names[outline.block_elements[block]] == "pre"
+        follows = is_code and block > 0 and whole[block - 1]
+        if follows and outline.block_texts[block - 1].endswith(_ANNOUNCES):
+            whole[block] = True
+        if whole[block]:
+            for code in codes:
+                whole[code] = True
+            codes = []
+            between = 0
+        elif is_code and between <= _MAX_BETWEEN:
+            codes.append(block)
+        else:
+            step = 1 if len(text) <= _SHORT else _MAX_BETWEEN + 1
+            between += step
+            if between > _MAX_BETWEEN:
+                codes = []
     return whole
 
 
@@ -268,6 +287,35 @@ def whole_rows(outline: TextBlocks, content: list[bool]) -> list[bool]:
         rows.append(row)
     begun = set(compress(rows, content)) - {-1}
     return [keep or row in begun for row, keep in zip(rows, content, strict=True)]
+
+
+def keep_labels(outline: TextBlocks, content: list[bool]) -> list[bool]:
+    """Keep the label of a control if something of what it opens is kept, and only
+    then.
+    """
+    if not outline.controls:
+        return content
+    labels = outline.holders(control.label for control in outline.controls)
+    panels = outline.holders(control.panel for control in outline.controls)
+    opened: set[int] = set()  # panels with content
+    for block, element in enumerate(outline.block_elements):
+        if content[block] and not labels[element]:
+            opened.update(_above(outline, panels, element))
+    is_open = {control.label: control.panel in opened for control in outline.controls}
+    whole = content.copy()
+    for run, block in enumerate(outline.run_blocks):
+        label = labels[outline.run_elements[run]]
+        if label:
+            whole[block] = is_open[label]
+    return whole
+
+
+def _above(outline: TextBlocks, holders: list[int], element: int) -> Iterator[int]:
+    """Yield the holder of an element, and the holders around that."""
+    holder = holders[element]
+    while holder:
+        yield holder
+        holder = holders[outline.parents[holder]]
 
 
 def _threshold(chances: list[float], words: list[int]) -> float:

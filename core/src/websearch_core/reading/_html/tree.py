@@ -5,12 +5,12 @@ Its depth is bounded: each level costs the writer a copy of all the text inside.
 
 from __future__ import annotations
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..._text.invisible import sub_in_chunks
-from .._element import BLANKS, BLOCKS, Element
+from .._element import BLANKS, BLOCKS, HEADINGS, Element
 
 if TYPE_CHECKING:
     from .blocks import TextBlocks
@@ -24,6 +24,9 @@ _MAX_INDENTS = 12  # nested lists and quotations: each indents all lines inside
 # elements that get their meaning from a role
 _NEUTRAL = frozenset({"div", "p", "span"})
 _LEVEL = re.compile("[1-6]")
+# in these a label names what comes after it
+_NAMING = HEADINGS | {"caption", "dt", "figcaption", "legend", "summary", "td", "th"}
+_ROWS = frozenset({"table", "tbody", "thead", "tfoot", "tr", "ul", "ol", "dl", "menu"})
 # characters: a longer text is not a heading, whatever its role
 _MAX_HEADING_LENGTH = 200
 _MAX_HEADING_ELEMENTS = 30
@@ -126,7 +129,52 @@ def build_tree(  # noqa: C901, PLR0912 - see above
         level = element.get("aria-level")
         # the level that browsers assume
         element.name = f"h{level}" if _LEVEL.fullmatch(level) else "h2"
+    for control in outline.controls:
+        if control.label in built and control.panel in built:
+            _name_panel(built[control.label], built[control.panel])
     return BuiltTree(body, flattened)
+
+
+def _name_panel(label: Element, panel: Element) -> None:
+    """Move the words of a control right before what it opens, in bold type, unless they
+    name it where they stand: in a heading, a summary or a term.
+    """
+    holder = panel.parent
+    if holder is None or holder.name in _ROWS:
+        return
+    inner: Element | None = label
+    while inner is not None and inner is not holder:
+        if inner.name in _NAMING:
+            return
+        inner = inner.parent
+    if panel in _ancestors(label) or label in _ancestors(panel):
+        return
+    line = Element("p", {}, holder)
+    bold = Element("strong", {}, line)
+    line.children.append(bold)
+    bold.children = [" ".join(label.text().split())]
+    label.children = []
+    place = holder.children.index(panel)
+    holder.children.insert(place, line)
+    _remove_empty(label)
+
+
+def _ancestors(element: Element) -> Iterator[Element]:
+    around = element.parent
+    while around is not None:
+        yield around
+        around = around.parent
+
+
+def _remove_empty(element: Element) -> None:
+    """Remove an element, and those around it that have nothing else."""
+    around = element.parent
+    while around is not None:
+        around.children.remove(element)
+        if around.name == "body" or around.text().strip():
+            return
+        element = around
+        around = around.parent
 
 
 def _leave_number(holder: Element | None, value: str | None) -> None:

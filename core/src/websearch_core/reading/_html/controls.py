@@ -1,0 +1,234 @@
+"""Pair the controls of a page with what they open: tabs and their panels, the headers
+of accordions, summaries.
+
+Pages say so by ids (``aria-controls``, ``aria-labelledby``, ``<label for>``), by the
+order of tabs and panels, or by what stands next to each other.
+"""
+
+from __future__ import annotations
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from .hidden import find_targets
+
+if TYPE_CHECKING:
+    from .blocks import TextBlocks
+
+# a page without these has no controls, summaries excepted
+_TELLING = frozenset({"aria-controls", "aria-expanded", "data-toggle", "for", "role"})
+_TOGGLES = frozenset(
+    "aria-controls aria-expanded data-toggle data-bs-toggle data-target "
+    "data-bs-target".split()
+)
+_MAX_LENGTH = 200  # characters of a label
+_MIN_TOGGLES = 3  # controls that say the same besides their names
+_MAX_LEVELS = 4  # from a control, or a list of tabs, to what has the panels too
+
+
+class Control(NamedTuple):
+    """The element with the words of a control, and the one that it opens."""
+
+    label: int
+    panel: int
+
+
+def find_controls(outline: TextBlocks) -> list[Control]:
+    """Return the controls that name what comes after them, in the order of the page.
+
+    What different controls open has no name, such as pictures with "Previous" and
+    "Next"; and a control that says the same as another names nothing.
+    """
+    has_summary = "summary" in outline.names
+    if not has_summary and outline.attribute_names.isdisjoint(_TELLING):
+        return []
+    panels: dict[int, int] = {}  # by label
+    for label, panel in _Finder(outline).find():
+        if panel >= outline.ends[label]:
+            panels.setdefault(label, panel)
+    texts = _read_labels(outline, panels)
+    names: defaultdict[int, set[str]] = defaultdict(set)
+    for label, panel in panels.items():
+        names[panel].add(texts[label])
+    times = Counter(texts.values())
+    controls: dict[int, Control] = {}  # by panel
+    for label, panel in panels.items():
+        text = texts[label]
+        is_name = any(map(str.isalnum, text)) and len(text) <= _MAX_LENGTH
+        if not is_name or len(names[panel]) > 1:
+            continue
+        if times[text] == 1 or outline.names[label] == "summary":
+            controls.setdefault(panel, Control(label, panel))
+    return sorted(controls.values())
+
+
+def blank_toggles(outline: TextBlocks) -> None:
+    """Remove what several controls say besides their names, such as "Show"."""
+    labels = [control.label for control in outline.controls]
+    if len(labels) < _MIN_TOGGLES:
+        return
+    runs = _find_runs(outline, labels)
+    texts: dict[int, set[str]] = {}
+    for label in labels:
+        texts[label] = {outline.run_texts[run] for run in runs[label]}
+    times = Counter(chain.from_iterable(texts.values()))
+    toggles = {text for text, count in times.items() if count >= _MIN_TOGGLES}
+    for label in labels:
+        names = "".join(texts[label] - toggles)
+        if not any(map(str.isalnum, names)):
+            continue
+        for run in runs[label]:
+            if outline.run_texts[run] in toggles:
+                outline.run_texts[run] = " "
+
+
+def _find_runs(outline: TextBlocks, labels: Collection[int]) -> dict[int, list[int]]:
+    """Return the runs of text in each label."""
+    holders = outline.holders(labels)
+    runs: dict[int, list[int]] = {label: [] for label in labels}
+    for run, element in enumerate(outline.run_elements):
+        label = holders[element]
+        if label in runs:
+            runs[label].append(run)
+    return runs
+
+
+def _read_labels(outline: TextBlocks, labels: Collection[int]) -> dict[int, str]:
+    """Return the text of each label."""
+    texts: dict[int, str] = {}
+    for label, runs in _find_runs(outline, labels).items():
+        text = "".join(outline.run_texts[run] for run in runs)
+        texts[label] = " ".join(text.split())
+    return texts
+
+
+class _Finder:
+    """Finds the controls of a page and what they open."""
+
+    def __init__(self, outline: TextBlocks) -> None:
+        self._outline = outline
+        self._places: dict[str, int] = {}  # by id
+        self._by_role: defaultdict[str, list[int]] = defaultdict(list)
+        for element, attributes in enumerate(outline.attributes):
+            identity = attributes.get("id")
+            if identity:
+                self._places.setdefault(identity, element)
+            role = attributes.get("role")
+            if role:
+                self._by_role[role.lower()].append(element)
+
+    def find(self) -> Iterator[tuple[int, int]]:
+        """Yield each control with what it opens."""
+        outline = self._outline
+        for element, attributes in enumerate(outline.attributes):
+            if outline.names[element] == "summary":
+                yield from self._beside(element)
+            if not attributes or "aria-haspopup" in attributes:
+                continue
+            is_toggle = not _TOGGLES.isdisjoint(attributes)
+            is_tab = (attributes.get("role") or "").lower() == "tab"
+            if not is_toggle and not is_tab:
+                continue
+            panels = self._targets(element)
+            yield from ((element, panel) for panel in panels)
+            if not panels and "aria-expanded" in attributes:
+                yield from self._beside(element)
+        yield from self._find_labels()
+        yield from self._pair_tabs()
+        yield from self._pair_radios()
+
+    def _targets(self, element: int) -> list[int]:
+        """Return the elements that a control names by their ids."""
+        outline = self._outline
+        targets = find_targets(outline.names[element], outline.attributes[element])
+        places = [self._places.get(target, 0) for target in targets]
+        return [place for place in places if place > 0]
+
+    def _find_labels(self) -> Iterator[tuple[int, int]]:
+        """Yield the tabs that panels name."""
+        for panel in self._by_role["tabpanel"]:
+            attributes = self._outline.attributes[panel]
+            for identity in (attributes.get("aria-labelledby") or "").split():
+                label = self._places.get(identity, 0)
+                if label > 0:
+                    yield label, panel
+
+    def _pair_tabs(self) -> Iterator[tuple[int, int]]:
+        """Yield the tabs of each list with as many panels after it, in their order."""
+        outline = self._outline
+        for tablist in self._by_role["tablist"]:
+            end = outline.ends[tablist]
+            tabs = [tab for tab in self._by_role["tab"] if tablist < tab < end]
+            around = tablist
+            for _ in range(_MAX_LEVELS):
+                around = outline.parents[around]
+                if around <= 0:
+                    break
+                panels = self._outermost("tabpanel", end, outline.ends[around])
+                if panels:
+                    if len(panels) == len(tabs):
+                        yield from zip(tabs, panels, strict=True)
+                    break
+
+    def _outermost(self, role: str, begin: int, end: int) -> list[int]:
+        """Return the elements of a role in a range, without those inside others."""
+        outermost: list[int] = []
+        for element in self._by_role[role]:
+            if begin <= element < end:
+                outermost.append(element)
+                begin = self._outline.ends[element]
+        return outermost
+
+    def _pair_radios(self) -> Iterator[tuple[int, int]]:
+        """Yield the labels of buttons of which one is on, with what they show: the
+        element after each, or those of a list of as many.
+        """
+        outline = self._outline
+        if "for" not in outline.attribute_names:
+            return
+        groups: defaultdict[str, list[int]] = defaultdict(list)  # labels, by name
+        for element, attributes in enumerate(outline.attributes):
+            if outline.names[element] != "label":
+                continue
+            radio = self._places.get(attributes.get("for") or "", 0)
+            if (outline.attributes[radio].get("type") or "").lower() == "radio":
+                groups[outline.attributes[radio].get("name") or ""].append(element)
+        for labels in groups.values():
+            panels = [self._next(label) for label in labels]
+            if all(outline.names[panel] == "div" for panel in panels):
+                yield from zip(labels, panels, strict=True)
+            elif len({outline.parents[label] for label in labels}) == 1:
+                panels = self._children(self._next(outline.parents[labels[0]]))
+                if len(panels) == len(labels):
+                    yield from zip(labels, panels, strict=True)
+
+    def _beside(self, control: int) -> Iterator[tuple[int, int]]:
+        """Yield a control with what comes next to it, or to what has nothing else."""
+        outline = self._outline
+        element = control
+        for _ in range(_MAX_LEVELS):
+            panel = self._next(element)
+            if panel:
+                yield control, panel
+                return
+            element = outline.parents[element]
+            if element <= 0:
+                return
+
+    def _next(self, element: int) -> int:
+        """Return the element after another, of the same parent; 0 if there is none."""
+        outline = self._outline
+        after = outline.ends[element]
+        if element <= 0 or after >= len(outline.parents):
+            return 0
+        is_sibling = outline.parents[after] == outline.parents[element]
+        return after if is_sibling else 0
+
+    def _children(self, element: int) -> list[int]:
+        children: list[int] = []
+        child = element + 1
+        while 0 < child < self._outline.ends[element]:
+            children.append(child)
+            child = self._outline.ends[child]
+        return children
