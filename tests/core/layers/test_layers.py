@@ -23,6 +23,7 @@ from websearch_core.errors import (
     Blocked,
     ConfigurationError,
     InvalidOption,
+    NeedsBrowser,
     QuotaExhausted,
     RateLimited,
     Unavailable,
@@ -118,6 +119,32 @@ def test_a_pause_that_is_too_long_ends_the_attempts(wait):
     with pytest.raises(RateLimited) as caught:
         play(Retry()(Stub()).search(KELP), RateLimited("slow down", retry_after=wait))
     assert caught.value.retry_after == wait
+
+
+def test_a_wait_that_the_first_service_states_is_spent_with_the_next():
+    chain = Fallback()(Retry()(Stub("a")), Retry()(Stub("b")))
+    wait = RateLimited("slow down", retry_after=2)
+    outcome = play(chain.search(KELP), wait, reply())
+
+    assert outcome.result.provider == "b"
+    assert len(outcome.requests) == 2
+    assert outcome.pauses == []
+    # the last one is waited for
+    outcome = play(chain.search(KELP), wait, RateLimited("", retry_after=3), reply())
+    assert outcome.result.provider == "b"
+    assert outcome.pauses == [3]
+
+
+def test_a_reader_that_only_helps_elsewhere_is_no_reason_to_give_up_a_page():
+    class Renders(Stub):
+        helps_after = (NeedsBrowser,)
+
+    chain = Fallback()(Retry()(Stub("a")), Renders("b"))
+    wait = RateLimited("slow down", retry_after=2)
+    outcome = play(chain.read("https://a.example/"), wait, reply())
+
+    assert outcome.result.provider == "a"
+    assert outcome.pauses == [2]
 
 
 def test_a_wait_beyond_the_deadline_ends_the_attempts():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar, cast
 
 from .. import events
 from .._runtime.bugs import contain_bugs
 from .._runtime.deadline import time_left, time_limit
+from .._runtime.scope import Patience, scope
 from ..errors import (
     ConfigurationError,
     NeedsBrowser,
@@ -45,7 +47,8 @@ class Fallback(Layer):
     each ended, and a note who failed.
 
     Each gets a fair share of the remaining time, so that a hanging provider does not
-    use up the time of the next. A provider that does not support an option of the query
+    use up the time of the next. One that says when to come back is not waited for: the
+    next one is asked at once. A provider that does not support an option of the query
     is skipped too, and so is one that cannot help: ``browser`` where a page does not
     exist. A page of which more is hidden than shown is read by a browser too if one
     follows; if that fails, the page is the answer.
@@ -138,7 +141,9 @@ class _FallbackProvider(ProviderGroup[Fallback]):
                 else:
                     trail.skip(provider)
             turn: Turn[Page] = Turn(provider)
-            with time_limit(time_left() / (len(self.inner) - n + 1)):
+            others = self.inner[n:]
+            limit = time_limit(time_left() / (len(others) + 1))
+            with limit, _stay_impatient(others):
                 pages = yield from self._read_all(provider, left, trails)
             turn.stop()
             for url, page in pages.items():
@@ -303,7 +308,8 @@ class _FallbackProvider(ProviderGroup[Fallback]):
         better is a failure.
         """
         try:
-            with time_limit(time_left() / (len(others) + 1)):
+            limit = time_limit(time_left() / (len(others) + 1))
+            with limit, _stay_impatient(others):
                 answer = yield from ask(turn.provider)
         finally:
             turn.stop()
@@ -326,6 +332,15 @@ class _FallbackProvider(ProviderGroup[Fallback]):
                 provider=provider.name, next_provider=left[0].name, error=error
             )
         )
+
+
+def _stay_impatient(others: Sequence[Provider]) -> AbstractContextManager[None]:
+    """Return the block in which nobody comes back later to a service that asks for it:
+    one of *others* is asked instead.
+    """
+    if any(_may_be_hedge([other]) for other in others):
+        return scope(patience=Patience(0.0))
+    return nullcontext()
 
 
 def _renders(provider: Provider) -> bool:
