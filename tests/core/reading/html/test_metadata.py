@@ -548,13 +548,107 @@ def test_the_title_is_read_from_many_sources(head: str, expected: str) -> None:
             linked(ARTICLE | {"author": {"name": "Sea News"}}) + meta(author="Ada"),
             "Ada",
         ),
-        (linked(ARTICLE | {"author": {"name": "Sea News"}}), "Sea News"),
+        (linked(ARTICLE | {"author": {"name": "Sea News"}}), None),
     ],
 )
 def test_the_authors_are_read_from_many_sources(
     head: str, expected: str | None
 ) -> None:
-    assert read("<title>Kelp forests</title>" + head).author == expected
+    article = meta(og__type="article")
+    assert read(f"<title>Kelp forests</title>{article}{head}").author == expected
+
+
+PUBLISHER = {"publisher": {"@type": "Organization", "name": "Tidal Media"}}
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        linked(ARTICLE | {"author": {"name": "Sea News"}}),
+        linked(ARTICLE | {"author": "seanews.example"}),
+        linked(ARTICLE | PUBLISHER | {"author": "Tidal Media"}),
+        linked(
+            ARTICLE | PUBLISHER | {"author": {"@type": "Person", "name": "Tidal Media"}}
+        ),
+        linked(ARTICLE | {"author": "Pageworks 3"}) + meta(generator="Pageworks 3"),
+        meta(og__type="article", author="Sea News"),
+        # of the template, and on no article
+        meta(author="Brook & Daughters, design studio"),
+        meta(author="Super User"),
+        meta(author="Ada Lovelace"),
+    ],
+)
+def test_who_makes_a_page_available_is_not_its_author(head: str) -> None:
+    assert read(f"<title>Kelp forests</title>{head}").author is None
+
+
+@pytest.mark.parametrize("name", ["Kelp House", "Tidal Media", "海藻社"])
+def test_what_the_title_ends_with_is_not_the_author(name: str) -> None:
+    head = f"<title>Kelp forests | {name}</title>{linked(ARTICLE | {'author': name})}"
+    byline = "<p>By Ada Lovelace</p>"
+
+    assert read(head).author is None
+    assert read(head, f"<h1>Kelp forests</h1>{byline}{PROSE}").author == "Ada Lovelace"
+
+
+@pytest.mark.parametrize("name", ["Sea News", "Ada Lovelace", "Jörg Müller"])
+def test_a_person_may_have_the_name_of_a_site(name: str) -> None:
+    person = {"@type": "Person", "name": name}
+    head = linked(ARTICLE | {"author": person}) + meta(og__site_name=name)
+
+    assert read(f"<title>Kelp forests | {name}</title>{head}").author == name
+
+
+@pytest.mark.parametrize("tag", ["p", "div", "span"])
+def test_an_author_whom_the_template_and_the_page_name_is_its_own(tag: str) -> None:
+    body = f"<main><h1>Kelp forests</h1><{tag}>Ada Lovelace</{tag}>{PROSE}</main>"
+
+    assert read(meta(author="Ada Lovelace"), body).author == "Ada Lovelace"
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ({"givenName": "Ada", "familyName": "Lovelace"}, "Ada Lovelace"),
+        ({"givenName": "Ada"}, "Ada"),
+        ({"name": "Ada L.", "givenName": "Ada", "familyName": "Lovelace"}, "Ada L."),
+    ],
+)
+def test_an_author_has_a_given_and_a_family_name(
+    names: dict[str, str], expected: str
+) -> None:
+    author = {"@type": "Person"} | names
+
+    assert read(linked(ARTICLE | {"author": [author]})).author == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "<p class=byline>May 4, 2026<b>3:33 PM ET</b> <a>Ada Lovelace</a> <a>Twitter</a></p>",
+        "<p class=byline><a>View profile</a><a>Ada Lovelace</a> in <a>Seas</a><a>Kelp</a></p>",
+        "<div class=author>Tides <b>by</b> Ada Lovelace (Author) <i>May 4, 2026</i></div>",
+        "<div>Monday May 4, 2026 10:05 am PDT by Ada Lovelace</div>",
+        "<div class=author>投稿者 Ada Lovelace</div>",
+        "<p class=authors><span>Ada Lovelace</span> <a>Follow @ada</a> <a>E-mail</a></p>",
+    ],
+)
+def test_a_byline_ends_where_a_date_or_a_label_begins(line: str) -> None:
+    page = read("", f"<main><h1>Kelp forests</h1>{line}{PROSE}</main>")
+
+    assert page.author == "Ada Lovelace"
+
+
+@pytest.mark.parametrize("card", ["article", "li", 'div class="card"'])
+def test_the_author_of_a_card_is_not_that_of_the_page(card: str) -> None:
+    cards = "".join(
+        f"<{card}><h3>{title}</h3><p class=byline>By {name}</p>{PROSE}</{card.split(maxsplit=1)[0]}>"
+        for title, name in (("Waves", "Ada Lovelace"), ("Wind", "Mary Shelley"))
+    )
+
+    assert (
+        read("", f"<main><h1>All about seas</h1><ul>{cards}</ul></main>").author is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -854,6 +948,70 @@ def test_a_date_that_is_a_fact_is_not_that_of_the_page(
     assert page.published == (DAY if published else None)
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "<table><tr><td>4 May 2026<td>closed<tr><td>5 May 2026<td>open</table>",
+        "<ul><li><b>May 4, 2026</b> Tide v. Wave<li><b>May 2, 2026</b> Kelp v. Crab</ul>",
+        (
+            "<div class=item><time datetime=2026-05-04>May 4</time> A</div>"
+            "<div class=item><time datetime=2026-05-02>May 2, 2026</time> B</div>"
+        ),
+    ],
+)
+def test_a_row_of_a_list_does_not_date_the_page(rows: str) -> None:
+    assert (
+        read("", f"<main><h1>Kelp forests</h1>{rows}{PROSE}</main>").published is None
+    )
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "<ul><li>Published May 4, 2026<li>Updated May 5, 2026</ul>",
+        "<ul><li>May 4, 2026<li>By Ada Lovelace</ul>",
+        "<p><span>May 4, 2026</span> <span>May 5, 2026</span></p>",
+    ],
+)
+def test_lines_beside_each_other_may_date_the_page(lines: str) -> None:
+    assert (
+        read("", f"<main><h1>Kelp forests</h1>{lines}{PROSE}</main>").published == DAY
+    )
+
+
+@pytest.mark.parametrize(
+    ("title", "headline"),
+    [
+        ("Kelp | The Ocean Wiki of Everybody", "Kelp"),
+        ("海藻 - みんなの海の百科事典", "海藻"),
+        ("Sudo – Handbook of the Harbour Office", "Sudo"),
+    ],
+)
+def test_a_headline_that_is_a_part_of_the_title_is_the_title(
+    title: str, headline: str
+) -> None:
+    page = read(f"<title>{title}</title>", f"<h1>{headline}</h1>{PROSE}")
+
+    assert page.title == headline
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        (
+            "Slip opinions <select style='width: 9em'><option>2026</option>",
+            "Slip opinions",
+        ),
+        ("Slip opinions <select style='wid", "Slip opinions"),
+        ("Slip opinions <img src=a.png alt=x> <img src=b.png>", "Slip opinions"),
+        ('How <input type="date"> works', 'How <input type="date"> works'),
+    ],
+)
+def test_elements_that_spill_into_the_title_are_cut(title: str, expected: str) -> None:
+    assert read(f"<title>{title}</title>").title == expected
+    assert read(meta(og__title=title.replace('"', "&quot;"))).title == expected
+
+
 @pytest.mark.parametrize("kind", ["Movie", "Book", "SoftwareApplication", "Product"])
 def test_what_has_a_date_of_its_own_does_not_date_the_page(kind: str) -> None:
     thing = {"@type": kind, "name": "Kelp forests", "datePublished": "1926-05-04"}
@@ -1062,7 +1220,9 @@ def test_the_name_of_the_site_is_stated_or_unknown(
 
 
 def test_meta_tags_are_found_after_an_element_that_ends_the_head_too_early() -> None:
-    assert read("<div></div>" + meta(og__title="Kelp", author="Ada")).author == "Ada"
+    head = "<div></div>" + meta(og__title="Kelp", article__author="Ada")
+
+    assert read(head).author == "Ada"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from ..._text.dates import find_date, find_dates, parse_date
@@ -50,6 +51,8 @@ _MAX_PIECES = 8  # of a line before a date
 _MIN_SENTENCE = 4  # words in lower case
 _LEVELS_OF_FACTS = 3  # elements around a date, one of which may be the value of a label
 _LABEL_OF_FACT = re.compile(r"[^\W\d_][^\d]{0,40}")
+_LEVELS_OF_CARDS = 6  # elements around an author, one of which may be a card
+_LESSER = "h2,h3,h4"
 _MAX_NODES = 100  # in an element whose text is read as a line
 _MAX_TEXT_LENGTH = 6_000  # characters
 _MAX_WORDS = 12  # of a name, or a list of names
@@ -85,8 +88,10 @@ _VERB = (
 # in other languages, where it begins many other lines too
 _OTHER_BY = r"(?:von|par|por|door|av|af)"
 _NOUN = r"(?:authors?|autor(?:in|a|e|es|as)?|auteure?s?|yazar|автор|penulis)"
+_UNSPACED_NOUN = "(?:投稿者|著者|執筆者?|作者|記者|撰文|글쓴이|작성자)"
 _BY = re.compile(
-    rf"^(?:{_VERB}\s+)?by\b[\s:]*|^(?:author|authors|writer|par|von|por)\b\s*:?\s*|^(?:{_OTHER_BY}|{_NOUN})\s*:\s*",
+    rf"^(?:{_VERB}\s+)?by\b[\s:]*|^(?:author|authors|writer|par|von|por)\b\s*:?\s*|^(?:{_OTHER_BY}|{_NOUN})\s*:\s*"
+    rf"|^{_UNSPACED_NOUN}\s*[:：]?\s*",  # noqa: RUF001 - as pages write it
     re.IGNORECASE,
 )
 _LABEL = re.compile(
@@ -97,6 +102,7 @@ _LABEL = re.compile(
 _NAME_FOLLOWS = r"(?=[^\W\d_])(?![a-z])"
 _BY_NAME = re.compile(
     rf"(?:(?i:{_VERB})\s+)?(?:by|By|BY)\b[\s:]+{_NAME_FOLLOWS}|(?i:{_OTHER_BY}|{_NOUN})\s*:\s*{_NAME_FOLLOWS}"
+    rf"|{_UNSPACED_NOUN}\s*[:： ]\s*(?=[^\W\d_])"  # noqa: RUF001 - as pages write it
     r"|(?:Von|Par|Por)(?:\s+[^\W\d_a-z][\w.'’-]*){2,4}\s*$"  # noqa: RUF001 - as names have them
 )
 _END = re.compile(
@@ -111,7 +117,23 @@ _BEFORE_DATE = re.compile(
 # Between two full names: "Ada Lovelace and Mary Shelley", but "Smith and Sons" is one
 # name.
 _AND = re.compile(r"(?<=\w\w)(?: and | und | et | & )(?=[^\W\d_]\S* [^\W\d_])(?![a-z])")
-_INITIALS = re.compile(r"(?<=\w) \(\w{1,5}\.?\)(?=$|,)")  # "Ada Lovelace (al)"
+# after a name: (al), (Author)
+_INITIALS = re.compile(
+    r"(?<=\w) \((?:\w{1,5}\.?|authors?|editor|illustrator|translator)\)(?=$|,)",
+    re.IGNORECASE,
+)
+# What a link beside a name leads to, or a word between an author and a section.
+_NO_PART = re.compile(
+    r"(?:view|see|follow|visit|more|all|read|about)\b.*"
+    r"|(?:.*\b)?(?:profile|bio(?:graphy)?|posts|articles|orcid|website|contact|subscribe)"
+    r"|x|twitter|facebook|linkedin|instagram|mastodon|bluesky|youtube|rss|e-?mail|@\w+",
+    re.IGNORECASE,
+)
+_LEADS_TO_SECTION = frozenset({"in", "for", "at", "from", "via"})
+# What follows a date: the time and its zone.
+_TIME_AFTER_DATE = re.compile(
+    r"(?:[\s\d:.,|·–—-]|\b(?:[ap]\.?m\b\.?|[A-Z]{2,4}\b(?!\.)))*"  # noqa: RUF001
+)
 _YEAR = re.compile(r"[12]\d{3}")
 _NO_NAME = re.compile(
     r"https?:|www\.|@\S+\.\w|[{}<>\[\]]|[.!?]\s+\w+\s+\w+\s+\w+|^\W*$|^\d+\b"
@@ -160,7 +182,7 @@ def person(text: str) -> str | None:
     """Return the name in a line such as ``By Ada Lovelace | May 4``, or None; several
     names come with commas.
     """
-    whole = " ".join(text[:_MAX_LINE_LENGTH].split())
+    whole = _after_date(" ".join(text[:_MAX_LINE_LENGTH].split()))
     line = _BY.sub("", whole)
     if line != whole:
         line = _cut_before_date(line)
@@ -173,6 +195,28 @@ def person(text: str) -> str | None:
     if _NO_NAME.search(line) or find_date(line):
         return None
     return line
+
+
+def lines_near(headline: LexborNode) -> Iterator[str]:
+    """Yield the texts near a headline."""
+    for node, tag, _ in _around(headline):
+        if not tag:
+            yield (node.text_content or "")[:_MAX_LINE_LENGTH]
+
+
+def _after_date(line: str) -> str:
+    """Return what follows the date, and the time, at the beginning of a line; the whole
+    line if nothing does.
+    """
+    if not _YEAR.search(line):
+        return line
+    spans = ((begin, end) for _, begin, end in find_dates(line))
+    begin, end = next(spans, (0, 0))
+    if not end or not _is_bare(line[:begin], None):
+        return line
+    time = _TIME_AFTER_DATE.match(line, end)
+    rest = line[end:] if time is None else line[time.end() :]
+    return rest or line
 
 
 def _cut_before_date(line: str) -> str:
@@ -261,8 +305,7 @@ class _LineReader:
         if not line:
             return
         if len(line) <= _MAX_LENGTH:
-            is_signed = self._is_labelled or _BY_NAME.match(line)
-            if is_signed and not self._byline.author:
+            if not self._byline.author and self._is_signature(node, line):
                 self._byline.author = person(line)
             if _YEAR.search(line) and self._may_date_line(node, line):
                 for date, words in dates_of_line(
@@ -272,12 +315,18 @@ class _LineReader:
         self._is_labelled = _LABEL.fullmatch(line) is not None
         self._before = line[-40:]
 
+    def _is_signature(self, node: LexborNode, line: str) -> bool:
+        """Return whether a text names the author of the page."""
+        if not self._is_labelled and not _BY_NAME.match(_after_date(line)):
+            return False
+        return not self._is_in_card(node)
+
     def _may_date_line(self, node: LexborNode, line: str) -> bool:
         """Return whether a text may state the date of the page."""
         author = self._byline.author
         if not fits_before_date(_lead(node.parent), author, same_line=True):
             return False
-        if not _may_date(node.parent, f"{self._before} {line}"):
+        if not self._may_date(node.parent, f"{self._before} {line}"):
             return False
         return not _ends_sentence(node, author)
 
@@ -288,8 +337,25 @@ class _LineReader:
             return
         if not fits_before_date(_lead(node), self._byline.author, same_line=True):
             return
-        if fits_before_date(self._before) and _may_date(node, self._before):
+        if fits_before_date(self._before) and self._may_date(node, self._before):
             self._byline.date(date, f"{self._before} {attributes.get('class')}")
+
+    def _may_date(self, node: LexborNode | None, words: str) -> bool:
+        """Return whether a date in an element may be that of the page.
+
+        It is not if it is a fact, such as the day on which a person was born, or in one
+        of several rows with dates, unless the *words* say so.
+        """
+        if _says_when(words):
+            return True
+        if any(map(_is_value, enclosing(node, _LEVELS_OF_FACTS))):
+            return False
+        rows = enclosing(node, _LEVELS_OF_CARDS)
+        return not any(map(_is_row, takewhile(self._is_apart, rows)))
+
+    def _is_apart(self, element: LexborNode) -> bool:
+        """Return whether an element does not contain the headline of the page."""
+        return not _contains(element, self._headline)
 
     def _read_author(self, node: LexborNode) -> None:
         if self._byline.author:
@@ -299,17 +365,65 @@ class _LineReader:
             return
         marks = (attributes.get("class") or "")[:_MAX_LINE_LENGTH]
         is_linked = "author" in (attributes.get("rel") or "")
-        if is_linked or _BY_CLASS.search(marks):
-            self._byline.author = person(line_of(node))
+        if not is_linked and not _BY_CLASS.search(marks):
+            return
+        if not self._is_in_card(node):
+            self._byline.author = person(_signature_of(node))
+
+    def _is_in_card(self, node: LexborNode) -> bool:
+        """Return whether an element is in one of several cards, each of which has a
+        heading, and not the headline of the page.
+        """
+        around = enclosing(node.parent, _LEVELS_OF_CARDS)
+        return any(map(_is_card, takewhile(self._is_apart, around)))
 
 
-def _may_date(node: LexborNode | None, words: str) -> bool:
-    """Return whether a date in an element may be that of the page: not a fact, such as
-    the day on which a person was born, unless the *words* say so.
+def _contains(element: LexborNode, inner: LexborNode) -> bool:
+    goal = element.mem_id
+    return any(above.mem_id == goal for above in enclosing(inner, _MAX_LEVELS))
+
+
+def _signature_of(node: LexborNode) -> str:
+    """Return the names in an element with a byline: without the date, and without links
+    to what else there is of an author.
     """
-    if _says_when(words):
-        return True
-    return not any(map(_is_value, enclosing(node, _LEVELS_OF_FACTS)))
+    names: list[str] = []
+    for part in _parts(node):
+        line = " ".join(part.split())
+        if names and line.casefold() in _LEADS_TO_SECTION:
+            break
+        if _LABEL.fullmatch(line):  # what comes before is a section
+            names.clear()
+        is_date = _after_date(line) == line and find_date(line) is not None
+        if is_date and "".join(names).strip():
+            break
+        is_time = line[:1].isdigit() and _TIME_AFTER_DATE.fullmatch(line)
+        is_beside = is_date or is_time or _NO_PART.fullmatch(line)
+        if is_beside:
+            names.append(" ")
+        else:
+            names.append(part)
+    return "".join(names)
+
+
+def _parts(node: LexborNode) -> Iterator[str]:
+    """Yield the texts in an element, those in one link together."""
+    waiting = [node.first_child]
+    remaining = _MAX_NODES
+    while waiting and remaining:
+        child = waiting.pop()
+        if child is None:
+            continue
+        remaining -= 1
+        waiting.append(child.next)
+        if child.is_text_node:
+            yield (child.text_content or "")[:_MAX_LINE_LENGTH]
+        elif child.tag == "a":
+            yield line_of(child)[:_MAX_LINE_LENGTH]
+        elif child.is_element_node and child.tag not in _UNSEEN:
+            if child.tag in _APART:
+                yield " "
+            waiting.append(child.first_child)
 
 
 def _ends_sentence(node: LexborNode, author: str | None) -> bool:
@@ -331,6 +445,36 @@ def _ends_sentence(node: LexborNode, author: str | None) -> bool:
         return False
     lower = [word for word in _WORD.findall(words) if word.islower()]
     return len(lower) >= _MIN_SENTENCE
+
+
+def _is_card(element: LexborNode) -> bool:
+    """Return whether an element and one beside it, of the same form, have headings."""
+    if element.css_first(_LESSER) is None:
+        return False
+    return any(other.css_first(_LESSER) for other in _alike_beside(element))
+
+
+def _is_row(element: LexborNode) -> bool:
+    """Return whether an element with a date is one of several rows: one beside it, of
+    the same form, has a date that nothing says to be that of the page.
+    """
+    if element.tag in _INLINE:
+        return False
+    for other in _alike_beside(element):
+        line = line_of(other)[:_MAX_LINE_LENGTH]
+        if _says_when(line):
+            continue
+        if find_date(line) or other.css_first("time[datetime]"):
+            return True
+    return False
+
+
+def _alike_beside(element: LexborNode) -> Iterator[LexborNode]:
+    """Yield the elements right after and before another that have its form."""
+    for after in (True, False):
+        other = _element_beside(element, after=after)
+        if other is not None and _look(other) == _look(element):
+            yield other
 
 
 def _is_value(node: LexborNode) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.resources import files
@@ -28,7 +28,7 @@ from ..._text.markup import strip_markup
 from ..._text.vocabulary import Kind
 from .._links import absolute
 from .._types import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
-from .byline import Byline, is_past, line_of, person, read_byline
+from .byline import Byline, is_past, line_of, lines_near, person, read_byline
 from .jsonld import (
     TYPES,
     JsonLd,
@@ -46,6 +46,8 @@ from .titles import (
     find_below_trail,
     is_heading,
     is_site,
+    letters_of,
+    site_of,
     title_element,
     title_of,
     without_site,
@@ -68,6 +70,9 @@ _SEPARATORS = re.compile(r"[:._-]+")
 _MOBILE = re.compile(r"^(?:www\d?|m|mobile|amp)\.|(?<=\.)m\.")
 # Unix time 0, in UTC and west of it: no date
 _NO_DATES = frozenset({"1969-12-31", "1970-01-01"})
+# After a title: elements of the page, the last of which may be cut; not the one tag
+# that a page is about.
+_SPILLED = re.compile(r"(?<=\w)\s+<[a-zA-Z]{1,20}\s[^<>]{0,300}(?:$|>[^<]{0,300}<).*")
 _DAY_IN_PATH = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?=[/-]|$)")
 # Of the kind of a page: values of ``og:type``, and the programs and places of forums
 # and manuals.
@@ -101,6 +106,7 @@ _SELECTORS = {
     'link[rel~="next"]': b"<link",
 }
 _NAMES_OF_TAGS = ("property", "name", "http-equiv")
+_TEMPLATE = ("author", "authors")  # tags that have the same content on many a site
 _AUTHOR_LABELS = frozenset({"written by", "author"})
 
 
@@ -188,6 +194,7 @@ class _Subject:
     """What a page is about."""
 
     title: str
+    window: str  # the title of the window; may be empty
     thing: Thing  # in JSON-LD; empty if there is none
     headings: list[LexborNode]  # that may show the title
 
@@ -255,7 +262,9 @@ def _find_subject(sources: _Sources, headings: list[LexborNode]) -> _Subject:
     url = sources.url
     window = _read_window(document)
     # mostly the same
-    titles = dict.fromkeys(sources.tags.texts(*_TAGS["titles"]))
+    titles = dict.fromkeys(
+        _SPILLED.sub("", title) for title in sources.tags.texts(*_TAGS["titles"])
+    )
     shared = [one_line(title, TITLE_LENGTH) for title in titles]
     headlines = [one_line(line_of(heading), TITLE_LENGTH) for heading in headings]
     headline = one_line(data.text(data.main(url), "headline"), TITLE_LENGTH)
@@ -272,7 +281,7 @@ def _find_subject(sources: _Sources, headings: list[LexborNode]) -> _Subject:
     chapter = chapter_of(title, stated_titles)
     if chapter and is_heading(chapter, document):
         title = chapter
-    return _Subject(title, thing, headings)
+    return _Subject(title, window, thing, headings)
 
 
 def _read_window(document: LexborHTMLParser) -> str:
@@ -281,7 +290,7 @@ def _read_window(document: LexborHTMLParser) -> str:
     if element is None:
         return ""
     line = " ".join(element.text()[: 20 * TITLE_LENGTH].split())
-    return one_line(strip_markup(line), TITLE_LENGTH)
+    return one_line(strip_markup(_SPILLED.sub("", line)), TITLE_LENGTH)
 
 
 def _read_byline(sources: _Sources, subject: _Subject) -> Byline:
@@ -298,40 +307,109 @@ def _read_byline(sources: _Sources, subject: _Subject) -> Byline:
     modified = _first_date(
         chain(data.values(dated, "dateModified"), tags.texts(*_TAGS["modified"]))
     )
-    signatures = _find_signatures(sources, thing)
-    persons = [
-        names
-        for names in signatures
-        if not is_site(names[0], sources.site, sources.url)
-    ]
-    authors = next(iter(persons), [])
-    if not (authors and published):
-        heading = title_element(subject.title, subject.headings, sources.document)
-        near = read_byline(heading, sources.properties)
-        if not authors and near.author:
-            authors = [near.author]
-        is_unsigned = not authors and not signatures
-        if is_unsigned and _is_article(tags, thing):
-            authors = _find_linked_author(sources.document)
-        published = published or near.published
-        modified = modified or near.modified
-    if not authors:  # a company is better than nobody
-        authors = next(iter(signatures), [])
-    author = one_line(", ".join(authors), NAME_LENGTH)
-    return Byline(author or None, published, modified)
+    house = _House(sources, subject)
+    is_article = "headline" in thing or "article" in map(
+        str.lower, tags.texts("og.type")
+    )
+    authors = _find_stated_authors(sources, thing, house)
+    names = _TAGS["authors"]
+    if not is_article:
+        names = [name for name in names if name not in _TEMPLATE]
+    if not authors:
+        authors = _find_named_authors(tags, house, names)
+    if authors and published:
+        return Byline(_join(authors), published, modified)
+
+    heading = title_element(subject.title, subject.headings, sources.document)
+    near = read_byline(heading, sources.properties)
+    if not authors and near.author:
+        authors = house.without([near.author])
+    if not authors and is_article:
+        authors = house.without(_find_linked_author(sources.document))
+    # the template may name the agency or the program that made it
+    template_authors = _find_named_authors(tags, house, _TEMPLATE)
+    if not authors and _is_shown_near(heading, template_authors):
+        authors = template_authors
+    return Byline(
+        _join(authors), published or near.published, modified or near.modified
+    )
 
 
-def _find_signatures(sources: _Sources, thing: Thing) -> list[list[str]]:
-    """Return the authors that a page states, once for each place that states some."""
+def _join(authors: Iterable[str]) -> str | None:
+    return one_line(", ".join(authors), NAME_LENGTH) or None
+
+
+class _House:
+    """The names of who makes a page available: of its site, publisher and program.
+
+    None of them wrote it.
+    """
+
+    def __init__(self, sources: _Sources, subject: _Subject) -> None:
+        data = sources.data
+        publishers = data.values(subject.thing, "publisher", "sourceOrganization")
+        organizations = [thing for thing in data.things if _is_organization(thing)]
+        self._site = sources.site
+        self._url = sources.url
+        self._names = {letters_of(name) for name in map(data.read, publishers)}
+        self._names |= {letters_of(sources.tags.text("generator"))}
+        self._names |= {letters_of(site_of(subject.title, subject.window))}
+        # a site may have the name of the person whose it is
+        names = {data.text(thing, "name") for thing in organizations}
+        names |= {data.read(value) for value in publishers if _is_organization(value)}
+        self._organizations = set(map(letters_of, names))
+        self._names |= self._organizations
+        authors = data.values(subject.thing, "author", "creator")
+        persons = (data.read(value) for value in authors if _is_person(value))
+        self._persons = set(map(letters_of, persons))
+
+    def has(self, name: str) -> bool:
+        """Return whether *name* is one of the house, and not that of a person."""
+        letters = letters_of(name)
+        if letters in self._persons and letters not in self._organizations:
+            return False
+        return letters in self._names or is_site(name, self._site, self._url)
+
+    def without(self, names: Iterable[str]) -> list[str]:
+        """Return those of *names* that are none of the house."""
+        return [name for name in names if not self.has(name)]
+
+
+def _is_organization(value: object) -> bool:
+    if not isinstance(value, dict):
+        return False
+    kinds = types(value)
+    return "Person" not in kinds and any("Organization" in kind for kind in kinds)
+
+
+def _is_person(value: object) -> bool:
+    return isinstance(value, dict) and "Person" in types(value)
+
+
+def _find_stated_authors(sources: _Sources, thing: Thing, house: _House) -> list[str]:
+    """Return the authors that the data of a page states."""
     data = sources.data
-    tags = sources.tags
-    written = list(map(data.read, data.values(thing, "author", "creator")))
-    places = [written, *map(tags.get, _TAGS["authors"]), _twitter_authors(tags)]
-    return list(filter(None, map(_persons, places)))
+    values = data.values(thing, "author", "creator")
+    return house.without(_persons(map(data.read, values)))
 
 
-def _is_article(tags: _MetaTags, thing: Thing) -> bool:
-    return "headline" in thing or "article" in map(str.lower, tags.texts("og.type"))
+def _find_named_authors(
+    tags: _MetaTags, house: _House, names: Iterable[str]
+) -> list[str]:
+    """Return the authors that the meta tags with one of *names* state."""
+    for contents in (*map(tags.get, names), _twitter_authors(tags)):
+        authors = house.without(_persons(contents))
+        if authors:
+            return authors
+    return []
+
+
+def _is_shown_near(heading: LexborNode | None, names: Sequence[str]) -> bool:
+    """Return whether the page shows *names* near its headline."""
+    if heading is None or not names:
+        return False
+    text = " ".join(map(letters_of, lines_near(heading)))
+    return all(letters_of(name) in text for name in names)
 
 
 def _find_linked_author(document: LexborHTMLParser) -> list[str]:

@@ -120,14 +120,27 @@ class _TitleChoice:
 
     def _is_long(self, headline: str) -> bool:
         """Return whether a headline is more than the name of a section."""
-        minimum = _MIN_HEADLINE_SHARE * len(_letters(self._titles[0]))
-        if len(_letters(headline)) >= minimum:
+        minimum = _MIN_HEADLINE_SHARE * len(letters_of(self._titles[0]))
+        letters = letters_of(headline)
+        if len(letters) >= minimum or letters in self._title_parts():
             return True
         return _are_most(_words(headline), self._url_words)
 
+    def _title_parts(self) -> set[str]:
+        """Return the letters of the first part of each stated title, before the name of
+        the site.
+        """
+        parts: set[str] = set()
+        for title in (self._stated.window, *self._stated.shared):
+            seams = list(_SEPARATOR.finditer(title))
+            # more parts may be steps of a trail, one of which is a section
+            if len(seams) == 1 and ":" not in seams[0][0]:
+                parts.add(letters_of(title[: seams[0].start()]))
+        return parts
+
     def _is_within_title(self, headline: str) -> bool:
-        letters = _letters(headline)
-        return any(letters in _letters(title) for title in self._titles)
+        letters = letters_of(headline)
+        return any(letters in letters_of(title) for title in self._titles)
 
     def _choose_shared(self) -> str:
         """Return the title of the meta tags if it is better than the headline, else an
@@ -141,11 +154,11 @@ class _TitleChoice:
         shared = self._without_site(self._stated.shared[0])
         name = self._without_site(self._stated.name)
         window = self._without_site(self._stated.window)
-        letters = _letters(shared)
-        headline_letters = _letters(headline)
+        letters = letters_of(shared)
+        headline_letters = letters_of(headline)
         if headline_letters != letters and ends_with(headline, shared):
             return shared
-        agrees = letters == _letters(name) != _letters(window)
+        agrees = letters == letters_of(name) != letters_of(window)
         if not agrees or letters.startswith(headline_letters):
             return ""
         return shared
@@ -154,9 +167,9 @@ class _TitleChoice:
         """Return the headline that the title begins with: others name parts of the
         site.
         """
-        letters = _letters(self._titles[0])
+        letters = letters_of(self._titles[0])
         for headline in headlines:
-            if letters.startswith(_letters(headline)):
+            if letters.startswith(letters_of(headline)):
                 return headline
         return headlines[0]
 
@@ -216,8 +229,8 @@ def _spaced(headline: str, titles: Sequence[str]) -> str:
     """Return the stated title with the letters of a headline if it has more words: some
     lines are parted by styles.
     """
-    letters = _letters(headline)
-    alike = (title for title in titles if _letters(title) == letters)
+    letters = letters_of(headline)
+    alike = (title for title in titles if letters_of(title) == letters)
     return max((headline, *alike), key=lambda title: len(_words(title)))
 
 
@@ -228,12 +241,12 @@ def chapter_of(title: str, stated_titles: Stated) -> str:
     It stands before *title* in the title of the window: ``Tides - The Ocean Book``. An
     empty string if there is none.
     """
-    letters = _letters(title)
+    letters = letters_of(title)
     window = stated_titles.window
     seams = list(_SEPARATOR.finditer(window))
-    if not seams or _letters(window[seams[-1].end() :]) != letters:
+    if not seams or letters_of(window[seams[-1].end() :]) != letters:
         return ""
-    if letters in map(_letters, stated_titles.shared):
+    if letters in map(letters_of, stated_titles.shared):
         return ""
     return window[: seams[0].start()].strip()
 
@@ -242,8 +255,8 @@ def ends_with(line: str, title: str) -> bool:
     """Return whether a line is a title, maybe after a few words such as the name of a
     section.
     """
-    letters = _letters(title)
-    line_letters = _letters(line)
+    letters = letters_of(title)
+    line_letters = letters_of(line)
     if not letters or not line_letters.endswith(letters):
         return False
     return len(letters) >= _MIN_HEADLINE_SHARE * len(line_letters)
@@ -261,6 +274,21 @@ def without_site(title: str, site: str | None, url: str) -> str:
             return title
 
 
+def site_of(title: str, window: str) -> str:
+    """Return what stands after the title of a page, or before it, in that of its
+    window: mostly the name of the site; maybe an empty string.
+    """
+    seams = list(_SEPARATOR.finditer(window))
+    if not seams:
+        return ""
+    letters = letters_of(title)
+    last = window[seams[-1].end() :]
+    if letters_of(window[: seams[-1].start()]).startswith(letters):
+        return last
+    is_last = letters_of(last) == letters
+    return window[: seams[0].start()] if is_last else ""
+
+
 def is_site(name: str, site: str | None, url: str) -> bool:
     """Return whether *name* is the name of the site: its own, or one that its host
     confirms.
@@ -271,7 +299,7 @@ def is_site(name: str, site: str | None, url: str) -> bool:
     letters = "".join(words)
     if not letters:
         return True
-    if site and letters == _letters(site):
+    if site and letters == letters_of(site):
         return True
     host, labels = _host(url)
     if letters == host or letters in labels:
@@ -301,7 +329,7 @@ def _means_host(words: Sequence[str], label: str) -> bool:
 def _host(url: str) -> tuple[str, tuple[str, ...]]:
     """Return the letters of the host, and its labels except the last."""
     host = (urlsplit(url).hostname or "").removeprefix("www.")
-    return _letters(host), tuple(
+    return letters_of(host), tuple(
         label.replace("-", "") for label in host.split(".")[:-1]
     )
 
@@ -317,7 +345,8 @@ def agree(name: str, titles: Sequence[str]) -> bool:
     return False
 
 
-def _letters(text: str) -> str:
+def letters_of(text: str) -> str:
+    """Return the letters and digits of a text, by which names are compared."""
     return "".join(_words(text))
 
 
@@ -362,9 +391,9 @@ def _is_step(headline: LexborNode) -> bool:
 
 def is_heading(title: str, document: LexborHTMLParser) -> bool:
     """Return whether the page shows *title* as a heading."""
-    letters = _letters(title)
+    letters = letters_of(title)
     return any(
-        _letters(line_of(heading)) == letters
+        letters_of(line_of(heading)) == letters
         for heading in document.css("h1,h2")[:MAX_HEADLINES]
     )
 
