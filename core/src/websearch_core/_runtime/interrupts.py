@@ -20,7 +20,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from time import monotonic
 from typing import Any
 
-_STEP = 0.5  # seconds until the main thread looks for a signal that came too early
+WAIT_STEP = 0.5  # seconds until the main thread looks for a signal that came too early
 
 
 def releasing(give_back: Callable[[], object]) -> Generator[None]:
@@ -47,15 +47,16 @@ def wait_in_steps(
     """Wait so that Ctrl-C ends it at any moment; return whether it came in time.
 
     Args:
-        wait_once: Waits for at most so many seconds, and returns whether it came.
+        wait_once: Waits for at most so many seconds, and returns whether it came; also
+            if it came before, which a `Condition` alone does not know.
         seconds: The time for it; None for any.
     """
     left = threading.TIMEOUT_MAX if seconds is None else seconds
     if threading.current_thread() is not threading.main_thread():
         return wait_once(left)
     end = monotonic() + left
-    while left > _STEP:
-        if wait_once(_STEP):
+    while left > WAIT_STEP:
+        if wait_once(WAIT_STEP):
             return True
         left = end - monotonic()
     return wait_once(max(0, left))

@@ -170,7 +170,7 @@ def test_what_is_chosen_of_a_page_ends_with_the_deadline(
             "_PROGRAM",
             program.replace("serve()", looping),
         )
-        assert pool.find_problem() == ""
+        wait_until(lambda: pool.find_problem() == "")
         with time_limit(1), pytest.raises(TimedOut):
             choose_in(THERE, PAGE, Excerpt(find="moon"))
         wait_until(lambda: not workers())

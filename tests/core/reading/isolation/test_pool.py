@@ -563,7 +563,7 @@ def test_where_there_is_no_thread_either_pages_are_read_in_this_one(monkeypatch)
 
 
 def test_a_process_that_can_be_started_is_no_problem():
-    assert pool.find_problem() == ""
+    wait_until(lambda: pool.find_problem() == "")
     assert len(workers()) == 1
 
 

@@ -22,7 +22,7 @@ from typing import TypeVar
 
 from ..._runtime.deadline import time_left
 from ..._runtime.forks import Restartable
-from ..._runtime.interrupts import releasing, wait_in_steps
+from ..._runtime.interrupts import WAIT_STEP, releasing
 from ..._runtime.scope import Isolation, current_client
 from ..._runtime.threads import submit
 from ..._runtime.turns import Slots
@@ -157,7 +157,7 @@ class _Pool(Restartable):
             while self._workers and not any(
                 worker.is_ready for worker in self._workers
             ):
-                if not wait_in_steps(self._changed.wait, ends - time.monotonic()):
+                if not self._wait_for_change(ends):
                     return _LATE
             if self._workers:
                 return ""
@@ -183,8 +183,7 @@ class _Pool(Restartable):
                         self._start_another()
                         if not self._workers:
                             raise ChildProcessError(self._problem)
-                        left = ends - time.monotonic()
-                        if not wait_in_steps(self._changed.wait, left):
+                        if not self._wait_for_change(ends):
                             raise TimedOut(
                                 "the page was not read within the time allowed"
                             )
@@ -229,6 +228,15 @@ class _Pool(Restartable):
 
     # The methods below are called with the lock held, except those that take it:
     # `_start_first`, `_welcome` and `_clean`.
+
+    def _wait_for_change(self, ends: float) -> bool:
+        """Wait a moment for a change; return whether there was time left.
+
+        Look again after each: a change that comes just as a moment ends wakes nobody.
+        """
+        left = ends - time.monotonic()
+        self._changed.wait(min(left, WAIT_STEP))
+        return left > 0
 
     def _start_first(self) -> None:
         with self._lock:
