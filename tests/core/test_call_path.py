@@ -28,10 +28,10 @@ from websearch_core.tools import Run, WebTools
 _COUNTED = range(1, 4)
 _LIMITS = {
     "search": 185,
-    "tool": 254,  # a dozen understand what a model sends
-    "tool in a conversation": 266,
+    "tool": 256,  # a dozen understand what a model sends
+    "tool in a conversation": 268,
     "page": 212,
-    "open_page": 292,
+    "open_page": 294,
 }
 _FOLDER = str(Path(websearch_core.__file__).parent)
 _FOUND = http(

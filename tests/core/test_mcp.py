@@ -48,8 +48,9 @@ def web(**options):
     return FakeWeb(**{"results": [KELP, TIDES], "pages": dict(PAGES), **options})
 
 
-def serve(provider=None, **options):
-    return make_server(WebTools(provider=provider or web(), **options))
+def serve(provider=None, *, structured=True, **options):
+    tools = WebTools(provider=provider or web(), **options)
+    return make_server(tools, structured=structured)
 
 
 @asynccontextmanager
@@ -107,7 +108,7 @@ async def test_the_tools_are_listed_with_schemas_and_hints(era):
     assert "1 to 3" in search["inputSchema"]["properties"]["limit"]["description"]
     for tool in (search, page):
         assert "conversation" in tool["inputSchema"]["properties"]
-        assert tool["outputSchema"]["required"] == ["status", "text", "sources"]
+        assert tool["outputSchema"]["required"] == ["status", "sources"]
         hints = tool["annotations"]
         assert hints["readOnlyHint"]
         assert hints["idempotentHint"]
@@ -134,12 +135,75 @@ async def test_a_model_is_shown_what_the_tools_show_everywhere(era):
     assert without_mark(text) == without_mark(searched.content)
     assert handle in begun
     assert not result["isError"]
-    assert result["structuredContent"]["text"] == text
+    assert "text" not in result["structuredContent"]
     assert result["structuredContent"]["sources"] == searched.artifact["sources"]
     assert [without_mark(each) for each in texts(page)] == [
         without_mark(opened.content)
     ]
     assert page["structuredContent"]["sources"][0]["id"] == 1
+
+
+@pytest.mark.parametrize("structured", [True, False])
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_text_of_a_page_is_sent_once(era, structured):
+    words = "Kelp is a brown alga that sways."
+    server = serve(web(pages={KELP["url"]: words}), structured=structured)
+    async with connect(server, era) as client:
+        listed = (await client.list_tools()).model_dump(by_alias=True, mode="json")
+        page = await call(client, "open_page", url=KELP["url"])
+
+    assert json.dumps(page).count(words) == 1
+    assert (page.get("structuredContent") is not None) is structured
+    for tool in listed["tools"]:
+        assert (tool.get("outputSchema") is not None) is structured
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"), [("web_search", {}), ("open_page", {"url": "x", "depth": 1})]
+)
+async def test_an_error_names_the_conversation_among_the_arguments(name, sent):
+    failed = await calls_of(serve())(name, sent)
+
+    (text,) = texts(failed)
+    assert failed["isError"]
+    assert text.endswith(", conversation.")
+
+
+@pytest.mark.parametrize("wrap", [dict, lambda sent: {"input": sent}, json.dumps])
+async def test_a_conversation_is_found_beside_what_a_model_wraps(wrap):
+    calls = calls_of(serve())
+    found = await calls("web_search", {"query": "kelp"})
+    handle = found["structuredContent"]["conversation"]
+    sent = wrap({"url": "[1]", "conversation": handle})
+    page = await calls("open_page", sent if isinstance(sent, dict) else {"url": sent})
+
+    assert not page["isError"]
+    assert len(texts(page)) == 1
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_host_reads_what_the_tools_are_for_and_what_a_conversation_is(era):
+    server = serve()
+    options = server.create_initialization_options()
+
+    assert "`conversation`" in options.instructions
+    if hasattr(sdk, "Client"):
+        async with connect(server, era) as client:
+            assert client.instructions == options.instructions
+
+
+async def test_a_server_that_ends_answers_the_calls_under_way_and_those_that_come():
+    provider = web(delay=600)
+    server = serve(provider, timeout=900)
+    calls = calls_of(server)
+    task = asyncio.create_task(calls("web_search", {"query": "kelp"}))
+    await await_until(lambda: provider.queries)
+    server.end_calls()
+
+    for answer in (await task, await calls("web_search", {"query": "tides"})):
+        assert answer["isError"]
+        assert texts(answer)[0].startswith("ERROR [unavailable] the server is ending")
+    assert provider.queries == ["kelp"]
 
 
 async def test_numbers_continue_with_the_handle_and_start_again_without_it():
@@ -320,7 +384,6 @@ async def test_an_error_is_a_result_with_our_text(era):
     assert failed["isError"]
     assert texts(failed)[0].startswith("ERROR [rate_limited]")
     assert failed["structuredContent"]["retry_after"] == 7
-    assert failed["structuredContent"]["text"] == texts(failed)[0]
     assert len(failed["content"]) == 1
     assert texts(wrong)[0].startswith("ERROR [invalid_option] limit:")
     assert unknown["isError"]
@@ -454,9 +517,8 @@ async def test_huge_arguments_are_answered():
 
 @pytest.mark.parametrize("host", LITERALS)
 async def test_a_hostile_url_is_refused_through_the_server_too(host):
-    answer = await calls_of(make_server(WebTools(WebSearch(reader="direct"))))(
-        "open_page", {"url": f"http://{host}/"}
-    )
+    server = make_server(WebTools(WebSearch(reader="direct")), structured=True)
+    answer = await calls_of(server)("open_page", {"url": f"http://{host}/"})
     assert answer["structuredContent"]["code"] == "unsafe_url"
 
 
@@ -474,7 +536,8 @@ async def test_no_url_of_the_corpus_leads_a_client_where_the_guard_forbids(monke
     for pool in loop_client.pools:
         pool.inner._network_backend._inner = wire
     wrong, tried = [], Counter()
-    async with connect(make_server(WebTools(web)), ERAS[-1]) as client:
+    server = make_server(WebTools(web), structured=True)
+    async with connect(server, ERAS[-1]) as client:
         for label in ("block", "invalid", "allow"):
             for url in rows(label):
                 names.forget()

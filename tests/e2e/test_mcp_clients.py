@@ -18,9 +18,10 @@ SERVER = str(Path(__file__).with_name("demo_server.py"))
 START = Path(__file__).resolve().parents[2] / "docs" / "start" / "mcp.md"
 UVX = f"""#!{sys.executable}
 import os, sys
-assert sys.argv[1:] == ["--from", "websearch-core[mcp]", "websearch", "mcp"], sys.argv
+command = ["--from", "websearch-core[mcp]", "websearch", "mcp"]
+assert sys.argv[1:5] == command, sys.argv
 assert os.environ["TAVILY_API_KEY"] == "..."
-os.execv(sys.executable, [sys.executable, {SERVER!r}])
+os.execv(sys.executable, [sys.executable, {SERVER!r}, *sys.argv[5:]])
 """
 pytestmark = pytest.mark.enable_socket  # the event loop of a subprocess
 
@@ -61,7 +62,8 @@ async def test_langchains_adapter_gets_texts_artifacts_and_errors():
     )
     from langchain_mcp_adapters.tools import load_mcp_tools
 
-    place = {"transport": "stdio", "command": sys.executable, "args": [SERVER]}
+    arguments = [SERVER, "--structured"]
+    place = {"transport": "stdio", "command": sys.executable, "args": arguments}
     async with adapters.MultiServerMCPClient({"websearch": place}).session(
         "websearch"
     ) as session:
@@ -101,26 +103,36 @@ async def test_an_agent_of_langchain_is_made_as_the_page_says(run_block):
     )
     from langchain_core.language_models import GenericFakeChatModel
     from langchain_core.messages import AIMessage
+    from langchain_core.outputs import ChatGeneration, ChatResult
 
     from langchain_websearch import collect_sources
 
     class Model(GenericFakeChatModel):
+        """Searches, then opens the first result in the same conversation."""
+
         def bind_tools(self, tools, **_):
             assert [tool.name for tool in tools] == ["web_search", "open_page"]
             return self
 
-    call = {"name": "web_search", "args": {"query": "kelp"}, "id": "1"}
-    model = Model(
-        messages=iter(
-            [AIMessage("", tool_calls=[call]), AIMessage("A brown alga [1].")]
-        )
-    )
+        def _generate(self, messages, *_, **__):
+            handle = re.search(r"This is conversation (\w+)", str(messages))
+            search = {"name": "web_search", "args": {"query": "kelp"}, "id": "1"}
+            calls = [search]
+            if handle is not None:
+                sent = {"url": "[1]", "conversation": handle[1]}
+                calls = [{"name": "open_page", "args": sent, "id": "2"}]
+            message = AIMessage("", tool_calls=calls)
+            if len(messages) > 3:
+                message = AIMessage("A brown alga [1].")
+            return ChatResult(generations=[ChatGeneration(message=message)])
+
     done = await run_block(
-        "langchain_mcp_adapters", model=model, question="What is kelp?"
+        "langchain_mcp_adapters", model=Model(messages=iter(())), question="Kelp?"
     )
 
-    _, _, found, answer = done["answer"]["messages"]
+    _, _, found, _, page, answer = done["answer"]["messages"]
     assert "1. Kelp" in str(found.content)
+    assert "Cite as: [1]" in str(page.content)
     assert answer.content == "A brown alga [1]."
     (source,) = collect_sources(done["answer"])
     assert (source["id"], source["url"]) == (1, "https://sea.example/kelp")
@@ -142,4 +154,6 @@ async def test_tools_of_llamaindex_are_made_as_the_page_says_and_get_texts_and_e
     assert "1. Kelp" in str(found)
     assert "brown alga" in str(opened)
     assert "Cite as: [1001]" in str(opened)
+    # the client shows a model all of a result: the text is in it once
+    assert str(opened).count("Kelp is a brown alga") == 1
     assert "ERROR [" in str(failed)

@@ -12,12 +12,22 @@ import secrets
 from contextlib import nullcontext
 from hashlib import blake2b
 from importlib import import_module, metadata
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from .errors import ConfigurationError, InvalidOption
+from pydantic import Field
+
+from .errors import ConfigurationError, InvalidOption, Unavailable
 from .events import Event, listen
-from .tools import DESCRIPTIONS, Output, PageArguments, Run, WebTools, as_error
-from .tools._dialects import is_left_out
+from .tools import (
+    DESCRIPTIONS,
+    Output,
+    PageArguments,
+    Run,
+    SearchArguments,
+    WebTools,
+    as_error,
+)
+from .tools._dialects import Notes, Reader
 
 __all__ = ["make_server"]
 
@@ -49,13 +59,17 @@ _CODES_WITHOUT_CONVERSATION = {"invalid_option", "unsafe_url"}
 # that takes its place begins above them.
 _NUMBERS_EACH = 1_000
 _GENERATIONS = 256
+_INSTRUCTIONS = (
+    "web_search finds pages on the web, and open_page reads one of them. The first "
+    "result names a conversation: pass it as `conversation` in every further call of "
+    "both tools; then a page keeps its number, and open_page takes the number."
+)
 _TEXT = {"type": "string"}
 _ANSWER: dict[str, Any] = {
     "type": "object",
-    "required": ["status", "text", "sources"],
+    "required": ["status", "sources"],
     "properties": {
         "status": {"enum": ["success", "error"]},
-        "text": _TEXT,
         "conversation": _TEXT,
         "code": _TEXT,
         "sources": {"type": "array", "items": {"type": "object"}},
@@ -64,7 +78,7 @@ _ANSWER: dict[str, Any] = {
 }
 
 
-def make_server(tools: WebTools) -> Any:
+def make_server(tools: WebTools, *, structured: bool = False) -> Any:
     """Return an ``mcp.server.lowlevel.Server`` with ``web_search`` and ``open_page``,
     for any of the SDK's transports.
 
@@ -72,8 +86,13 @@ def make_server(tools: WebTools) -> Any:
     that pass it share numbers of pages, ``max_uses``, and with ``provenance`` what may
     be opened; a call without it, or with one that is not known, begins another and says
     so. It ends with the server, and belongs to the user whom the transport has
-    authenticated. A budget charges that user as its
-    tenant.
+    authenticated. A budget charges that user as its tenant.
+
+    Args:
+        tools: The tools to serve.
+        structured: Add the facts about a result, without its text, as structured
+            content: for clients that show a model the text beside it. Some hosts show
+            only structured content if there is any.
 
     Raises:
         ConfigurationError: The package ``mcp`` is not installed, or the tools have a
@@ -88,13 +107,18 @@ def make_server(tools: WebTools) -> Any:
         ) from error
     if tools.output_format == "search_result":
         raise ConfigurationError("output_format: MCP has text, markdown and json")
-    calls = _Calls(tools, types)
+    calls = _Calls(tools, types, structured=structured)
     listed = calls.describe()
 
     async def list_tools(*_: Any) -> Any:
         return listed
 
-    server: Any = sdk.Server("websearch", version=metadata.version("websearch-core"))
+    server: Any = sdk.Server(
+        "websearch",
+        version=metadata.version("websearch-core"),
+        instructions=_INSTRUCTIONS,
+    )
+    server.end_calls = calls.end
     if hasattr(server, "call_tool"):  # 1.x
         server.list_tools()(list_tools)
         server.call_tool(validate_input=False)(
@@ -151,49 +175,86 @@ class _Progress:
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
+def _read_handle(value: Any, _: Notes) -> str:
+    """Return a handle in characters that can be compared, whatever was sent."""
+    return str(value).encode("ascii", "replace").decode()
+
+
+_READ_HANDLE: dict[str, Reader] = {"conversation": _read_handle}
+
+
+class _SearchArguments(SearchArguments):
+    """The arguments of ``web_search``, and the conversation."""
+
+    readers = {**SearchArguments.readers, **_READ_HANDLE}  # noqa: RUF012
+
+    conversation: str = Field(default="", description=_HANDLE)
+
+
+class _PageArguments(PageArguments):
+    """The arguments of ``open_page``, and the conversation."""
+
+    readers = {**PageArguments.readers, **_READ_HANDLE}  # noqa: RUF012
+
+    conversation: str = Field(default="", description=_HANDLE)
+
+
+_Arguments: TypeAlias = _SearchArguments | _PageArguments
+
+
 class _Calls:
     """Lists the tools and answers calls in the form of the wire, of which both lines of
     the SDK make their types.
     """
 
-    def __init__(self, tools: WebTools, types: Any) -> None:
+    def __init__(self, tools: WebTools, types: Any, *, structured: bool) -> None:
         self._tools = tools
         self._types = types
+        self._structured = structured
         self._secret = secrets.token_bytes(32)
+        self._schemas: dict[str, type[_Arguments]] = {
+            "web_search": tools.search_arguments(_SearchArguments),  # type: ignore[dict-item] # one derived from it
+            "open_page": _PageArguments,
+        }
+        self._scopes: set[Any] = set()  # of the calls under way
+        self._is_ending = False
 
     def describe(self) -> Any:
         tools: list[dict[str, Any]] = []
-        schemas = (
-            self._tools.search_arguments().model_json_schema(),
-            PageArguments.model_json_schema(),
-        )
-        for name, schema in zip(DESCRIPTIONS, schemas, strict=True):
-            schema["properties"]["conversation"] = {**_TEXT, "description": _HANDLE}
+        for name, schema in self._schemas.items():
             about = {
                 "name": name,
                 "title": name.replace("_", " ").capitalize(),
                 "description": DESCRIPTIONS[name],
-                "inputSchema": schema,
-                "outputSchema": _ANSWER,
+                "inputSchema": schema.model_json_schema(),
                 "annotations": _HINTS,
             }
+            if self._structured:
+                about["outputSchema"] = _ANSWER
             tools.append(about)
         return self._types.ListToolsResult.model_validate(
             {"tools": tools, "ttlMs": 86_400_000, "cacheScope": "public"}
         )
 
-    async def answer(self, context: Any, name: str, arguments: Any) -> Any:
+    def end(self) -> None:
+        """Answer the calls under way, and all that still come, with an error."""
+        self._is_ending = True
+        for scope in self._scopes:
+            scope.cancel()
+
+    async def answer(self, context: Any, name: str, sent: Any) -> Any:
         """Answer a call, also if it fails: the SDK would show a text of its own."""
-        sent = dict(arguments or {})
-        handle = sent.pop("conversation", None)
         token = _find_token(context.meta)
         progress = _Progress(context, token)
         conversation: _Conversation | None = None
         try:
-            conversation = self._find_conversation(name, handle, context.request)
+            arguments = self._parse(name, sent)
+            conversation = self._find_conversation(
+                arguments.conversation, context.request
+            )
             hears = nullcontext() if token is None else listen(progress.report)
             with hears:
-                output = await self._call(name, sent, conversation.run)
+                output = await self._run(arguments, conversation.run)
         # a bug is logged, and its text may quote a key
         except Exception as error:  # noqa: BLE001
             output = Output.of_error(
@@ -202,8 +263,27 @@ class _Calls:
         await progress.finish()
         return self._make_result(output, conversation)
 
-    async def _call(self, name: str, arguments: dict[str, Any], run: Run) -> Output:
-        if name == "web_search":
+    def _parse(self, name: str, sent: Any) -> _Arguments:
+        if name not in self._schemas:
+            raise InvalidOption(
+                f"there is no such tool; there are {' and '.join(DESCRIPTIONS)}"
+            )
+        return self._schemas[name].parse(sent or {})
+
+    async def _run(self, arguments: _Arguments, run: Run) -> Output:
+        from anyio import CancelScope  # of the SDK
+
+        with CancelScope() as scope:
+            self._scopes.add(scope)
+            try:
+                if not self._is_ending:
+                    return await self._call(arguments, run)
+            finally:
+                self._scopes.discard(scope)
+        raise Unavailable("the server is ending; call again when it has started")
+
+    async def _call(self, arguments: _Arguments, run: Run) -> Output:
+        if isinstance(arguments, SearchArguments):
             return await self._tools.asearch(arguments, run)
         return await self._tools.aopen_page(arguments, run)
 
@@ -214,33 +294,26 @@ class _Calls:
         if conversation is not None:
             handle = conversation.handle
             texts += _list_notes(conversation, output.artifact.get("code"))
-        facts = {
-            **output.artifact,
-            "text": output.content,
-            "conversation": handle,
-        }
-        known_facts = {
-            name: facts[name]
-            for name in _ANSWER["properties"]
-            if facts.get(name) is not None
-        }
+        known_facts: dict[str, Any] | None = None
+        if self._structured:
+            facts = {**output.artifact, "conversation": handle}
+            known_facts = {
+                name: facts[name]
+                for name in _ANSWER["properties"]
+                if facts.get(name) is not None
+            }
         # dicts are tried as every kind
         parts = [self._types.TextContent(type="text", text=text) for text in texts]
         return self._types.CallToolResult(
             content=parts, isError=is_error, structuredContent=known_facts
         )
 
-    def _find_conversation(self, name: str, sent: Any, request: Any) -> _Conversation:
-        """Return the conversation of a call: the one that was *sent*, or another. It is
+    def _find_conversation(self, handle: str, request: Any) -> _Conversation:
+        """Return the conversation of a call: that of the *handle*, or another. It is
         signed: nobody can make one up, or continue another user's.
         """
-        if name not in DESCRIPTIONS:
-            raise InvalidOption(
-                f"there is no such tool; there are {' and '.join(DESCRIPTIONS)}"
-            )
         user = _find_user(request)
-        handle = str(sent or "").encode("ascii", "replace").decode()
-        if is_left_out(handle):
+        if not handle:
             return self._begin(user, 0)
         if hmac.compare_digest(self._sign(handle[:12], user), handle):
             return _Conversation(handle, _make_run(user, handle))

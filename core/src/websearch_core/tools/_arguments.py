@@ -20,6 +20,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from .._text.quantity import is_whole_number
+from ..errors import InvalidOption
 from ..models import describe_problems
 from . import _dialects as dialects
 
@@ -91,6 +92,14 @@ class Arguments(BaseModel, metaclass=_Picklable):
     injected: ClassVar[frozenset[str]] = frozenset()  # by a framework
     fixed: ClassVar[frozenset[str]] = frozenset()
     readers: ClassVar[Mapping[str, dialects.Reader]] = {}
+
+    @classmethod
+    def parse(cls, sent: Any) -> Self:
+        """Return the arguments that a model *sent*, or raise `InvalidOption`."""
+        try:
+            return cls.model_validate(sent)
+        except ValidationError as error:
+            raise InvalidOption(describe_problems(error)) from error
 
     @model_validator(mode="wrap")
     @classmethod

@@ -47,6 +47,7 @@ _WORDS: Mapping[str, str] = MappingProxyType(
         "offset": "start start_index start_offset position cursor",
         "find": "phrase pattern search_for",
         "outline": "headings toc table_of_contents",
+        "conversation": "conversation_id",
     }
 )
 # How models write that they leave an argument out.

@@ -20,8 +20,6 @@ from typing import (
     get_args,
 )
 
-from pydantic import ValidationError
-
 from .._runtime.bugs import as_error as report_bug
 from .._runtime.scope import ByRun, Patience, WantedContent, find_account, scope
 from .._text.urls import describe_url
@@ -36,7 +34,7 @@ from ..errors import (
     WebSearchError,
 )
 from ..layers._layer import options_of
-from ..models import Page, SearchOptions, SearchResponse, describe_problems
+from ..models import Page, SearchOptions, SearchResponse
 from ..provenance import Ledger, Provenance
 from ..provenance._memory import Memory, Recall
 from ..tokens import estimate_tokens
@@ -275,7 +273,7 @@ class WebTools:
                 service failed. `as_error` and `websearch_core.render.render_error` make
                 a text for the model from it.
         """
-        request = self._validate(self.search_arguments(), arguments)
+        request = _parse(self.search_arguments(), arguments)
         setup = self._admit(run)
         with self._scope(run, setup):
             call = self._make_call(request, setup)
@@ -290,7 +288,7 @@ class WebTools:
         self, arguments: SearchArguments | Mapping[str, Any], run: Run = _NO_RUN
     ) -> Output:
         """Do the same as `search` on the running event loop."""
-        request = self._validate(self.search_arguments(), arguments)
+        request = _parse(self.search_arguments(), arguments)
         setup = self._admit(run)
         web = setup.web
         with self._scope(run, setup):
@@ -311,7 +309,7 @@ class WebTools:
             WebSearchError: As in `search`; or the URL may not be opened, or the page
                 cannot be read.
         """
-        request = self._validate(PageArguments, arguments)
+        request = _parse(PageArguments, arguments)
         setup = self._admit(run)
         options = setup.fixed.page_options(request, setup.web)
         with self._scope(run, setup, request):
@@ -324,7 +322,7 @@ class WebTools:
         self, arguments: PageArguments | Mapping[str, Any], run: Run = _NO_RUN
     ) -> Output:
         """Do the same as `open_page` on the running event loop."""
-        request = self._validate(PageArguments, arguments)
+        request = _parse(PageArguments, arguments)
         setup = self._admit(run)
         options = setup.fixed.page_options(request, setup.web)
         with self._scope(run, setup, request):
@@ -417,14 +415,6 @@ class WebTools:
                 return queries[:number], [error] * (len(queries) - number)
         return queries, []
 
-    def _validate(self, schema: type[_A], arguments: _A | Mapping[str, Any]) -> _A:
-        if isinstance(arguments, Arguments):
-            return arguments
-        try:
-            return schema.model_validate(arguments)
-        except ValidationError as error:
-            raise InvalidOption(describe_problems(error)) from error
-
     def _check_url(self, url: str, run: Run) -> str:
         """Return the URL to open."""
         try:
@@ -507,6 +497,11 @@ def _join_sources(
     for record in records:
         sources = [*record.sources, *sources]
     return sources
+
+
+def _parse(schema: type[_A], arguments: _A | Mapping[str, Any]) -> _A:
+    """Return *arguments*, which the caller may have parsed."""
+    return arguments if isinstance(arguments, Arguments) else schema.parse(arguments)
 
 
 def _list_queries(request: SearchArguments) -> list[str]:

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -53,8 +54,23 @@ class Loud(FakeWeb):
         return (yield from super().search(query))
 
 web = Loud(results=[{"title": "Kelp", "url": "https://sea.example/kelp"}])
-sys.argv = ["websearch", "mcp", "--provider", "tavily"]
+sys.argv = ["websearch", "mcp", "--structured", "--provider", "tavily"]
 with web.replace_providers():
+    _cli.main()
+"""
+
+SLOW = """
+import sys
+from websearch_core import _cli
+from websearch_core.testing import FakeWeb
+
+class Slow(FakeWeb):
+    def search(self, query, /):
+        print("a call is under way", file=sys.stderr, flush=True)
+        return (yield from super().search(query))
+
+sys.argv = ["websearch", "mcp", "--provider", "tavily", *sys.argv[1:]]
+with Slow(delay=600).replace_providers():
     _cli.main()
 """
 
@@ -79,7 +95,8 @@ async def connect(served, tokens, names=("localhost", "search.example")):
         provider=FakeWeb(results=[KELP], pages={KELP["url"]: "Kelp."}),
         provenance="seen",
     )
-    command._serve_http(make_server(tools), list(names), tokens)
+    server = make_server(tools, structured=True)
+    command._serve_http(server, list(names), tokens)
     app = served["app"]
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app=app)
@@ -447,6 +464,73 @@ def test_a_signal_in_the_middle_of_many_calls_ends_it_without_a_traceback(
         assert b"Traceback" not in child.stderr.read()
         with contextlib.suppress(BrokenPipeError):
             child.stdin.close()
+
+
+@pytest.fixture
+def port():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        yield taken.getsockname()[1]
+
+
+def serve_slowly(*arguments):
+    environment = {**os.environ, "WEB_SEARCH_TIMEOUT": "900"}
+    return Child(
+        [sys.executable, "-c", SLOW, *arguments],
+        env=environment,
+        stderr=subprocess.PIPE,
+    )
+
+
+@pytest.mark.enable_socket
+def test_an_address_in_use_is_one_line_and_exit_code_2(port):
+    with serve_slowly("--http", f"127.0.0.1:{port}") as child:
+        errors = child.stderr.read().decode()
+
+    assert child.returncode == 2
+    assert errors.startswith(f"ERROR [configuration] --http 127.0.0.1:{port}: ")
+    assert errors.count("\n") == 1
+
+
+@pytest.mark.enable_socket
+@pytest.mark.parametrize(
+    ("content", "words"), [(None, "No such file"), ("no PEM", "it has no certificate")]
+)
+def test_a_wrong_certificate_is_one_line_and_exit_code_2(tmp_path, content, words):
+    file = tmp_path / "server.pem"
+    if content is not None:
+        file.write_text(content, "ascii")
+    with serve_slowly("--http", "127.0.0.1:0", "--certificate", str(file)) as child:
+        errors = child.stderr.read().decode()
+
+    assert child.returncode == 2
+    assert errors.startswith(f"ERROR [configuration] --certificate {file}: {words}")
+    assert errors.count("\n") == 1
+
+
+@pytest.mark.enable_socket
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_ends_a_server_when_its_calls_are_answered(number):
+    with serve_slowly("--http", "127.0.0.1:0") as child:
+        lines = iter(child.stderr.readline, b"")
+        address = next(
+            words[0].decode()
+            for words in (re.findall(rb"http://[\d.:]+", line) for line in lines)
+            if words
+        )
+        async with httpx.AsyncClient(base_url=address, timeout=None) as client:
+            task = asyncio.create_task(call(client, b"none", {"query": "kelp"}))
+            await asyncio.to_thread(
+                lambda: next(line for line in lines if b"under way" in line)
+            )
+            child.send_signal(number)
+            result, _ = await task
+        errors = b"".join(lines).decode()
+
+    assert result["isError"]
+    assert result["content"][0]["text"].startswith("ERROR [unavailable] the server is")
+    assert "Traceback" not in errors
+    assert child.returncode in {0, -number, 128 + number}
 
 
 async def test_clients_that_stop_reading_hold_up_nobody_and_end_with_the_server(served):

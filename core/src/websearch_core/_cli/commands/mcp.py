@@ -3,10 +3,15 @@
 from __future__ import annotations
 import asyncio
 import hmac
+import logging
 import os
 import re
 import signal
-from collections.abc import AsyncGenerator
+import socket
+import ssl
+import threading
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from types import SimpleNamespace
 from typing import Annotated, Any, Literal, TextIO, cast
@@ -22,6 +27,7 @@ from ..output import report_errors
 _TOKENS = "WEB_SEARCH_MCP_TOKENS"
 _MIN_TOKEN = 16  # characters
 _MAX_TASKS = 1_000  # of a server on stdio
+_GRACE = 5  # seconds, in which answers are sent before the server ends
 _LOOPBACK = ("127.0.0.1", "[::1]", "localhost")
 _PROVIDER = declare(
     "NAME",
@@ -55,6 +61,10 @@ def mcp(
         bool,
         typer.Option("--insecure", help="Serve other machines without tokens or HTTPS"),
     ] = False,
+    structured: Annotated[
+        bool,
+        typer.Option("--structured", help="Add the sources as structured content"),
+    ] = False,
 ) -> None:
     """Serve the web tools to MCP hosts: Claude, VS Code, Cursor.
 
@@ -68,7 +78,7 @@ def mcp(
 
         tools = WebTools(provider=provider, provenance=provenance)
         with tools.web:
-            server = make_server(tools)
+            server = make_server(tools, structured=structured)
             if not http:
                 raise typer.Exit(asyncio.run(_serve_stdio(server)))
             host = http.rpartition(":")[0]
@@ -218,6 +228,80 @@ async def _serve_stdio(server: Any) -> int:
     return 128 + signals[0] if signals else 0
 
 
+class _HTTPCalls:
+    """An application that counts the calls under way, and answers them before the
+    server ends.
+
+    At a signal, uvicorn ends what streams without an answer. So the calls are answered
+    first, and uvicorn hears of the signal when the answers are sent, or too late.
+    """
+
+    def __init__(self, app: Any, end_calls: Callable[[], None]) -> None:
+        self._app = app
+        self._end_calls = end_calls
+        self._count = 0
+        self._signals = 0
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        # a GET listens for as long as the session lasts
+        is_call = scope["method"] == "POST"
+        self._count += is_call
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._count -= is_call
+
+    @contextmanager
+    def hear_signals(self) -> Iterator[None]:
+        """Hear the signals that end the server, of which uvicorn has the handlers."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        loop = asyncio.get_running_loop()
+        handlers: dict[int, Any] = {}
+
+        def hear(number: int, frame: Any) -> None:
+            self._signals += 1
+            tell_uvicorn = partial(handlers[number], number, frame)
+            if self._signals > 1:
+                tell_uvicorn()
+            else:
+                loop.call_soon_threadsafe(self._start_to_end, tell_uvicorn)
+
+        for stop in (signal.SIGINT, signal.SIGTERM):
+            handlers[stop] = signal.signal(stop, hear)
+        try:
+            yield
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+
+    def _start_to_end(self, tell_uvicorn: Callable[[], None]) -> None:
+        self._tasks.append(asyncio.create_task(self._end(tell_uvicorn)))
+
+    async def _end(self, tell_uvicorn: Callable[[], None]) -> None:
+        self._end_calls()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_GRACE):
+                while self._count:  # noqa: ASYNC110 - it ends soon or never
+                    await asyncio.sleep(0.01)
+        tell_uvicorn()
+
+
+class _Startup(logging.Filter):
+    """Keeps of what uvicorn logs where it listens, and what goes wrong later."""
+
+    failure: OSError | None = None  # why it cannot listen
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if isinstance(record.msg, OSError):
+            self.failure = record.msg
+            return False
+        is_news = record.levelno > logging.INFO
+        return is_news or str(record.msg).startswith("Uvicorn running")
+
+
 def _serve_http(
     server: Any, names: list[str], tokens: dict[bytes, str], **options: Any
 ) -> None:
@@ -246,10 +330,42 @@ def _serve_http(
     endpoint: Any = manager.asgi_app
     if tokens:
         endpoint = RequireAuthMiddleware(endpoint, [])
-    app = Starlette(routes=[Route("/mcp", endpoint)], lifespan=lambda _: manager.run())
+    calls = _HTTPCalls(endpoint, server.end_calls)
+
+    @asynccontextmanager
+    async def live(_: Any) -> AsyncGenerator[None]:
+        async with manager.run():
+            with calls.hear_signals():
+                yield
+
+    app = Starlette(routes=[Route("/mcp", cast("Any", calls))], lifespan=live)
     verifier: Any = SimpleNamespace(verify_token=verify)
     app.add_middleware(AuthenticationMiddleware, backend=BearerAuthBackend(verifier))
     # Added last, so it comes first. The SDK has such a check, but it takes everything
     # after "name:" for a port.
     app.add_middleware(_OwnHosts, names=names)
-    uvicorn.run(app, access_log=False, timeout_graceful_shutdown=5, **options)
+    startup = _Startup()
+    logging.getLogger("uvicorn.error").addFilter(startup)
+    try:
+        uvicorn.run(app, access_log=False, timeout_graceful_shutdown=_GRACE, **options)
+    except OSError as error:  # of the certificate
+        raise ConfigurationError(
+            f"--certificate {options.get('ssl_certfile')}: {_explain(error)}"
+        ) from error
+    except SystemExit:
+        if startup.failure is None:
+            raise
+        raise ConfigurationError(
+            f"--http {options['host']}:{options['port']}: {_explain(startup.failure)}"
+        ) from startup.failure
+    finally:
+        logging.getLogger("uvicorn.error").removeFilter(startup)
+
+
+def _explain(error: OSError) -> str:
+    """Return why a file or an address cannot be used, in the words of the system."""
+    if isinstance(error, ssl.SSLError):
+        return "it has no certificate with its key in PEM form"
+    if isinstance(error, socket.gaierror):
+        return "the host name does not resolve"
+    return os.strerror(error.errno) if error.errno else str(error)
