@@ -27,7 +27,7 @@ from websearch_core.tools import Run, WebTools
 # fewest of several calls, since a thread that keeps house may run beside one.
 _COUNTED = range(1, 4)
 _LIMITS = {
-    "search": 185,
+    "search": 187,
     "tool": 256,  # a dozen understand what a model sends
     "tool in a conversation": 268,
     "page": 212,

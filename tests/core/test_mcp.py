@@ -16,7 +16,7 @@ import pytest
 
 from websearch_core import WebSearch
 from websearch_core.errors import ConfigurationError, RateLimited
-from websearch_core.events import listen
+from websearch_core.events import Charge, listen
 from websearch_core.settings import Http
 from websearch_core.testing import FakeWeb
 from websearch_core.tools import DESCRIPTIONS, Run, WebTools
@@ -359,13 +359,13 @@ async def test_nobody_continues_the_conversation_of_another_user(one, other):
 
 async def test_each_user_is_charged_as_a_tenant():
     server, charged = serve(budget="100 calls/day"), []
-    with listen(lambda event: charged.append(getattr(event, "tenant", None))):
+    with listen(charged.append):
         await calls_of(server, {"client_id": "ann"})("web_search", {"query": "kelp"})
         await calls_of(server, {"client_id": "app", "subject": "bob"})(
             "web_search", {"query": "kelp"}
         )
         await calls_of(server)("web_search", {"query": "kelp"})
-    assert [tenant for tenant in charged if tenant is not None] == [
+    assert [event.tenant for event in charged if isinstance(event, Charge)] == [
         "ann",
         "['app', None, 'bob']",
         "",
