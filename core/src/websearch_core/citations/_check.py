@@ -100,8 +100,10 @@ def check_citations(
         number = int(source["id"])
         issued.add(number)
         if source.get("text"):
-            texts[number] = f"{source.get('title') or ''}\n{source['text']}"
-    claims = list(split_claims(text, Words([text, *texts.values()])))
+            title = source.get("title") or ""
+            texts[number] = f"{title}\n{source['text']}"
+    words = Words([text, *texts.values()])
+    claims = list(split_claims(text, words))
     cited: set[int] = set()
     for _, numbers in claims:
         cited.update(numbers)
@@ -132,9 +134,11 @@ def _leave_unchecked(claim: str, numbers: tuple[int, ...], note: str) -> Citatio
 
 def _note_length(numbers: Iterable[int], texts: Mapping[int, str]) -> str:
     """Return a note if one of the sources is longer than what is searched."""
-    long = [
-        f"[{number}]" for number in numbers if len(texts.get(number, "")) > MAX_LENGTH
-    ]
+    long: list[str] = []
+    for number in numbers:
+        text = texts.get(number, "")
+        if len(text) > MAX_LENGTH:
+            long.append(f"[{number}]")
     if not long:
         return ""
     names = ", ".join(long)
@@ -152,15 +156,21 @@ def _check(
     if not with_text:
         return _leave_unchecked(text, numbers, note)
     claim = Claim(text)
-    by_source = {
-        number: evidence[number].support(claim, weights) for number in with_text
-    }
+    by_source: dict[int, Support] = {}
+    for number in with_text:
+        by_source[number] = evidence[number].support(claim, weights)
     best = max(with_text, key=lambda number: by_source[number].score)
     support = by_source[best]
     if len(with_text) > 1:
-        support = _support_by_all(claim, weights, support, list(by_source.values()))
+        supports = list(by_source.values())
+        support = _support_by_all(claim, weights, support, supports)
     verdict = _judge(support)
-    notes = [note] if note else []
+    passage = support.passage
+    if verdict == "unsupported":
+        passage = ""
+    notes: list[str] = []
+    if note:
+        notes.append(note)
     if support.negation:
         notes.append(
             f"only one of the claim and its source has a negation: {support.negation}"
@@ -171,7 +181,7 @@ def _check(
         verdict=verdict,
         score=round(support.score, 3),
         source=best,
-        passage="" if verdict == "unsupported" else support.passage,
+        passage=passage,
         missing=support.missing,
         note="; ".join(notes),
     )

@@ -62,7 +62,8 @@ class Words:
         if self._words is None:
             self._words = set()
             for text in self._texts:
-                self._words.update(map(str.lower, _SHORT_WORD.findall(text)))
+                for short_word in _SHORT_WORD.findall(text):
+                    self._words.add(short_word.lower())
         return word.lower() in self._words
 
 
@@ -74,13 +75,16 @@ def split_claims(text: str, words: Words) -> Iterator[tuple[str, tuple[int, ...]
     marks = [mark for mark in find_marks(text) if mark.kind != "stray"]
     starts = [mark.start for mark in marks]
     for start, end in _sentences(text, marks, words):
-        inside = marks[bisect_left(starts, start) : bisect_left(starts, end)]
+        first = bisect_left(starts, start)
+        last = bisect_left(starts, end)
+        inside = marks[first:last]
         for part in _divide(text, start, end, inside):
             first = bisect_left(starts, part.start)
             last = bisect_left(starts, part.end)
             claim = _strip(text, part, marks[first:last])
             if _WORD.search(claim):
-                yield claim, tuple(dict.fromkeys(part.numbers))
+                numbers = dict.fromkeys(part.numbers)
+                yield claim, tuple(numbers)
 
 
 def _sentences(
@@ -88,7 +92,8 @@ def _sentences(
 ) -> Iterator[tuple[int, int]]:
     """Yield the sentences outside code, each with the citations after its full stop."""
     after = {mark.start: mark.end for mark in marks}
-    code = iter([*code_spans(text), (len(text), len(text))])
+    length = len(text)
+    code = iter([*code_spans(text), (length, length)])
     block = next(code)
     spans: list[tuple[int, int]] = []
     for begin, end in join_sentences(text, words):
@@ -101,8 +106,9 @@ def _sentences(
                 start = after[place]
                 place = _skip_space(text, start)
         if start > begin:
-            spans[-1] = (spans[-1][0], start)
-        while block[1] <= start < len(text):
+            begin_of_last = spans[-1][0]
+            spans[-1] = (begin_of_last, start)
+        while block[1] <= start < length:
             block = next(code)
         if start < block[0]:
             spans.append((start, end))
@@ -140,7 +146,8 @@ def _divide(text: str, start: int, end: int, marks: Sequence[Mark]) -> list[_Par
         introduction = _find_introduction(text, begin, stop)
         leads = not _has_content(text[begin:introduction])
         if is_taken and not leads:
-            joint = _JOINT.search(text[begin:stop][-_TAIL:])
+            before = text[begin:stop]
+            joint = _JOINT.search(before[-_TAIL:])
             leads = introduction < stop or joint is not None
         continues = is_taken or bool(leads and parts)
         if leads and _has_content(text[begin_of_next:end_of_next]):
@@ -149,8 +156,9 @@ def _divide(text: str, start: int, end: int, marks: Sequence[Mark]) -> list[_Par
             parts.append(_Part(begin_of_next, end_of_next, numbers))
             is_taken = True
         elif continues:
-            numbers = [*parts[-1].numbers, *numbers]
-            parts[-1] = parts[-1]._replace(end=stop, numbers=numbers)
+            last = parts[-1]
+            numbers = [*last.numbers, *numbers]
+            parts[-1] = last._replace(end=stop, numbers=numbers)
             is_taken = False
         else:
             parts.append(_Part(begin, stop, numbers))
@@ -181,7 +189,9 @@ def _find_introduction(text: str, begin: int, end: int) -> int:
     """Return where words such as "according to" begin that end at *end*, or *end*."""
     begin = max(begin, end - _TAIL)
     introduction = _INTRODUCTION.search(text[begin:end])
-    return begin + introduction.start() if introduction else end
+    if introduction is None:
+        return end
+    return begin + introduction.start()
 
 
 def _has_content(part: str) -> bool:
@@ -192,8 +202,12 @@ def _has_content(part: str) -> bool:
     if len(words) != 1:
         return bool(words)
     word: str = words[0]
-    limit = _SHORT if word.isascii() else _SHORT_ELSEWHERE
-    return len(word) > limit or word.isdecimal()
+    if word.isdecimal():
+        return True
+    limit = _SHORT_ELSEWHERE
+    if word.isascii():
+        limit = _SHORT
+    return len(word) > limit
 
 
 def _strip(text: str, part: _Part, marks: Sequence[Mark]) -> str:
@@ -204,8 +218,10 @@ def _strip(text: str, part: _Part, marks: Sequence[Mark]) -> str:
         pieces.append(text[position : mark.start])
         position = mark.end
     pieces.append(text[position : part.end])
-    words = _MARKUP.sub("", "".join(pieces)).split()
-    claim = re.sub(r" ([.,;:!?。])", r"\1", " ".join(words))
+    plain = _MARKUP.sub("", "".join(pieces))
+    words = plain.split()
+    claim = " ".join(words)
+    claim = re.sub(r" ([.,;:!?。])", r"\1", claim)
     return claim.lstrip(" ,;:，、；：")  # noqa: RUF001 - fullwidth punctuation
 
 
@@ -223,11 +239,11 @@ def join_sentences(text: str, words: Words) -> Iterator[tuple[int, int]]:
     begin = -1
     last = 0
     for start, end in split_sentences(text):
-        is_next = begin >= 0 and not text[last:start].strip(" \t")
-        if is_next and _goes_on(text, begin, last, start, words):
-            last = end
-            continue
         if begin >= 0:
+            gap = text[last:start].strip(" \t")
+            if not gap and _goes_on(text, begin, last, start, words):
+                last = end
+                continue
             yield begin, last
         begin = start
         last = end
@@ -237,20 +253,24 @@ def join_sentences(text: str, words: Words) -> Iterator[tuple[int, int]]:
 
 def _goes_on(text: str, begin: int, end: int, after: int, words: Words) -> bool:
     """Return whether the sentence from *begin* to *end* may go on *after* it."""
-    if "\n" in text[end:after] or text[end - 1 : end] == "\n":
+    if "\n" in text[end - 1 : after]:
         return False
     if end - begin > _MAX_CLAIM:
         return False
     sentence = text[begin:end]
-    rest = text[after : after + _TAIL].lstrip(_BEFORE_WORD)
     stop = _FULL_STOP.search(sentence[-_TAIL:])
     if stop is None:
         return False
-    is_open = len(_OPEN.findall(sentence)) > len(_CLOSED.findall(sentence))
-    if is_open and _CLOSED.search(text, after, after + _TAIL):
+    opened = len(_OPEN.findall(sentence))
+    closed = len(_CLOSED.findall(sentence))
+    if opened > closed and _CLOSED.search(text, after, after + _TAIL):
+        return True
+    rest = text[after : after + _TAIL]
+    first = rest.lstrip(_BEFORE_WORD)[:1]
+    if first.islower():
         return True
     word = stop["word"] or ""
-    return rest[:1].islower() or _is_abbreviation(word, rest[:1], words)
+    return _is_abbreviation(word, first, words)
 
 
 def _is_abbreviation(word: str, after: str, words: Words) -> bool:
@@ -259,14 +279,17 @@ def _is_abbreviation(word: str, after: str, words: Words) -> bool:
     """
     if not word:
         return False
-    if word.lower() in _ABBREVIATIONS or _THAI.match(word[-1]):
+    lower = word.lower()
+    if lower in _ABBREVIATIONS or _THAI.match(word[-1]):
         return True
-    is_short = len(word) <= _MAX_ABBREVIATION and word.isalpha()
-    if not is_short or word in words:
+    if len(word) > _MAX_ABBREVIATION:
         return False
-    if word.lower() in UNITS:
+    if not word.isalpha():
+        return False
+    if word in words or lower in UNITS:
         return False
     if after.isdecimal() or word[0].isupper():
         return True
-    has_case = word.upper() != word.lower()  # others do not write all vowels
-    return has_case and not _VOWEL.search(word.lower())
+    if word.upper() == lower:  # a script without case does not write all vowels
+        return False
+    return _VOWEL.search(lower) is None

@@ -69,7 +69,9 @@ def find_days(text: str) -> list[Day]:
     covered: set[int] = set()  # the positions of what was found
     for finder in (_find_in_digits, _find_named, _find_dates):
         for day in finder(text):
-            places = {day.start, day.month_span[0]} if day.months else {day.start}
+            places = {day.start}
+            if day.months:
+                places.add(day.month_span[0])
             if covered.isdisjoint(places):
                 days.append(day)
                 covered.update(range(day.start, day.end))
@@ -86,53 +88,65 @@ def _find_in_digits(text: str) -> Iterator[Day]:
         month = date[f"{kind}month"]
         day = date[f"{kind}day"]
         if _is_date(month, day):
-            number = str(int(month))
+            number = int(month)
             days = frozenset([f"{number}-{int(day)}"])
+            months = frozenset([str(number)])
+            start, end = date.span(f"{kind}day")
             month_span = date.span(f"{kind}month")
-            yield Day(days, frozenset([number]), *date.span(f"{kind}day"), month_span)
+            yield Day(days, months, start, end, month_span)
     for date in _VIETNAMESE_MONTH.finditer(text):
-        if 1 <= int(date[1]) <= 12:
-            months = frozenset([str(int(date[1]))])
-            yield Day(frozenset(), months, *date.span(1), month_span=date.span(1))
+        number = int(date[1])
+        if 1 <= number <= 12:
+            months = frozenset([str(number)])
+            start, end = date.span(1)
+            yield Day(frozenset(), months, start, end, (start, end))
 
 
 def _find_ambiguous(date: re.Match[str]) -> Iterator[Day]:
     """Yield the day of ``14.5.2026`` or ``5/14/2026``; ``4/5/2026`` may be two."""
-    days = set()
-    months = set()
+    first = int(date["one"])
+    second = int(date["other"])
+    days: set[str] = set()
+    months: set[str] = set()
     if _is_date(date["other"], date["one"]):
-        days.add(f"{int(date['other'])}-{int(date['one'])}")
-        months.add(str(int(date["other"])))
-    if date["mark"] != "." and _is_date(date["one"], date["other"]):
-        days.add(f"{int(date['one'])}-{int(date['other'])}")
-        months.add(str(int(date["one"])))
-    if days:
-        yield Day(
-            frozenset(days),
-            frozenset(months),
-            *date.span("one"),
-            month_span=date.span("other"),
-        )
+        days.add(f"{second}-{first}")
+        months.add(str(second))
+    has_points = date["mark"] == "."
+    if not has_points and _is_date(date["one"], date["other"]):
+        days.add(f"{first}-{second}")
+        months.add(str(first))
+    if not days:
+        return
+    start, end = date.span("one")
+    month_span = date.span("other")
+    yield Day(frozenset(days), frozenset(months), start, end, month_span)
 
 
 def _is_date(month: str, day: str) -> bool:
-    return 1 <= int(month) <= 12 and 1 <= int(day) <= 31
+    if not 1 <= int(month) <= 12:
+        return False
+    return 1 <= int(day) <= 31
 
 
 def _find_named(text: str) -> Iterator[Day]:
     """Yield the days beside the name of a month; the month alone if it has none."""
     for month in _MONTH.finditer(text):
         name = month["name"].lower()
-        number = str(_MONTHS.get(name) or _SHORT_MONTHS.get(name))
+        number = _MONTHS.get(name)
+        if number is None:
+            number = _SHORT_MONTHS[name]
+        months = frozenset([str(number)])
         span = month.span("name")
-        places = [*_list_before(text, span[0])]
+        begin, after = span
         is_certain = True
+        places = list(_list_before(text, begin))
         if not places:
-            places = [*_list_after(text, span[1])]
-            is_certain = not places or not _WORD_FOLLOWS.match(text, places[-1][1])
+            places = list(_list_after(text, after))
+            if places:
+                last = places[-1][1]
+                is_certain = not _WORD_FOLLOWS.match(text, last)
         if not places:
-            yield Day(frozenset(), frozenset([number]), *span, month_span=span)
-        months = frozenset([number])
+            yield Day(frozenset(), months, begin, after, span)
         for start, end in places:
             days = frozenset([f"{number}-{int(text[start:end])}"])
             yield Day(days, months, start, end, span, is_certain)
@@ -145,10 +159,13 @@ def _list_before(text: str, place: int) -> Iterator[tuple[int, int]]:
     for _ in range(_MOST_IN_LIST):
         begin = max(0, place - _LONGEST)
         day = pattern.search(text[begin:place])
-        if day is None or not 1 <= int(day[1]) <= 31:
+        if day is None:
             return
-        yield begin + day.start(1), begin + day.end(1)
+        if not 1 <= int(day[1]) <= 31:
+            return
+        end = begin + day.end(1)
         place = begin + day.start(1)
+        yield place, end
         pattern = _LIST_BEFORE
 
 
@@ -157,7 +174,9 @@ def _list_after(text: str, place: int) -> Iterator[tuple[int, int]]:
     pattern = _DAY_AFTER
     for _ in range(_MOST_IN_LIST):
         day = pattern.match(text, place)
-        if day is None or not 1 <= int(day[1]) <= 31:
+        if day is None:
+            return
+        if not 1 <= int(day[1]) <= 31:
             return
         yield day.span(1)
         place = day.end()
@@ -167,15 +186,19 @@ def _list_after(text: str, place: int) -> Iterator[tuple[int, int]]:
 def _find_dates(text: str) -> Iterator[Day]:
     """Yield the dates whose month has another name, in any of fifteen languages."""
     for begin in range(0, len(text), _STEP):
-        for date, start, end in find_dates(text[begin : begin + _WINDOW]):
+        window = text[begin : begin + _WINDOW]
+        for date, start, end in find_dates(window):
             yield from _locate(text, date, begin + start, begin + end)
 
 
 def _locate(text: str, date: datetime, start: int, end: int) -> Iterator[Day]:
     month = _LETTERS.search(text, start, end)
+    if month is None:
+        return
+    days = frozenset([f"{date.month}-{date.day}"])
+    months = frozenset([str(date.month)])
     for number in _NUMBER.finditer(text, start, end):
-        if month is not None and int(number[0]) == date.day:
-            days = frozenset([f"{date.month}-{date.day}"])
-            months = frozenset([str(date.month)])
-            yield Day(days, months, *number.span(), month_span=month.span())
+        if int(number[0]) == date.day:
+            begin, stop = number.span()
+            yield Day(days, months, begin, stop, month.span())
             return

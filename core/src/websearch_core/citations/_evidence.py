@@ -67,23 +67,30 @@ class Claim:
         inside: set[int] = set()  # the positions of figures
         for figure in self.figures:
             inside.update(range(figure.start, figure.end))
-        words = [term for term in split_terms(text) if term.start not in inside]
+        terms = split_terms(text)
+        words = [term for term in terms if term.start not in inside]
         self.names: dict[str, str] = {}
         for word in words[1:]:
             name = text[word.start : word.end]
-            if word.start == words[0].start or _is_unit(text, word):
+            if word.start == words[0].start:
                 continue
-            if name[:1].isupper():
+            if name[:1].isupper() and not _is_unit(text, word):
                 self.names[word.form] = name
         self.terms = dict.fromkeys(word.form for word in words)
         self.negations = Negations(text)
-        quotes = (quote[1].strip() for quote in _QUOTE.finditer(text))
-        self.quotes = [quote for quote in quotes if _is_long_enough(quote)]
+        self.quotes: list[str] = []
+        for match in _QUOTE.finditer(text):
+            quote = match[1].strip()
+            if _is_long_enough(quote):
+                self.quotes.append(quote)
 
 
 def _is_unit(text: str, word: Term) -> bool:
     """Return whether a word with a capital is a unit: "°C", "MW"."""
-    return text[word.start - 1] == "°" or text[word.start : word.end].lower() in UNITS
+    if text[word.start - 1] == "°":
+        return True
+    name = text[word.start : word.end]
+    return name.lower() in UNITS
 
 
 def _is_long_enough(quote: str) -> bool:
@@ -111,37 +118,47 @@ class Evidence:
     """What was shown of one source."""
 
     def __init__(self, text: str) -> None:
-        self.text = _BLANK.sub("\n\n", _LEFT_OUT.sub("", text[:MAX_LENGTH]))
-        self.capitals = Counter(
-            word[1].isupper() for word in _CAPITALIZED.finditer(self.text)
-        )
+        text = _LEFT_OUT.sub("", text[:MAX_LENGTH])
+        self.text = _BLANK.sub("\n\n", text)
+        words = _CAPITALIZED.finditer(self.text)
+        self.capitals = Counter(word[1].isupper() for word in words)
         self.notation = find_notation(self.text)
-        self.spans = list(join_sentences(self.text, Words([self.text])))
+        short_words = Words([self.text])
+        self.spans = list(join_sentences(self.text, short_words))
         if len(self.spans) * _MIN_SENTENCE > len(self.text):
             self.spans = list(_join_short(self.spans))
-        sentences = [self.text[start:end] for start, end in self.spans]
         self.sentences_with: dict[str, list[int]] = {}
         self._beginning: dict[str, list[int]] = {}
         self._stating: dict[str, list[int]] = {}
         self._counting: set[int] = set()  # sentences with a number in words
         self._measured: dict[str, list[tuple[Figure, float, int]]] = {}
-        for n, sentence in enumerate(sentences):
-            forms = {term.form for term in split_terms(sentence)}
-            for form in forms:
-                self.sentences_with.setdefault(form, []).append(n)
-            long = [form for form in forms if len(form) > _SHORT]
-            for stem in {form[: _stem_length(form)] for form in long}:
-                self._beginning.setdefault(stem, []).append(n)
-            figures = find_figures(sentence, self.notation)
-            for value in _list_stated(figures, sentence):
-                self._stating.setdefault(value, []).append(n)
-            for figure in figures:
-                if figure.is_count:
-                    self._counting.add(n)
-                self._measured.setdefault(figure.kind, []).extend(
-                    (figure, amount, n)
-                    for amount in figure.amounts(self.notation.decimal)
-                )
+        for n, (start, end) in enumerate(self.spans):
+            sentence = self.text[start:end]
+            self._add_terms(n, sentence)
+            self._add_figures(n, sentence)
+
+    def _add_terms(self, n: int, sentence: str) -> None:
+        """Note which terms the sentence with the number *n* has."""
+        forms = {term.form for term in split_terms(sentence)}
+        stems: set[str] = set()
+        for form in forms:
+            self.sentences_with.setdefault(form, []).append(n)
+            if len(form) > _SHORT:
+                stems.add(_find_stem(form))
+        for stem in stems:
+            self._beginning.setdefault(stem, []).append(n)
+
+    def _add_figures(self, n: int, sentence: str) -> None:
+        """Note which figures it has."""
+        figures = find_figures(sentence, self.notation)
+        for value in _list_stated(figures, sentence):
+            self._stating.setdefault(value, []).append(n)
+        for figure in figures:
+            if figure.is_count:
+                self._counting.add(n)
+            measured = self._measured.setdefault(figure.kind, [])
+            for amount in figure.amounts(self.notation.decimal):
+                measured.append((figure, amount, n))
 
     @cached_property
     def folded(self) -> str:
@@ -159,15 +176,17 @@ class Evidence:
             end = self.spans[run[-1]][1]
             passage = self.text[begin:end].strip()
         near = _join(by_sentence.get(n, Found()) for n in run)
-        quoted = frozenset(
-            quote for quote in claim.quotes if f" {_fold(quote)} " in self.folded
-        )
+        quoted = frozenset(filter(self._quotes, claim.quotes))
         counts = not self._counting.isdisjoint(run)
         fits = _rate_figures(claim, values, by_sentence, counts=counts)
         everything = _join(by_sentence.values())
         support = _judge(claim, values, near, everything, quoted=quoted, fits=fits)
         negation = claim.negations.differ(Negations(passage))
         return support._replace(passage=passage, negation=negation)
+
+    def _quotes(self, quote: str) -> bool:
+        """Return whether the text has a quotation, word for word."""
+        return f" {_fold(quote)} " in self.folded
 
     # Measured: for each sentence that has something of the claim, the runs of one to
     # three sentences that begin with it. One with nothing of the claim begins no run:
@@ -176,16 +195,17 @@ class Evidence:
         """Return the numbers of the sentences that cover the claim best."""
         best = -1.0
         run = range(0)
-        firsts = [0, *sorted(by_sentence)] if self.spans else []
-        for first in firsts:
+        if not self.spans:
+            return run
+        price = _LONGER * values.total
+        for first in (0, *sorted(by_sentence)):
             here = Found()
-            for after in range(first + 1, min(first + _RUN, len(self.spans)) + 1):
+            last = min(first + _RUN, len(self.spans))
+            for after in range(first + 1, last + 1):
                 here = here.join(by_sentence.get(after - 1, Found()))
-                gain = (
-                    values.of(here)
-                    + here.figures.bit_count() * 2
-                    - _LONGER * values.total * (after - first)
-                )
+                gain = values.of(here)
+                gain += here.figures.bit_count() * 2
+                gain -= price * (after - first)
                 if gain > best:
                     best = gain
                     run = range(first, after)
@@ -199,27 +219,32 @@ class Evidence:
         alike: dict[int, int] = {}
         figures: dict[int, int] = {}
         for n, form in enumerate(claim.terms):
+            bit = 1 << n
             for sentence in self.sentences_with.get(form, ()):
-                exact[sentence] = exact.get(sentence, 0) | 1 << n
-            for sentence in (
-                self._beginning.get(form[: _stem_length(form)], ())
-                if len(form) > _SHORT
-                else ()
-            ):
-                alike[sentence] = alike.get(sentence, 0) | 1 << n
+                exact[sentence] = exact.get(sentence, 0) | bit
+            if len(form) <= _SHORT:
+                continue
+            for sentence in self._beginning.get(_find_stem(form), ()):
+                alike[sentence] = alike.get(sentence, 0) | bit
         for n, figure in enumerate(claim.figures):
-            stating = [
-                sentence
-                for value in self._list_wanted(figure)
-                for sentence in self._stating.get(value, ())
-            ]
-            converted = self._find_converted(figure, claim.notation)
-            for sentence in (*stating, *converted):
-                figures[sentence] = figures.get(sentence, 0) | 1 << n
-        return {
-            n: Found(exact.get(n, 0), alike.get(n, 0), figures.get(n, 0))
-            for n in {*exact, *alike, *figures}
-        }
+            bit = 1 << n
+            sentences = self._find_stating(figure, claim.notation)
+            for sentence in sentences:
+                figures[sentence] = figures.get(sentence, 0) | bit
+        by_sentence: dict[int, Found] = {}
+        for n in {*exact, *alike, *figures}:
+            by_sentence[n] = Found(
+                exact=exact.get(n, 0),
+                alike=alike.get(n, 0),
+                figures=figures.get(n, 0),
+            )
+        return by_sentence
+
+    def _find_stating(self, figure: Figure, notation: Notation) -> Iterator[int]:
+        """Yield the sentences that state what a figure states, in any unit."""
+        for value in self._list_wanted(figure):
+            yield from self._stating.get(value, ())
+        yield from self._find_converted(figure, notation)
 
     def _list_wanted(self, figure: Figure) -> Iterable[str]:
         """Return what a source must state one of, for a figure of a claim.
@@ -228,12 +253,12 @@ class Evidence:
         """
         if figure.kind != DAY:
             return _list_wanted(figure)
-        statements = []
+        statements: list[str] = []
         for value in figure.values:
             month = value.partition("-")[0]
-            number = value.partition("-")[2]
-            has_month = f"{month} {MONTH}" in self._stating
-            day = value if has_month else number
+            day = value.partition("-")[2]
+            if f"{month} {MONTH}" in self._stating:
+                day = value
             statements.append(f"{day} {DAY}")
         return statements
 
@@ -277,10 +302,14 @@ def support_together(
     of it.
     """
     near = _join(support.near for support in supports)
-    quoted = frozenset[str]().union(*(support.quoted for support in supports))
+    values = _Values(claim, weights)
+    quoted: set[str] = set()
+    for support in supports:
+        quoted |= support.quoted
     by_source = [support.fits for support in supports]
-    fits = [max(each) for each in zip(*by_source, strict=True)]
-    return _judge(claim, _Values(claim, weights), near, near, quoted=quoted, fits=fits)
+    by_figure = zip(*by_source, strict=True)
+    fits = list(map(max, by_figure))
+    return _judge(claim, values, near, near, quoted=frozenset(quoted), fits=fits)
 
 
 def _rate_figures(
@@ -292,19 +321,24 @@ def _rate_figures(
     The number of things that a source only lists is nowhere in it, unless it *counts*
     other things.
     """
-    worth = {n: values.of(part) for n, part in by_sentence.items()}
+    worth: dict[int, float] = {}
+    for n, part in by_sentence.items():
+        worth[n] = values.of(part)
     best = max(worth.values(), default=0.0)
     fits: list[float] = []
     for number, figure in enumerate(claim.figures):
-        having = [n for n, part in by_sentence.items() if part.figures >> number & 1]
-        if not having:
-            is_only_listed = figure.is_count and not counts
-            fit = 1.0 if is_only_listed else _NOWHERE
-            fits.append(fit)
-        elif best:
-            fits.append(max(worth[n] / best for n in having))
-        else:
-            fits.append(1.0)
+        bit = 1 << number
+        having: list[float] = []
+        for n, part in by_sentence.items():
+            if part.figures & bit:
+                having.append(worth[n])
+        fit = 1.0
+        if having and best:
+            fit = max(having) / best
+        is_only_listed = figure.is_count and not counts
+        if not having and not is_only_listed:
+            fit = _NOWHERE
+        fits.append(fit)
     return fits
 
 
@@ -319,7 +353,8 @@ def _judge(
 ) -> Support:
     score = 1.0
     if values.total:
-        worth = _NEAR * values.of(near) + (1 - _NEAR) * values.of(everything)
+        worth = _NEAR * values.of(near)
+        worth += (1 - _NEAR) * values.of(everything)
         score = worth / values.total
     doubt = 1.0
     missing = []
@@ -330,7 +365,7 @@ def _judge(
         else:
             doubt *= _ELSEWHERE + (1 - _ELSEWHERE) * fit
     bits = everything.exact | everything.alike
-    here = {form for n, form in enumerate(claim.terms) if bits >> n & 1}
+    here = _list_terms(claim, bits)
     for form, name in claim.names.items():
         if form in here:
             continue
@@ -343,9 +378,25 @@ def _judge(
         if quote not in quoted:
             score *= _MISSING_QUOTE
             missing.append(quote)
+    distinct = tuple(dict.fromkeys(missing))
     return Support(
-        score * doubt, "", tuple(dict.fromkeys(missing)), score, near, quoted, fits
+        score=score * doubt,
+        passage="",
+        missing=distinct,
+        share=score,
+        near=near,
+        quoted=quoted,
+        fits=fits,
     )
+
+
+def _list_terms(claim: Claim, bits: int) -> set[str]:
+    """Return the terms of a claim that *bits* stand for."""
+    terms: set[str] = set()
+    for n, form in enumerate(claim.terms):
+        if bits >> n & 1:
+            terms.add(form)
+    return terms
 
 
 class Weights:
@@ -360,12 +411,13 @@ class Weights:
             self._count += len(source.spans)
             for form, sentences in source.sentences_with.items():
                 self._having[form] += len(sentences)
-        self.capitals_are_names = capitals[True] <= _USUAL_CAPITALS * capitals.total()
+        limit = _USUAL_CAPITALS * capitals.total()
+        self.capitals_are_names = capitals[True] <= limit
 
     def of(self, form: str, *, name: bool) -> float:
         """Return the weight of a term."""
-        having = self._having.get(form, 0)
-        rarity = math.log(1 + (self._count + 1) / (having + 0.5))
+        having = self._having.get(form, 0) + 0.5
+        rarity = math.log(1 + (self._count + 1) / having)
         if name:
             return rarity * _NAME_WEIGHT
         if form.isascii() and len(form) <= _SHORT:
@@ -388,7 +440,8 @@ def _list_stated(figures: Iterable[Figure], sentence: str) -> set[str]:
     for day in find_days(sentence):
         for value in day.days:
             number = value.partition("-")[2]
-            statements |= {f"{value} {DAY}", f"{number} {DAY}"}
+            statements.add(f"{value} {DAY}")
+            statements.add(f"{number} {DAY}")
     return statements
 
 
@@ -434,9 +487,10 @@ class _Values:
     """What the terms of a claim are worth; less if they only begin alike."""
 
     def __init__(self, claim: Claim, weights: Weights) -> None:
-        self._weights = [
-            weights.of(form, name=form in claim.names) for form in claim.terms
-        ]
+        self._weights: list[float] = []
+        for form in claim.terms:
+            is_name = form in claim.names
+            self._weights.append(weights.of(form, name=is_name))
         self._worth: dict[tuple[int, int], float] = {}
         self.total = sum(self._weights)
         self.capitals_are_names = weights.capitals_are_names
@@ -446,12 +500,18 @@ class _Values:
         alike = part.alike & ~exact
         worth = self._worth.get((exact, alike))
         if worth is None:
-            worth = self._sum(exact) + _PREFIX_WEIGHT * self._sum(alike)
+            worth = self._sum(exact)
+            worth += _PREFIX_WEIGHT * self._sum(alike)
             self._worth[exact, alike] = worth
         return worth
 
     def _sum(self, bits: int) -> float:
-        return sum(weight for n, weight in enumerate(self._weights) if bits >> n & 1)
+        total = 0.0
+        for weight in self._weights:
+            if bits & 1:
+                total += weight
+            bits >>= 1
+        return total
 
 
 def _join(parts: Iterable[Found]) -> Found:
@@ -478,5 +538,6 @@ def _fold(text: str) -> str:
     return " ".join(term.form for term in split_terms(text))
 
 
-def _stem_length(form: str) -> int:
-    return max(_SHORT, len(form) - 2)
+def _find_stem(form: str) -> str:
+    length = max(_SHORT, len(form) - 2)
+    return form[:length]

@@ -105,9 +105,11 @@ class Figure(NamedTuple):
         """What it may mean after the scale is applied."""
         if self.scale == 1:
             return self.unscaled
-        return frozenset(
-            _normalize(str(Decimal(value) * self.scale)) for value in self.unscaled
-        )
+        values: set[str] = set()
+        for value in self.unscaled:
+            number = Decimal(value) * self.scale
+            values.add(_normalize(str(number)))
+        return frozenset(values)
 
     @property
     def unit(self) -> str:
@@ -117,17 +119,21 @@ class Figure(NamedTuple):
     @property
     def is_physical(self) -> bool:
         """Whether it has a unit that others can be converted to: not one of money."""
-        return len(TABLES["units"].get(self.kind, ())) > 1
+        units = TABLES["units"].get(self.kind, ())
+        return len(units) > 1
 
     @property
     def is_count(self) -> bool:
         """Whether it is a number of things, in words."""
-        return not self.kind and self.scale == 1 and not self.text[-1].isdecimal()
+        if self.kind or self.scale != 1:
+            return False
+        return not self.text[-1].isdecimal()
 
     @property
     def digits(self) -> str:
         """Its digits alone, to see whether two figures are written with the same."""
-        return "".join(_to_ascii(digit) for digit in self.text if digit.isdecimal())
+        digits = filter(str.isdecimal, self.text)
+        return "".join(map(_to_ascii, digits))
 
     def amounts(self, decimal: str = "") -> list[float]:
         """Return the values in the base unit of their kind, to compare them with those
@@ -137,12 +143,13 @@ class Figure(NamedTuple):
         """
         if not self.factor:
             return []
-        values = self._choose_readings(decimal)
-        numbers = [
-            float(value) * self.scale for value in values if len(value) < _MAX_DIGITS
-        ]
+        numbers: list[float] = []
+        for value in self._choose_readings(decimal):
+            if len(value) < _MAX_DIGITS:
+                numbers.append(float(value) * self.scale)
         if self.kind != "temperature":
-            return [number * float(self.factor) for number in numbers]
+            factor = float(self.factor)
+            return [number * factor for number in numbers]
         if self.factor == "F":
             return [(number - 32) / 1.8 for number in numbers]
         return numbers
@@ -154,15 +161,21 @@ class Figure(NamedTuple):
         if len(self.unscaled) == 1:
             return self.unscaled
         marks = {mark for mark in self.text if not mark.isdecimal()}
-        grouped = frozenset(
-            value for value in self.unscaled if value.lstrip("-") == self._grouped
-        )
-        fractions = frozenset(value for value in self.unscaled if "." in value)
+        whole = self._grouped
+        grouped: set[str] = set()
+        fractions: set[str] = set()
+        for value in self.unscaled:
+            if value.lstrip("-") == whole:
+                grouped.add(value)
+            if "." in value:
+                fractions.add(value)
         if not marks & {".", ","}:
-            return grouped
+            return frozenset(grouped)
         if not decimal:
-            return grouped | fractions
-        return fractions if decimal in marks else grouped
+            return frozenset(grouped | fractions)
+        if decimal in marks:
+            return frozenset(fractions)
+        return frozenset(grouped)
 
     @property
     def _grouped(self) -> str:
@@ -173,8 +186,11 @@ def is_same(amount: float, other: float, kind: str) -> bool:
     """Return whether two amounts in different units are the same, as far as people
     round.
     """
-    tolerance = 1 if kind == "temperature" else _TOLERANCE * max(amount, other)
-    return abs(amount - other) <= tolerance
+    tolerance = _TOLERANCE * max(amount, other)
+    if kind == "temperature":
+        tolerance = 1.0
+    difference = abs(amount - other)
+    return difference <= tolerance
 
 
 def find_figures(text: str, notation: Notation | None = None) -> list[Figure]:
@@ -182,20 +198,23 @@ def find_figures(text: str, notation: Notation | None = None) -> list[Figure]:
 
     *notation* is that of the whole that it is a part of.
     """
-    notation = notation or find_notation(text)
-    numbers = [
-        (*number.span(), frozenset(_read(number[0])))
-        for number in _DIGITS.finditer(text)
-    ]
-    numbers += [
-        (start, end, frozenset((str(value),)))
-        for start, end, value in find_numerals(text)
-    ]
+    if notation is None:
+        notation = find_notation(text)
+    numbers: list[tuple[int, int, frozenset[str]]] = []
+    for number in _DIGITS.finditer(text):
+        values = frozenset(_read(number[0]))
+        numbers.append((number.start(), number.end(), values))
+    for start, end, value in find_numerals(text):
+        values = frozenset([str(value)])
+        numbers.append((start, end, values))
+    numbers.sort(reverse=True, key=itemgetter(0))
     figures: list[Figure] = []
     in_list = False  # whether the figure before has the unit of one after it
-    for start, end, values in sorted(numbers, reverse=True, key=itemgetter(0)):
+    for start, end, values in numbers:
         figure = _measure(text, start, end, values, notation)
-        after = figures[-1] if figures else figure
+        after = figure
+        if figures:
+            after = figures[-1]
         if figure.kind or figure.scale != 1:
             in_list = False
         else:
@@ -206,21 +225,25 @@ def find_figures(text: str, notation: Notation | None = None) -> list[Figure]:
                 scale=after.scale, kind=after.kind, factor=after.factor
             )
         figures.append(figure)
-    return sorted(_name_days(text, figures), key=attrgetter("start"))
+    named = _name_days(text, figures)
+    return sorted(named, key=attrgetter("start"))
 
 
 def _is_listed(text: str, figure: Figure, after: Figure) -> bool:
     """Return whether *figure* stands before the one *after* it in a list."""
-    is_year = len(figure.digits) == 4 and figure.digits == figure.text
     comma = text[figure.end : after.start].strip()
-    return comma == "," and not is_year
+    if comma != ",":
+        return False
+    is_year = len(figure.digits) == 4 and figure.digits == figure.text
+    return not is_year
 
 
 def _is_ranged(text: str, figure: Figure, after: Figure) -> bool:
     """Return whether *figure* has the unit of the one *after* it."""
-    return after.start > figure.end and bool(
-        _RANGE.fullmatch(text, figure.end, after.start)
-    )
+    if after.start <= figure.end:
+        return False
+    joint = _RANGE.fullmatch(text, figure.end, after.start)
+    return joint is not None
 
 
 def _name_days(text: str, figures: Sequence[Figure]) -> list[Figure]:
@@ -232,18 +255,19 @@ def _name_days(text: str, figures: Sequence[Figure]) -> list[Figure]:
     extra: list[Figure] = []
     for day in days:
         if day.days and day.is_certain:
-            inside.update(range(day.start, day.end))
-            written = text[day.start : day.end]
-            extra.append(Figure(written, day.days, 1, DAY, "", day.start, day.end))
+            start = day.start
+            end = day.end
+            inside.update(range(start, end))
+            extra.append(Figure(text[start:end], day.days, 1, DAY, "", start, end))
         if day.months:
             start, end = day.month_span
             inside.update(range(start, end))
             extra.append(Figure(text[start:end], day.months, 1, MONTH, "", start, end))
-    outside = [
-        figure
-        for figure in figures
-        if inside.isdisjoint(range(figure.start, figure.end))
-    ]
+    outside: list[Figure] = []
+    for figure in figures:
+        places = range(figure.start, figure.end)
+        if inside.isdisjoint(places):
+            outside.append(figure)
     return [*outside, *extra]
 
 
@@ -252,15 +276,17 @@ def _measure(
 ) -> Figure:
     """Read the scale and the unit of a number."""
     number = text[start:end]
-    before = text[max(0, start - 8) : start].lower()
+    begin = max(0, start - 8)
+    before = text[begin:start].lower()
     symbol = _SYMBOL.search(before)
     scale = 1
     if max(map(len, values)) < _MAX_DIGITS:
         scale, end = _read_scale(text, end, notation)
-    short = _MONEY_SCALE.match(text, end) if symbol else None
-    if short and scale == 1:
-        scale = _SCALE_OF_MONEY[short[1].lower()]  # "$3.5M"
-        end = short.end()
+    if symbol and scale == 1:
+        letter = _MONEY_SCALE.match(text, end)
+        if letter:
+            scale = _SCALE_OF_MONEY[letter[1].lower()]  # "$3.5M"
+            end = letter.end()
     if _PERCENT.match(text, end) or before.endswith(_BEFORE_PERCENT):
         kind = PERCENT
         factor = ""
@@ -272,7 +298,9 @@ def _measure(
     if kind in {"", "temperature"} and _MINUS.search(before):
         number = f"-{number}"
         negative = frozenset(f"-{value}" for value in values)
-        values = negative if kind else negative | values
+        if not kind:
+            negative |= values
+        values = negative
     return Figure(number, values, scale, kind, factor, start, end)
 
 
@@ -304,15 +332,21 @@ def _find_unit(text: str, place: int) -> tuple[str, str]:
     none.
     """
     gap = _GAP.match(text, place)
-    place = gap.end() if gap else place
-    name = text[place : place + _measure_unit(text, place)].lower()
-    return UNITS.get(f"{name}*") or UNITS.get(name) or ("", "")
+    if gap:
+        place = gap.end()
+    end = place + _measure_unit(text, place)
+    name = text[place:end].lower()
+    unit = UNITS.get(f"{name}*")
+    if unit is None:
+        unit = UNITS.get(name, ("", ""))
+    return unit
 
 
 def _measure_unit(text: str, place: int) -> int:
     """Return the length of the name of a unit that begins at *place*; 0 for none."""
     after = text[place : place + _LONGEST + 1].lower()
-    for length in range(min(len(after), _LONGEST), 0, -1):
+    longest = min(len(after), _LONGEST)
+    for length in range(longest, 0, -1):
         name = after[:length]
         if f"{name}*" in UNITS:
             return length
@@ -323,7 +357,9 @@ def _measure_unit(text: str, place: int) -> int:
 
 def _to_ascii(character: str) -> str:
     """Return a digit of any script as one of 0 to 9, and anything else as it is."""
-    return str(int(character)) if character.isdecimal() else character
+    if character.isdecimal():
+        return str(int(character))
+    return character
 
 
 def _read(number: str) -> Iterator[str]:
@@ -341,14 +377,16 @@ def _read(number: str) -> Iterator[str]:
     if separators[:2] == [",", ","] and len(digits[1]) == 2:
         yield _normalize(number.replace(",", ""))
         return
-    is_grouped = len(set(separators)) == 1 and set(map(len, digits[1:])) == {3}
+    lengths = set(map(len, digits[1:]))
+    is_grouped = len(set(separators)) == 1 and lengths == {3}
     if is_grouped:
         yield _normalize("".join(digits))
         if last == " ":  # perhaps just two numbers
             yield from map(_normalize, digits)
     may_be_fraction = len(separators) == 1 or not is_grouped
     if may_be_fraction and last in ".,\u066b":
-        yield _normalize(f"{''.join(digits[:-1])}.{digits[-1]}")
+        whole = "".join(digits[:-1])
+        yield _normalize(f"{whole}.{digits[-1]}")
 
 
 def _normalize(number: str) -> str:
@@ -356,8 +394,9 @@ def _normalize(number: str) -> str:
     if "." in number:
         number = number.rstrip("0").rstrip(".")
     number = number.lstrip("0")
-    needs_zero = not number or number[0] == "."
-    return f"0{number}" if needs_zero else number
+    if not number or number[0] == ".":
+        return f"0{number}"
+    return number
 
 
 def find_numerals(text: str) -> Iterator[tuple[int, int, int]]:
@@ -369,7 +408,9 @@ def find_numerals(text: str) -> Iterator[tuple[int, int, int]]:
     end = 0
     is_clear = False
     for word in _WORD.finditer(text):
-        start, stop = word.span("han") if word["han"] else word.span()
+        start, stop = word.span()
+        if word["han"]:
+            start, stop = word.span("han")
         follows = _NUMERAL_GAP.fullmatch(text, end, start) is not None
         for place, value in enumerate(_split(word)):
             is_glued = place > 0 or word[0][0] == _AND
@@ -396,7 +437,8 @@ def _split(word: re.Match[str]) -> Sequence[str]:
     if word["han"]:
         return _split_han(word)
     if word["thai"]:
-        return [_VALUES[part] for part in _THAI.findall(word["thai"])]
+        parts = _THAI.findall(word["thai"])
+        return [_VALUES[part] for part in parts]
     return _split_word(word[0].lower())
 
 
@@ -405,7 +447,9 @@ def _split_han(word: re.Match[str]) -> Sequence[str]:
     if len(values) == 1:
         # of another word, perhaps
         is_number = word["percent"] is not None or word["counted"] is not None
-        return values if is_number else []
+        if not is_number:
+            return []
+        return values
     if all(value.isdecimal() for value in values):
         return ["".join(values)]  # 一九九八
     return values
@@ -416,9 +460,12 @@ def _split_word(word: str) -> tuple[str, ...]:
     value = _VALUES.get(word) or _VALUES.get(word.removeprefix(_AND))
     if value:
         return (value,)
-    if len(word) > _MAX_COMPOUND or not _COMPOUND.fullmatch(word):
+    if len(word) > _MAX_COMPOUND:
         return ()
-    return tuple(_VALUES[part] for part in _GERMAN.findall(word))
+    if not _COMPOUND.fullmatch(word):
+        return ()
+    parts = _GERMAN.findall(word)
+    return tuple(_VALUES[part] for part in parts)
 
 
 class _Number:
@@ -452,8 +499,9 @@ class _Number:
         return self._add(int(value), glued=glued)
 
     def _add(self, value: int, *, glued: bool) -> bool:
-        is_after_units = 0 < self._last < 10 <= value < 100  # fünfundzwanzig
-        is_larger = is_after_units and (glued or value == 10)
+        is_larger = False
+        if glued or value == 10:
+            is_larger = 0 < self._last < 10 <= value < 100  # fünfundzwanzig
         if not is_larger and not self._follows(value):
             return False
         self._last += value
@@ -470,7 +518,8 @@ class _Number:
                 self._thousands += below * factor
             self._hundreds = 0
         elif may_count and factor < self._below:
-            self._hundreds += (last or 1) * factor
+            number = max(last, 1)
+            self._hundreds += number * factor
         else:
             return False
         self._last = 0
@@ -479,8 +528,10 @@ class _Number:
 
     def _follows(self, value: int) -> bool:
         """Return whether a number can be added: to nothing, to hundreds, or to tens."""
+        if self._last == 0:
+            return value < self._below
         if self._last < 20:
-            return not self._last and value < self._below
+            return False
         if self._last % 100 == 0:
             return value < 100
         return self._last % 10 == 0 and value < 10

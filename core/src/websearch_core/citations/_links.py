@@ -68,20 +68,31 @@ def merge_sources(entries: Iterable[Mapping[str, Any]]) -> list[Source]:
     by_number: dict[int, dict[str, Any]] = {}
     for entry in entries:
         number = entry.get("id")
-        if not isinstance(number, int) or not isinstance(entry.get("url"), str):
+        if not isinstance(number, int):
+            continue
+        if not isinstance(entry.get("url"), str):
             continue
         before = by_number.get(number, {})
-        texts = dict.fromkeys(
-            text for text in (before.get("text"), entry.get("text")) if text
-        )
-        stays = before.get("read") and not entry.get("read")
-        both = {**entry, **before} if stays else {**before, **entry}
-        for name in _STORED_FIELDS:
-            both.pop(name, None)
-        if texts:
-            both["text"] = "\n\n".join(texts)
-        by_number[number] = {"title": "", "read": False, **both}
+        by_number[number] = _merge(before, entry)
     return [Source(**by_number[number]) for number in sorted(by_number)]  # type: ignore[typeddict-item]
+
+
+def _merge(before: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what two entries say about one source, the later one after *before*."""
+    source: dict[str, Any] = {"title": "", "read": False}
+    source.update(before)
+    source.update(entry)
+    if before.get("read") and not entry.get("read"):
+        source.update(before)  # a page knows its title better than a search
+    for name in _STORED_FIELDS:
+        source.pop(name, None)
+    texts: list[str] = []
+    for text in (before.get("text"), entry.get("text")):
+        if text and text not in texts:
+            texts.append(text)
+    if texts:
+        source["text"] = "\n\n".join(texts)
+    return source
 
 
 def link_citations(
@@ -98,21 +109,29 @@ def link_citations(
             whose URL is not http(s), such as a file of a local index.
         footer: Also append a list of the sources that the text cites.
     """
-    by_number = {_number(source): source for source in sources}
-    urls = {
-        number: link_target(str(source["url"])) for number, source in by_number.items()
-    }
-    parts = []
+    by_number: dict[int, Mapping[str, object]] = {}
+    urls: dict[int, str | None] = {}
+    for source in sources:
+        number = _number(source)
+        by_number[number] = source
+        urls[number] = link_target(str(source["url"]))
+    parts: list[str] = []
     position = 0
     cited: dict[int, Mapping[str, object]] = {}
     for mark in find_marks(text):
         for number in mark.numbers:
             if number in by_number:
                 cited[number] = by_number[number]
-        links = _link(mark, urls) if mark.kind == "plain" else ""
-        parts += [text[position : mark.start], links or text[mark.start : mark.end]]
+        links = ""
+        if mark.kind == "plain":
+            links = _link(mark, urls)
+        if not links:
+            links = text[mark.start : mark.end]
+        parts.append(text[position : mark.start])
+        parts.append(links)
         position = mark.end
-    whole = "".join([*parts, text[position:]])
+    parts.append(text[position:])
+    whole = "".join(parts)
     if footer and cited:
         return _add_footer(whole, list(cited.values()))
     return whole
@@ -141,27 +160,38 @@ def _number(source: Mapping[str, object]) -> int:
 
 def _link(mark: Mark, urls: Mapping[int, str | None]) -> str:
     """Return the links of a citation, or nothing if it has none."""
-    if not any(urls.get(number) for number in mark.numbers):
+    if not any(map(urls.get, mark.numbers)):
         return ""
-    parts = []
+    parts: list[str] = []
     for number in mark.numbers:
+        link = f"[{number}]"
         url = urls.get(number)
-        link = f"[{number}]({url})" if url else f"[{number}]"
+        if url:
+            link += f"({url})"
         parts.append(link)
     links = ", ".join(parts)
-    # without the space, this would be an image, which a front end fetches
-    return f"! {links}" if mark.image else links
+    if mark.image:
+        # without the space, this would be an image, which a front end fetches
+        return f"! {links}"
+    return links
 
 
 def _add_footer(text: str, sources: Sequence[Mapping[str, object]]) -> str:
-    lines = []
+    lines: list[str] = []
     for source in sources:
         url = link_target(str(source["url"]))
-        title = " ".join(escape_text(str(source.get("title") or source["url"])).split())
-        label = title.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
-        link = f"[{label}]({url})" if url else label
+        title = source.get("title") or source["url"]
+        words = escape_text(str(title)).split()
+        label = " ".join(words)
+        label = label.replace("\\", "\\\\")
+        label = label.replace("[", "\\[")
+        label = label.replace("]", "\\]")
+        link = label
+        if url:
+            link = f"[{label}]({url})"
         lines.append(f"- [{source['id']}] {link}")
-    return f"{text.rstrip()}\n\n**Sources**\n\n" + "\n".join(lines)
+    footer = "\n".join(lines)
+    return f"{text.rstrip()}\n\n**Sources**\n\n{footer}"
 
 
 def link_to_text(
@@ -186,23 +216,35 @@ def link_to_text(
         The URL, or None if the words do not occur exactly once, even together with
             those around them.
     """
-    whole = " ".join(text.split()).rstrip(_END)
+    words = " ".join(text.split())
+    whole = words.rstrip(_END)
     if not whole:
         return None
     for start, end in _ranges(whole):
-        is_exact = end is None and bool(start)
-        words_after = after if is_exact else ""
+        words_after = ""
+        if end is None:
+            words_after = after
         for prefix, suffix in _contexts(before, words_after):
-            if count(" ".join(filter(None, [prefix, start, suffix]))) != 1:
-                continue
-            parts = [_encode(start), _encode(end or "")]
-            if prefix:
-                parts.insert(0, f"{_encode(prefix)}-")
-            if suffix:
-                parts.append(f"-{_encode(suffix)}")
-            mark = "" if "#" in url else "#"
-            return f"{url}{mark}:~:text={','.join(filter(None, parts))}"
+            parts = filter(None, [prefix, start, suffix])
+            quotation = " ".join(parts)
+            if count(quotation) == 1:
+                directive = _write_directive(prefix, start, end, suffix)
+                mark = "" if "#" in url else "#"
+                return f"{url}{mark}:~:text={directive}"
     return None
+
+
+def _write_directive(prefix: str, start: str, end: str | None, suffix: str) -> str:
+    """Return ``[prefix-,]start[,end][,-suffix]``."""
+    parts: list[str] = []
+    if prefix:
+        parts.append(f"{_encode(prefix)}-")
+    parts.append(_encode(start))
+    if end:
+        parts.append(_encode(end))
+    if suffix:
+        parts.append(f"-{_encode(suffix)}")
+    return ",".join(parts)
 
 
 def _ranges(whole: str) -> Iterator[tuple[str, str | None]]:
@@ -219,33 +261,47 @@ def _ranges(whole: str) -> Iterator[tuple[str, str | None]]:
         units = [unit for unit in _CLAUSE.split(whole) if unit]
         separator = ""
     for share in (4, 2):
+        limit = len(units) // share
         if separator:
-            start = " ".join(_take(units, len(units) // share, separator))
-            last = _take(units[::-1], len(units) // share, separator)
-            end = " ".join(last[::-1])
+            first = _take(units, limit, separator)
+            last = _take(units[::-1], limit, separator)
+            start = " ".join(first)
+            end = " ".join(reversed(last))
             is_unique = bool(end) and whole.count(end) == 1
             if start and is_unique:
                 yield start, end
-        elif len(units) > 1 and whole.count(units[-1]) == 1:
-            yield units[0], units[-1]
+        elif len(units) > 1:
+            last_unit = units[-1]
+            if whole.count(last_unit) == 1:
+                yield units[0], last_unit
     if len(whole) <= _MAX_QUOTE:
         yield whole, None
 
 
 def _take(units: Sequence[str], limit: int, separator: str) -> list[str]:
     """Take the first of *units* until they are long enough to be found, or nothing."""
-    taken: list[str] = []
-    for unit in units[: max(limit, _MIN_WORDS)]:
-        taken.append(unit)
-        if len(taken) >= _MIN_WORDS and len(separator.join(taken)) >= _MIN_LENGTH:
+    limit = max(limit, _MIN_WORDS)
+    words: list[str] = []
+    for unit in units[:limit]:
+        words.append(unit)
+        length = len(separator.join(words))
+        if len(words) >= _MIN_WORDS and length >= _MIN_LENGTH:
             break
-    return taken
+    return words
 
 
 def _contexts(before: str, after: str) -> Iterator[tuple[str, str]]:
-    prefix = " ".join(before.split()[-_CONTEXT:])
-    suffix = " ".join(after.split()[:_CONTEXT])
-    yield from dict.fromkeys([("", ""), (prefix, ""), ("", suffix), (prefix, suffix)])
+    words_before = before.split()[-_CONTEXT:]
+    words_after = after.split()[:_CONTEXT]
+    prefix = " ".join(words_before)
+    suffix = " ".join(words_after)
+    yield "", ""
+    if prefix:
+        yield prefix, ""
+    if suffix:
+        yield "", suffix
+    if prefix and suffix:
+        yield prefix, suffix
 
 
 def _encode(text: str) -> str:

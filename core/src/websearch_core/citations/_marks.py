@@ -67,9 +67,12 @@ class Mark(NamedTuple):
 
 def find_marks(text: str) -> Iterator[Mark]:
     """Yield the citations in *text*, in order."""
-    labels = {label.strip().lower() for label in _DEFINITION.findall(text)}
+    labels: set[str] = set()
+    for label in _DEFINITION.findall(text):
+        labels.add(label.strip().lower())
     # where the next block of indented code begins and ends
-    blocks = iter([*_indented_code(text), (len(text) + 1, len(text) + 1)])
+    after = len(text) + 1
+    blocks = iter([*_indented_code(text), (after, after)])
     block = next(blocks)
     position = 0
     token = _TOKEN.search(text, position)
@@ -98,7 +101,10 @@ def _is_link(token: re.Match[str], labels: Container[str]) -> bool:
     definitions.
     """
     reference = token["reference"]
-    return reference is None or reference.strip().lower() in labels
+    if reference is None:
+        return True
+    label = reference.strip().lower()
+    return label in labels
 
 
 def _read_defined(mark: re.Match[str], labels: Container[str]) -> Mark:
@@ -106,15 +112,18 @@ def _read_defined(mark: re.Match[str], labels: Container[str]) -> Mark:
     own.
     """
     square = mark["square"]
-    is_linked = bool(square) and square.strip() in labels
-    kind: Kind = "linked" if is_linked else "plain"
+    kind: Kind = "plain"
+    if square and square.strip() in labels:
+        kind = "linked"
     return _read(mark, kind)
 
 
 def code_spans(text: str) -> list[tuple[int, int]]:
     """Return where the code in *text* begins and ends."""
-    spans = [code.span() for code in _CODE_ONLY.finditer(text)]
-    return sorted([*spans, *_indented_code(text)])
+    spans = _indented_code(text)
+    for code in _CODE_ONLY.finditer(text):
+        spans.append(code.span())
+    return sorted(spans)
 
 
 def _indented_code(text: str) -> list[tuple[int, int]]:
@@ -127,7 +136,8 @@ def _indented_code(text: str) -> list[tuple[int, int]]:
     depth = 4  # from which on a line is code
     for line in text.splitlines(keepends=True):
         spaced = line.expandtabs(4).lstrip("\n")
-        indent = len(spaced) - len(spaced.lstrip(" "))
+        content = spaced.lstrip(" ")
+        indent = len(spaced) - len(content)
         end = start + len(line)
         may_be_code = is_blank or _ends_at(spans, start)
         if not line.strip():
@@ -145,7 +155,9 @@ def _indented_code(text: str) -> list[tuple[int, int]]:
 
 
 def _ends_at(spans: Sequence[tuple[int, int]], place: int) -> bool:
-    return bool(spans) and spans[-1][1] == place
+    if not spans:
+        return False
+    return spans[-1][1] == place
 
 
 def _read(mark: re.Match[str], kind: Kind) -> Mark:

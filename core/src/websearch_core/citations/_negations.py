@@ -60,11 +60,10 @@ class Negations:
         text = text[:_MAX_LENGTH]
         terms = [term for term in split_terms(text) if _has_content(term)]
         self._forms = frozenset(term.form for term in terms)
-        self._scopes = [
-            _find_scope(text, terms, match)
-            for match in _NEGATION.finditer(text)
-            if match.lastgroup
-        ]
+        self._scopes: list[_Scope] = []
+        for match in _NEGATION.finditer(text):
+            if match.lastgroup:
+                self._scopes.append(_find_scope(text, terms, match))
 
     def differ(self, source: Negations) -> str:
         """Return a word for a negation that only one of this claim and its *source*
@@ -81,12 +80,16 @@ class Negations:
     def _says(self, scope: _Scope) -> bool:
         """Return whether this text says what a source denies."""
         around = scope.around - _DO
-        if around and len(around & self._forms) >= _MOSTLY * len(around):
+        common = around & self._forms
+        if around and len(common) >= _MOSTLY * len(around):
             return True
         own = scope.own
-        is_long_enough = len(own) > 1 or len(self._forms) <= _FEW
+        if not own:
+            return False
+        if len(own) == 1 and len(self._forms) > _FEW:
+            return False
         like = sum(_has_like(form, self._forms) for form in own)
-        return bool(own) and is_long_enough and like >= _NEARLY_ALL * len(own)
+        return like >= _NEARLY_ALL * len(own)
 
 
 def _has_content(term: Term) -> bool:
@@ -95,10 +98,13 @@ def _has_content(term: Term) -> bool:
 
 def _find_scope(text: str, terms: Sequence[Term], match: re.Match[str]) -> _Scope:
     word = match["alone"] or match["part"]
-    size = _PER_WORD if re.match(f"[{UNSPACED}]", word) else 1
+    size = 1
+    if re.match(f"[{UNSPACED}]", word):
+        size = _PER_WORD
     last = bisect_right(terms, match.start(), key=_end_of)
     first = bisect_left(terms, match.end(), key=_start_of)
-    before = terms[max(0, last - _BEFORE * size) : last]
+    earliest = max(0, last - _BEFORE * size)
+    before = terms[earliest:last]
     after = terms[first : first + _AFTER * size]
     begin = 0
     if before:
@@ -107,7 +113,8 @@ def _find_scope(text: str, terms: Sequence[Term], match: re.Match[str]) -> _Scop
     end = len(text)
     if after:
         mark_after = _BOUNDARY.search(text, match.end(), after[-1].start)
-        end = mark_after.start() if mark_after else end
+        if mark_after:
+            end = mark_after.start()
     around = [*before, *after]
     own = [term.form for term in around if begin <= term.start < end]
     return _Scope(

@@ -46,12 +46,17 @@ def find_notation(text: str) -> Notation:
 
 def _find_decimal_mark(text: str) -> str:
     words = Counter(_MARK_OF[word.lower()] for word in _WORD.findall(text))
-    point = words["."] + len(_POINT_LETTERS.findall(text)) / _PER_WORD
-    comma = words[","] + len(_COMMA_LETTERS.findall(text)) / _PER_WORD
-    if max(point, comma) < _CLEAR * min(point, comma) or point == comma:
+    point_letters = len(_POINT_LETTERS.findall(text))
+    comma_letters = len(_COMMA_LETTERS.findall(text))
+    point = words["."] + point_letters / _PER_WORD
+    comma = words[","] + comma_letters / _PER_WORD
+    is_clear = max(point, comma) >= _CLEAR * min(point, comma)
+    if point == comma or not is_clear:
         fractions = Counter(_FRACTION.findall(text))
         point = fractions["."]
         comma = fractions[","]
     if point == comma:
         return ""
-    return "." if point > comma else ","
+    if point > comma:
+        return "."
+    return ","
