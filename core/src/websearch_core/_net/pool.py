@@ -298,8 +298,12 @@ def _has_more(connection: Any) -> bool:
     They were read together with its end, so the socket no longer shows them; they wait
     in h11. A connection that does not show them is not used again.
     """
-    *_, innermost = _find_parts(connection)
-    state = getattr(innermost, "_h11_state", None)
+    # those of proxies hold another
+    inner = getattr(connection, "_connection", None)
+    while inner is not None:
+        connection = inner
+        inner = getattr(connection, "_connection", None)
+    state = getattr(connection, "_h11_state", None)
     return state is None or bool(state.trailing_data[0])
 
 
@@ -309,20 +313,12 @@ def _replace_locks(connection: Any) -> None:
     Those of anyio wait for a turn of the event loop each time: three in each request. A
     lock with another name is left alone.
     """
-    for part in _find_parts(connection):
+    part = connection
+    while part is not None:
         if hasattr(part, "_request_lock"):
             part._request_lock = asyncio.Lock()  # noqa: SLF001 - see `test_private_names`
         if hasattr(part, "_state_lock"):
             part._state_lock = asyncio.Lock()  # noqa: SLF001
-
-
-def _find_parts(connection: Any) -> Iterator[Any]:
-    """Yield a connection and what it consists of, from the outside: that of a proxy
-    holds another.
-    """
-    part = connection
-    while part is not None:
-        yield part
         part = getattr(part, "_connection", None)
 
 

@@ -86,18 +86,23 @@ class Ledger:
     """
 
     def __init__(self, mode: Provenance = "any", named: Iterable[str] = ()) -> None:
-        if mode not in get_args(Provenance):
+        modes = get_args(Provenance)
+        if mode not in modes:
             raise ConfigurationError(
-                f"provenance: {mode!r} is not one of {', '.join(get_args(Provenance))}"
+                f"provenance: {mode!r} is not one of {', '.join(modes)}"
             )
         self.mode = mode
-        self._named = {_make_key(url): _allow(url, links=True) for url in named}
+        self._named: dict[str, _AllowedPage] = {}
+        for url in named:
+            self._named[_make_key(url)] = _allow(url, links=True)
         self._pages: Conversations[dict[str, _AllowedPage]] = Conversations()
         self._numbers: Conversations[_Numbers] = Conversations()
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+        state = self.__dict__.copy()
+        del state["_lock"]
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -121,7 +126,8 @@ class Ledger:
         self, response: SearchResponse, conversation: Hashable = None
     ) -> None:
         """Allow the results of a search."""
-        self._add([result.url for result in response.results], conversation, links=True)
+        urls = [result.url for result in response.results]
+        self._add(urls, conversation, links=True)
 
     def allow_links(self, page: Page, conversation: Hashable = None) -> None:
         """In mode ``seen+links``, allow the links of a page, unless the page was itself
@@ -186,12 +192,12 @@ class Ledger:
         with self._lock:
             pages = self._pages_of(conversation)
             matches = find_alike({**self._named, **pages}, url)
-            if len(matches) == 1:
-                return matches[0].url
-            # two spellings of one page may have one number
-            numbered_url = numbers.find_url(url) if matches else None
+            numbered_url = numbers.find_url(url)
+        if len(matches) == 1:
+            return matches[0].url
+        # two spellings of one page may have one number
         urls = {page.url for page in matches}
-        if numbered_url is not None and numbered_url in urls:
+        if numbered_url in urls:
             return numbered_url
         raise _refuse(numbers, why, is_empty=not pages)
 
@@ -233,7 +239,8 @@ class Ledger:
         with self._lock:
             own = self._numbers_of(conversation, sources)
             own.skip(numbers)
-            self._allow_numbered([page.final_url or page.url], conversation)
+            url = page.final_url or page.url
+            self._allow_numbered([url], conversation)
             return own.number_page(page)
 
     def sources(
@@ -243,7 +250,8 @@ class Ledger:
         that were seen last.
         """
         with self._lock:
-            return self._numbers_of(conversation, sources).sources()
+            numbers = self._numbers_of(conversation, sources)
+            return numbers.sources()
 
     def _pages_of(self, conversation: Hashable) -> dict[str, _AllowedPage]:
         return self._pages.get(conversation) or {}
@@ -268,7 +276,9 @@ class Ledger:
         """
         if not urls or self.mode == "any":
             return
-        pages = {page.page for page in self._pages_of(conversation).values()}
+        pages: set[str] = set()
+        for allowed_page in self._pages_of(conversation).values():
+            pages.add(allowed_page.page)
         additions: dict[str, _AllowedPage] = {}
         for key, page in _allow_all(urls, links=False).items():
             if page.page not in pages:
@@ -293,9 +303,11 @@ class Ledger:
         for key, page in additions.items():
             # what is added again is at the end: seen last
             before = pages.pop(key, page)
-            pages[key] = before._replace(links=before.links or page.links)
+            links = before.links or page.links
+            pages[key] = before._replace(links=links)
         while len(pages) > _MAX_URLS:
-            del pages[next(iter(pages))]
+            oldest = next(iter(pages))
+            del pages[oldest]
 
 
 def _allow(url: str, *, links: bool) -> _AllowedPage:
@@ -312,12 +324,16 @@ def _allow_all(urls: Iterable[str], *, links: bool) -> dict[str, _AllowedPage]:
 
 def _find_host(url: str) -> str | None:
     origin = find_origin(url)
-    return origin[1] if origin else None
+    if origin is None:
+        return None
+    return origin[1]
 
 
 def _refuse(numbers: _Numbers, why: str, *, is_empty: bool) -> UnsafeURL:
     """Return the error for a URL that may not be opened."""
-    hint = _NOTHING if is_empty else ""
+    hint = ""
+    if is_empty:
+        hint = _NOTHING
     if numbers.is_restored:
         hint = _ELSEWHERE
     if why:
@@ -410,7 +426,9 @@ class _Numbers:
         """Return *response* with the numbers of this conversation as its
         ``citation_id``.
         """
-        urls = {identify(result.url): result.url for result in response.results}
+        urls: dict[str, str] = {}
+        for result in response.results:
+            urls[identify(result.url)] = result.url
         spellings = Counter(map(find_page, urls.values()))
         results: list[SearchResult] = []
         for result in response.results:
@@ -434,9 +452,8 @@ class _Numbers:
             numbered = self._find(page.url)
         number = self._number_of(numbered)
         if is_same_site:
-            self._numbers.setdefault(
-                identify(page.url), _NumberedPage(number, page.url, find_page(page.url))
-            )
+            first_page = _NumberedPage(number, page.url, find_page(page.url))
+            self._numbers.setdefault(identify(page.url), first_page)
         self._add({"id": number, "title": page.title, "url": url, "read": True})
         return page.model_copy(update={"citation_id": number})
 
@@ -444,14 +461,17 @@ class _Numbers:
         """Return the sources, by number; of a page that redirects, only the URL where
         its text is.
         """
-        return [source.copy() for _, source in sorted(self._sources.items())]
+        numbers = sorted(self._sources)
+        return [self._sources[number].copy() for number in numbers]
 
     def find_url(self, url: str) -> str | None:
         """Return the URL under which the page at *url* has its number; None if it has
         none.
         """
         numbered = self._find(url)
-        return numbered.url.partition("#")[0] if numbered else None
+        if numbered is None:
+            return None
+        return numbered.url.partition("#")[0]
 
     def url_of(self, number: int) -> str:
         """Return the URL of the page with this number; raise `InvalidOption` if there
@@ -472,13 +492,17 @@ class _Numbers:
     def _find(self, url: str) -> _NumberedPage | None:
         pages = find_alike(self._numbers, url)
         numbers = {page.number for page in pages}
-        return pages[0] if len(numbers) == 1 else None
+        if len(numbers) != 1:
+            return None
+        return pages[0]
 
     def _number_of(self, numbered: _NumberedPage | None) -> int:
         """Return the number of a page, which is the next if it has none: `_add` counts
         it.
         """
-        return numbered.number if numbered else self._last + 1
+        if numbered is None:
+            return self._last + 1
+        return numbered.number
 
     def _number_result(self, result: SearchResult, *, is_alone: bool) -> SearchResult:
         """Return the result with its number; *is_alone* unless the response has another
@@ -508,25 +532,33 @@ class _Numbers:
 
     def _is_of_any(self, number: int, sources: Iterable[Source]) -> bool:
         """Return whether the page of any of *sources* has this number here."""
-        pages = [self._numbers.get(identify(source["url"])) for source in sources]
-        return any(page is not None and page.number == number for page in pages)
+        for source in sources:
+            page = self._numbers.get(identify(source["url"]))
+            if page is not None and page.number == number:
+                return True
+        return False
 
     def _add(self, source: Source) -> None:
         number = source["id"]
         url = source["url"]
         # what is added again is at the end: seen last
-        page = self._numbers.pop(identify(url), None)
-        first_url = page.url if page else url
-        self._numbers[identify(url)] = _NumberedPage(number, first_url, find_page(url))
+        key = identify(url)
+        page = self._numbers.pop(key, None)
+        first_url = url
+        if page is not None:
+            first_url = page.url
+        self._numbers[key] = _NumberedPage(number, first_url, find_page(url))
         if page is not None and page.number != number:
             self._drop_unused(page.number)
         before = self._sources.pop(number, None)
         self._sources[number] = _merge_source(source, before)
         self._last = max(self._last, number)
         while len(self._sources) > _MAX_PAGES:
-            self._forget(next(iter(self._sources)))
+            oldest_number = next(iter(self._sources))
+            self._forget(oldest_number)
         while len(self._numbers) > 2 * _MAX_PAGES:
-            del self._numbers[next(iter(self._numbers))]
+            oldest = next(iter(self._numbers))
+            del self._numbers[oldest]
 
     def _drop_unused(self, number: int) -> None:
         """Drop the source of a number that no page has any more."""
@@ -535,14 +567,16 @@ class _Numbers:
 
     def _forget(self, number: int) -> None:
         del self._sources[number]
-        self._numbers = {
-            key: page for key, page in self._numbers.items() if page.number != number
-        }
+        for key, page in list(self._numbers.items()):
+            if page.number == number:
+                del self._numbers[key]
 
 
 def _find_site(url: str) -> str:
     """Return the host of *url*, without ``www.``."""
-    return (urlsplit(identify(url)).hostname or "").removeprefix("www.")
+    parts = urlsplit(identify(url))
+    host = parts.hostname or ""
+    return host.removeprefix("www.")
 
 
 def _as_source(entry: object) -> Source | None:

@@ -43,7 +43,9 @@ class Conversations(Generic[_T]):
             yield from entries.values()
 
     def get(self, conversation: Hashable) -> _T | None:
-        return self._by_tenant.get(_find_tenant(conversation), {}).get(conversation)
+        tenant = _find_tenant(conversation)
+        entries = self._by_tenant.get(tenant, {})
+        return entries.get(conversation)
 
     def keep(self, conversation: Hashable, value: _T) -> _T | None:
         """Keep a value for a conversation; return the value that went for it."""
@@ -55,7 +57,9 @@ class Conversations(Generic[_T]):
         entries.pop(conversation, None)
         entries[conversation] = value
         self._by_tenant[tenant] = entries
-        return self.drop() if self._count > _MAX_CONVERSATIONS else None
+        if self._count <= _MAX_CONVERSATIONS:
+            return None
+        return self.drop()
 
     def drop(self) -> _T:
         """Drop the conversation that the tenant who has most used least recently, and
@@ -63,7 +67,8 @@ class Conversations(Generic[_T]):
         """
         largest = max(self._by_tenant, key=lambda name: len(self._by_tenant[name]))
         entries = self._by_tenant[largest]
-        value = entries.pop(next(iter(entries)))
+        oldest = next(iter(entries))
+        value = entries.pop(oldest)
         self._count -= 1
         if not entries:
             del self._by_tenant[largest]
@@ -76,7 +81,10 @@ def _find_tenant(conversation: Hashable) -> Hashable:
     """
     if not isinstance(conversation, tuple):
         return None
-    return next((part for part in conversation[:-1] if part is not None), None)
+    for part in conversation[:-1]:
+        if part is not None:
+            return part  # type: ignore[no-any-return]
+    return None
 
 
 class Entry(NamedTuple):
@@ -109,8 +117,11 @@ class Memory:
     def find(self, conversation: Hashable, key: Hashable) -> Entry | None:
         """Return the entry under *key*, if it is not too old."""
         with self._lock:
-            entry = (self._entries.get(conversation) or {}).get(key)
-        if entry is None or entry.age >= _MAX_SECONDS:
+            entries = self._entries.get(conversation) or {}
+            entry = entries.get(key)
+        if entry is None:
+            return None
+        if entry.age >= _MAX_SECONDS:
             return None
         return entry
 
@@ -128,7 +139,8 @@ class Memory:
             return
         with self._lock:
             entries = self._entries.get(conversation) or {}
-            self._size -= _add_sizes(self._entries.keep(conversation, entries) or {})
+            others = self._entries.keep(conversation, entries) or {}
+            self._size -= _add_sizes(others)
             self._forget(entries, key)
             entries[key] = entry
             self._size += entry.size
@@ -146,7 +158,8 @@ class Memory:
         for key in alike[:-_MAX_ANSWERS]:
             self._forget(entries, key)
         while _add_sizes(entries) > _MAX_BYTES:
-            self._forget(entries, next(iter(entries)))
+            oldest = next(iter(entries))
+            self._forget(entries, oldest)
 
     def _sweep(self, now: float) -> None:
         self._last_sweep = now
@@ -175,7 +188,9 @@ class Recall(NamedTuple):
     gives: bool = True  # else it only keeps
 
     def find(self, key: Hashable) -> Entry | None:
-        return self.memory.find(self.conversation, key) if self.gives else None
+        if not self.gives:
+            return None
+        return self.memory.find(self.conversation, key)
 
     def keep(self, key: Hashable, answer: Page | SearchResponse | None) -> None:
         self.memory.keep(self.conversation, key, answer)
