@@ -110,6 +110,7 @@ test-models: $(VENV)/installed build/constraints.txt  ## test schemas with the p
 	$(INSTALL) $(VENV) $(RESOLVED) tests/langchain/requirements.in
 	$(BIN)/python -m pytest tests/langchain/test_middleware.py tests/langchain/test_models.py tests/langchain/test_sources.py \
 		tests/llamaindex/test_models.py
+	$(BIN)/python -m pytest tests/examples/test_blocks.py -k deepagents
 
 test-mcp: build/mcp/installed  ## test the MCP server with the SDK 1.30 and LangChain's client; the other tests have 2 and LlamaIndex's
 	build/mcp/bin/python -m pytest -p no:cacheprovider tests/core/test_mcp.py tests/core/cli/commands/test_mcp.py tests/e2e/test_mcp_clients.py

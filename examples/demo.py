@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,11 @@ from rich.text import Text
 from scripted import ScriptedChat, scripted_llm
 from serve import Site
 
-from langchain_websearch import WebSearchToolkit
+from langchain_websearch import (
+    WebSearchMiddleware,
+    WebSearchToolkit,
+    collect_sources,
+)
 from llamaindex_websearch import WebSearchToolSpec
 from websearch_core import WebSearch
 from websearch_core.index import Index
@@ -64,21 +68,19 @@ def ask_langchain(web: WebSearch, question: str) -> None:
     """Let a LangChain agent answer *question*."""
     toolkit = WebSearchToolkit(web=web, provenance="seen")
     agent = create_agent(
-        ScriptedChat(), toolkit.get_tools(), system_prompt=CITATION_INSTRUCTION
+        ScriptedChat(),
+        middleware=[WebSearchMiddleware(toolkit)],
+        system_prompt=CITATION_INSTRUCTION,
     )
-    messages = agent.invoke(
-        {"messages": [{"role": "user", "content": question}]},
-        config={"callbacks": [toolkit.user_urls]},
-    )["messages"]
-    show_question("LangChain", "create_agent with WebSearchToolkit", question)
-    sources: list[dict[str, Any]] = []
+    state = agent.invoke({"messages": [{"role": "user", "content": question}]})
+    messages = state["messages"]
+    show_question("LangChain", "create_agent with WebSearchMiddleware", question)
     for message in messages:
         for call in message.tool_calls if isinstance(message, AIMessage) else []:
             show_call(call["name"], call["args"])
         if isinstance(message, ToolMessage):
-            sources = sources or message.artifact["sources"]
             show_tool_output(str(message.content))
-    show_answer(str(messages[-1].content), sources)
+    show_answer(str(messages[-1].content), collect_sources(state))
 
 
 async def ask_llamaindex(web: WebSearch, question: str) -> None:
@@ -174,7 +176,7 @@ def show_tool_output(text: str, max_lines: int = 9) -> None:
     )
 
 
-def show_answer(answer: str, sources: list[dict[str, Any]]) -> None:
+def show_answer(answer: str, sources: Iterable[Mapping[str, Any]]) -> None:
     """Print the final answer, and the sources that it cites."""
     console.print(Padding(Text(answer), (0, 0, 1, 2)), style="bold green")
     for source in sources:

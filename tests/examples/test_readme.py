@@ -97,7 +97,7 @@ async def test_the_agent_of_langchain_searches_and_reads(
         "langchain.agents.factory.init_chat_model", lambda _: scripted.ScriptedChat()
     )
     await run(
-        example("user_urls", "langchain_websearch").replace(
+        example("WebSearchMiddleware", "langchain_websearch").replace(
             "What changed in the last release of Python?", QUESTION
         )
     )
