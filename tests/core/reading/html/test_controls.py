@@ -21,18 +21,26 @@ FIRST = "Children under six travel free, and so does every dog that stays on dec
 SECOND = "A bicycle costs four crowns each way, and must be tied to the rail."
 FOUR_TABS = [
     # the order of tabs and panels
-    f"<div><div role=tablist><button role=tab>Families</button><button role=tab>Cyclists</button></div>"
-    f"<div><div role=tabpanel><p>{FIRST}</div><div role=tabpanel hidden><p>{SECOND}</div></div></div>",
+    (
+        f"<div><div role=tablist><button role=tab>Families</button><button role=tab>Cyclists</button></div>"
+        f"<div><div role=tabpanel><p>{FIRST}</div><div role=tabpanel hidden><p>{SECOND}</div></div></div>"
+    ),
     # the ids of the panels
-    f"<ul role=tablist><li><a role=tab href='#f'>Families</a><li><a role=tab href='#c'>Cyclists</a></ul>"
-    f"<div id=f><p>{FIRST}</div><div id=c style='display:none'><p>{SECOND}</div>",
+    (
+        f"<ul role=tablist><li><a role=tab href='#f'>Families</a><li><a role=tab href='#c'>Cyclists</a></ul>"
+        f"<div id=f><p>{FIRST}</div><div id=c style='display:none'><p>{SECOND}</div>"
+    ),
     # radio buttons, their labels before all panels
-    f"<div><input type=radio name=who id=w1><input type=radio name=who id=w2>"
-    f"<div><label for=w1>Families</label><label for=w2>Cyclists</label></div>"
-    f"<div><div><p>{FIRST}</div><div><p>{SECOND}</div></div></div>",
+    (
+        f"<div><input type=radio name=who id=w1><input type=radio name=who id=w2>"
+        f"<div><label for=w1>Families</label><label for=w2>Cyclists</label></div>"
+        f"<div><div><p>{FIRST}</div><div><p>{SECOND}</div></div></div>"
+    ),
     # radio buttons, each before its panel
-    f"<div><input type=radio name=who id=w1><label for=w1>Families</label><div><p>{FIRST}</div>"
-    f"<input type=radio name=who id=w2><label for=w2>Cyclists</label><div><p>{SECOND}</div></div>",
+    (
+        f"<div><input type=radio name=who id=w1><label for=w1>Families</label><div><p>{FIRST}</div>"
+        f"<input type=radio name=who id=w2><label for=w2>Cyclists</label><div><p>{SECOND}</div></div>"
+    ),
 ]
 
 

@@ -35,12 +35,12 @@ from websearch_core.reading._html.parse import parse
 from websearch_core.reading._html.select import (
     _drop_machine_text,
     _find_alike_rows,
-    _keep_code,
     _leniency,
     _looks,
     _threshold,
     select_content,
 )
+from websearch_core.reading._html.together import keep_code
 
 PIECES = [
     *(f"<{name}>" for name in "div p ul li a span table td h1 h3 pre nav main article footer button form img dd".split()),
@@ -528,7 +528,7 @@ def test_code_is_kept_between_kept_blocks_and_where_it_is_announced(
     html: str, kept: str, expected: str
 ) -> None:
     page = find_blocks(parse(html.encode()).body)
-    assert _keep_code(page, [keep == "1" for keep in kept]) == [
+    assert keep_code(page, [keep == "1" for keep in kept]) == [
         keep == "1" for keep in expected
     ]
 

@@ -7,7 +7,7 @@ import pytest
 from websearch_core.reading._html.blocks import TextBlocks, find_blocks
 from websearch_core.reading._html.fragment import bare, read_fragment
 from websearch_core.reading._html.parse import parse
-from websearch_core.reading._html.select import whole_rows
+from websearch_core.reading._html.together import whole_rows
 from websearch_core.reading._html.tree import build_tree
 from websearch_core.reading._markdown.writer import to_markdown
 
@@ -149,7 +149,8 @@ def test_a_row_is_kept_or_dropped_as_a_whole() -> None:
 
 
 def test_a_row_whose_cells_have_several_blocks_is_not_a_row_of_data() -> None:
-    page = seen("<table><tr><td>menu<td><p>The lamp</p><p>It is lit.</p></table>")
+    story = "It is lit in the evening. " * 20
+    page = seen(f"<table><tr><td>menu<td><p>The lamp</p><p>{story}</p></table>")
     assert whole_rows(page, [False, True, True]) == [False, True, True]
 
 

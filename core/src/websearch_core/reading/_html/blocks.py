@@ -68,6 +68,8 @@ _MUTED = _COUNTED * 2 * WHOLE
 _PARTS = BLOCKS | {"button", "label"}  # their text forms blocks of its own
 _CONTROLS = "[aria-controls],[data-target],[data-bs-target]"
 _MAX_CONTROLS = 200
+_MAX_LEVELS_IN_CELL = 3
+_MAX_LABEL_LENGTH = 100  # characters of what a drawing shows
 _STYLING = frozenset({"style", "bgcolor", "color"})
 _NO_ATTRIBUTES: dict[str, str | None] = {}
 _DISPLAYED: dict[str, str | None] = {"display": "block"}
@@ -361,6 +363,15 @@ class _Walk:
                 ):
                     if name == "template":
                         openers.pass_by(len(names), name, node.attributes)
+                    if name == "svg" and _is_in_cell(names, parents, here):
+                        label = _read_label(node)
+                        if label and inside < _MUTED:
+                            stream.append(len(names))
+                            names.append(name)
+                            parents.append(here)
+                            marks.append("")
+                            around.append(inside & _ALL_BITS)
+                            all_attributes.append(label)
                     continue
                 attributes, mark, has_more, muted = node.attributes, "", False, inside
                 # else there is nothing to judge it by
@@ -666,6 +677,27 @@ def _is_sign(node: LexborNode | None) -> bool:
     if node is None or node.attributes.get("aria-hidden") != "true":
         return False
     return has_text([node], 1)
+
+
+def _is_in_cell(names: Sequence[str], parents: Sequence[int], element: int) -> bool:
+    """Return whether an element, or one close around it, is a cell."""
+    for _ in range(_MAX_LEVELS_IN_CELL):
+        if names[element] in _CELLS:
+            return True
+        element = max(parents[element], 0)
+    return False
+
+
+def _read_label(drawing: LexborNode) -> Mapping[str, str | None]:
+    """Return what a drawing says that it shows, as an attribute."""
+    attributes = drawing.attributes
+    if hiding("svg", attributes, judge_inline_style(attributes.get("style") or "")):
+        return _NO_ATTRIBUTES
+    label = attributes.get("aria-label")
+    if not label:
+        title = drawing.css_first("title")
+        label = text_of(title, _MAX_LABEL_LENGTH) if title else ""
+    return {"aria-label": label} if label else _NO_ATTRIBUTES
 
 
 def _is_in_hidden(node: LexborNode) -> bool:

@@ -25,7 +25,8 @@ from .page_data import read_data
 from .parse import find_base, parse
 from .responses import choose_responses, default_choices
 from .rest import write_rest
-from .select import drop_strays, select_content
+from .select import select_content
+from .strays import drop_strays
 from .structured_data import lacks_article, markup_from_data
 from .tree import build_tree
 from .walls import find_wall, wall_notes

@@ -26,6 +26,11 @@ _NEUTRAL = frozenset({"div", "p", "span"})
 _LEVEL = re.compile("[1-6]")
 # in these a label names what comes after it
 _NAMING = HEADINGS | {"caption", "dt", "figcaption", "legend", "summary", "td", "th"}
+# where a picture may be the whole answer
+_CELLS = frozenset({"td", "th", "dd"})
+_NAMES_OF_ICONS = ("alt", "aria-label", "title")
+_MAX_ICON_LENGTH = 100  # characters
+_FILE = re.compile(r"\.(?:avif|gif|jpe?g|png|svg|webp)\Z", re.IGNORECASE)
 _ROWS = frozenset({"table", "tbody", "thead", "tfoot", "tr", "ul", "ol", "dl", "menu"})
 # characters: a longer text is not a heading, whatever its role
 _MAX_HEADING_LENGTH = 200
@@ -129,10 +134,27 @@ def build_tree(  # noqa: C901, PLR0912 - see above
         level = element.get("aria-level")
         # the level that browsers assume
         element.name = f"h{level}" if _LEVEL.fullmatch(level) else "h2"
+    for number, cell in built.items():
+        if names[number] in _CELLS and not alive[number]:
+            _name_icon(cell)
     for control in outline.controls:
         if control.label in built and control.panel in built:
             _name_panel(built[control.label], built[control.panel])
     return BuiltTree(body, flattened)
+
+
+def _name_icon(cell: Element) -> None:
+    """Write in a cell that has nothing but a picture what the picture shows."""
+    elements = [*cell.elements()]
+    if any(element.name == "a" for element in elements):
+        return
+    for element in elements[1:]:
+        for attribute in _NAMES_OF_ICONS:
+            name = " ".join(element.get(attribute).split())
+            is_short = 0 < len(name) <= _MAX_ICON_LENGTH
+            if is_short and not _FILE.search(name):
+                cell.children = [name]
+                return
 
 
 def _name_panel(label: Element, panel: Element) -> None:

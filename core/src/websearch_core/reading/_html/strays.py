@@ -1,0 +1,166 @@
+"""Leave out what a page shows after or before its article: a second article, banners
+for other countries.
+"""
+
+from __future__ import annotations
+import re
+from collections import defaultdict
+from itertools import chain, compress
+from typing import TYPE_CHECKING, NamedTuple
+
+from .titles import agree, ends_with
+
+if TYPE_CHECKING:
+    from .blocks import TextBlocks
+
+_MIN_LENGTH = 600  # characters of an article
+_ADDRESSES = frozenset(
+    {"data-url", "data-article-url", "data-permalink", "data-post-url", "data-href"}
+)
+_HEADLINES = frozenset({"h1", "h2"})
+_POST = re.compile(r"\A(?:blog-?)?(?:post|article|entry|hentry|story)(?![\w-])")
+_COUNTRIES = re.compile(
+    r"data-(?:show-)?(?:country|countries|country-codes?|geo|geo-?ip|market)\Z"
+)
+_COUNTRY = re.compile(r"(?<![\w-])(?:geo|geoip|geot|country)[-_][a-z]{2}(?![\w-])")
+_COUNTRY_HINTS = ("geo", "country")
+_MAX_TITLE = 100  # characters, in a note
+
+
+def drop_strays(
+    outline: TextBlocks, content: list[bool], title: str, *, is_article: bool
+) -> tuple[list[bool], list[str]]:
+    """Leave out a second article after the first, and banners for other countries, and
+    return notes on them.
+    """
+    content = _drop_variants(outline, content)
+    if not is_article:
+        return content, []
+    begin, headline = _find_second(outline, content, title)
+    if not begin:
+        return content, []
+    content = [
+        keep and element < begin
+        for keep, element in zip(content, outline.block_elements, strict=True)
+    ]
+    note = f"another article below this one was left out: {headline[:_MAX_TITLE]}"
+    return content, [note]
+
+
+def _drop_variants(outline: TextBlocks, content: list[bool]) -> list[bool]:
+    """Leave out banners for some countries above the headline."""
+    headline = 0
+    for block, element in enumerate(outline.block_elements):
+        if content[block] and outline.names[element] == "h1":
+            headline = block
+            break
+    if not headline:
+        return content
+    variants = _find_variants(outline)
+    elements = outline.block_elements[:headline]
+    above = [
+        keep and not variants[element]
+        for keep, element in zip(content, elements, strict=False)
+    ]
+    return above + content[headline:]
+
+
+class _Headline(NamedTuple):
+    tag: str
+    text: str
+
+
+def _find_second(
+    outline: TextBlocks, content: list[bool], title: str
+) -> tuple[int, str]:
+    """Return the element in which a second article begins, which readers get by
+    scrolling on, and its headline.
+
+    It is beside the one with the title of the page, as long as an article, and of the
+    same class; 0 if there is none.
+    """
+    articles = _find_articles(outline)
+    if len(articles) < 2:
+        return 0, ""
+    long = _find_long(outline, content, articles)
+    if len(long) < 2:
+        return 0, ""
+    (first, headline), *others = long.items()
+    if not ends_with(headline.text, title):
+        return 0, ""
+    own_class = outline.marks[first].split()[:1]
+    for article, other in others:
+        if outline.marks[article].split()[:1] != own_class:
+            continue
+        if other.tag == headline.tag and not agree(other.text, [title]):
+            return article, other.text
+    return 0, ""
+
+
+def _find_long(
+    outline: TextBlocks, content: list[bool], articles: set[int]
+) -> dict[int, _Headline]:
+    """Return the headlines of the articles that have one and are long enough."""
+    holders = outline.holders(articles)
+    headlines: dict[int, _Headline] = {}
+    lengths: defaultdict[int, int] = defaultdict(int)
+    for text, element in compress(
+        zip(outline.block_texts, outline.block_elements, strict=True), content
+    ):
+        article = holders[element]
+        if not article:
+            continue
+        lengths[article] += len(text)
+        name = outline.names[element]
+        if name in _HEADLINES:
+            headlines.setdefault(article, _Headline(name, text))
+    return {
+        article: headline
+        for article, headline in headlines.items()
+        if lengths[article] >= _MIN_LENGTH
+    }
+
+
+def _find_articles(outline: TextBlocks) -> set[int]:
+    """Return the elements that are articles by their name, an address of their own,
+    their type, or their class.
+    """
+    articles = {
+        element for element, name in enumerate(outline.names) if name == "article"
+    }
+    for address in _ADDRESSES & outline.attribute_names:
+        articles.update(
+            element
+            for element, attributes in enumerate(outline.attributes)
+            if address in attributes
+        )
+    if "itemtype" in outline.attribute_names:
+        types = ((own.get("itemtype") or "") for own in outline.attributes)
+        articles.update(
+            element
+            for element, written in enumerate(types)
+            if written.endswith("Article")
+        )
+    if outline.names.count("h1") > 1:
+        posts = outline.find_marks(_POST, ("post", "article", "entry", "story"))
+        articles.update(
+            element for element, mark in enumerate(outline.marks) if mark in posts
+        )
+    return articles
+
+
+def _find_variants(outline: TextBlocks) -> list[int]:
+    """Return what is in elements of which others beside them are for other countries: a
+    script shows one of them.
+    """
+    names = {name for name in outline.attribute_names if _COUNTRIES.match(name)}
+    marks = outline.find_marks(_COUNTRY, _COUNTRY_HINTS)
+    if not (names or marks):
+        return [0] * len(outline.names)
+    groups: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
+    for element, attributes in enumerate(outline.attributes):
+        countries = next(filter(names.__contains__, attributes), "")
+        if countries or outline.marks[element] in marks:
+            groups[outline.parents[element], countries].append(element)
+    variants = [group for group in groups.values() if len(group) > 1]
+    return outline.holders(chain.from_iterable(variants))

@@ -1,0 +1,229 @@
+"""Keep together what belongs together, whatever the model thinks of its parts: a list,
+a row, a heading and its text, a control and what it opens, code and what announces it.
+"""
+
+from __future__ import annotations
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import compress
+from typing import TYPE_CHECKING
+
+from .._element import HEADINGS
+
+if TYPE_CHECKING:
+    from .blocks import TextBlocks
+
+_LONG = 100  # characters: pages repeat a text this long for wide and for narrow screens
+_CELLS = frozenset({"td", "th"})
+_VERBATIM = _CELLS | {"pre", "code"}  # where repetition is legitimate
+_LISTS = frozenset({"ul", "ol", "menu", "dir"})
+_ANNOUNCES = (":", "：")  # noqa: RUF001 - at the end of a text before code
+_MAX_BETWEEN = 6  # short texts between kept text and code: labels, names of files
+_MAX_ITEM_LENGTH = 1_000  # characters: longer ones are posts, each for itself
+_MAX_SECTION_LENGTH = 600  # characters below a heading
+_MAX_ROW_LENGTH = 400  # characters of a row with several blocks in a cell
+_SHORT = 60  # characters of such a text
+
+
+def keep_code(outline: TextBlocks, content: list[bool]) -> list[bool]:
+    """Keep code between two kept blocks, and code that the text before it announces.
+
+    What else stands between them may be other code, and a few words such as the labels
+    of tabs.
+    """
+    if "pre" not in outline.names:
+        return content
+    whole = content.copy()
+    codes: list[int] = []  # since the last kept block
+    between = _MAX_BETWEEN + 1  # other texts since then
+    for block, text in enumerate(outline.block_texts):
+        is_code = outline.names[outline.block_elements[block]] == "pre"
+        follows = is_code and block > 0 and whole[block - 1]
+        if follows and outline.block_texts[block - 1].endswith(_ANNOUNCES):
+            whole[block] = True
+        if whole[block]:
+            for code in codes:
+                whole[code] = True
+            codes = []
+            between = 0
+        elif is_code and between <= _MAX_BETWEEN:
+            codes.append(block)
+        else:
+            step = 1 if len(text) <= _SHORT else _MAX_BETWEEN + 1
+            between += step
+            if between > _MAX_BETWEEN:
+                codes = []
+    return whole
+
+
+def keep_labels(outline: TextBlocks, content: list[bool]) -> list[bool]:
+    """Keep the label of a control if something of what it opens is kept, and only
+    then.
+    """
+    if not outline.controls:
+        return content
+    labels = outline.holders(control.label for control in outline.controls)
+    panels = outline.holders(control.panel for control in outline.controls)
+    opened: set[int] = set()  # panels with content
+    for block, element in enumerate(outline.block_elements):
+        if content[block] and not labels[element]:
+            opened.update(_above(outline, panels, element))
+    is_open = {control.label: control.panel in opened for control in outline.controls}
+    whole = content.copy()
+    for run, block in enumerate(outline.run_blocks):
+        label = labels[outline.run_elements[run]]
+        if label:
+            whole[block] = is_open[label]
+    return whole
+
+
+def _above(outline: TextBlocks, holders: list[int], element: int) -> Iterator[int]:
+    """Yield the holder of an element, and the holders around that."""
+    holder = holders[element]
+    while holder:
+        yield holder
+        holder = holders[outline.parents[holder]]
+
+
+def whole_lists(outline: TextBlocks, content: list[bool]) -> list[bool]:
+    """Keep all items of a list or none: those that have most of its text decide.
+
+    Of an item that is kept, some blocks may be left out, such as a button.
+    """
+    if "li" not in outline.names:
+        return content
+    items = outline.holders(
+        element for element, name in enumerate(outline.names) if name == "li"
+    )
+    blocks: defaultdict[int, list[int]] = defaultdict(list)  # of each item
+    for block, element in enumerate(outline.block_elements):
+        item = items[element]
+        while item:
+            blocks[item].append(block)
+            item = items[outline.parents[item]]
+    lists: defaultdict[int, list[list[int]]] = defaultdict(list)
+    for item, inner in blocks.items():
+        lists[outline.parents[item]].append(inner)
+    whole = content.copy()
+    for holder in sorted(lists, reverse=True):  # inner lists first
+        _decide_list(outline, whole, lists[holder])
+    return whole
+
+
+def _decide_list(
+    outline: TextBlocks, content: list[bool], items: list[list[int]]
+) -> None:
+    """Keep or drop those items of a list of which nothing is kept, or all of it."""
+    is_item = [True in map(content.__getitem__, item) for item in items]
+    if all(is_item) or not any(is_item):
+        return
+    sizes = [_measure(outline, item) for item in items]
+    if max(sizes) > _MAX_ITEM_LENGTH:
+        return
+    size = sum(compress(sizes, is_item))
+    keep = 2 * size >= sum(sizes)
+    for item, is_kept in zip(items, is_item, strict=True):
+        if keep and is_kept:
+            continue
+        for block in item:
+            content[block] = keep
+
+
+def _measure(outline: TextBlocks, blocks: list[int]) -> int:
+    """Return the characters of some blocks, without code."""
+    return sum(
+        len(outline.block_texts[block])
+        for block in blocks
+        if outline.names[outline.block_elements[block]] != "pre"
+    )
+
+
+def fill_headings(outline: TextBlocks, content: list[bool]) -> list[bool]:
+    """Keep a little text below a heading of which nothing else is kept, or drop the
+    heading.
+
+    A heading that is a link, such as a headline, says enough alone.
+    """
+    whole = content.copy()
+    for heading, end in _find_sections(outline):
+        if not whole[heading] or True in whole[heading + 1 : end]:
+            continue
+        length = len(outline.block_texts[heading])
+        if outline.block_linked[heading] >= length or end == heading + 1:
+            continue
+        section = range(heading + 1, end)
+        size = sum(len(outline.block_texts[block]) for block in section)
+        linked = sum(outline.block_linked[block] for block in section)
+        if size <= _MAX_SECTION_LENGTH and 2 * linked < size:
+            for block in section:
+                name = outline.names[outline.block_elements[block]]
+                whole[block] = name != "button"
+        else:
+            whole[heading] = False
+    return whole
+
+
+def _find_sections(outline: TextBlocks) -> Iterator[tuple[int, int]]:
+    """Yield each heading but the first-level ones, and where the next heading is."""
+    headings = [
+        block
+        for block, element in enumerate(outline.block_elements)
+        if outline.names[element] in HEADINGS
+    ]
+    ends = [*headings[1:], len(outline.block_elements)]
+    for heading, end in zip(headings, ends, strict=False):
+        if outline.names[outline.block_elements[heading]] != "h1":
+            yield heading, end
+
+
+def whole_rows(outline: TextBlocks, content: list[bool]) -> list[bool]:
+    """Keep all cells of a row or none: without one cell, the others mean something
+    else.
+
+    A cell of several blocks may contain more than data: such a row counts only if it
+    is short.
+    """
+    if "tr" not in outline.names:
+        return content
+    holders = outline.holders(
+        element for element, name in enumerate(outline.names) if name == "tr"
+    )
+    rows = [holders[element] for element in outline.block_elements]
+    sizes = Counter(rows)
+    for row, text in zip(rows, outline.block_texts, strict=True):
+        sizes[row] += len(text)
+    mixed: set[int] = set()
+    for row, element in zip(rows, outline.block_elements, strict=True):
+        is_long = sizes[row] > _MAX_ROW_LENGTH
+        if is_long and outline.names[element] not in _CELLS:
+            mixed.add(row)
+    begun = set(compress(rows, content)) - mixed - {0}
+    return [keep or row in begun for row, keep in zip(rows, content, strict=True)]
+
+
+def drop_repeats(outline: TextBlocks, content: list[bool]) -> list[bool]:
+    """Keep a long text, or a list, only where it occurs first, and next to that."""
+    long = [text for text in outline.block_texts if len(text) >= _LONG]
+    if len(set(long)) == len(long):
+        return content
+    lists = outline.holders(
+        element for element, name in enumerate(outline.names) if name in _LISTS
+    )
+    texts: defaultdict[int, list[str]] = defaultdict(list)  # of each list
+    for text, element in zip(outline.block_texts, outline.block_elements, strict=True):
+        texts[lists[element]].append(text)
+    list_texts = {holder: "\n".join(parts) for holder, parts in texts.items()}
+    # the parent of the element in which each text occurs first
+    first: dict[str, int] = {}
+    once: list[bool] = []
+    for text, element, keep in zip(
+        outline.block_texts, outline.block_elements, content, strict=True
+    ):
+        holder = lists[element]
+        key = list_texts[holder] if holder else text
+        parent = outline.parents[holder or element]
+        once.append(keep and first.get(key, parent) == parent)
+        is_long = keep and len(key) >= _LONG
+        if is_long and outline.names[element] not in _VERBATIM:
+            first.setdefault(key, parent)
+    return once

@@ -1,0 +1,114 @@
+"""What belongs together stays together, whatever the model thinks of its parts."""
+
+from __future__ import annotations
+
+import pytest
+
+from websearch_core.reading import read_bytes
+from websearch_core.reading._html.blocks import find_blocks
+from websearch_core.reading._html.parse import parse
+from websearch_core.reading._html.together import (
+    drop_repeats,
+    fill_headings,
+    whole_lists,
+    whole_rows,
+)
+
+LONG = "A sentence about the lighthouse and those who kept its lamp. " * 2
+
+
+def decide(function, html: str, content: str) -> str:
+    outline = find_blocks(parse(html.encode()).body)
+    assert len(outline.block_texts) == len(content)
+    decided = function(outline, [keep == "1" for keep in content])
+    return "".join("01"[keep] for keep in decided)
+
+
+@pytest.mark.parametrize(
+    ("html", "content", "expected"),
+    [
+        ("<ul><li>two eggs<li>a cup of flour<li>salt</ul>", "110", "111"),
+        ("<ol><li>stir<li>bake it for an hour</ol>", "10", "00"),
+        ("<ul><li>all<ul><li>apples<li>pears</ul><li>none</ul>", "1101", "1111"),
+        ("<ul><li><p>eggs<button>Add</button><li>flour</ul>", "101", "101"),
+        ("<ul><li>one<li>two</ul>", "00", "00"),
+        (f"<ul><li>{LONG * 9}<li>short</ul>", "10", "10"),
+        (f"<ol><li>type<pre>{'x' * 2000}</pre><li>run</ol>", "110", "111"),
+    ],
+)
+def test_a_list_is_kept_whole_or_not_at_all(html, content, expected):
+    assert decide(whole_lists, html, content) == expected
+
+
+@pytest.mark.parametrize(
+    ("html", "content", "expected"),
+    [
+        ("<h2>Hours</h2><p>From nine to five.<h2>Way</h2><p>By tram.", "1011", "1111"),
+        ("<h2>Hours</h2><p>From nine to five.<button>Call</button>", "100", "110"),
+        (f"<h2>Hours</h2><p>{LONG * 9}<h2>Way</h2><p>By tram.", "1011", "0011"),
+        ("<h2>More</h2><a href=/a>A day at sea</a><h2>Way</h2><p>x", "1011", "0011"),
+        ("<h2><a href=/a>A day at sea</a></h2><p>by Ames<h2>Way</h2>", "101", "101"),
+        ("<h2>Hours</h2><h3>Summer</h3><p>From nine to five.", "111", "111"),
+        ("<h1>Hours</h1><p>From nine to five.", "10", "10"),
+    ],
+)
+def test_no_heading_stands_over_nothing(html, content, expected):
+    assert decide(fill_headings, html, content) == expected
+
+
+@pytest.mark.parametrize(
+    ("html", "content", "expected"),
+    [
+        ("<table><tr><td>a<td>b<tr><td>c<td>d</table>", "1000", "1100"),
+        ("<table><tr><td><p>7 May<p>noon<td>case 12</table>", "100", "111"),
+        (f"<table><tr><td><p>{LONG * 5}<p>x<td>menu</table>", "100", "100"),
+    ],
+)
+def test_a_row_is_kept_whole(html, content, expected):
+    assert decide(whole_rows, html, content) == expected
+
+
+@pytest.mark.parametrize(
+    ("html", "content", "expected"),
+    [
+        (f"<div><p>{LONG}</div><div><p>{LONG}</div>", "11", "10"),
+        (
+            f"<ol><li>a<li>{LONG}</ol><div><ol><li>b<li>{LONG}</ol></div>",
+            "1111",
+            "1111",
+        ),
+        (
+            f"<ol><li>a<li>{LONG}</ol><div><ol><li>a<li>{LONG}</ol></div>",
+            "1111",
+            "1100",
+        ),
+    ],
+)
+def test_what_is_there_twice_is_kept_once_but_lists_stay_whole(html, content, expected):
+    assert decide(drop_repeats, html, content) == expected
+
+
+@pytest.mark.parametrize(
+    "icon",
+    [
+        "<img src=/i.svg alt=Yes>",
+        "<svg role=img aria-label=Yes><path d=M0 /></svg>",
+        "<svg><title>Yes</title></svg>",
+        "<span><i title=Yes></i></span>",
+    ],
+)
+def test_a_cell_with_only_an_icon_says_what_it_shows(icon):
+    table = f"<table><tr><th>Cabin<th>Window<th>Bath<tr><td>Outer<td>{icon}<td>No<tr><td>Inner<td>No<td>{icon}</table>"
+    source = f"<main><h1>Cabins</h1><p>{LONG * 3}{table}<p>{LONG * 3}</main>"
+
+    content = read_bytes(source.encode(), "https://ship.example/", "text/html").content
+    assert "| Outer | Yes | No |" in content
+    assert "| Inner | No | Yes |" in content
+
+
+def test_a_cell_says_no_names_of_files_and_nothing_hidden():
+    cells = "<td><img src=/a alt='photo_7.jpg'><td><svg aria-hidden=true><title>x</title></svg>"
+    source = f"<main><h1>Cabins</h1><p>{LONG * 3}<table><tr><th>Cabin<th>A<th>B<tr><td>Outer{cells}</table><p>{LONG * 3}</main>"
+
+    content = read_bytes(source.encode(), "https://ship.example/", "text/html").content
+    assert "| Outer | | |" in content
