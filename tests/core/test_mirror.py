@@ -71,7 +71,9 @@ OTHERS = {
         "reading/_documents/archive reading/_documents/book reading/_documents/word "
         "reading/_documents/workbook"
     ),
-    "core/reading/documents/test_pdf": "reading/_documents/filters",
+    "core/reading/documents/test_pdf": (
+        "reading/_documents/filters reading/_documents/layout reading/_documents/paragraphs"
+    ),
     "core/reading/excerpt/test_window": "reading/_excerpt/compose reading/_excerpt/pieces reading/_excerpt/spec",
     "core/reading/html/css/test_look": "reading/_html/css/colours reading/_html/css/doubt reading/_html/css/syntax",
     "core/reading/html/test_blocks": "reading/_element reading/_html/nodes",

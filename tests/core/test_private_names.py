@@ -47,7 +47,7 @@ NAMES = {
         "pypdf._cmap._parse_encoding",
         "pypdf._cmap._parse_to_unicode",
         "pypdf._cmap.prepare_cm",
-        "pypdf._text_extraction._text_extractor.crlf_space_check",
+        "pypdf._text_extraction._text_extractor.TextExtraction._handle_tj",
         "pypdf.generic._font.Font._add_space_width",
         "pypdf.generic._font.Font._get_space_char",
     },

@@ -76,11 +76,11 @@ def test_a_gap_is_a_space_in_a_font_that_has_none():
     assert read_bytes(paper, URL, "application/pdf").content.endswith("ab ba")
 
 
-def test_a_line_that_goes_on_in_a_column_to_the_left_begins_another_word():
+def test_a_line_is_read_from_left_to_right():
     paper = pages(
         b"BT /F1 12 Tf 1 0 0 1 300 720 Tm (right) Tj 1 0 0 1 72 720 Tm (left) Tj ET"
     )
-    assert read_bytes(paper, URL, "application/pdf").content.endswith("right left")
+    assert read_bytes(paper, URL, "application/pdf").content.endswith("left right")
 
 
 def test_an_application_that_uses_pypdf_itself_gets_what_pypdf_reads():

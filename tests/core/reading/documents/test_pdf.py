@@ -665,3 +665,119 @@ def test_a_page_without_spaces_takes_linear_time(text):
         pages(lines(text, text)), URL, "application/pdf"
     )  # once took minutes, beyond the reach of a deadline
     assert len(page.content) >= 200_000
+
+
+def at(x: float, y: float, text: str, size: int = 10) -> bytes:
+    """Paint a text as some programs do: each in an object that ends with a new line."""
+    shown = text.encode("cp1252")
+    return b"BT 1 0 0 1 %.1f %.1f Tm /F1 %d Tf 12 TL (%b) Tj T* ET\n" % (
+        x, y, size, shown
+    )  # fmt: skip
+
+
+def text_of(*contents: bytes) -> str:
+    return read_bytes(pages(*contents), URL).content.partition("\n\n")[2]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "line"),
+    [
+        ([(72, "Ferry"), (100, "leaves"), (134, "at"), (146, "nine.")], "Ferry leaves at nine."),
+        ([(200, "17.50"), (72, "Fare:"), (140, "to Selby")], "Fare: to Selby 17.50"),
+        ([(72, "2,248"), (97, "1,135"), (122, "103,532")], "2,248 1,135 103,532"),
+    ],
+)  # fmt: skip
+def test_words_that_are_painted_one_by_one_stand_in_their_line(pieces, line):
+    content = b"".join(at(x, 700, text) for x, text in pieces)
+
+    assert text_of(content) == line
+
+
+def test_numbers_in_narrow_columns_stay_apart():
+    """The gap between them is a tenth of the size of the font."""
+    content = at(72, 700, "0", 8) + at(77.3, 700, "2,248", 8) + at(98.2, 700, "17", 8)
+
+    assert text_of(content) == "0 2,248 17"
+
+
+@pytest.mark.parametrize("step", [0.3, 0.8, 1.2])
+def test_a_word_that_is_painted_over_itself_counts_once(step):
+    content = b"".join(at(72 + step * n, 700, "300218", 14) for n in range(3))
+
+    assert text_of(content + at(72, 660, "300218", 14)) == "300218\n300218"
+
+
+RULED = [
+    ("Port", "May", "June", "July"),
+    ("Selby", "1.79", "", "1.82"),
+    ("Amity", "", "2.10", "2.20"),
+    ("Quay", "0.95", "1.05", ""),
+]
+
+
+def test_rows_that_repeat_are_a_table_with_its_empty_cells():
+    content = b"".join(
+        at(72 + 90 * column, 700 - 18 * row, cell)
+        for row, cells in enumerate(RULED)
+        for column, cell in enumerate(cells)
+    )
+    assert text_of(at(72, 730, "Tides") + content + at(72, 600, "In metres.")) == (
+        "Tides\n\n| Port | May | June | July |\n| --- | --- | --- | --- |\n| Selby | 1.79 | | 1.82 |\n"
+        "| Amity | | 2.10 | 2.20 |\n| Quay | 0.95 | 1.05 | |\n\nIn metres."
+    )
+
+
+def test_a_list_with_its_numbers_apart_is_no_table():
+    content = b"".join(
+        at(72, 700 - 14 * n, f"{n + 1}.") + at(110, 700 - 14 * n, f"Leaf {'abcd'[n]}")
+        for n in range(4)
+    )
+    assert text_of(content) == "1. Leaf a\n2. Leaf b\n3. Leaf c\n4. Leaf d"
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_headers_and_footers_of_two_lines_are_left_out_wherever_they_are_painted(
+    is_first,
+):
+    leaves = []
+    for n in range(4):
+        furniture = (
+            at(72, 760, "Harbour Office of Selby") + at(72, 745, "Yearly report on tides")
+            + at(72, 50, f"Page {n + 1} of 4") + at(72, 36, "Printed in May, not for sale")
+        )  # fmt: skip
+        body = at(72, 500, f"What is said on leaf {'abcd'[n]}.")
+        leaves.append(furniture + body if is_first else body + furniture)
+    content = read_bytes(pages(*leaves), URL).content
+
+    for line in ("Harbour Office", "Yearly report", "Printed in May"):
+        assert content.count(line) == 1
+    assert "Page 3 of" not in content
+    assert content.count("What is said on leaf") == 4
+
+
+def test_a_short_line_that_ends_in_a_hyphen_goes_on():
+    text = text_of(
+        at(72, 700, "It is a long-") + at(72, 686, "term plan for the pier.")
+    )
+
+    assert text == "It is a longterm plan for the pier."
+
+
+def test_a_gap_ends_a_paragraph_after_a_long_line():
+    long_lines = [
+        "The harbour was built of granite that came by sea from the quarries",
+        "of the north, and its light is seen from fourteen miles on clear days",
+        "and the ferry to the islands leaves the inner pier at nine and at four",
+        "of every day in summer, and on Mondays and Fridays in the winter only",
+    ]
+    content = b"".join(
+        at(72, 700 - 12 * n - 14 * (n > 1), line) for n, line in enumerate(long_lines)
+    )
+    assert text_of(content).count("\n\n") == 1
+
+
+def test_a_file_without_its_last_lines_is_read():
+    paper = pages(lines("Kelp is brown."))
+    cut = paper[: paper.rindex(b"startxref")]
+
+    assert "Kelp is brown." in read_bytes(cut, URL, "application/pdf").content

@@ -11,11 +11,13 @@ _MIDDLE = 90  # points: how far from the middle of the page the second column ma
 # of the longest line: half of the lines of a text are this long, other than those of a
 # table
 _FULL = 0.7
+_ACROSS = 1.1  # times the longest line on the left: such a line goes across both
 
 
 class Shown(NamedTuple):
-    """A text that an operator shows: where it begins, its size in points, and about how
-    wide it is.
+    """A text that an operator shows.
+
+    That is where it begins, its size in points, and about how wide it is.
     """
 
     x: float
@@ -24,48 +26,50 @@ class Shown(NamedTuple):
     width: float
 
 
-def find_parts(shown: Sequence[Shown], middle: float) -> list[set[int]]:
-    """Return the numbers of the texts that belong together, in the order to read: what
-    goes across, left, right.
+def find_parts(texts: Sequence[Shown], middle: float) -> list[set[int]]:
+    """Return the numbers of the texts that belong together, in the order to read.
+
+    That is what goes across, left, right.
     """
-    beside = [
-        (a, b)
-        for a, b in pairwise(shown)
-        if b.x > a.x + a.size and abs(b.y - a.y) < b.size
-    ]
-    [(at, count)] = Counter(round(b.x) for _, b in beside).most_common(1) or [(0, 0)]
+    beside = [(a, b) for a, b in pairwise(texts) if _is_beside(a, b)]
+    if not beside:
+        return []
+    [(start, count)] = Counter(round(b.x) for _, b in beside).most_common(1)
+    if count < _MIN_LINES or abs(start - middle) > _MIDDLE:
+        return []
     # of the lines to the left, and to the right
     widths: defaultdict[tuple[int, bool], float] = defaultdict(float)
-    for one in shown:
-        widths[round(one.y), one.x >= at - 1] += one.width
-    sides = [
-        (widths[round(a.y), False], widths[round(b.y), True])
-        for a, b in beside
-        if abs(b.x - at) <= 1
-    ]
-    if (
-        count < _MIN_LINES
-        or abs(at - middle) > _MIDDLE
-        or not all(map(_is_text, zip(*sides, strict=True)))
-    ):
+    for text in texts:
+        widths[round(text.y), text.x >= start - 1] += text.width
+    pairs = [(a, b) for a, b in beside if abs(b.x - start) <= 1]
+    left = [widths[round(a.y), False] for a, _ in pairs]
+    right = [widths[round(b.y), True] for _, b in pairs]
+    if not _is_text(left) or not _is_text(right):
         return []
-    full = max(left for left, _ in sides)
-    starts = {round(one.y) for one in shown if abs(one.x - at) <= 1}
+    starts = {round(text.y) for text in texts if abs(text.x - start) <= 1}
     parts: list[set[int]] = [set(), set(), set()]
     is_across = False
-    for number, one in sorted(enumerate(shown), key=lambda pair: -round(pair[1].y)):
-        y = round(one.y)
+    for number, text in sorted(enumerate(texts), key=lambda pair: -round(pair[1].y)):
+        y = round(text.y)
+        width = widths[y, False] + widths[y, True]
+        is_wide = widths[y, False] and width > _ACROSS * max(left)
         if y in starts:
             is_across = False
-        elif (
-            1.1 * full < widths[y, False] + widths[y, True]
-            and widths[y, False]
-            and not is_across
-        ):
+        elif is_wide and not is_across:
             parts += [set(), set(), set()]
             is_across = True
-        parts[-3 if is_across else -1 if one.x >= at - 1 else -2].add(number)
+        if is_across:
+            parts[-3].add(number)
+        elif text.x >= start - 1:
+            parts[-1].add(number)
+        else:
+            parts[-2].add(number)
     return list(filter(None, parts))
+
+
+def _is_beside(text: Shown, other: Shown) -> bool:
+    is_right = other.x > text.x + text.size
+    return is_right and abs(other.y - text.y) < other.size
 
 
 def _is_text(widths: Sequence[float]) -> bool:

@@ -16,13 +16,14 @@ moves one of all these functions.
 
 from __future__ import annotations
 import time
-import unicodedata
 from base64 import a85decode
 from binascii import unhexlify
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, partial
+from inspect import getattr_static
+from itertools import product
 from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import Any
@@ -30,6 +31,8 @@ from typing import Any
 from pypdf import PdfReader
 from pypdf.errors import LimitReachedError
 from pypdf.generic import DecodedStreamObject, EncodedStreamObject, StreamObject
+
+from .layout import Recorder
 
 MAX_DECODED = 5_000_000  # bytes of a stream
 _MAX_PAGE_SIZE = 15_000_000  # bytes of all decoded streams of a page
@@ -44,7 +47,10 @@ _CHUNK_SIZE = 5 * 2**14  # characters of ASCII85 at a time, in groups of five
 _UNKNOWN = "\ufffd"
 _ASCII = "".join(map(chr, range(32, 127)))
 _YEN = _ASCII.replace("\\", "¥")
-_UPRIGHT = "、。￣＿ー―‐〜‖｜…‥（）〔〕［］｛｝〈〉《》「」『』【】＝ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ"  # noqa: RUF001 (these are meant)
+_UPRIGHT = (
+    "、。￣＿ー―‐〜‖｜…‥（）〔〕［］｛｝〈〉《》「」『』【】"  # noqa: RUF001 (these are meant)
+    "＝ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ"  # noqa: RUF001 (these are meant)
+)
 _KANA = "".join(map(chr, range(0xFF61, 0xFFA0)))  # of half the width
 # Adobe's collections number characters in the order of national standards. For each:
 # the first number of a run, and its characters, or the encoding of the standard with
@@ -83,7 +89,7 @@ _ENCODINGS = {
     "/B5pc": "big5",
     "/HKscs-B5": "big5hkscs",
 }
-_RETURN = 3  # heights of a line to the left: there another column begins
+_TILT = 0.01  # of text that is still upright
 
 
 class Budget:
@@ -97,6 +103,7 @@ class Budget:
         self._until = time.monotonic() + seconds
         self.left = _MAX_PAGE_SIZE
         self._streams: list[EncodedStreamObject] = []
+        self.recorder: Recorder | None = None  # of the text of a page
 
     def keep(self, stream: EncodedStreamObject, data: bytes) -> bytes:
         """Count *data*, the decoded content that *stream* will cache."""
@@ -137,17 +144,16 @@ class BoundedReader(PdfReader):
 
     def get_object(self, indirect_reference: Any) -> Any:
         """Return the object; a large image without its data."""
-        if budget := _budget.get():
+        budget = _budget.get()
+        if budget:
             budget.check_time()
-        found = super().get_object(indirect_reference)
-        if (
-            isinstance(found, DecodedStreamObject)
-            and len(found.get_data()) > MAX_DECODED
-        ):
-            if found.get("/Subtype") != "/Image":
+        target = super().get_object(indirect_reference)
+        is_plain = isinstance(target, DecodedStreamObject)
+        if is_plain and len(target.get_data()) > MAX_DECODED:
+            if target.get("/Subtype") != "/Image":
                 raise LimitReachedError("a stream that is too large")
-            found.set_data(b"")  # images are not read, but their pages are
-        return found
+            target.set_data(b"")  # images are not read, but their pages are
+        return target
 
 
 @contextmanager
@@ -164,33 +170,35 @@ def bounded(seconds: float) -> Iterator[Budget]:
 
 
 def patch(functions: Mapping[str, Callable[..., Any]]) -> list[str]:
-    """Replace *functions* of pypdf within `bounded`, and return the names of those that
-    it does not have.
+    """Replace *functions* of pypdf within `bounded`.
 
-    Each of our functions gets the original call and its first argument.
+    Each of our functions gets the original call and its first argument. Returns the
+    names of those that pypdf does not have.
     """
     return [name for name, ours in functions.items() if not _patch(name, ours)]
 
 
 def _patch(path: str, ours: Callable[..., Any]) -> bool:
-    place, _, name = path.rpartition(".")
+    place, name = path.rsplit(".", 1)
     try:
         owner = resolve_name(place)
         theirs = getattr(owner, name)
     except (ImportError, AttributeError):
         return False
+    is_static = isinstance(getattr_static(owner, name), staticmethod)
 
     def choose(data: Any, *args: Any, **kwargs: Any) -> Any:
         if _budget.get():
             return ours(partial(theirs, data, *args, **kwargs), data)
         return theirs(data, *args, **kwargs)
 
-    setattr(owner, name, staticmethod(choose) if isinstance(owner, type) else choose)
+    replacement = staticmethod(choose) if is_static else choose
+    setattr(owner, name, replacement)
     return True
 
 
-def _limit(most: int, decode: Callable[[], bytes], data: bytes) -> bytes:
-    if len(data) > most:
+def _limit(size: int, decode: Callable[[], bytes], data: bytes) -> bytes:
+    if len(data) > size:
         raise LimitReachedError("a stream that is too large for its filter")
     return decode()
 
@@ -202,29 +210,30 @@ def _count(decode: Callable[[], bytes], stream: EncodedStreamObject) -> bytes:
 
 
 def _count_widths(add_space: Callable[[], float], widths: Mapping[str, float]) -> float:
-    """Count the widths of a font: many fonts can share a list of them, and each gets
-    its own copy.
+    """Count the widths of a font.
+
+    Many fonts can share a list of them, and each gets its own copy.
     """
-    if budget := _budget.get():
+    budget = _budget.get()
+    if budget:
         budget.spend(_WIDTH_SIZE * len(widths))
     return add_space()
 
 
 def _limit_map(prepare: Callable[[], bytes], font: Any) -> bytes:
-    """Refuse a character map (``/ToUnicode`` of *font*) that is larger than any script
-    needs.
+    """Refuse a character map that is larger than any script needs.
+
+    It is the ``/ToUnicode`` of *font*.
     """
     stream = font["/ToUnicode"]
-    return _limit(
-        _MAX_MAP_SIZE,
-        prepare,
-        stream.get_data() if isinstance(stream, StreamObject) else b"",
-    )
+    data = stream.get_data() if isinstance(stream, StreamObject) else b""
+    return _limit(_MAX_MAP_SIZE, prepare, data)
 
 
 def _decode_ascii85(data: bytes) -> bytes:
-    """Decode ASCII85 (ISO 32000-2, 7.4.3) in chunks, after checking how large the
-    result will be.
+    """Decode ASCII85 (ISO 32000-2, 7.4.3) in chunks.
+
+    How large the result will be is checked before.
     """
     if 4 * data.count(b"z") > MAX_DECODED:  # a z stands for four zeros
         raise LimitReachedError("a stream of ASCII85 that is too large")
@@ -258,92 +267,97 @@ def _decode_hex(data: bytes) -> bytes:
 
 @lru_cache(maxsize=len(_COLLECTIONS))
 def _characters(collection: str) -> Mapping[str, str]:
-    """Return the characters of a collection by their numbers (characters to pypdf), for
-    all fonts to share.
+    """Return the characters of a collection by their numbers.
+
+    Those are characters to pypdf. All fonts share the result.
     """
-    found = dict.fromkeys(map(chr, range(1, _MAX_NUMBER)), _UNKNOWN)
+    characters = dict.fromkeys(map(chr, range(1, _MAX_NUMBER)), _UNKNOWN)
     for first, text, *rows in _COLLECTIONS[collection]:
         run = _list_standard(text, *rows) if rows else text
-        found.update(zip(map(chr, range(first, first + len(run))), run, strict=True))
-    return MappingProxyType(found)
+        numbers = map(chr, range(first, first + len(run)))
+        characters.update(zip(numbers, run, strict=True))
+    return MappingProxyType(characters)
 
 
 def _list_standard(encoding: str, first: int, last: int) -> str:
-    """Return the characters in some rows of a standard, without the copies that Unicode
-    has for compatibility.
+    """Return the characters in some rows of a standard.
+
+    Without the copies that Unicode has for compatibility.
     """
-    pairs = (
-        bytes((row, cell))
-        for row in range(first, last + 1)
-        for cell in range(0xA1, 0xFF)
-    )
-    found = (pair.decode(encoding, "ignore") for pair in pairs)
+    pairs = map(bytes, product(range(first, last + 1), range(0xA1, 0xFF)))
+    characters = [pair.decode(encoding, "ignore") for pair in pairs]
+    single = [character for character in characters if len(character) == 1]
     return "".join(
-        character
-        for character in found
-        if len(character) == 1 and not "\uf900" <= character <= "\ufaff"
+        character for character in single if not "\uf900" <= character <= "\ufaff"
     )
 
 
 def _map_numbers(theirs: partial[Any], font: Any) -> Any:
-    """Return the characters of a font that writes numbers of a collection and does not
-    map them itself.
+    """Return the characters of a font that writes the numbers of a collection.
+
+    That is one which does not map them itself.
     """
-    if (
-        font.get("/Encoding") in ("/Identity-H", "/Identity-V")
-        and "/ToUnicode" not in font
-    ):
-        described = (
-            font["/DescendantFonts"].get_object()[0].get_object().get("/CIDSystemInfo")
-        )
-        if (
-            described is not None
-            and (ordering := str(described.get_object().get("/Ordering")))
-            in _COLLECTIONS
-        ):
-            return _characters(ordering), []
-    return theirs()
+    is_identity = font.get("/Encoding") in ("/Identity-H", "/Identity-V")
+    if not is_identity or "/ToUnicode" in font:
+        return theirs()
+    descendant = font["/DescendantFonts"].get_object()[0].get_object()
+    collection = descendant.get("/CIDSystemInfo")
+    if collection is None:
+        return theirs()
+    ordering = str(collection.get_object().get("/Ordering"))
+    if ordering not in _COLLECTIONS:
+        return theirs()
+    return _characters(ordering), []
 
 
 def _name_encoding(theirs: partial[Any], font: Any) -> Any:
     name = font.get("/Encoding")
-    return _ENCODINGS.get(name[:-2]) or theirs() if isinstance(name, str) else theirs()
+    encoding = _ENCODINGS.get(name[:-2]) if isinstance(name, str) else None
+    return encoding or theirs()
 
 
 def _find_space(theirs: partial[Any], encoding: Any) -> str:
-    """Return the code of the space, "" if the font has none: then the width of its
-    glyph number 32 says nothing.
+    """Return the code of the space, "" if the font has none.
+
+    Then the width of its glyph number 32 says nothing.
     """
-    found, characters = theirs(), theirs.args[1]
-    return (
-        found
-        if isinstance(encoding, dict) or not characters or characters.get(found) == " "
-        else ""
-    )
+    code: str = theirs()
+    characters = theirs.args[1]
+    if isinstance(encoding, dict) or not characters:
+        return code
+    return code if characters.get(code) == " " else ""
 
 
-def _part_columns(theirs: partial[Any], text: str) -> Any:
-    """Put a space between the text of a column and that of one to its left in the same
-    line.
+def _record(theirs: partial[Any], extraction: Any) -> Any:
+    """Tell the recorder of the page where a text is shown.
+
+    The width of what was shown since the last move is in thousandths of a point.
     """
-    found = theirs()
-    _, before, now, _, _, _, output, size, *_ = theirs.args
-    last = (output + text)[-1:]
-    if (
-        found[:2] != (text, output)
-        or not last
-        or last.isspace()
-        or unicodedata.bidirectional(last) in {"R", "AL"}
-    ):
-        return found
-    old = _multiply(before[1], before[0])
-    new = _multiply(now[1], now[0])
-    is_upright = new[0] > 0 and abs(new[1]) < 0.01 * new[0]
-    return (
-        (f"{text} ", *found[1:])
-        if is_upright and old[4] - new[4] > _RETURN * abs(new[3] * size)
-        else found
-    )
+    budget = _budget.get()
+    recorder = budget.recorder if budget else None
+    if recorder is None:
+        return theirs()
+    before = str(theirs.args[1])
+    matrix = _multiply(theirs.args[4], theirs.args[3])
+    size = float(theirs.args[8])
+    begin = float(theirs.args[11]["str_widths"])
+    output = extraction.output
+    result = theirs()
+    text = str(result[0])
+    goes_left = bool(result[1]) or extraction.output != output
+    is_upright = min(matrix[0], matrix[3]) > 0 and abs(matrix[1]) < _TILT * matrix[0]
+    if goes_left or not is_upright:
+        recorder.is_plain = False
+    elif len(text) > len(before):
+        scale = matrix[0] * extraction.char_scale / 1000
+        recorder.add(
+            text[len(before) :],
+            matrix[4] + begin * scale,
+            matrix[5],
+            matrix[4] + float(result[2]["str_widths"]) * scale,
+            matrix[3] * size,
+        )
+    return result
 
 
 def _multiply(matrix: Sequence[float], other: Sequence[float]) -> list[float]:
@@ -375,6 +389,6 @@ patch(
         "pypdf._cmap._parse_to_unicode": _map_numbers,
         "pypdf._cmap._parse_encoding": _name_encoding,
         "pypdf.generic._font.Font._get_space_char": _find_space,
-        "pypdf._text_extraction._text_extractor.crlf_space_check": _part_columns,
+        "pypdf._text_extraction._text_extractor.TextExtraction._handle_tj": _record,
     }
 )
