@@ -148,8 +148,9 @@ class BoundedReader(PdfReader):
         if budget:
             budget.check_time()
         target = super().get_object(indirect_reference)
-        is_plain = isinstance(target, DecodedStreamObject)
-        if is_plain and len(target.get_data()) > MAX_DECODED:
+        if not isinstance(target, DecodedStreamObject):
+            return target
+        if len(target.get_data()) > MAX_DECODED:
             if target.get("/Subtype") != "/Image":
                 raise LimitReachedError("a stream that is too large")
             target.set_data(b"")  # images are not read, but their pages are
