@@ -30,8 +30,8 @@ _LIMITS = {
     "search": 187,
     "tool": 256,  # a dozen understand what a model sends
     "tool in a conversation": 268,
-    "page": 212,
-    "open_page": 294,
+    "page": 217,
+    "open_page": 296,
 }
 _FOLDER = str(Path(websearch_core.__file__).parent)
 _FOUND = http(

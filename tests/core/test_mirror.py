@@ -61,7 +61,7 @@ OTHERS = {
     "core/layers/test_usage_file": "layers/_usage",
     "core/models/test_models": "_runtime/clock _text/vocabulary models/_value",
     "core/net/test_lookup": "_net/system",
-    "core/net/test_sender": "_net/backend _net/body _net/clients _net/failures _net/heads _net/stream",
+    "core/net/test_sender": "_net/backend _net/body _net/clients _net/failures _net/stream",
     "core/provenance/test_provenance": "_text/escaping",
     "core/provider/test_codes": "provider/google",
     "core/provider/test_plugins": "provider/_declare provider/_function provider/_ports",

@@ -9,6 +9,7 @@ runs all targets for seconds, `run.py` for as long as you like.
 from __future__ import annotations
 import gzip
 import math
+import re
 import struct
 import zlib
 from collections.abc import Callable
@@ -16,10 +17,12 @@ from datetime import datetime
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+import h11
 import httpx
 
 from websearch_core._net.body import BoundedBody
 from websearch_core._net.guard import Guard
+from websearch_core._net.heads import MalformedHead, repair_response
 from websearch_core._text.dates import parse_date
 from websearch_core._text.media_types import HTML
 from websearch_core._text.terms import index_text, query_terms, split_terms
@@ -104,6 +107,35 @@ def charset(data: bytes) -> None:
     assert len(part.data) <= 7
 
 
+def head(data: bytes) -> None:
+    """A head of a page is refused, or comes out in a form that a strict parser reads;
+    a repaired one ends its connection and has one length.
+    """
+    before = b"HTTP/1.1 200 OK\r\n" + data
+    end = re.search(rb"\n\r?\n", before)
+    before = before[: end.end()] if end else before + b"\r\n\r\n"
+    try:
+        after = repair_response(before)
+    except MalformedHead:
+        return
+    assert repair_response(after) == after
+    client = h11.Connection(h11.CLIENT)
+    client.send(h11.Request(method="GET", target="/", headers=[("Host", "a.example")]))
+    client.send(h11.EndOfMessage())
+    client.receive_data(after)
+    try:
+        response = client.next_event()
+    except h11.RemoteProtocolError:
+        assert after == before or b"transfer-encoding" in after
+        return
+    assert isinstance(response, h11.Response)
+    if after != before:
+        assert (b"connection", b"close") in list(response.headers)
+        names = [name for name, _ in response.headers]
+        lengths = [*map(names.count, (b"content-length", b"transfer-encoding"))]
+        assert sum(lengths) <= 1
+
+
 def inflate(data: bytes) -> None:
     """Compressed data is restored from pieces of any size; other data is a bad
     response, and never gets too large.
@@ -113,12 +145,15 @@ def inflate(data: bytes) -> None:
     step, most, data = data[0] + 1, data[1] * 8, data[2:]
     for encoding, raw in (
         ("gzip", gzip.compress(data[:50]) + gzip.compress(data[50:])),
+        ("gzip, gzip", gzip.compress(gzip.compress(data))),
+        ("deflate, x-gzip", gzip.compress(zlib.compress(data))),
+        ("none, utf-8", data),
         ("deflate", zlib.compress(data)),
         ("", data),
     ):
         body = _decompress(encoding, raw, step, 10**6)
         assert (bytes(body), body.truncated) == (data, False)
-    for encoding in ("gzip", "deflate"):
+    for encoding in ("gzip", "deflate", "gzip, gzip"):
         try:
             body = _decompress(encoding, data, step, most)
         except BadResponse:
@@ -529,6 +564,29 @@ TARGETS: dict[str, Target] = {
             b"<body>",
             b"</body>",
             b"x",
+        ),
+    ),
+    "head": Target(
+        head,
+        (
+            b"\r\n",
+            b"\n",
+            b"\r",
+            b": ",
+            b" ",
+            b"\t",
+            b"\0",
+            b"\xe9",
+            b"Content-Length: 5\r\n",
+            b"Content-Length",
+            b"5",
+            b",",
+            b"Transfer-Encoding: chunked\r\n",
+            b"chunked",
+            b"gzip",
+            b"Location: /a\r\n",
+            b"A: b\r\n",
+            b"Connection: keep-alive\r\n",
         ),
     ),
     "date": Target(

@@ -445,6 +445,20 @@ def test_what_must_not_be_stored_is_not(path):
         assert db.execute("SELECT count(*) FROM entries").fetchone() == (0,)
 
 
+def test_a_page_without_its_end_is_not_stored():
+    cut = {"content": b"kelp", "headers": {"content-type": "text/plain"}}
+    answers = [
+        Response(status=200, truncated=True, **cut),
+        Response(status=200, truncated=True, **cut),
+        reply("whole"),
+    ]
+    sent = iter(answers)
+    reader = Cache()(Direct())
+
+    pages = [run(reader.read(URL), lambda _: next(sent)) for _ in range(3)]
+    assert [page.truncated for page in pages] == [True, False, False]
+
+
 @pytest.mark.parametrize("changed", [True, False])
 def test_what_must_not_be_stored_any_more_is_erased(path, clock, changed):
     site, layer = Site(etag='"a"'), make(path)

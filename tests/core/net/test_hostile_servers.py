@@ -4,6 +4,8 @@ outlasts its time, no loop stands still.
 
 from __future__ import annotations
 import asyncio
+import gzip
+import socket
 import threading
 
 import httpcore
@@ -352,3 +354,117 @@ def test_the_message_says_how_an_answer_failed_to_arrive(server, run, answer, me
     with pytest.raises(Unavailable) as caught:
         run(server.url, seconds=30)
     assert str(caught.value) == message
+
+
+def test_the_head_of_a_page_is_repaired_and_its_connection_not_used_again(server, run):
+    odd = b"X Powered By: me\r\nA : b\r\n"
+    server.answers["/first"] = (
+        b"HTTP/1.1 103 Early Hints\r\n" + odd + b"\r\n"
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n" + odd + b"\r\nfirst"
+    )
+    server.answers["/second"] = http(b"second")
+    first, second = run(server.url + "/first", server.url + "/second", guarded=True)
+
+    assert (first.content, first.headers["a"]) == (b"first", "b")
+    assert (second.content, server.connections) == (b"second", 2)
+
+
+def test_a_head_that_arrives_byte_by_byte_is_repaired(server, run):
+    page = b"HTTP/1.1 200 OK\r\nA B: c\r\nContent-Length: 4\r\n\r\npage"
+
+    def answer(connection):
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for byte in page:
+            connection.sendall(bytes([byte]))
+
+    server.answers["/"] = answer
+    assert [one.content for one in run(server.url, guarded=True)] == [b"page"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        b"Content-Length: 5\r\nContent-Length: 6\r\n",
+        b"Content-Length : 5\r\nTransfer-Encoding: chunked\r\n",
+        b"A\rb: c\r\n",
+        b"A: \0\r\n",
+    ],
+)
+def test_the_head_of_a_page_that_says_two_things_is_refused_for_good(
+    server, run, lines
+):
+    server.answers["/"] = b"HTTP/1.1 200 OK\r\n" + lines + b"\r\nhello"
+    with pytest.raises(Unavailable, match="not valid HTTP") as caught:
+        run(server.url, guarded=True)
+    assert not caught.value.temporary
+
+
+def test_the_head_of_a_service_is_not_repaired(server, run):
+    server.answers["/"] = http(b"page", "200 OK", "X Powered By: me")
+    with pytest.raises(Unavailable, match="not valid HTTP"):
+        run(server.url)
+
+
+_KIND = b"Content-Type: text/html\r\n"
+_HTML = b"<p>A page</p></html>\n"
+_UNENDED = {
+    "chunks": b"Transfer-Encoding: chunked\r\n\r\n15\r\n" + _HTML,
+    "length": b"Content-Length: 99\r\n\r\n" + _HTML,
+}
+
+
+def lingering(data):
+    """Send *data*, and then nothing more."""
+
+    def answer(connection):
+        connection.sendall(data)
+        connection.recv(1)
+
+    return answer
+
+
+@pytest.mark.parametrize("end", [closing, resetting, lingering])
+@pytest.mark.parametrize("body", _UNENDED.values(), ids=_UNENDED)
+def test_a_page_without_its_end_is_cut(server, run, body, end):
+    server.answers["/"] = end(b"HTTP/1.1 200 OK\r\n" + _KIND + body)
+    (answer,) = run(server.url, guarded=True)
+
+    assert (answer.content, answer.truncated) == (_HTML, True)
+
+
+def test_a_compressed_page_is_whole_whatever_length_its_server_states(server, run):
+    packed = gzip.compress(_HTML)
+    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 9999\r\n"
+    server.answers["/"] = closing(head + _KIND + b"\r\n" + packed)
+    (answer,) = run(server.url, guarded=True)
+
+    assert (answer.content, answer.truncated) == (_HTML, False)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "body", "guarded"),
+    [
+        ("200 OK", _KIND, b"<p>A page", False),
+        ("500 No", _KIND, b"<p>A page", True),
+        ("200 OK", b"", b"<p>A page", True),
+        ("200 OK", _KIND, b"", True),
+    ],
+    ids=["a service", "an error", "no type", "no text"],
+)
+def test_what_has_no_text_of_a_page_needs_its_end(
+    server, run, status, kind, body, guarded
+):
+    head = f"HTTP/1.1 {status}\r\nContent-Length: 99\r\n".encode()
+    server.answers["/"] = closing(head + kind + b"\r\n" + body)
+    with pytest.raises(Unavailable, match="before its response was complete"):
+        run(server.url, guarded=guarded)
+
+
+def test_chunks_that_are_malformed_are_no_end(server, run):
+    server.answers["/"] = closing(
+        b"HTTP/1.1 200 OK\r\n"
+        + _KIND
+        + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nxyz\r\n"
+    )
+    with pytest.raises(Unavailable, match="not valid HTTP"):
+        run(server.url, guarded=True)

@@ -326,7 +326,6 @@ def test_no_redirect_is_followed_and_its_body_is_never_read(
         (b"data:text/html,hi", "data:text/html,hi"),
         (b"http://[::1", "http://[::1"),
         ("/caf\u00e9".encode(), "/caf\u00e9"),
-        ("/caf\u00e9".encode("latin-1"), "/caf\u00e9"),
     ],
 )
 @pytest.mark.parametrize("guarded", [False, True], ids=["service", "page"])
@@ -335,6 +334,19 @@ def test_where_a_redirect_leads_is_reported_as_it_was_sent(
 ):
     server.answers["/"] = (
         b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: " + sent + b"\r\n\r\n"
+    )
+
+    assert send(server.url, guarded=guarded).headers["location"] == received
+
+
+@pytest.mark.parametrize(
+    ("guarded", "received"), [(False, "/caf\u00e9"), (True, "/caf%E9")]
+)
+def test_raw_bytes_of_a_page_that_a_redirect_leads_to_are_sent_back(
+    server, send, guarded, received
+):
+    server.answers["/"] = (
+        b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: /caf\xe9\r\n\r\n"
     )
 
     assert send(server.url, guarded=guarded).headers["location"] == received
@@ -454,7 +466,11 @@ def test_a_compressed_body_that_stops_half_way_is_flagged(server, http, send):
 
 @pytest.mark.parametrize(
     ("encoding", "body"),
-    [("br", b"\x0b\x05\x80hello\x03"), ("gzip, gzip", b""), ("gzip", b"<html>plain")],
+    [
+        ("br", b"\x0b\x05\x80hello\x03"),
+        ("gzip, gzip, gzip", b""),
+        ("gzip", b"<html>plain"),
+    ],
 )
 def test_an_encoding_that_was_not_asked_for_is_refused(
     server, http, send, encoding, body
@@ -463,6 +479,23 @@ def test_an_encoding_that_was_not_asked_for_is_refused(
 
     with pytest.raises(BadResponse):
         send(server.url)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body"),
+    [
+        ("none", b"kelp"),
+        ("UTF-8", b"kelp"),
+        ("aws-chunked, gzip", gzip.compress(b"kelp")),
+        ("gzip, gzip", gzip.compress(gzip.compress(b"kelp"))),
+        ("gzip, gzip", gzip.compress(b"kelp")),  # stated twice, and done once
+    ],
+)
+def test_a_word_that_is_no_encoding_changes_nothing(server, http, send, encoding, body):
+    server.answers["/"] = http(body, "200 OK", f"Content-Encoding: {encoding}")
+    answer = send(server.url)
+
+    assert (answer.content, answer.truncated) == (b"kelp", False)
 
 
 def test_a_bomb_goes_off_in_a_small_room(server, http, send):
@@ -480,8 +513,9 @@ def test_a_bomb_goes_off_in_a_small_room(server, http, send):
         ("gzip", gzip.compress(b"\0" * 2**21)),
         ("gzip", gzip.compress(b"") * 100),
         ("deflate", deflate(b"", zlib.MAX_WBITS) * 100),
+        ("gzip, gzip", gzip.compress(gzip.compress(b"\0" * 2**21))),
     ],
-    ids=["a bomb", "empty members", "empty streams"],
+    ids=["a bomb", "empty members", "empty streams", "a bomb in a parcel"],
 )
 def test_a_body_that_is_expensive_to_decompress_takes_many_steps(encoding, raw):
     body = BoundedBody(encoding, 2**21)

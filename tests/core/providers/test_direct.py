@@ -71,9 +71,12 @@ def test_it_follows_redirects_itself(status, location, there):
     assert [request for request in outcome.requests if not request.guarded] == []
 
 
-def test_at_most_five_redirects_are_followed():
-    with pytest.raises(BadResponse, match="more than 5 redirects"):
-        play(Direct().read(URL), *(redirect(f"/{n}") for n in range(6)))
+def test_at_most_ten_redirects_are_followed():
+    ten = [redirect(f"/{n}") for n in range(10)]
+
+    assert play(Direct().read(URL), *ten, reply(HTML)).result.content
+    with pytest.raises(BadResponse, match="more than 10 redirects"):
+        play(Direct().read(URL), *ten, redirect("/more"))
 
 
 def visit(pages, **options):
@@ -159,13 +162,13 @@ def test_a_page_that_says_something_or_stays_is_read(page):
 
 def test_pages_that_send_on_count_as_redirects_and_go_where_redirects_may():
     chain = {URL: refresh("0;url=/1")} | {
-        f"https://page.example/{n}": refresh(f"0;url=/{n + 1}") for n in range(1, 9)
+        f"https://page.example/{n}": refresh(f"0;url=/{n + 1}") for n in range(1, 12)
     }
 
-    with pytest.raises(BadResponse, match="more than 5 redirects"):
+    with pytest.raises(BadResponse, match="more than 10 redirects"):
         visit(chain)
     with pytest.raises(UnsafeURL, match="from https to http"):
-        visit({URL: refresh("0;url=http://page.example/")})
+        visit({URL: refresh("0;url=http://other.example/")})
     with pytest.raises(Blocked, match="Cloudflare"):
         visit(
             {
@@ -183,14 +186,91 @@ def test_a_redirect_without_location_is_an_error():
         play(Direct().read(URL), reply(b"", 302))
 
 
-def test_https_does_not_become_http_unless_allowed():
+@pytest.mark.parametrize(
+    "location",
+    [
+        "http://other.example/",
+        "http://page.example:8080/",
+        URL.replace("https", "http"),
+    ],
+)
+def test_https_does_not_become_http_unless_allowed(location):
     with pytest.raises(UnsafeURL, match="from https to http"):
-        play(Direct().read(URL), redirect("http://page.example/"))
-    assert play(
-        Direct(allow_downgrade=True).read(URL),
-        redirect("http://page.example/"),
-        reply(HTML),
-    ).result.content
+        play(Direct().read(URL), redirect(location))
+    outcome = play(
+        Direct(allow_downgrade=True).read(URL), redirect(location), reply(HTML)
+    )
+    assert outcome.requests[-1].url == location
+
+
+def test_a_redirect_to_http_of_the_same_host_is_tried_over_https():
+    outcome = play(
+        Direct().read(URL), redirect("http://page.example:80/c?d"), reply(HTML)
+    )
+
+    assert [request.url for request in outcome.requests] == [
+        URL,
+        "https://page.example/c?d",
+    ]
+
+
+@pytest.mark.parametrize("status", [201, 202, 207, 299])
+def test_any_success_with_a_page_is_one(status):
+    assert play(Direct().read(URL), reply(HTML, status)).result.status == status
+
+
+@pytest.mark.parametrize("status", [300, 302, 308])
+def test_a_redirect_that_has_a_page_and_leads_nowhere_is_that_page(status):
+    assert play(Direct().read(URL), reply(HTML, status)).result.title == "Kelp"
+
+
+def test_a_choice_without_a_page_is_a_redirect():
+    assert play(Direct().read(URL), redirect("/c", 300), reply(HTML)).result.content
+
+
+@pytest.mark.parametrize(
+    ("header", "leads_on"),
+    [
+        ("0; url=/kelp", True),
+        ("3;url='/kelp'", True),
+        ("300; url=/kelp", False),
+        ('"><b', False),
+    ],
+)
+def test_a_refresh_in_a_header_counts_as_one_in_the_page(header, leads_on):
+    here = reply("<p>This page is moving.</p>", refresh=header)
+
+    page, asked = visit({URL: here, KELP: HTML})
+
+    assert (asked == [URL, KELP]) is leads_on
+    assert (page.title == "Kelp") is leads_on
+
+
+def make_cut(content, kind="text/plain"):
+    return Response(
+        status=200, headers={"content-type": kind}, content=content, truncated=True
+    )
+
+
+def test_a_page_without_its_end_is_fetched_once_more():
+    half = make_cut(b"kelp " * 10)
+
+    outcome = play(Direct().read(URL), half, reply("whole", content_type="text/plain"))
+    assert (outcome.result.content.strip(), outcome.result.truncated) == (
+        "whole",
+        False,
+    )
+    assert [request.url for request in outcome.requests] == [URL, URL]
+    # its end is there, and only the length that the server states is wrong
+    page = play(Direct().read(URL), make_cut(HTML.encode() + b"\n", "text/html")).result
+    assert page.truncated
+
+
+def test_a_page_takes_at_most_thirty_requests():
+    answers = [redirect(f"/{n}") for n in range(30)]
+
+    with pytest.raises(BadResponse, match="more than 30 requests"):
+        play(Direct(max_redirects=100).read(URL), *answers)
 
 
 @pytest.mark.parametrize(
@@ -215,14 +295,9 @@ def test_an_error_page_is_never_content(status, kind):
 
 
 def test_a_page_that_was_cut_says_so():
-    cut = Response(
-        status=200,
-        headers={"content-type": "text/plain"},
-        content=b"kelp " * 10,
-        truncated=True,
-    )
+    cut = make_cut(b"kelp " * 10)
 
-    page = play(Direct().read(URL), cut).result
+    page = play(Direct().read(URL), cut, cut).result
 
     assert page.truncated
     assert "longer than the 50 bytes" in page.notes[0]
@@ -239,12 +314,12 @@ def test_a_page_that_was_cut_says_so():
     ],
 )
 @pytest.mark.parametrize(
-    ("most", "why"),
-    [(5 * 2**20, "larger than 5 MiB"), (6 * 2**20, "not all of it arrived")],
+    ("most", "why", "requests"),
+    [(5 * 2**20, "larger than 5 MiB", 1), (6 * 2**20, "not all of it arrived", 2)],
     ids=["cap", "connection"],
 )
 def test_a_file_that_cannot_be_read_because_it_was_cut_says_so(
-    kind, content, most, why
+    kind, content, most, why, requests
 ):
     content += bytes(5 * 2**20 - len(content))
     cut = Response(
@@ -252,7 +327,7 @@ def test_a_file_that_cannot_be_read_because_it_was_cut_says_so(
     )
 
     with pytest.raises(TooLarge, match=why) as caught:
-        play(Direct(max_bytes=most, isolate=False).read(URL), cut)
+        play(Direct(max_bytes=most, isolate=False).read(URL), *[cut] * requests)
     assert kind in str(caught.value)
     assert caught.value.provider == "direct"
 
@@ -266,7 +341,7 @@ def test_an_unsupported_file_that_was_cut_is_not_called_too_large():
     )
 
     with pytest.raises(UnsupportedContent, match="video/mp4"):
-        play(Direct().read(URL), film)
+        play(Direct().read(URL), film, film)
 
 
 CHALLENGES = {

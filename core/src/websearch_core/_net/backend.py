@@ -49,7 +49,8 @@ class GuardedBackend:
     def connect_tcp(
         self, host: str, port: int, timeout: float | None = None, **options: Any
     ) -> Any:
-        return _Stream(self._core, self._connect(host, port, timeout, options))
+        connection = self._connect(host, port, timeout, options)
+        return _Stream(self._core, connection, repairs=self._guard is not None)
 
     def _connect(
         self, host: str, port: int, timeout: float | None, options: dict[str, Any]
@@ -103,25 +104,30 @@ class _Stream:
     leave in one piece.
     """
 
-    def __init__(self, core: Any, inner: Any) -> None:
+    def __init__(self, core: Any, inner: Any, *, repairs: bool = False) -> None:
         self._core = core
         self._inner = inner
         self._unsent = b""
-        self.head = HeadBound(core)
+        self.head = HeadBound(core, repairs=repairs)
+        self.patience = math.inf  # seconds that a read may take at most
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         if self._unsent:
             # the server may have answered before it hung up
             with suppress(self._core.WriteError):
                 self._send(timeout)
+        if self.patience < math.inf:
+            timeout = self.patience
         branch = current_call().branch
         interruption: AbstractContextManager[Any] = nullcontext()
         if branch is not None:
             interruption = branch.interruptible(self._shut_down)
         with interruption:
-            data = cast("bytes", self._inner.read(max_bytes, clamp(timeout)))
-        self.head.count(len(data))
-        return data
+            while True:
+                data = cast("bytes", self._inner.read(max_bytes, clamp(timeout)))
+                ready = self.head.take(data)
+                if ready or not data:
+                    return ready
 
     def _shut_down(self) -> None:
         """Wake the thread that reads; it finds that the connection has ended."""
@@ -140,6 +146,7 @@ class _Stream:
         self._unsent = b""
         self._inner.write(unsent, clamp(timeout))
         self.head.begin()
+        self.patience = math.inf
 
     def start_tls(
         self,
@@ -147,10 +154,8 @@ class _Stream:
         server_hostname: str | None = None,
         timeout: float | None = None,
     ) -> _Stream:
-        return _Stream(
-            self._core,
-            self._inner.start_tls(ssl_context, server_hostname, clamp(timeout)),
-        )
+        secured = self._inner.start_tls(ssl_context, server_hostname, clamp(timeout))
+        return _Stream(self._core, secured, repairs=self.head.repairs)
 
     def get_extra_info(self, info: str) -> Any:
         return self._inner.get_extra_info(info)
@@ -178,10 +183,13 @@ class AsyncGuardedBackend:
         proxy = self._way.find(host, port) if self._way else None
         try:
             async with asyncio.timeout(timeout):
-                return await self._connect(host, port, proxy, options)
+                stream = await self._connect(host, port, proxy, options)
         except TimeoutError as error:
             through = f" through the proxy {proxy}" if proxy else ""
             raise TimedOut(f"no connection{through} within the time allowed") from error
+        if self._guard is not None and hasattr(stream, "head"):  # not of the gate
+            stream.head.repairs = True
+        return stream
 
     async def _connect(
         self, host: str, port: int, proxy: Proxy | None, options: dict[str, Any]

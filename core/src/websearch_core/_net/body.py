@@ -1,6 +1,7 @@
 """Decompress a body up to a limit: 1 MB of gzip can become a gigabyte."""
 
 from __future__ import annotations
+import re
 import time
 import zlib
 from collections.abc import Iterator
@@ -13,10 +14,18 @@ _STEP = 2**18  # bytes inflated at a time, which takes about a millisecond
 _FREE_PARTS = 10_000
 _PART = 32
 _PARTS_PER_SECOND = 2_000
-# the encodings we accept; any other in a response is an error
+# the encodings we accept
 OFFERED = "gzip, deflate"
-# those that an error may name
-_ENCODINGS = frozenset({"br", "zstd", "compress", "gzip", "deflate"})
+_WINDOWS = {
+    "gzip": zlib.MAX_WBITS | 16,
+    "x-gzip": zlib.MAX_WBITS | 16,
+    "deflate": zlib.MAX_WBITS,
+}
+# The other encodings that exist. Any other word says nothing: many sites let their
+# authors write one there, and browsers ignore it.
+_REFUSED = frozenset({"br", "zstd", "compress", "x-compress", "dcb", "dcz"})
+_GZIP = b"\x1f\x8b"  # how it begins
+_END = re.compile(rb"</html\s*+>\s*+\Z", re.IGNORECASE)
 
 
 class BoundedBody:
@@ -32,6 +41,8 @@ class BoundedBody:
         self._has_too_many_parts = False
         self._began = time.monotonic()
         self._inflate = _make_inflater(encoding) if encoding else None
+        # the connection has ended before the body, or brings nothing more
+        self.is_cut_off = False
 
     def add(self, raw: bytes) -> Iterator[None]:
         """Add the bytes that arrived, in steps: an event loop does something else in
@@ -73,11 +84,18 @@ class BoundedBody:
         """True if bytes are missing at the end: cut off by us, or a compressed stream
         that stops half-way.
         """
-        return self.is_full or (
-            self._inflate is not None
-            and self._arrived > 0
-            and not self._inflate.complete
-        )
+        if self.is_full:
+            return True
+        if self._inflate is None or not self._arrived:
+            return self.is_cut_off
+        return not self._inflate.complete
+
+    @property
+    def seems_complete(self) -> bool:
+        """True if what arrived ends as a whole page does, whatever the server says."""
+        if self._inflate is not None and self._inflate.complete:
+            return True
+        return _END.search(self.content[-100:]) is not None
 
     def __bytes__(self) -> bytes:
         # slicing the bytearray would make another copy
@@ -122,19 +140,56 @@ class _Inflater:
         return out
 
 
-def _make_inflater(encoding: str) -> _Inflater | None:
-    parts = [part.strip().lower() for part in encoding.split(",")]
-    names = [name for name in parts if name not in {"", "identity"}]
-    match names:
+class _TwiceInflater:
+    """Decompresses what *outer* decompresses with *inner*. Where that does not begin
+    with *magic*, the server has stated one encoding twice.
+    """
+
+    def __init__(self, outer: _Inflater, inner: _Inflater, magic: bytes) -> None:
+        self._magic = magic
+        self._outer = outer
+        self._inner: _Inflater | None = inner
+        self._arrived = b""  # for the outer one, while the inner one is busy
+        self._has_begun = False
+        self.waiting = False
+
+    @property
+    def complete(self) -> bool:
+        is_inner_complete = self._inner is None or self._inner.complete
+        return is_inner_complete and self._outer.complete
+
+    def feed(self, data: bytes, room: int) -> bytes:
+        self._arrived += data
+        if self._inner is not None and self._inner.waiting:
+            return self._inner.feed(b"", room)
+        piece = self._outer.feed(self._arrived, room)
+        self._arrived = b""
+        self.waiting = bool(self._outer.waiting) or len(piece) >= room
+        if piece and not self._has_begun:
+            self._has_begun = True
+            if not self._magic.startswith(piece[: len(self._magic)]):
+                self._inner = None
+        if self._inner is None:
+            return piece
+        out = self._inner.feed(piece, room)
+        self.waiting = self.waiting or bool(self._inner.waiting) or len(out) >= room
+        return out
+
+
+def _make_inflater(encoding: str) -> _Inflater | _TwiceInflater | None:
+    names = [name.strip().lower() for name in encoding.split(",")]
+    refused = [name for name in names if name in _REFUSED]
+    if refused:
+        listing = ", ".join(refused[:3])
+        raise BadResponse(f"the body is encoded as {listing}, which was not asked for")
+    encodings = [name for name in names if name in _WINDOWS]
+    inflaters = [_Inflater(_WINDOWS[name]) for name in encodings]
+    match inflaters:
         case []:
             return None
-        case ["gzip" | "x-gzip"]:
-            return _Inflater(zlib.MAX_WBITS | 16)
-        case ["deflate"]:
-            return _Inflater(zlib.MAX_WBITS)
-    listing = ", ".join(map(_describe_encoding, names[:3]))
-    raise BadResponse(f"the body is encoded as {listing}, which was not asked for")
-
-
-def _describe_encoding(name: str) -> str:
-    return name if name in _ENCODINGS else "something unknown"
+        case [inflater]:
+            return inflater
+        case [inner, outer]:
+            magic = _GZIP if encodings[0].endswith("gzip") else b""
+            return _TwiceInflater(outer, inner, magic)
+    raise BadResponse("the body is encoded more than twice")

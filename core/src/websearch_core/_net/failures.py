@@ -7,6 +7,7 @@ The caller's own client may be of either library, so the errors of both are unde
 from __future__ import annotations
 import logging
 import os
+import re
 import ssl
 import sys
 from collections.abc import Iterator, Sequence
@@ -42,6 +43,8 @@ _LOGGERS = (  # a logger's filter does not see the records of its child loggers
 )
 
 
+# how httpcore and h11 say that the other side has closed the connection
+_CLOSED = re.compile("without sending|closed connection")
 _UNKNOWN = (
     "nobody who is trusted here has signed the certificate (if it is of your company: "
     "http.certificates)"
@@ -115,8 +118,30 @@ def _translate(
     if isinstance(error, UnicodeError):
         return BadResponse(f"{server} redirects to an invalid URL")
     if isinstance(error, _find_error_types("HTTPError", "StreamError")):
-        return Unavailable(_describe_break(server, error, has_begun=has_begun))
+        failure = Unavailable(_describe_break(server, error, has_begun=has_begun))
+        # what a browser cannot read either will be the same the next time
+        is_odd_page = request.guarded and _is_malformed(error)
+        failure.temporary = not is_odd_page
+        return failure
     return error
+
+
+def is_end(error: Exception, *, is_expected: bool) -> bool:
+    """Return whether *error* says that the connection ended in the middle of a body, or
+    brought nothing more where its end *is_expected*.
+    """
+    if isinstance(error, _find_error_types("RemoteProtocolError")):
+        return not _is_malformed(error)
+    if isinstance(error, _find_error_types("ReadTimeout")):
+        return is_expected
+    return isinstance(error, _find_error_types("ReadError"))
+
+
+def _is_malformed(error: Exception) -> bool:
+    """Return whether *error* is about what arrived, and not about what did not."""
+    if not isinstance(error, _find_error_types("RemoteProtocolError")):
+        return False
+    return _CLOSED.search(str(error)) is None
 
 
 def _make_connection_error(error: Exception, server: str) -> Unavailable:
@@ -215,9 +240,7 @@ def _find_error_types(*names: str) -> tuple[type[Exception], ...]:
 
 def _describe_break(server: str, error: Exception, *, has_begun: bool) -> str:
     """Say in our own words how an answer failed to arrive."""
-    if isinstance(
-        error, _find_error_types("RemoteProtocolError")
-    ) and "without sending" not in str(error):
+    if _is_malformed(error):
         if str(error) == TOO_LONG:
             return f"{server} sent headers without end, and no answer"
         return f"{server} sent a response that is not valid HTTP"

@@ -45,13 +45,14 @@ from .clients import (
     user_agent,
 )
 from .credentials import OriginCredentials
-from .failures import redact_logs, translate_errors
+from .failures import is_end, redact_logs, translate_errors
 from .guard import Guard
 from .lookup import FOR_PAGES, FOR_SERVICES, Line
 from .pool import OWNER
 from .proxy import Proxies, Proxy
 from .targets import Targets
 
+_PATIENCE = 2.0  # seconds
 _MAX_HEADERS = 256  # h11 limits the header block to 100 KiB
 # the connections of the parent of a forked process: collecting them would disturb it
 _inherited_pools: list[object] = []
@@ -147,6 +148,7 @@ class Sender(Restartable):
             self._build_request(client, request), stream=True, follow_redirects=False
         )
         answers.append(reply)
+        body: BoundedBody | None = None
         try:
             headers = _read_headers(reply)
             body = _start_body(reply, headers, request)
@@ -158,6 +160,11 @@ class Sender(Restartable):
                         clamp(None)
                     if body.is_full:
                         break
+                    if request.guarded and body.seems_complete:
+                        _expect_end(reply)
+        except Exception as error:
+            if not _is_cut_off(error, request, reply, body):
+                raise
         finally:
             reply.close()
         return _make_response(request, reply.status_code, headers, body)
@@ -172,36 +179,43 @@ class Sender(Restartable):
             request = self.credentials.sign(request)
         here = self._get_loop_clients()
         proxy = self._find_proxy(request) if self._proxies else None
-        with translate_errors(request, proxy) as answers:  # noqa: PLR1702 - a function more would be one more in each call
+        with translate_errors(request, proxy) as answers:
             async with asyncio.timeout(clamp(None)), here.slots[request.guarded]:
-                if request.target is not None:
-                    await self._find_targets(request).ajudge()
-                client = await self._get_loop_clients(request.guarded).client(
-                    request.guarded
-                )
-                reply = await client.send(
-                    self._build_request(client, request),
-                    stream=True,
-                    follow_redirects=False,
-                )
-                answers.append(reply)
-                try:
-                    headers = _read_headers(reply)
-                    body = _start_body(reply, headers, request)
-                    if body is None:
-                        await here.steps.next()
-                    else:
-                        chunks = reply.stream
-                        if reply.is_stream_consumed:
-                            chunks = _whole(reply.content)
-                        async for chunk in chunks:
-                            for _ in body.add(chunk):
-                                await here.steps.next()
-                            if body.is_full:
-                                break
-                finally:
-                    await reply.aclose()
-                return _make_response(request, reply.status_code, headers, body)
+                return await self._aexchange(here.steps, request, answers)
+
+    async def _aexchange(
+        self, steps: Steps, request: Request, answers: list[Any]
+    ) -> Response:
+        if request.target is not None:
+            await self._find_targets(request).ajudge()
+        client = await self._get_loop_clients(request.guarded).client(request.guarded)
+        reply = await client.send(
+            self._build_request(client, request), stream=True, follow_redirects=False
+        )
+        answers.append(reply)
+        body: BoundedBody | None = None
+        try:
+            headers = _read_headers(reply)
+            body = _start_body(reply, headers, request)
+            if body is None:
+                await steps.next()
+            else:
+                chunks = reply.stream
+                if reply.is_stream_consumed:
+                    chunks = _whole(reply.content)
+                async for chunk in chunks:
+                    for _ in body.add(chunk):
+                        await steps.next()
+                    if body.is_full:
+                        break
+                    if request.guarded and body.seems_complete:
+                        _expect_end(reply)
+        except Exception as error:
+            if not _is_cut_off(error, request, reply, body):
+                raise
+        finally:
+            await reply.aclose()
+        return _make_response(request, reply.status_code, headers, body)
 
     async def take_turn(self) -> None:
         """Wait until this client has done no other step in this round of the event
@@ -417,7 +431,11 @@ def _read_headers(reply: Any) -> dict[str, str]:
             value = raw_value.decode()
         except UnicodeDecodeError:
             value = raw_value.decode("latin-1")
-        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+        if name in headers:
+            # a cookie may contain a comma
+            separator = "\n" if name == "set-cookie" else ", "
+            value = f"{headers[name]}{separator}{value}"
+        headers[name] = value
     return headers
 
 
@@ -426,7 +444,8 @@ def _start_body(
 ) -> BoundedBody | None:
     """Return where to collect the body of an answer; None if it should not be read."""
     # a redirect's body is useless, and can be endless
-    if 300 <= reply.status_code < 400:
+    leads_on = 300 < reply.status_code < 400 and "location" in headers
+    if leads_on or reply.status_code == 304:
         return None
     # by a transport with whole answers, such as a mock: already decoded
     if reply.is_stream_consumed:
@@ -435,6 +454,33 @@ def _start_body(
     has_body = reply.status_code != 204 and request.method != "HEAD"
     encoding = headers.get("content-encoding", "") if has_body else ""
     return BoundedBody(encoding, request.max_bytes)
+
+
+def _expect_end(reply: Any) -> None:
+    """Let the connection wait only briefly for more of a page that seems to be whole:
+    some servers keep it open.
+    """
+    stream = reply.extensions.get("network_stream")
+    if hasattr(stream, "patience"):  # it is ours
+        stream.patience = _PATIENCE
+
+
+def _is_cut_off(
+    error: Exception, request: Request, reply: Any, body: BoundedBody | None
+) -> bool:
+    """Return whether *error* only says that the end of a page did not arrive, and note
+    it in *body*.
+    """
+    if not request.guarded:
+        return False
+    if body is None or not body.content:
+        return False
+    if reply.status_code >= 300 or "content-type" not in reply.headers:
+        return False
+    if not is_end(error, is_expected=body.seems_complete):
+        return False
+    body.is_cut_off = True
+    return True
 
 
 async def _whole(content: bytes) -> AsyncIterator[bytes]:

@@ -9,7 +9,11 @@ nothing has to be bounded here, except for the handshake of TLS.
 from __future__ import annotations
 import asyncio
 import math
+import re
+from collections.abc import Iterator
 from typing import Any
+
+from .heads import MalformedHead, repair_response
 
 _MAX_WAITING = 2**16  # bytes kept in either direction before the other side has to wait
 # bytes read at a time: they may be a thousand tiny parts of an answer, and the loop has
@@ -24,28 +28,62 @@ _EXTRA = {
 TOO_LONG = "no answer begins"  # the error's text
 
 _MOST = 2**18  # bytes: h11 bounds each interim answer, but not how many there are
+_HEAD_END = re.compile(rb"[^\r\n]\r?\n\r?\n")  # not an empty line before the head
 
 
 class HeadBound:
     """Counts what a stream of *core* (``httpcore`` or ``httpcore2``) reads until the
-    head of an answer ends.
+    head of an answer ends; *repairs* the head if the answer is a page.
     """
 
-    def __init__(self, core: Any) -> None:
+    def __init__(self, core: Any, *, repairs: bool = False) -> None:
+        self.repairs = repairs
         self._core = core
         self._left = math.inf
+        self._is_in_head = False
+        self._arrived = bytearray()  # of a head that is not complete
+        self._searched = 0  # bytes of it that have no end
 
     def begin(self) -> None:
         """Note that a request was sent."""
         self._left = _MOST
+        self._is_in_head = self.repairs
 
-    def count(self, size: int) -> None:
-        """Count bytes that were read. Raise `RemoteProtocolError` if there are too
-        many, and still no answer begins.
+    def take(self, data: bytes) -> bytes:
+        """Count bytes that were read, and return those that the parser may have now:
+        none until a head that is repaired is complete.
+
+        Raise `RemoteProtocolError` if there are too many, and still no answer begins,
+        or if its head is malformed.
         """
-        self._left -= size
+        self._left -= len(data)
         if self._left < 0:
             raise self._core.RemoteProtocolError(TOO_LONG)
+        if not self._is_in_head:
+            return data
+        self._arrived += data
+        try:
+            ready = b"".join(self._take_heads())
+        except MalformedHead as error:
+            raise self._core.RemoteProtocolError(str(error)) from error
+        if not self._is_in_head or not data:  # the body begins, or all has ended
+            ready += self._arrived
+            self._arrived.clear()
+        return ready
+
+    def _take_heads(self) -> Iterator[bytes]:
+        """Yield the heads that are complete: there may be interim ones."""
+        while self._is_in_head:
+            end = _HEAD_END.search(self._arrived, self._searched)
+            if end is None:
+                self._searched = max(0, len(self._arrived) - len(b".\r\n\r"))
+                return
+            head = repair_response(bytes(self._arrived[: end.end()]))
+            del self._arrived[: end.end()]
+            self._searched = 0
+            status = head.split(b" ", 2)[1][:3]
+            self._is_in_head = status.startswith(b"1") and status != b"101"
+            yield head
 
     def end(self) -> None:
         """Note that the answer has begun, so that only its reader decides how much is
@@ -91,6 +129,7 @@ class AsyncioStream(asyncio.Protocol):
         self._can_write.set()
         self._reader: asyncio.Future[None] | None = None
         self.head = HeadBound(core)
+        self.patience = math.inf  # seconds that a read may take at most
 
     async def read(
         self,
@@ -98,24 +137,37 @@ class AsyncioStream(asyncio.Protocol):
         timeout: float | None = None,  # noqa: ARG002 - httpcore's
     ) -> bytes:
         self._send()
-        if self._arrived:
-            await asyncio.sleep(0)
-        while not self._arrived and not self._ended:
-            self._reader = asyncio.get_running_loop().create_future()
-            try:
-                await self._reader
-            finally:
-                self._reader = None
-        if not self._arrived and self._failure is not None:
-            raise self._core.ReadError(str(self._failure)) from self._failure
-        size = min(max_bytes, _SLICE)
-        data = bytes(self._arrived[:size])
-        del self._arrived[:size]
-        if self._paused and len(self._arrived) < _MAX_WAITING:
-            self._paused = False
-            self._transport.resume_reading()
-        self.head.count(len(data))
-        return data
+        while True:
+            if self._arrived:
+                await asyncio.sleep(0)
+            while not self._arrived and not self._ended:
+                await self._wait()
+            if not self._arrived and self._failure is not None:
+                raise self._core.ReadError(str(self._failure)) from self._failure
+            size = min(max_bytes, _SLICE)
+            data = bytes(self._arrived[:size])
+            del self._arrived[:size]
+            if self._paused and len(self._arrived) < _MAX_WAITING:
+                self._paused = False
+                self._transport.resume_reading()
+            ready = self.head.take(data)
+            if ready or not data:
+                return ready
+
+    async def _wait(self) -> None:
+        """Wait until something arrives, or nothing more comes."""
+        arrival = asyncio.get_running_loop().create_future()
+        self._reader = arrival
+        try:
+            if self.patience == math.inf:
+                await arrival
+                return
+            async with asyncio.timeout(self.patience):
+                await arrival
+        except TimeoutError as error:
+            raise self._core.ReadTimeout("the end did not arrive") from error
+        finally:
+            self._reader = None
 
     async def write(
         self,
@@ -168,6 +220,7 @@ class AsyncioStream(asyncio.Protocol):
             self._transport.write(self._unsent)
             self._unsent = b""
             self.head.begin()
+            self.patience = math.inf
 
     def _wake(self) -> None:
         if self._reader is not None and not self._reader.done():

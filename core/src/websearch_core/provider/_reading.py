@@ -22,11 +22,12 @@ from ._obstacles import asks_for_login, find_challenge, find_challenge_text
 from ._ports import BatchReader, PageReader
 from ._results import plain_text
 
-_SUCCESSES = {200, 203, 206}  # with 204 and 205 comes no page
+_NO_PAGES = {204, 205}
+_CHOICES = {300, 301, 302, 303, 307, 308}  # pages if they lead nowhere
 _STATUSES: Mapping[type[errors.ServiceError], tuple[int, ...]] = {
     errors.PageNotFound: (404, 410),
     errors.AccessDenied: (401, 402, 407, 451),
-    errors.Blocked: (403, 418, 429, 999),  # 999 is LinkedIn's
+    errors.Blocked: (403, 418, 429, 430, 999),  # Shopify's, LinkedIn's
     errors.TimedOut: (408, 504, 522, 524),
 }
 _KINDS: dict[int, type[errors.ServiceError]] = {}
@@ -38,6 +39,7 @@ _HINTS = {
     403: "its site refuses programs, or everyone",
     407: "it needs a login",
     418: "its site refuses programs",
+    430: "its site refuses programs",
     451: "it is withheld for legal reasons",
     999: "its site refuses programs",
 }
@@ -127,7 +129,7 @@ def check_response(
         PageNotFound: The page does not exist.
         ServiceError: Its status means something else, see `error_for`.
     """
-    is_failure = response.status not in _SUCCESSES
+    is_failure = not _has_page(response)
     if text is None and not is_failure:
         return
     vendor = find_challenge(response, text)
@@ -151,6 +153,15 @@ def check_response(
             kind=errors.AccessDenied,
             hint="the page asks for a login",
         )
+
+
+def _has_page(response: Response) -> bool:
+    """Return whether the status says that the content is the page, as it does to a
+    browser: an unknown success is one (RFC 9110, 15).
+    """
+    if response.status in _CHOICES:
+        return bool(response.content)
+    return 200 <= response.status < 300 and response.status not in _NO_PAGES
 
 
 def _make_failure(response: Response, reader: PageReader) -> errors.ServiceError:

@@ -2,9 +2,10 @@
 Markdown.
 
 No service, no key, no JavaScript. It follows redirects itself, so that every hop passes
-the guard, and sends no cookies or referrer, and credentials only to an origin that has
-some. A page that only forwards its visitors (``<meta http-equiv="refresh">``, within
-five seconds, with at most 300 characters of text) is a redirect too.
+the guard. It sends no referrer, credentials only to an origin that has some, and a
+cookie only back to the site that has set it while this page is read. A page that only
+forwards its visitors (``Refresh``, within five seconds, with at most 300 characters of
+text) is a redirect too. Reading a page takes at most 30 requests.
 
 A page that answers with status 400 or above is an error, never content: `Blocked`,
 `AccessDenied` (it needs a login or payment), `PageNotFound`. So is one that asks for a
@@ -22,6 +23,7 @@ names.
 from __future__ import annotations
 import re
 from dataclasses import replace
+from html import escape
 from typing import Annotated, Literal
 from urllib.parse import urljoin, urlsplit
 
@@ -37,12 +39,13 @@ from websearch_core._runtime.scope import (
     scope,
 )
 from websearch_core._text.media_types import HTML, MARKDOWN
-from websearch_core._text.urls import Origin, find_origin
+from websearch_core._text.urls import Origin, find_origin, serialize
 from websearch_core.flow import Call
 from websearch_core.provider._obstacles import find_stub, needs_scripts, says_the_same
 from websearch_core.provider._transcripts import MAX_BYTES, add_transcripts
+from websearch_core.provider._visit import Visit
 
-_REDIRECTS = {301, 302, 303, 307, 308}
+_REDIRECTS = {300, 301, 302, 303, 307, 308}
 _OTHERS = "text/plain;q=0.8, application/json;q=0.7, */*;q=0.5"
 _HTML_FIRST = f"text/html, application/xhtml+xml, {_OTHERS}"
 _MARKDOWN_FIRST = (
@@ -79,7 +82,8 @@ class Direct:
             may be unreadable: that raises `TooLarge`.
         max_redirects: How many redirects to follow, by status or by a page that does
             nothing else.
-        allow_downgrade: Follow redirects from https to http.
+        allow_downgrade: Follow redirects from https to http. Without it, one to the
+            same host is tried over https.
         user_agent: The ``User-Agent`` to send. Unset: one that names this library, and
             the ``contact`` of `Http`.
         links: ``keep`` the links of a page with their targets, keep only their
@@ -108,7 +112,7 @@ class Direct:
     opens_pages = True
 
     max_bytes: Annotated[int, kit.ProjectFile(at_most=10 * 2**20)] = 10 * 2**20
-    max_redirects: Annotated[int, kit.ProjectFile(at_most=5)] = 5
+    max_redirects: Annotated[int, kit.ProjectFile(at_most=10)] = 10
     allow_downgrade: bool = False
     user_agent: str | None = None
     links: Literal["keep", "text", "drop"] = "keep"
@@ -123,7 +127,7 @@ class Direct:
         """Read the page at *url*."""
         with scope(parsing=Parsing(self.isolate, self.processes)):
             kit.prepare_parser()
-            return (yield from self._read(url))
+            return (yield from Visit(self.name).run(self._read(url)))
 
     def _read(self, url: str) -> kit.Flow[kit.Page]:
         if not self.prefer_markdown or current_call().content.menus:
@@ -258,13 +262,14 @@ class Direct:
         headers = {"Accept": accept, "Accept-Language": "en;q=0.8,*;q=0.5"}
         if self.user_agent:
             headers["User-Agent"] = self.user_agent
+        size = max_bytes or self.max_bytes
         for _ in range(self.max_redirects + 1):
-            response: kit.Response = yield kit.Request(
-                url=url,
-                headers=headers,
-                max_bytes=max_bytes or self.max_bytes,
-                guarded=True,
+            request = kit.Request(
+                url=url, headers=headers, max_bytes=size, guarded=True
             )
+            response: kit.Response = yield request
+            if _lacks_its_end(response, size):
+                response = yield request  # it may arrive this time
             target: str | None = yield from self._find_next(response, url)
             if target is None:
                 return response, url
@@ -283,7 +288,7 @@ class Direct:
         else; None if nowhere.
         """
         target: str | None
-        if response.status in _REDIRECTS:
+        if response.status in _REDIRECTS and not response.content:
             target = response.headers.get("location", "")
             if not target:
                 raise kit.error_for(
@@ -311,7 +316,10 @@ class Direct:
                 "the page redirects to something that is not a URL"
             ) from error
         if schemes == ("https", "http") and not self.allow_downgrade:
-            raise errors.UnsafeURL("the page redirects from https to http")
+            secure = _find_secure(target, url)
+            if secure is None:
+                raise errors.UnsafeURL("the page redirects from https to http")
+            return secure
         return target
 
     def _parse_later(
@@ -360,7 +368,10 @@ class Direct:
             return None
         if len(_LINK_TARGET.sub("]", text)) > _MAX_GOODBYE:
             return None
-        return find_refresh(response.content, url, response.headers.get("content-type"))
+        header = escape(response.headers.get("refresh", ""))
+        tag = f'<meta http-equiv="refresh" content="{header}">'.encode()
+        content_type = response.headers.get("content-type")
+        return find_refresh(tag + response.content, url, content_type)
 
     def _check_obstacles(
         self, response: kit.Response, page: kit.Page, start_url: str, route: str
@@ -390,6 +401,27 @@ def _as_markdown(response: kit.Response) -> kit.Response:
     return replace(response, headers={**response.headers, "content-type": content_type})
 
 
+def _lacks_its_end(response: kit.Response, size: int) -> bool:
+    """Return whether less than a page of *size* bytes arrived, and no more came."""
+    if not response.truncated or len(response.content) >= size:
+        return False
+    return not response.content[-100:].rstrip().lower().endswith(b"</html>")
+
+
+def _find_secure(target: str, url: str) -> str | None:
+    """Return the https URL of *target*, on the same host as *url*; None if that is
+    *url*, or there is none.
+    """
+    origin = find_origin(target)
+    here = find_origin(url)
+    if origin is None or here is None:
+        return None
+    if (origin[1], origin[2], here[2]) != (here[1], 80, 443):
+        return None
+    secure = "https" + serialize(target).removeprefix("http")
+    return None if serialize(url) == secure else secure
+
+
 def _may_send_on(response: kit.Response) -> bool:
     """Return whether the response may be a page that only leads elsewhere; quick, and
     rarely wrong.
@@ -398,6 +430,8 @@ def _may_send_on(response: kit.Response) -> bool:
         return False
     if len(response.content) > _MAX_GOODBYE_SIZE:
         return False
+    if "refresh" in response.headers:
+        return True
     source = response.content.replace(b"\x00", b"").lower()
     return b"refresh" in source and _REFRESH.search(source) is not None
 

@@ -143,9 +143,12 @@ class Watch:
     def lifetime(self) -> Lifetime:
         """How long the page may be given."""
         lifetime = Lifetime()
-        for _, response in self._seen:
+        for request, response in self._seen:
             if response.status in {*_KEPT, UNCHANGED}:
                 lifetime |= Lifetime.of(response.headers)
+            # the end is missing, and may be there the next time
+            if response.truncated and len(response.content) < request.max_bytes:
+                lifetime |= Lifetime(is_storable=False)
         return lifetime
 
     @property

@@ -1,0 +1,79 @@
+"""A visit of one page: the requests that reading it takes, and the cookies that its
+sites set meanwhile.
+
+Many sites answer the first request with a cookie and a redirect, and wait for that
+cookie. It goes back to them during this visit, as from a private window, and is
+forgotten with it.
+"""
+
+from __future__ import annotations
+import urllib.request
+from dataclasses import replace
+from email.message import Message
+from http.cookiejar import CookieJar
+from types import SimpleNamespace
+from typing import Any, TypeVar, cast
+
+from ..errors import BadResponse
+from ..flow import Call, Flow, Request, Response
+from ..flow._intercept import Auxiliary, intercept
+
+T = TypeVar("T")
+
+MAX_REQUESTS = 30
+_MAX_LENGTH = 4096  # characters of a cookie, and twice as many of those in a request
+
+
+class Visit:
+    """What happens while *reader* reads a page."""
+
+    def __init__(self, reader: str) -> None:
+        self._reader = reader
+        self._requests = 0
+        self._jar: CookieJar | None = None
+
+    def run(self, flow: Flow[T]) -> Flow[T]:
+        """Run *flow*, which reads the page."""
+        return (yield from intercept(flow, self._perform))
+
+    def _perform(self, effect: Request | Call) -> Flow[Any]:
+        if isinstance(effect, Auxiliary) or not isinstance(effect, Request):
+            return (yield effect)
+        self._requests += 1
+        if self._requests > MAX_REQUESTS:
+            raise BadResponse(
+                f"{self._reader} read failed: the page takes more than {MAX_REQUESTS} "
+                "requests",
+                provider=self._reader,
+            )
+        request = effect
+        if self._jar is not None:
+            request = _add_cookies(self._jar, request)
+        response: Response = yield request
+        if "set-cookie" in response.headers:
+            self._keep_cookies(request.url, response)
+        return response
+
+    def _keep_cookies(self, url: str, response: Response) -> None:
+        message = Message()
+        for cookie in response.headers["set-cookie"].split("\n"):
+            if len(cookie) <= _MAX_LENGTH:
+                message["Set-Cookie"] = cookie
+        if self._jar is None:
+            self._jar = CookieJar()
+        answer = SimpleNamespace(info=lambda: message)
+        self._jar.extract_cookies(cast("Any", answer), _as_urllib(url))
+
+
+def _add_cookies(jar: CookieJar, request: Request) -> Request:
+    bearer = _as_urllib(request.url)
+    jar.add_cookie_header(bearer)
+    cookies = bearer.get_header("Cookie")
+    if not cookies or len(cookies) > 2 * _MAX_LENGTH:
+        return request
+    return replace(request, headers={**request.headers, "Cookie": cookies})
+
+
+def _as_urllib(url: str) -> urllib.request.Request:
+    """Return a request that the jar understands; nothing is sent with it."""
+    return urllib.request.Request(url)  # noqa: S310 - see above
