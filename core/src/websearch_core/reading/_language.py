@@ -1,0 +1,101 @@
+"""Tell in which language a text is: by its script, or by its small words.
+
+Templates state a language that nobody has changed, and many pages state none. What a
+text says of itself is nearly always right where there is enough of it.
+"""
+
+from __future__ import annotations
+import json
+import re
+from collections import Counter
+from importlib.resources import files
+from typing import Any
+
+_TABLES: Any = json.loads(
+    files(__package__ or "").joinpath("languages.json").read_text("utf-8")
+)
+_WORDS: dict[str, list[str]] = {}  # the languages of each small word
+for _language, _words in _TABLES["words"].items():
+    for _word in _words.split():
+        _WORDS.setdefault(_word, []).append(_language)
+_SCRIPTS = {
+    language: re.compile(f"[{ranges}]")
+    for language, ranges in _TABLES["scripts"].items()
+}
+# What this module can tell apart; a page in another language is believed.
+_LANGUAGES = frozenset(_TABLES["words"]) | frozenset(_SCRIPTS)
+_WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0900-\u097f])*")
+_ADDRESS = re.compile(r"https?://\S+|\S+@\S+")
+_SAMPLE = 6_000  # characters
+_MIN_LETTERS = 60
+_MIN_WORDS = 40
+_MIN_SCRIPT_SHARE = 0.4  # of the letters
+_MIN_KANA_SHARE = 0.05  # Japanese has mostly Han, too
+_MIN_WORDS_SHARE = 0.12  # small words of all words
+_MIN_LEAD = 1.25  # times the small words of the next language
+_MIN_SMALL_WORDS = 6  # different ones, of two letters or more
+# A stated language stays if its small words have this share of all words: a part of the
+# page is in it, or it is close to the best one, as Danish is to Norwegian.
+_MAX_STATED_SHARE = 0.03
+# Other tags of languages that the tables have under one.
+_ALIASES = {"nb": "no", "nn": "no", "bs": "hr", "iw": "he", "in": "id", "ms": "id"}
+
+
+def correct_language(tag: str | None, text: str) -> str | None:
+    """Return the language of a page: its *tag*, unless the *text* contradicts it.
+
+    A page without a tag has the language of its text, if there is enough of it.
+    """
+    if tag is not None:
+        primary = tag.split("-")[0].lower()
+        primary = _ALIASES.get(primary, primary)
+        if primary not in _LANGUAGES:
+            return tag
+    else:
+        primary = ""
+    sample = _ADDRESS.sub(" ", text[:_SAMPLE])
+    language = _find_by_script(sample)
+    if language is not None:
+        return tag if language == primary else language
+    language = _find_by_words(sample, primary)
+    if language is None or language == primary:
+        return tag
+    return language
+
+
+def _find_by_script(text: str) -> str | None:
+    """Return the language of a text whose script only one language has."""
+    letters = sum(map(str.isalpha, text))
+    if letters < _MIN_LETTERS:
+        return None
+    if text.isascii():
+        return None
+    counts = {
+        language: len(script.findall(text)) for language, script in _SCRIPTS.items()
+    }
+    if counts["ja"] >= _MIN_KANA_SHARE * letters:
+        counts["ja"] += counts["zh"]
+    language = max(counts, key=counts.__getitem__)
+    return language if counts[language] >= _MIN_SCRIPT_SHARE * letters else None
+
+
+def _find_by_words(text: str, primary: str) -> str | None:
+    """Return the language that has most of the small words of a text; None if another,
+    or the stated *primary* one, has nearly as many.
+    """
+    words = [word.casefold() for word in _WORD.findall(text)]
+    if len(words) < _MIN_WORDS:
+        return None
+    counts: Counter[str] = Counter()
+    for word in words:
+        counts.update(_WORDS.get(word, ()))
+    (language, count), *others = [*counts.most_common(2), ("", 0)]
+    if count < _MIN_WORDS_SHARE * len(words):
+        return None
+    small_words = {word for word in words if language in _WORDS.get(word, ())}
+    if sum(len(word) > 1 for word in small_words) < _MIN_SMALL_WORDS:
+        return None
+    if not primary:
+        return language if count >= _MIN_LEAD * others[0][1] else None
+    is_stated = counts[primary] > _MAX_STATED_SHARE * len(words)
+    return None if is_stated else language
