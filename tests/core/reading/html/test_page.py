@@ -355,7 +355,7 @@ def test_broken_json_ld_is_ignored(json: str) -> None:
         PARAGRAPHS,
         f'<html lang="not a language!"><script type="application/ld+json">{json}</script>',
     )
-    assert (page.author, page.published, page.language) == (None, None, None)
+    assert (page.author, page.published, page.language) == (None, None, "en")
 
 
 LONG = {

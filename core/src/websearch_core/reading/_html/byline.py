@@ -135,11 +135,14 @@ _TIME_AFTER_DATE = re.compile(
     r"(?:[\s\d:.,|·–—-]|\b(?:[ap]\.?m\b\.?|[A-Z]{2,4}\b(?!\.)))*"  # noqa: RUF001
 )
 _YEAR = re.compile(r"[12]\d{3}")
+# As in "Published on 4.5.26 at 7:39": a short date is ambiguous, but no name.
+_DATED = re.compile(r"\d[./-]\d|\d:\d\d")
 _NO_NAME = re.compile(
     r"https?:|www\.|@\S+\.\w|[{}<>\[\]]|[.!?]\s+\w+\s+\w+\s+\w+|^\W*$|^\d+\b"
     r"|^(?:the )?(?:authors?|by|admin|administrator|unknown|anonymous|guest|editor"
     r"|user-?name|name)$"
-    r"|^(?:share|follow|more|reviews?|home|category|google\+?)$",
+    r"|^(?:share|follow|more|reviews?|home|category|google\+?)$"
+    r"|^(?:foto|photo|image|bild|picture|source|quelle|credit)s?\b|\bchecked$",
     re.IGNORECASE,
 )
 
@@ -194,7 +197,7 @@ def person(text: str) -> str | None:
         return None
     if _NO_NAME.search(line) or find_date(line):
         return None
-    return line
+    return None if _DATED.search(line) else line
 
 
 def lines_near(headline: LexborNode) -> Iterator[str]:

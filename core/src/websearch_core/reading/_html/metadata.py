@@ -308,9 +308,7 @@ def _read_byline(sources: _Sources, subject: _Subject) -> Byline:
         chain(data.values(dated, "dateModified"), tags.texts(*_TAGS["modified"]))
     )
     house = _House(sources, subject)
-    is_article = "headline" in thing or "article" in map(
-        str.lower, tags.texts("og.type")
-    )
+    is_article = published is not None or _is_article(tags, thing)
     authors = _find_stated_authors(sources, thing, house)
     names = _TAGS["authors"]
     if not is_article:
@@ -333,6 +331,10 @@ def _read_byline(sources: _Sources, subject: _Subject) -> Byline:
     return Byline(
         _join(authors), published or near.published, modified or near.modified
     )
+
+
+def _is_article(tags: _MetaTags, thing: Thing) -> bool:
+    return "headline" in thing or "article" in map(str.lower, tags.texts("og.type"))
 
 
 def _join(authors: Iterable[str]) -> str | None:

@@ -15,6 +15,7 @@ from ..._text.vocabulary import Responses
 from ...models import Page
 from ...models._outcomes import MORE_HIDDEN
 from .._charset import to_utf8
+from .._language import correct_language
 from .._links import MAX_LINKS, Links, resolved
 from .._sniff import declared
 from .._types import make_page
@@ -113,12 +114,14 @@ def read_html(
             text = _write_data(markup, blocks, content, base, links)
     if text.blocks.unfilled and len(text.markdown) < _MIN_BESIDE:
         text = text._replace(markdown="")
+    language = correct_language(facts.language, text.markdown)
     notes = (
         *_describe_source(source, facts, text),
         *choice.notes,
         *strays,
         *_describe_unfilled(text.blocks),
         *doubts,
+        *_describe_language(facts.language, language),
         *wall_notes(wall, facts, text.blocks, text.markdown),
         *_describe_empty(text.markdown),
     )
@@ -136,7 +139,7 @@ def read_html(
         title=facts.title,
         truncated=source.cut,
         kind=kind,
-        language=facts.language,
+        language=language,
         author=facts.author,
         published=facts.published,
         modified=facts.modified,
@@ -147,6 +150,12 @@ def read_html(
         data=page_data,
         notes=notes,
     )
+
+
+def _describe_language(tag: str | None, language: str | None) -> Iterator[str]:
+    """Yield a note if the text of a page contradicts its *tag*."""
+    if tag is not None and tag != language:
+        yield f"the page states the language {tag}, but its text is in {language}"
 
 
 def _prepare(data: bytes, content_type: str | None) -> _Source:
