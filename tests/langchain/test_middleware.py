@@ -331,6 +331,68 @@ def test_a_command_of_a_tool_keeps_what_it_updates(update):
     assert [source["url"] for source in collect_sources(state)] == [url_of("kelp")]
 
 
+class Researcher(Gardener):
+    """Searches, opens a page, and says what it read."""
+
+    def answer(self, messages):
+        answers = [one for one in messages if isinstance(one, ToolMessage)]
+        if len(answers) == 2:
+            return AIMessage(" ".join(self._claims([AIMessage(""), *answers])))
+        name, args = (
+            ("open_page", {"url": url_of("flax")})
+            if answers
+            else ("web_search", {"query": "kelp"})
+        )
+        call = {"name": name, "args": args, "id": f"{id(messages)}-{len(answers)}"}
+        return AIMessage("", tool_calls=[call])
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_sub_agent_that_was_interrupted_brings_all_its_sources(kind):
+    skip_without(kind)
+    saver = InMemorySaver()
+
+    def start():
+        web = make_middleware()
+        stop = HumanInTheLoopMiddleware(interrupt_on={"open_page": True})
+        if kind == "create_deep_agent":
+            from deepagents import create_deep_agent
+
+            from tests.langchain.gardens import DeepGardener
+
+            spec = {
+                "name": "inside",
+                "description": "Looks something up.",
+                "system_prompt": "Look it up.",
+                "model": Researcher(),
+                "middleware": [stop, web],
+            }
+            return create_deep_agent(
+                DeepGardener(), subagents=[spec], middleware=[web], checkpointer=saver
+            )
+        researcher = create_agent(Researcher(), middleware=[stop, web])
+
+        @tool
+        def inside(task: str) -> str:
+            """Look something up."""
+            return researcher.invoke({"messages": task})["messages"][-1].text
+
+        return create_agent(Gardener(), [inside], middleware=[web], checkpointer=saver)
+
+    start().invoke({"messages": "ask inside: look"}, CONFIG)
+    # another process goes on
+    state = start().invoke(Command(resume=APPROVE), CONFIG)
+    sources = collect_sources(state)
+
+    answer = state["messages"][-1].text
+    assert "Kelp grows 50 centimetres a day [1]. Flax grows 6" in answer
+    assert [(source["id"], source["url"]) for source in sources] == [
+        (1, url_of("kelp")),
+        (2, url_of("flax")),
+    ]
+    assert all(source["text"] for source in sources)
+
+
 # Which URLs count as named by the user.
 
 

@@ -21,7 +21,7 @@ from websearch_core.citations import (
 from websearch_core.tools import (
     SourceRecord,
     add_sources,
-    is_recording,
+    current_record,
     read_field,
     record_sources,
 )
@@ -117,7 +117,7 @@ class WebSearchMiddleware(AgentMiddleware[WebSearchState, Any, Any]):
         if not self.user_urls or ledger.mode == "any":
             return None
         config = ensure_config()
-        if is_recording() or _is_nested(config):
+        if current_record() is not None or _is_nested(config):
             return None
         conversation = find_conversation(config, self.toolkit.conversation)
         urls: list[str] = []
@@ -156,7 +156,8 @@ class WebSearchMiddleware(AgentMiddleware[WebSearchState, Any, Any]):
         state: WebSearchState,
         runtime: Runtime[Any],  # noqa: ARG002
     ) -> dict[str, Any] | None:
-        """Check the citations of the answer."""
+        """Check the citations of the answer, and bring the sources up."""
+        self._bring_up(state)
         if not self.check:
             return None
         answer = _find_answer(state)
@@ -169,11 +170,22 @@ class WebSearchMiddleware(AgentMiddleware[WebSearchState, Any, Any]):
         runtime: Runtime[Any],  # noqa: ARG002
     ) -> dict[str, Any] | None:
         """Do the same as `after_agent` without stopping the event loop."""
+        self._bring_up(state)
         if not self.check:
             return None
         answer = _find_answer(state)
         checks = await acheck_citations(answer, collect_sources(state, self._names))
         return {"websearch_checks": list(map(_as_json, checks))}
+
+    def _bring_up(self, state: WebSearchState) -> None:
+        """Add what this agent has to the record of the call that it is run by: the call
+        may have begun before an interrupt, in another process.
+        """
+        record = current_record()
+        if record is None:
+            return
+        conversation = find_conversation(ensure_config(), self.toolkit.conversation)
+        record.add(conversation, add_sources([], state.get(STATE_FIELD)))
 
     @property
     def _names(self) -> list[str]:

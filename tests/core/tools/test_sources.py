@@ -19,8 +19,8 @@ from websearch_core.tools import (
     _sources,
     add_sources,
     collect_texts,
+    current_record,
     find_numbers,
-    is_recording,
     list_sources,
     record_sources,
 )
@@ -244,7 +244,7 @@ async def test_a_block_knows_what_threads_and_tasks_in_it_show():
     others.join()
 
     assert [source["id"] for source in record.shown] == [1, 2, 1, 2]
-    assert not is_recording()
+    assert current_record() is None
 
 
 def test_tools_within_a_block_go_on_with_its_numbers():
@@ -252,7 +252,7 @@ def test_tools_within_a_block_go_on_with_its_numbers():
         {"id": 7, "title": "T2", "url": "https://a.example/2", "read": False},
     ]
     with record_sources("1", stored) as record:
-        assert is_recording()
+        assert current_record() is record
         first = make_tools().search({"query": "kelp"}, Run(conversation="1"))
         # tools of their own, as those of a sub-agent may be
         second = make_tools().search({"query": "kelp"}, Run(conversation="1"))
@@ -261,7 +261,8 @@ def test_tools_within_a_block_go_on_with_its_numbers():
     assert [source["id"] for source in first.artifact["sources"]] == [8, 7]
     assert [source["id"] for source in second.artifact["sources"]] == [8, 7]
     assert opened.artifact["sources"][0]["url"] == "https://a.example/1"
-    assert {source["id"] for source in record.sources} == {7, 8}
+    assert {source["id"] for source in record.list_sources("1")} == {7, 8}
+    assert record.list_sources("2") == []
 
 
 def stored(number, text="", **facts):

@@ -35,8 +35,8 @@ from ._sources import (
     SourceRecord,
     add_sources,
     collect_texts,
+    current_record,
     find_numbers,
-    is_recording,
     list_sources,
     record_sources,
 )
@@ -48,7 +48,7 @@ __all__ = [
     "OptionMapping", "Output", "OutputFormat",
     "PageArguments", "Passages", "PlainDocument", "Retrieval", "Run", "SearchArguments",
     "SearchDefaults", "SourceRecord", "WebTools",
-    "add_sources", "as_error", "collect_texts", "find_numbers", "is_recording",
+    "add_sources", "as_error", "collect_texts", "current_record", "find_numbers",
     "list_sources", "list_urls", "make_document",
     "make_web", "read_field", "record_sources", "show_arguments", "split_arguments",
 ]  # fmt: skip

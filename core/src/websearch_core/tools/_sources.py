@@ -287,12 +287,29 @@ class SourceRecord:
         self.conversation = conversation
         self.outer = outer
         self.shown: list[Mapping[str, Any]] = []
-        self._before = sources
+        self.before = sources
 
-    @property
-    def sources(self) -> list[Mapping[str, Any]]:
-        """What the conversation has numbers for now."""
-        return [*self._before, *self.shown]
+    def list_sources(self, conversation: Hashable) -> list[Mapping[str, Any]]:
+        """Return what *conversation* has numbers for now, by this record and those
+        around it.
+        """
+        sources: list[Mapping[str, Any]] = []
+        for record in self._list_records(conversation):
+            sources += [*record.before, *record.shown]
+        return sources
+
+    def add(self, conversation: Hashable, sources: Iterable[Mapping[str, Any]]) -> None:
+        """Add what *conversation* was shown to this record and those around it."""
+        sources = list(sources)
+        for record in self._list_records(conversation):
+            record.shown.extend(sources)
+
+    def _list_records(self, conversation: Hashable) -> Iterator[SourceRecord]:
+        record: SourceRecord | None = self
+        while record is not None:
+            if record.conversation == conversation:
+                yield record
+            record = record.outer
 
 
 @contextmanager
@@ -321,20 +338,9 @@ def record_sources(
         _record.reset(token)
 
 
-def is_recording() -> bool:
-    """Return whether a block of `record_sources` runs here."""
-    return _record.get() is not None
-
-
-def find_records(conversation: Hashable) -> list[SourceRecord]:
-    """Return the records that the blocks around a call keep of its conversation."""
-    records: list[SourceRecord] = []
-    record = _record.get()
-    while record is not None:
-        if record.conversation == conversation:
-            records.append(record)
-        record = record.outer
-    return records
+def current_record() -> SourceRecord | None:
+    """Return the record of the innermost block of `record_sources` that runs here."""
+    return _record.get()
 
 
 def add_sources(before: object, new: object) -> list[dict[str, Any]]:

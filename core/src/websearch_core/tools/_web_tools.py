@@ -42,7 +42,7 @@ from ._arguments import Arguments, PageArguments, SearchArguments
 from ._constructors import make_web, show_arguments
 from ._fixed import FixedOptions, SearchCall, SearchDefaults, check_search_options
 from ._outputs import Output, OutputFormat, join_outputs, page_output, search_output
-from ._sources import SourceRecord, collect_texts, find_records
+from ._sources import collect_texts, current_record
 from ._tenants import OWN_ARGUMENTS, Configurable, Tenants
 
 if TYPE_CHECKING:
@@ -418,7 +418,7 @@ class WebTools:
     def _check_url(self, url: str, run: Run) -> str:
         """Return the URL to open."""
         try:
-            sources = _join_sources(run, find_records(run.conversation))
+            sources = _list_sources(run)
             return self.provenance.check(url, run.conversation, sources, run.forgets)
         except UnsafeURL as error:
             if run.shares:
@@ -441,8 +441,7 @@ class WebTools:
         max_tokens = setup.read.get("max_tokens")
         if max_tokens:
             max_tokens //= len(answers)
-        records = find_records(run.conversation)
-        sources = _join_sources(run, records)
+        sources = _list_sources(run)
         outputs: list[Output] = []
         for answer in answers:
             if isinstance(answer, WebSearchError):
@@ -465,16 +464,14 @@ class WebTools:
         if self.multi_query:
             queries = _list_queries(request)
             output = join_outputs(queries, outputs, self.output_format)
-        for record in records:
-            record.shown.extend(collect_texts(output.content, output.artifact))
+        _record_output(run, output)
         return output
 
     def _show_page(
         self, page: Page, run: Run, setup: _Setup, options: ReadOptions
     ) -> Output:
         self.provenance.allow_links(page, run.conversation)
-        records = find_records(run.conversation)
-        sources = _join_sources(run, records)
+        sources = _list_sources(run)
         numbered = self.provenance.number_page(
             page, run.conversation, sources, run.numbers
         )
@@ -484,19 +481,23 @@ class WebTools:
             full=self.full_artifact,
             **choose_limits(options, setup.web.settings.read_options),
         )
-        for record in records:
-            record.shown.extend(collect_texts(output.content, output.artifact))
+        _record_output(run, output)
         return output
 
 
-def _join_sources(
-    run: Run, records: Iterable[SourceRecord]
-) -> Sequence[Mapping[str, Any]]:
-    """Return the sources that a run, or a block around it, has numbers for."""
-    sources = run.sources
-    for record in records:
-        sources = [*record.sources, *sources]
-    return sources
+def _list_sources(run: Run) -> Sequence[Mapping[str, Any]]:
+    """Return the sources that a run, or the block around it, has numbers for."""
+    record = current_record()
+    if record is None:
+        return run.sources
+    return [*record.list_sources(run.conversation), *run.sources]
+
+
+def _record_output(run: Run, output: Output) -> None:
+    record = current_record()
+    if record is not None:
+        sources = collect_texts(output.content, output.artifact)
+        record.add(run.conversation, sources)
 
 
 def _parse(schema: type[_A], arguments: _A | Mapping[str, Any]) -> _A:
