@@ -67,6 +67,7 @@ OTHERS = {
     "core/provider/test_plugins": "provider/_declare provider/_function provider/_ports",
     "core/providers/test_crawl4ai": "_browser/crawler",
     "core/providers/test_providers": "_registry providers/_info",
+    "core/reading/documents/test_markdown": "reading/_documents/markup",
     "core/reading/documents/test_office": (
         "reading/_documents/archive reading/_documents/book reading/_documents/word "
         "reading/_documents/workbook"

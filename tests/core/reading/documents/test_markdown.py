@@ -162,7 +162,7 @@ def test_collapsible_parts_are_open():
     code = "`<details>`\n\n```\n<details>\n```"
 
     assert (
-        read(f"{text}\n\n{code}").content == f"**Why?**\n\nSo.\n\n\n\n**A**b\n\n{code}"
+        read(f"{text}\n\n{code}").content == f"**Why?**\n\nSo.\n\n**A**\n\nb\n\n{code}"
     )
 
 
@@ -271,3 +271,48 @@ def test_a_list_elsewhere_is_ordinary_markdown():
 
     assert page.notes == ()
     assert "https://docs.example/docs/rotation/" in page.links
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        (
+            '<h1 align="center">Gauge</h1>\n<p align="center"><a href="/start">Begin <b>here</b></a></p>\n\n## Use',
+            "# Gauge\n\n[Begin **here**](https://docs.example/start)\n\n## Use",
+        ),
+        (
+            "Options:\n\n<table>\n<tr><th>Flag</th><th>Default</th></tr>\n\n<tr><td>`-q`</td><td>[off](/off)</td></tr></table>\n\nEnd.",
+            "Options:\n\n| Flag | Default |\n| --- | --- |\n| `-q` | [off](https://docs.example/off) |\n\nEnd.",
+        ),
+        (
+            "Press <kbd>Esc</kbd>, see <a href='b.md'>the [b] page</a><br>or CO<sub>2</sub> and 10<sup>6</sup>.",
+            "Press `Esc`, see [the [b] page](https://docs.example/a/b.md)\nor CO2 and 10^6.",
+        ),
+        (
+            "<div align=center>\n\n**Bold** and `<b>` stay.\n\n</div>\n\n- <b>One</b> and <i>two</i>\n- <your-name> here",
+            "**Bold** and `<b>` stay.\n\n- **One** and *two*\n- &lt;your-name> here",
+        ),
+        ("| a | b |\n| --- | --- |\n| x<br>y | <Table> |", "| a | b |\n| --- | --- |\n| x y | &lt;Table> |"),
+        ("Unclosed <b>text and </i> ends.\n\nNext.", "Unclosed text and  ends.\n\nNext."),
+    ],
+)  # fmt: skip
+def test_html_is_written_as_markdown(text, content):
+    assert read(text, "https://docs.example/a/page.md").content == content
+
+
+def test_links_in_html_are_links_of_the_page_and_its_heading_the_title():
+    page = read(
+        "<h1>Tide</h1>\n\n<p><a href='/a'>A</a></p>\n", "https://docs.example/x.md"
+    )
+
+    assert page.title == "Tide"
+    assert page.links == ("https://docs.example/a",)
+
+
+@pytest.mark.parametrize(
+    "piece", ["<b>", "<table>\n", "</p>\n", "<a href=x>y</a>", "`<b>`", "[x](<"]
+)
+def test_much_html_takes_linear_time(piece):
+    page = read(piece * 20_000)
+
+    assert len(page.content) <= 20_000 * 40

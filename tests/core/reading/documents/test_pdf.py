@@ -760,7 +760,7 @@ def test_a_short_line_that_ends_in_a_hyphen_goes_on():
         at(72, 700, "It is a long-") + at(72, 686, "term plan for the pier.")
     )
 
-    assert text == "It is a longterm plan for the pier."
+    assert text == "It is a long-term plan for the pier."
 
 
 def test_a_gap_ends_a_paragraph_after_a_long_line():
@@ -781,3 +781,15 @@ def test_a_file_without_its_last_lines_is_read():
     cut = paper[: paper.rindex(b"startxref")]
 
     assert "Kelp is brown." in read_bytes(cut, URL, "application/pdf").content
+
+
+def test_text_below_a_header_that_looks_like_the_next_page_stays():
+    leaves = [
+        at(72, 760, "Tides of Selby") + at(72, 740, f"Line 1 of leaf {n + 1} is about kelp")
+        + at(72, 726, f"Line 2 of leaf {n + 1} is about dulse") + at(72, 500, "More of it follows.")
+        for n in range(4)
+    ]  # fmt: skip
+    content = read_bytes(pages(*leaves), URL).content
+
+    assert content.count("is about kelp") == content.count("is about dulse") == 4
+    assert content.count("Tides of Selby") == 1

@@ -34,18 +34,10 @@ from .._types import (
     make_page,
     path_of,
 )
+from .markup import end_of_span, write_markup
 from .text import decode_text
 
 _HEADING = re.compile(r"^#{1,2} +(.+)$", re.MULTILINE)
-# Collapsible parts: their label becomes bold, and they are shown open.
-_SUMMARY = re.compile(
-    r"^( {0,3}(?:<details(?: [^<>\n]{0,200})?>)?[ \t]*)<summary>([^<>*\n]++)</summary>",
-    re.MULTILINE | re.IGNORECASE,
-)
-_DETAILS = re.compile(
-    r"^ {0,3}</?details(?: [^<>\n]{0,200})?>|</details>[ \t]*$",
-    re.MULTILINE | re.IGNORECASE,
-)
 _MAIL = re.compile(r"<[^<>@\s]+@[^<>\s]+>")
 _DESCRIPTIONS = "description summary excerpt abstract subtitle"
 _AUTHORS = "author authors creator byline"
@@ -90,7 +82,6 @@ _IN_LIST = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^']|'')*+'|[^,]+")
 _QUOTATION = re.compile(r'"((?:[^"\\]|\\.)*+)"|\'((?:[^\']|\'\')*+)\'')
 _COMMENT = re.compile(r"(?:^|[ \t])#.*")
 # Of what is not seen.
-_MAX_SPAN = 2_000  # characters of a code span
 _TOKEN = re.compile(
     r"(`+)|<!--|<([a-z][a-z0-9-]{0,30})((?:[\s/][^<>]{0,2000})?)>", re.IGNORECASE
 )
@@ -110,8 +101,7 @@ def read_markdown(document: Document) -> Page:
     text = decoded.text.replace("\r\n", "\n").lstrip("\n")
     values, begin = read_front_matter(text)
     content, hidden = remove_unseen(text[begin:])
-    if _DETAILS.search(content):
-        content = outside_fences(content, _open_details)
+    content = write_markup(content, url, document.links)
     facts = dict(_facts(values))
     notes = list(decoded.notes)
     if hidden:
@@ -134,11 +124,6 @@ def read_markdown(document: Document) -> Page:
         notes=tuple(notes),
         **facts,
     )
-
-
-def _open_details(text: str) -> str:
-    text = _SUMMARY.sub(lambda label: f"{label[1]}**{label[2].strip()}**", text)
-    return _DETAILS.sub("", text)
 
 
 def _facts(values: Mapping[str, list[str]]) -> Iterator[tuple[str, Any]]:
@@ -358,7 +343,7 @@ def _clean(text: str) -> tuple[str, int]:
         position = token.end()
         hides = token[2] is not None and _hides(token[2].lower(), token[3])
         if token[1]:
-            position = _end_of_span(text, token)
+            position = end_of_span(text, token)
             end = position
         elif hides:
             if ends is None:
@@ -375,18 +360,6 @@ def _clean(text: str) -> tuple[str, int]:
             count += hides
         token = _TOKEN.search(text, position)
     return "".join([*pieces, text[begin:]]), count
-
-
-def _end_of_span(text: str, ticks: re.Match[str]) -> int:
-    """Return the end of the code span that begins with *ticks*.
-
-    Their own end if there is no such span.
-    """
-    limit = min(ticks.end() + _MAX_SPAN, len(text))
-    closing = re.compile(rf"(?<!`)`{{{len(ticks[1])}}}(?!`)").search(
-        text, ticks.end(), limit
-    )
-    return closing.end() if closing else ticks.end()
 
 
 def _end_of_comment(text: str, opening: re.Match[str]) -> int:

@@ -44,11 +44,16 @@ class Leaf(NamedTuple):
 class _Form(NamedTuple):
     """What a line has in common with those of other pages.
 
-    And whether it is but a page number.
+    And whether it is but a page number, or the whole line.
     """
 
     text: str
     is_number: bool
+    is_whole: bool = False
+
+    @property
+    def is_certain(self) -> bool:
+        return self.is_number or self.is_whole
 
 
 def find_compounds(leaves: Sequence[Leaf]) -> set[str]:
@@ -88,21 +93,26 @@ def strip_furniture(leaves: Sequence[Leaf]) -> int:
 
 def _forms_of(leaf: Leaf, number: int) -> dict[int, list[_Form]]:
     """Return the forms of each line in the margin of a page, by its place."""
-    lines = leaf.lines
-    return {
-        place: [*_list_forms(lines[place].text, number)] for place in _edge_of(leaf)
-    }
+    forms: dict[int, list[_Form]] = {}
+    for edge in _edges_of(leaf):
+        for rank, place in enumerate(edge):
+            forms_of_line = [*_list_forms(leaf.lines[place].text, number)]
+            if rank > 0:  # text may begin here that only looks alike
+                forms_of_line = [form for form in forms_of_line if form.is_certain]
+            forms.setdefault(place, forms_of_line)
+    return forms
 
 
-def _edge_of(leaf: Leaf) -> list[int]:
-    """Return the places of the outermost lines in the upper and lower margin."""
+def _edges_of(leaf: Leaf) -> Iterator[list[int]]:
+    """Yield the places of the outermost lines in the upper and in the lower margin."""
     near = _MARGIN * (leaf.high - leaf.low)
     lines = leaf.lines
     places = [place for place, line in enumerate(lines) if not line.is_table]
     places.sort(key=lambda place: lines[place].y)
     low = [place for place in places if lines[place].y < leaf.low + near]
     high = [place for place in places if lines[place].y > leaf.high - near]
-    return [*dict.fromkeys([*high[-_MAX_FURNITURE:], *low[:_MAX_FURNITURE]])]
+    yield high[: -_MAX_FURNITURE - 1 : -1]
+    yield low[:_MAX_FURNITURE]
 
 
 def _count_forms(
@@ -145,7 +155,7 @@ def _list_forms(line: str, page: int) -> Iterator[_Form]:
             offset = int(number[0]) - page
             text = f"{line[: number.start()]}#{offset}{line[number.end() :]}"
             yield _Form(text, is_number)
-    yield _Form(line, is_number=False)
+    yield _Form(line, is_number=False, is_whole=True)
 
 
 def fold_title(title: str) -> str:
@@ -181,7 +191,9 @@ def write_paragraphs(
             out.append(f"\n\n{'#' * min(6, 2 + depth)} {text}\n")
             before = ""
         elif before and _goes_on(before, line, full):
-            out[-1], more = _join(out[-1], text, compounds)
+            # a short line was not broken for lack of room: it ends in its own hyphen
+            words = compounds if len(before) >= full else None
+            out[-1], more = _join(out[-1], text, words)
             out.append(more)
             before = text
             joined = True
@@ -219,17 +231,17 @@ def _is_prose(line: str) -> bool:
     return letters > 0.75 * len(line)
 
 
-def _join(text: str, line: str, compounds: set[str]) -> tuple[str, str]:
+def _join(text: str, line: str, compounds: set[str] | None) -> tuple[str, str]:
     """Return both lines so that they can be concatenated.
 
     ``iden-`` and ``tifier`` become one word; ``command-`` and ``line`` keep the hyphen
-    if the text has that elsewhere.
+    if the text has that elsewhere, or if *compounds* is None.
     """
     first = line.partition(" ")[0].rstrip(".,;:!?)")
     broken = _BROKEN.search(text[-_MAX_WORD_LENGTH:])
     if broken and first[:1].islower():
         whole_word = f"{broken[1]}-{first}".lower()
-        if whole_word not in compounds:
+        if compounds is not None and whole_word not in compounds:
             text = text[:-1]
         return text, line
     is_east_asian = text[-1:] >= "\u2e80" and line[:1] >= "\u2e80"
