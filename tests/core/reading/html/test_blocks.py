@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from websearch_core.reading import read_bytes
 from websearch_core.reading._element import Element
 from websearch_core.reading._html.blocks import (
     MAX_CHARACTERS,
@@ -272,3 +273,40 @@ def test_a_tree_of_little_depth_is_complete() -> None:
     grown = build_tree(blocks_of("<div>" * 70 + "a"))
     assert not grown.flattened
     assert max(map(depth, grown.body.elements())) == 70
+
+
+CONSENT = (
+    "<h2>We value your privacy</h2>"
+    + "<table><tr><td>Vendor<td>stores cookies for a year to show what may please you</table>"
+    * 40
+)
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        "<div id=CybotCookiebotDialog>",
+        "<div class='cky-modal open'>",
+        "<div id=onetrust-banner-sdk role=dialog>",
+    ],
+)
+def test_a_box_that_asks_for_consent_is_left_out_before_anything_is_judged(box):
+    page = read_bytes(
+        f"{box}{CONSENT}</div><main><h1>An oak table</h1><p>Hardly used, to be fetched in Hamm.</main>".encode(),
+        "https://ads.example/1",
+        "text/html",
+    )
+
+    assert "privacy" not in page.content + page.rest
+    assert "to be fetched in Hamm" in page.content
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<div id=cm><h1>Centimetres</h1><p>Nothing about cookies that one cannot eat.</div>",
+        "<div id=ccc><p>A club of cyclists.</div>",
+    ],
+)
+def test_a_part_of_the_page_is_not_taken_for_such_a_box(page):
+    assert find_blocks(parse(page.encode()).body).block_texts

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from websearch_core.reading import read_bytes, read_html
+from websearch_core.reading import Excerpt, read_bytes, read_html
 
 URL = "https://news.example/2026/lights"
 STORY = "".join(
@@ -183,3 +183,33 @@ def test_many_headings_take_linear_time():
     )
 
     assert read_html(page, URL, comments="drop").content
+
+
+DISCUSSED = (
+    '<html><head><script type=\'application/ld+json\'>{"@type":"NewsArticle","headline":"The tram is back"}</script></head><body><article><h1>The tram is back</h1>'
+    + "<p>The tram runs again from the station to the sea, after a winter of works.</p>"
+    * 6
+    + "</article><section id=comments><h3>2 comments</h3><div class=comment><p>My stop near the bakery was moved by a hundred "
+    "metres, which nobody announced to those who live there.</p></div><div class=comment><p>At last.</p></div></section></body></html>"
+)
+
+
+def test_comments_that_are_left_out_are_noted_and_can_be_found():
+    page = read_bytes(DISCUSSED.encode(), "https://city.example/tram", "text/html")
+
+    assert "bakery" not in page.content
+    assert any("comments of readers are left out" in note for note in page.notes)
+    assert "bakery" in Excerpt(find="bakery").of(page).content
+    assert (
+        "bakery"
+        in Excerpt(query="stop near the bakery moved", max_tokens=200).of(page).content
+    )
+
+
+def test_comments_that_nobody_wants_are_not_found_either():
+    page = read_bytes(
+        DISCUSSED.encode(), "https://city.example/tram", "text/html", comments="drop"
+    )
+
+    assert "bakery" not in page.content + page.rest
+    assert not any("comments of readers" in note for note in page.notes)

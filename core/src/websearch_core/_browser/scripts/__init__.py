@@ -10,6 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from ..._text.consent import CONSENT
 from ..tab import Tab
 
 # each uses those before it
@@ -18,9 +19,11 @@ _FILES = ("dom.js", "probe.js", "snapshot.js", "scroll.js", "open.js", "consent.
 
 @cache
 def _source() -> str:
-    return "\n".join(
+    *first, consent = (
         files(__name__).joinpath(name).read_text("utf-8") for name in _FILES
     )
+    data = f"websearch.consent = {json.dumps(CONSENT)};"
+    return "\n".join((*first, data, consent))
 
 
 async def call(

@@ -4,36 +4,10 @@
 // Names of elements are those that the frameworks document for styling and testing.
 (() => {
   const { dom } = websearch;
-  const FRAMEWORKS = [
-    ["OneTrust", "#onetrust-banner-sdk,#onetrust-pc-sdk", "#onetrust-reject-all-handler,.ot-pc-refuse-all-handler,.banner-close-button.ot-close-link", "#onetrust-pc-btn-handler"],
-    ["Cookiebot", "#CybotCookiebotDialog", "#CybotCookiebotDialogBodyButtonDecline,#CybotCookiebotDialogBodyLevelButtonLevelOptinDeclineAll", "#CybotCookiebotDialogBodyLevelButtonCustomize"],
-    ["Didomi", "#didomi-popup,#didomi-notice,.didomi-popup-container", "#didomi-notice-disagree-button,.didomi-continue-without-agreeing,.didomi-components-button--disagree", "#didomi-notice-learn-more-button"],
-    ["Quantcast Choice", "#qc-cmp2-container,.qc-cmp2-container,.qc-cmp-ui-container", "#disagree-btn,.qc-cmp2-summary-buttons button[mode=secondary],.qc-cmp2-header-links button", "#more-options-btn"],
-    ["Usercentrics", "#usercentrics-root,#usercentrics-cmp-ui", '[data-testid="uc-deny-all-button"],[data-action-type="deny"],#deny,#uc-btn-deny-banner', ""],
-    ["Sourcepoint", 'div[id^="sp_message_container_"]', 'button.sp_choice_type_13,[title="Reject All" i]', "button.sp_choice_type_12"],
-    ["TrustArc", "#truste-consent-track,#consent_blackbar,.trustarc-banner-wrapper,.truste_box_overlay", "#truste-consent-required,.truste-button2,.trustarc-declineall-btn,.declineAllButtonLower", ""],
-    ["Klaro", ".klaro .cookie-notice,.klaro .cookie-modal,#klaro-cookie-notice", ".cn-decline,.cm-btn-decline", ".cn-learn-more,.cm-link"],
-    ["Osano", ".osano-cm-window,.osano-cm-dialog", ".osano-cm-denyAll,.osano-cm-deny", ".osano-cm-manage"],
-    ["Complianz", "#cmplz-cookiebanner-container,.cmplz-cookiebanner", ".cmplz-deny", ""],
-    ["Cookie Consent", ".cc-window,#cc--main,#cc-main,#cm", '.cc-deny,#cc-main [data-role="necessary"],#cc-main [data-cc="accept-necessary"],#c-s-bn[data-value="necessary"]', ""],
-    ["Google", ".fc-consent-root,ytd-consent-bump-v2-lightbox", ".fc-cta-do-not-consent,.fc-data-preferences-reject-all,.fc-reject-all", ".fc-cta-manage-options"],
-    ["CookieYes", ".cky-consent-container,.cky-modal", ".cky-btn-reject", ".cky-btn-customize"],
-    ["iubenda", "#iubenda-cs-banner", ".iubenda-cs-reject-btn,.iubenda-cs-continue-without-accepting", ".iubenda-cs-customize-btn"],
-    ["Axeptio", "#axeptio_overlay,.axeptio_mount", "#axeptio_btn_dismiss,[data-project] .ax-discardButton", ""],
-    ["tarteaucitron", "#tarteaucitronRoot #tarteaucitronAlertBig,#tarteaucitron", "#tarteaucitronAllDenied2,#tarteaucitronAllDenied", ""],
-    ["consentmanager", "#cmpbox,#cmpwrapper", "#cmpwelcomebtnno,#cmpbntnotxt,.cmpboxbtnno", ""],
-    ["CookieScript", "#cookiescript_injected,#cookiescript_injected_wrapper", "#cookiescript_reject", ""],
-    ["Termly", '[class*="termly-styles"],#termly-code-snippet-support', '[data-tid="banner-decline"]', ""],
-    ["CookieFirst", ".cookiefirst-root", '[data-cookiefirst-action="reject"]', '[data-cookiefirst-action="adjust"]'],
-    ["Civic", "#ccc", "#ccc-notify-reject,#ccc-reject-settings", ""],
-    ["Borlabs", "#BorlabsCookieBox", '[data-cookie-refuse],.brlbs-btn-accept-only-essential,._brlbs-refuse-btn a', ""],
-    ["Moove", "#moove_gdpr_cookie_info_bar", ".moove-gdpr-infobar-reject-btn", ""],
-    ["Cookie Notice", "#cookie-notice", "#cn-refuse-cookie", ""],
-    ["HubSpot", "#hs-eu-cookie-confirmation", "#hs-eu-decline-button", ""],
-    ["Shopify", "#shopify-pc__banner", "#shopify-pc__banner__btn-decline", ""],
-  ];
+  // They are data, since the reader of HTML leaves out the same boxes.
+  const FRAMEWORKS = websearch.consent.frameworks;
   // What people call it, in the languages of Europe. These words and its place identify a wall of an unknown framework.
-  const ABOUT = /cookie|\u30af\u30c3\u30ad\u30fc|\ucfe0\ud0a4|\u0444\u0430\u0439\u043b\u044b cookie|\u00e7erez|consent|gdpr|rgpd|dsgvo|datenschutz|privacy|privatsph|vie priv\u00e9e|privacidad|tracking/i;
+  const ABOUT = new RegExp(websearch.consent.about, "i");
   const DECLINE = new RegExp(
     "\\b(?:reject|decline|deny|refuse|disagree|do not (?:accept|consent|agree|allow)|don[\u2019']t (?:accept|allow)|no,? thanks|" +
       "without (?:accepting|agreeing|consent)|(?:only |strictly )?(?:necessary|essential|required)(?: cookies)?(?: only)?|" +

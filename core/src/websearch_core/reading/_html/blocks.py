@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..._text.consent import asks_consent, names_box
 from ..._text.dates import parse_date
 from ..._text.invisible import GLYPHS, is_clean, strip_invisible
 from .._element import BLOCKS
@@ -68,6 +69,7 @@ _MUTED = _COUNTED * 2 * WHOLE
 _PARTS = BLOCKS | {"button", "label"}  # their text forms blocks of its own
 _CONTROLS = "[aria-controls],[data-target],[data-bs-target]"
 _MAX_CONTROLS = 200
+_MAX_CONSENT_LENGTH = 1_000  # characters, to find out what a box is about
 _MAX_LEVELS_IN_CELL = 3
 _MAX_LABEL_LENGTH = 100  # characters of what a drawing shows
 _STYLING = frozenset({"style", "bgcolor", "color"})
@@ -437,6 +439,8 @@ class _Walk:
                         attributes = alike.setdefault(mark, attributes)
                     else:
                         if identity := attributes.get("id"):
+                            if names_box(identity=identity) and _asks_consent(node):
+                                continue
                             mark = f"{mark} {identity}"
                         if role := attributes.get("role"):
                             mark = f"{mark} {role}"
@@ -553,6 +557,8 @@ class _Walk:
         """
         if is_for_calendars(mark):
             return True
+        if names_box(classes=mark):
+            return _asks_consent(node)
         if self._page.rendered or openers.open("", node.attributes, PLAIN):
             return False
         for after in (False, True):
@@ -698,6 +704,15 @@ def _read_label(drawing: LexborNode) -> Mapping[str, str | None]:
         title = drawing.css_first("title")
         label = text_of(title, _MAX_LABEL_LENGTH) if title else ""
     return {"aria-label": label} if label else _NO_ATTRIBUTES
+
+
+def _asks_consent(node: LexborNode) -> bool:
+    """Return whether a box of a framework for consent begins with a text about that,
+    and has no part of the page.
+    """
+    if node.css_first("main,article,h1") is not None:
+        return False
+    return asks_consent(text_of(node, _MAX_CONSENT_LENGTH)[:_MAX_CONSENT_LENGTH])
 
 
 def _is_in_hidden(node: LexborNode) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from ..._text.consent import names_box
 from .css.look import UNSEEN, Look
 from .phrases import PHRASES
 
@@ -75,8 +76,10 @@ def _is_put_away(name: str, attributes: Mapping[str, str | None]) -> bool:
 @lru_cache(4096)
 def may_be_unseen(classes: str) -> bool:
     """Return whether *classes* say that a text is for screen readers, which style
-    sheets hide, or for calendars.
+    sheets hide, for calendars, or asks for consent.
     """
+    if names_box(classes=classes):
+        return True
     if not any(map(classes.lower().__contains__, _HINTS)):
         return False
     return is_for_calendars(classes) or (

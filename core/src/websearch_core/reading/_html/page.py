@@ -101,7 +101,8 @@ def read_html(
     page_data, doubts = read_data(facts, kind, blocks, base)
     choices = default_choices(kind, comments, reviews)
     content = select_content(blocks, facts.place, facts)
-    choice = choose_responses(blocks, content, facts, choices)
+    beside = {"comments"} if comments is None else frozenset[str]()
+    choice = choose_responses(blocks, content, facts, choices, beside)
     is_article = (kind or facts.og_type) == "article"
     content, strays = drop_strays(
         blocks, choice.content, facts.title, is_article=is_article

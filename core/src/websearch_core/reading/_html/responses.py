@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -58,6 +59,11 @@ _FRAMES = frozenset({"body", "main", "html"})
 _CONTROLS = frozenset({"button", "label", "form", "nav"})
 # characters: a page with less besides its comments is nothing but comments
 _MIN_LENGTH = 120
+_MIN_WRITTEN = 100  # characters of responses that are worth a note
+_LEFT_OUT = (
+    "the {0} of readers are left out: find and query reach them, and {0}='keep' adds "
+    "them"
+)
 _CONTROL_LENGTH = 30  # characters: "Reply", "Report", "Share this comment"
 _OFTEN = 3  # times that such a text occurs in a thread
 _STATED = frozenset({"itemprop", "itemtype"})  # by microdata
@@ -121,9 +127,13 @@ def choose_responses(
     content: list[bool],
     facts: Metadata,
     choices: Mapping[str, Responses],
+    beside: AbstractSet[str] = frozenset(),
 ) -> Choice:
     """Keep or drop comments and reviews, as *choices* says; those without a choice stay
     as they are.
+
+    What is dropped can still be read *beside* the content where nobody asked to drop
+    it, and a note says so.
     """
     readable = [True] * len(content)
     notes: list[str] = []
@@ -138,14 +148,25 @@ def choose_responses(
             continue
         if not any(responses):
             continue
-        written = _without_forms(outline, responses)
-        readable = _drop(outline, readable, written) or readable
         rest = _drop(outline, content, responses)
-        if rest:
-            content = rest
-        else:
+        if not rest:
             notes.append(f"the page has only {name}: they were kept")
+        elif name in beside and _has_text(outline, responses):
+            notes.append(_LEFT_OUT.format(name))
+        if name in beside:
+            answers = _without_controls(outline, responses)
+            readable = _replace(readable, responses, answers)
+        else:
+            written = _without_forms(outline, responses)
+            readable = _drop(outline, readable, written) or readable
+        content = rest or content
     return Choice(content, readable, tuple(notes))
+
+
+def _has_text(outline: TextBlocks, responses: list[bool]) -> bool:
+    """Return whether responses are more than a heading and a form."""
+    written = _without_controls(outline, _without_forms(outline, responses))
+    return sum(map(len, compress(outline.block_texts, written))) >= _MIN_WRITTEN
 
 
 def _is_review(facts: Metadata) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from .features import BlockFeatures, count_words
 from .model import ContentModel, load_model
+from .stated import keep_stated
 from .together import (
     drop_repeats,
     fill_headings,
@@ -59,6 +60,7 @@ def select_content(
     ]
     content = _drop_machine_text(outline, content, sizes)
     content = keep_code(outline, content)
+    content = keep_stated(outline, content, facts)
     content = whole_lists(outline, fill_headings(outline, content))
     content = _keep_headline(outline, content, sizes, facts.title)
     content = drop_repeats(outline, content)

@@ -1,0 +1,159 @@
+"""Keep what a page states about its thing and shows: the ingredients of a recipe, the
+answers to a question, the description of a job.
+
+The page's own data says what it is about. So a text of the page that the data has, too,
+is content, however short or far from the rest.
+"""
+
+from __future__ import annotations
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from ..._text.markup import strip_markup
+from ..._text.terms import fold
+from .._element import HEADINGS
+from .blocks import TELLING_TAGS
+from .jsonld import Thing, types
+
+if TYPE_CHECKING:
+    from .blocks import TextBlocks
+    from .metadata import Metadata
+
+# Where things of a type say what a reader came for.
+_RECIPE = ("recipeIngredient", "ingredients", "recipeInstructions", "step", "steps")
+_ANSWERS = ("acceptedAnswer", "suggestedAnswer")
+_PROPERTIES: dict[str, tuple[str, ...]] = {
+    "Recipe": _RECIPE,
+    "HowTo": ("supply", "tool", "step", "steps"),
+    "FAQPage": ("mainEntity",),
+    "QAPage": ("mainEntity",),
+    "Question": _ANSWERS,
+    "JobPosting": (
+        "description",
+        "responsibilities",
+        "qualifications",
+        "skills",
+        "educationRequirements",
+        "experienceRequirements",
+        "jobBenefits",
+    ),
+    "Product": ("description",),
+    "ProductGroup": ("description",),
+    "Event": ("description",),
+}
+_INNER = ("name", "text", "itemListElement", "step", "steps", *_ANSWERS)
+# The same in microdata.
+_MARKED = frozenset({"recipeIngredient", "ingredients", "recipeInstructions"})
+_MAX_DEPTH = 5
+_MAX_TEXTS = 1_000
+_MAX_THINGS = 50
+_MIN_LENGTH = 25  # letters and digits of a part of a text
+_MAX_PARTS = 4  # blocks that a short text may be shown in
+_FRAME = TELLING_TAGS["nav"] | TELLING_TAGS["footer"] | TELLING_TAGS["header"]
+
+
+def keep_stated(
+    outline: TextBlocks, content: list[bool], facts: Metadata
+) -> list[bool]:
+    """Keep the blocks that say what the data of the page states about its thing, and
+    the headings above them.
+    """
+    texts = {_plain(text) for text in islice(_read_things(facts), _MAX_TEXTS)} - {""}
+    blocks = _find_marked(outline)
+    if texts:
+        blocks.update(_find_texts(outline, texts))
+    if not blocks:
+        return content
+    whole = content.copy()
+    for block in blocks:
+        whole[block] = True
+        is_first = block > 0 and block - 1 not in blocks
+        if is_first and _is_heading(outline, block - 1):
+            whole[block - 1] = True
+    return whole
+
+
+def _find_texts(outline: TextBlocks, texts: set[str]) -> Iterator[int]:
+    """Yield the blocks that are one of *texts*, several of which are one, or those that
+    are a part of one.
+    """
+    blocks = [
+        block
+        for block, element in enumerate(outline.block_elements)
+        if not outline.around[element] & _FRAME
+    ]
+    plain = [_plain(outline.block_texts[block]) for block in blocks]
+    together = "\n".join(texts)
+    for place, text in enumerate(plain):
+        if not text:
+            continue
+        if len(text) >= _MIN_LENGTH and text in together:
+            yield blocks[place]
+            continue
+        joined = ""
+        for end in range(place, min(place + _MAX_PARTS, len(plain))):
+            joined += plain[end]
+            if joined in texts:
+                yield from blocks[place : end + 1]
+
+
+def _find_marked(outline: TextBlocks) -> set[int]:
+    """Return the blocks in elements that microdata marks."""
+    if "itemprop" not in outline.attribute_names:
+        return set()
+    marked = outline.holders(
+        element
+        for element, attributes in enumerate(outline.attributes)
+        if attributes.get("itemprop") in _MARKED
+    )
+    return {
+        block for block, element in enumerate(outline.block_elements) if marked[element]
+    }
+
+
+def _is_heading(outline: TextBlocks, block: int) -> bool:
+    return outline.names[outline.block_elements[block]] in HEADINGS
+
+
+def _read_things(facts: Metadata) -> Iterator[str]:
+    """Yield the texts that the data states about the thing of the page.
+
+    Of several products the page is about one at most, and says which.
+    """
+    by_type: defaultdict[str, list[Thing]] = defaultdict(list)
+    for thing in facts.linked.things[:_MAX_THINGS]:
+        for kind in types(thing) & _PROPERTIES.keys():
+            by_type[kind].append(thing)
+    for kind, things in by_type.items():
+        is_each = len(things) == 1 or kind == "Question"
+        for thing in things:
+            if not is_each and thing is not facts.about:
+                continue
+            for name in _PROPERTIES[kind]:
+                for value in facts.linked.values(thing, name):
+                    yield from _read_texts(facts, value)
+
+
+def _read_texts(facts: Metadata, value: Any, depth: int = 0) -> Iterator[str]:
+    """Yield the texts in a value, the lines of each apart."""
+    if not isinstance(value, dict):
+        yield from _split(facts.linked.take(value))
+        return
+    if depth > _MAX_DEPTH:
+        return
+    for name in _INNER:
+        for inner in facts.linked.values(value, name):
+            yield from _read_texts(facts, inner, depth + 1)
+
+
+def _split(text: str) -> Sequence[str]:
+    """Return a text without its markup, as a whole and by its lines."""
+    whole = strip_markup(text)
+    return [whole, *whole.splitlines()]
+
+
+def _plain(text: str) -> str:
+    """Return the letters and digits of a text."""
+    return "".join(filter(str.isalnum, fold(text)))
