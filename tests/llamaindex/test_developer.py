@@ -346,7 +346,7 @@ async def test_the_saved_context_has_no_key_and_does_not_fall_back_to_the_key_of
     await run(reader, ctx)
     saved = json.dumps(ctx.to_dict())
     assert SECRET not in saved
-    assert SECRET.encode() not in pickle.dumps(spec._conversations.options)
+    assert SECRET.encode() not in pickle.dumps(spec.conversations.options)
 
     elsewhere = tavily("api_key")
     reader = agent(elsewhere, SEARCH, "done", SEARCH, "done")

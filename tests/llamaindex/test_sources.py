@@ -8,11 +8,18 @@ import json
 import pytest
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.llms import ChatMessage
+from llama_index.core.llms.mock import MockLLM
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.tools import QueryEngineTool
 from llama_index.core.workflow import Context, StartEvent, StopEvent, Workflow, step
 from pydantic import BaseModel
 from workflows.context.state_store import DictState
 
-from llamaindex_websearch import WebSearchToolSpec, collect_sources
+from llamaindex_websearch import (
+    WebSearchRetriever,
+    WebSearchToolSpec,
+    collect_sources,
+)
 from websearch_core import SearchResult
 from websearch_core.citations import unknown_citations
 
@@ -216,3 +223,49 @@ async def test_the_raw_output_is_small(sea):
         sizes.append((held, 2 * len(output.content) + 2_000))
 
     assert [held for held, most in sizes if held > most] == [], sizes
+
+
+def make_engine(spec, scripted, **options):
+    retriever = WebSearchRetriever(web=spec, **options)
+    return retriever, RetrieverQueryEngine.from_args(retriever, llm=MockLLM())
+
+
+async def test_nodes_of_a_retriever_have_the_numbers_of_the_conversation(
+    sea, scripted, followed
+):
+    spec = make_spec(sea, provenance="seen")
+    _, engine = make_engine(spec, scripted, content="page", k=2)
+    look_up = QueryEngineTool.from_defaults(engine, name="look_up", description="Look.")
+    agent = FunctionAgent(
+        tools=[*spec.to_tool_list(), look_up],
+        llm=scripted(SEARCH, ("look_up", {"input": "dulse"}), opening("[1]"), "done"),
+        streaming=False,
+    )
+    ctx = Context(agent)
+    _, outputs = await followed(agent.run("Go on.", ctx=ctx))
+    found, answer, opened = outputs
+    sources = collect_sources(outputs)
+    stored = await ctx.store.get("websearch_sources")
+
+    by_number = dict(numbers([found]))
+    for node in answer.raw_output.source_nodes:
+        number = node.metadata["citation_id"]
+        assert by_number.get(node.metadata["url"].rstrip("/"), number) == number
+        # a mock model answers with its prompt
+        assert f"citation_id: {number}" in answer.content
+    assert not opened.is_error
+    assert [one["id"] for one in sources] == [one["id"] for one in stored]
+    assert [one["url"] for one in sources] == [one["url"] for one in stored]
+    assert "Kelp grows." in sources[0]["text"]
+    assert sources[0]["read"]
+
+
+async def test_a_retriever_without_a_spec_numbers_nothing(sea):
+    nodes = await WebSearchRetriever(web=sea()).aretrieve("kelp")
+    numbered = WebSearchRetriever(web=make_spec(sea)).retrieve("kelp")
+
+    assert "citation_id" not in nodes[0].metadata
+    assert collect_sources(nodes) == []
+    assert [one["id"] for one in collect_sources(numbered)] == list(
+        range(1, len(numbered) + 1)
+    )

@@ -20,7 +20,8 @@ from llama_index.core.workflow import Context, WorkflowRuntimeError
 from llama_index_instrumentation.dispatcher import active_instrument_tags
 
 from websearch_core.errors import ConfigurationError
-from websearch_core.tools import Run, WebTools, find_numbers
+from websearch_core.models import SearchResponse, SearchResult
+from websearch_core.tools import PlainDocument, Run, WebTools, find_numbers
 
 _KEY = "websearch_conversation"
 _MARK = "+configured"  # after the name of a conversation that has options of its own
@@ -123,6 +124,28 @@ class Conversations:
         yield run
         await self._store_sources(context, run)
 
+    def number(
+        self, documents: Sequence[PlainDocument], run: Run, *, reads: bool
+    ) -> list[PlainDocument]:
+        """Return the documents of a search, which may have read the pages, with the
+        numbers of these in the conversation of *run*, where they may be opened.
+        """
+        documents = [
+            document.with_metadata(read=reads and "read_error" not in document.metadata)
+            for document in documents
+        ]
+        results = tuple(map(_as_result, documents))
+        response = SearchResponse(query="", provider="", results=results)
+        ledger = self._tools.provenance
+        ledger.allow_results(response, run.conversation)
+        numbered = ledger.number_results(
+            response, run.conversation, run.sources, run.numbers
+        )
+        return [
+            document.with_metadata(citation_id=result.citation_id)
+            for document, result in zip(documents, numbered.results, strict=True)
+        ]
+
     async def _find_run(self, context: Context) -> Run:
         conversation: str | None
         try:
@@ -173,6 +196,14 @@ class Conversations:
             await context.store.set(
                 _SOURCES, self._tools.provenance.sources(run.conversation)
             )
+
+
+def _as_result(document: PlainDocument) -> SearchResult:
+    metadata = document.metadata
+    content = document.text if metadata.get("read") else None
+    return SearchResult(
+        title=metadata.get("title", ""), url=metadata["url"], content=content
+    )
 
 
 async def store_urls(context: Context, urls: Sequence[str]) -> None:

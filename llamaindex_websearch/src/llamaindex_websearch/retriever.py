@@ -22,8 +22,10 @@ from websearch_core.tools import (
     show_arguments,
 )
 
+from .conversations import Conversations
 from .documents import EMBED_EXCLUDED, LLM_EXCLUDED, WebNode
 from .events import report
+from .tool_spec import WebSearchToolSpec
 
 if TYPE_CHECKING:  # it would import the parsers of pages
     from websearch_core.reading import ReadOptions
@@ -44,7 +46,9 @@ class WebSearchRetriever(BaseRetriever):
     comparable between services.
 
     Args:
-        web: The `WebSearch` to search with.
+        web: The `WebSearch` to search with; or a `WebSearchToolSpec`: then the metadata
+            of a node has the number of its page in the conversation, as
+            ``citation_id``, which models are shown, and agents may open these pages.
         k: Maximum number of results.
         content: The text of a node: the ``snippet`` of the search; the ``passages`` of
             the page that answer the query, or all of a page that is short enough; or
@@ -75,7 +79,7 @@ class WebSearchRetriever(BaseRetriever):
     def __init__(
         self,
         *,
-        web: WebSearch | None = None,
+        web: WebSearch | WebSearchToolSpec | None = None,
         k: int = 5,
         content: ContentMode = "snippet",
         search_options: SearchOptions | None = None,
@@ -87,6 +91,10 @@ class WebSearchRetriever(BaseRetriever):
     ) -> None:
         super().__init__(callback_manager=callback_manager, verbose=verbose)
         own = ("k", "search_options", "read_options")
+        self._conversations: Conversations | None = None
+        if isinstance(web, WebSearchToolSpec):
+            self._conversations = web.conversations
+            web = web.web
         self.web: WebSearch = make_web(web, own, **arguments)
         self.k: int = k
         self.content: ContentMode = content
@@ -94,6 +102,10 @@ class WebSearchRetriever(BaseRetriever):
         self.read_options: ReadOptions | None = read_options
         self.node_parser: NodeParser | None = node_parser
         self._retrieval  # noqa: B018 - refuse wrong options now rather than in the first search
+
+    @property
+    def _reads(self) -> bool:
+        return self.content != "snippet"
 
     @property
     def _retrieval(self) -> Retrieval:
@@ -126,11 +138,17 @@ class WebSearchRetriever(BaseRetriever):
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         with report():
             results = self._retrieval.retrieve(_query_text(query_bundle))
+        if self._conversations is not None:
+            with self._conversations.enter() as run:
+                results = self._conversations.number(results, run, reads=self._reads)
         return self._split(results)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         with report():
             results = await self._retrieval.aretrieve(_query_text(query_bundle))
+        if self._conversations is not None:
+            async with self._conversations.aenter() as run:
+                results = self._conversations.number(results, run, reads=self._reads)
         if self.node_parser is None:
             return self._split(results)
         return await asyncio.to_thread(self._split, results)
@@ -180,10 +198,13 @@ def _make_nodes(results: list[PlainDocument]) -> list[NodeWithScore]:
 
 
 def _make_node(result: PlainDocument) -> TextNode:
+    hidden = LLM_EXCLUDED
+    if "citation_id" in result.metadata:  # which a model is to cite it by
+        hidden = [name for name in LLM_EXCLUDED if name != "citation_id"]
     return WebNode(
         id_=result.id,
         text=result.text,
         metadata=result.metadata,  # pyright: ignore[reportCallIssue] - also by its name, as in TextNode
-        excluded_llm_metadata_keys=LLM_EXCLUDED,
+        excluded_llm_metadata_keys=hidden,
         excluded_embed_metadata_keys=EMBED_EXCLUDED,
     )

@@ -3,14 +3,14 @@ them.
 """
 
 from __future__ import annotations
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from llama_index.core.schema import Document
+from llama_index.core.schema import Document, TextNode
 
 from websearch_core.citations import Source, merge_sources
 
-from .documents import ToolDocuments
+from .documents import ToolDocuments, WebNode
 
 
 def collect_sources(outputs: Iterable[object]) -> list[Source]:
@@ -25,8 +25,10 @@ def collect_sources(outputs: Iterable[object]) -> list[Source]:
         check_citations(str(await running), collect_sources(outputs))
 
     Args:
-        outputs: The outputs of tools (``ToolOutput``). Those of other tools are
-            ignored, whatever they hold.
+        outputs: The outputs of tools (``ToolOutput``), the nodes of a
+            `WebSearchRetriever` that has a `WebSearchToolSpec`, and answers of query
+            engines over it, also as outputs of tools. Others are ignored, whatever
+            they hold.
 
     Returns:
         One source for each number, in their order; ``text`` is what the model saw of
@@ -34,15 +36,25 @@ def collect_sources(outputs: Iterable[object]) -> list[Source]:
     """
     sources: list[Mapping[str, Any]] = []
     for output in outputs:
-        documents = getattr(output, "raw_output", None)
-        # Documents of another tool may have the same metadata, and mean other pages by
-        # these numbers.
-        if isinstance(documents, ToolDocuments):
-            sources += map(_make_source, documents)
+        result = getattr(output, "raw_output", output)
+        sources += map(_make_source, _list_documents(result))
     return merge_sources(sources)
 
 
-def _make_source(document: Document) -> Mapping[str, Any]:
+def _list_documents(result: object) -> Iterator[TextNode | Document]:
+    """Return our documents and nodes. Those of others may have the same metadata, and
+    mean other pages by these numbers.
+    """
+    if isinstance(result, ToolDocuments):
+        yield from result
+        return
+    for scored in getattr(result, "source_nodes", [result]):
+        node = getattr(scored, "node", None)
+        if isinstance(node, WebNode) and "citation_id" in node.metadata:
+            yield node
+
+
+def _make_source(document: TextNode | Document) -> Mapping[str, Any]:
     names = ("title", "url", "read", "published", "score")
     metadata = document.metadata
     facts = {name: metadata[name] for name in names if name in metadata}

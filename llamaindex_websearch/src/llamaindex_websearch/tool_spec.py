@@ -229,7 +229,7 @@ class WebSearchToolSpec(BaseToolSpec):
             multi_query=multi_query,
             **arguments,
         )
-        self._conversations = Conversations(self._tools)
+        self.conversations = Conversations(self._tools)
         self.web: WebSearch = self._tools.web
         self.ledger: Ledger = self._tools.provenance
 
@@ -278,7 +278,7 @@ class WebSearchToolSpec(BaseToolSpec):
             "time_range": time_range,
             **unseen,
         }
-        with self._as_tool_error("web_search"), self._conversations.enter() as run:
+        with self._as_tool_error("web_search"), self.conversations.enter() as run:
             return ToolDocuments.of(self._tools.search(sent, run))
 
     @_leave_checks_to_tools
@@ -299,7 +299,7 @@ class WebSearchToolSpec(BaseToolSpec):
             **unseen,
         }
         with self._as_tool_error("web_search"):
-            async with self._conversations.aenter() as run:
+            async with self.conversations.aenter() as run:
                 return ToolDocuments.of(await self._tools.asearch(sent, run))
 
     @_leave_checks_to_tools
@@ -344,7 +344,7 @@ class WebSearchToolSpec(BaseToolSpec):
             "find": find,
         }
         sent |= {"outline": outline, **unseen}
-        with self._as_tool_error("open_page"), self._conversations.enter() as run:
+        with self._as_tool_error("open_page"), self.conversations.enter() as run:
             return ToolDocuments.of(self._tools.open_page(sent, run))
 
     @_leave_checks_to_tools
@@ -369,7 +369,7 @@ class WebSearchToolSpec(BaseToolSpec):
         }
         sent |= {"outline": outline, **unseen}
         with self._as_tool_error("open_page"):
-            async with self._conversations.aenter() as run:
+            async with self.conversations.aenter() as run:
                 return ToolDocuments.of(await self._tools.aopen_page(sent, run))
 
     async def allow_text(self, user_msg: str | ChatMessage, ctx: Context) -> None:
@@ -426,7 +426,7 @@ class WebSearchToolSpec(BaseToolSpec):
                 without a field for the name of the conversation.
         """
         self._tools.check_run_options(options)
-        self._conversations.options.set(
+        self.conversations.options.set(
             await find_conversation(ctx, configured=True), options
         )
 
