@@ -12,7 +12,7 @@ import langchain_websearch
 NAMES = [
     "OpenPageTool", "WebPageCompressor", "WebPageLoader", "WebSearchMiddleware", "WebSearchRetriever",
     "WebSearchTool", "WebSearchToolkit",
-    "collect_sources", "to_document",
+    "collect_sources", "collect_usage", "to_document",
 ]  # fmt: skip
 
 

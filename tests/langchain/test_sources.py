@@ -16,7 +16,7 @@ from langgraph.graph.message import add_messages
 from langgraph.prebuilt import ToolNode
 from pydantic import BaseModel
 
-from langchain_websearch import WebSearchToolkit, collect_sources
+from langchain_websearch import WebSearchToolkit, collect_sources, collect_usage
 from websearch_core import Page, SearchResponse, SearchResult, WebSearch
 from websearch_core.citations import unknown_citations
 
@@ -38,7 +38,11 @@ class Sea:
             for letter in query.text
         )
         return SearchResponse(
-            query=query.text, results=tuple(results), provider=self.name
+            query=query.text,
+            results=tuple(results),
+            provider=self.name,
+            cost=0.25,
+            usage={"credits": 1},
         )
         yield
 
@@ -104,6 +108,19 @@ def test_a_page_has_one_number_in_a_conversation(ask):
     )
     assert "2. Page b — https://sea.example/b\n   About b.\n\n3. Page c" in second
     assert "\nCite as: [2]\n" in page
+
+
+def test_the_usage_of_a_run_adds_up_its_messages(ask):
+    messages = ask(toolkit(), ["ab", "bc"], [f"{SITE}/b"])
+
+    assert collect_usage(messages) == collect_usage({"messages": messages})
+    assert collect_usage(messages) == {
+        "calls": 3,
+        "cost": 0.5,
+        "is_cost_estimated": False,
+        "usage": {"sea.credits": 2},
+    }
+    assert collect_usage(messages, tools=["another"])["calls"] == 0
 
 
 @pytest.mark.parametrize("output_format", ["text", "markdown", "json", "search_result"])

@@ -14,7 +14,7 @@ import llamaindex_websearch
 def test_these_are_the_public_names() -> None:
     names = [
         "ToolError", "WebPagePostprocessor", "WebPageReader", "WebSearchEvent", "WebSearchRetriever",
-        "WebSearchToolSpec", "collect_sources", "to_document",
+        "WebSearchToolSpec", "collect_sources", "collect_usage", "to_document",
     ]  # fmt: skip
     assert names == llamaindex_websearch.__all__
     assert set(names) <= set(dir(llamaindex_websearch))

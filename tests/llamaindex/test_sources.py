@@ -19,6 +19,7 @@ from llamaindex_websearch import (
     WebSearchRetriever,
     WebSearchToolSpec,
     collect_sources,
+    collect_usage,
 )
 from websearch_core import SearchResult
 from websearch_core.citations import unknown_citations
@@ -60,6 +61,14 @@ def run(scripted, followed):
         return ctx, agent, outputs
 
     return one
+
+
+async def test_the_usage_of_a_run_adds_up_its_outputs(run, sea):
+    _, _, outputs = await run(make_spec(sea), SEARCH, opening(KELP))
+    usage = collect_usage(outputs)
+
+    assert usage["calls"] == 2
+    assert usage == collect_usage([*outputs, object()])
 
 
 def numbers(outputs):

@@ -113,7 +113,9 @@ class OpenTelemetry:
             description="Duration of searches and of reading pages.",
         )
         self._cost = meter.create_counter(
-            "websearch.cost", "{USD}", "US dollars that services say they charged."
+            "websearch.cost",
+            "{USD}",
+            "US dollars that services say they charged, or their lists of prices.",
         )
         self._charged = meter.create_counter(
             "websearch.budget.charged",

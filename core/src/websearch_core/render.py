@@ -154,8 +154,8 @@ def search_as_json(response: SearchResponse) -> dict[str, Any]:
         ``url``, ``snippet``, ``content``, ``author``, ``score``, ``published``,
         ``published_text``, ``provider``, ``found_by``), ``sources`` (each with ``id``,
         ``title``, ``url`` and ``read``), ``images``, ``suggestions``, ``notes``,
-        ``outcomes``, ``request_id``, ``cost``, ``usage`` and ``elapsed``. Dates are
-        ISO 8601.
+        ``outcomes``, ``request_id``, ``cost``, ``is_cost_estimated``, ``usage`` and
+        ``elapsed``. Dates are ISO 8601.
     """
     data = response.model_dump(
         mode="json", exclude={"raw": True, "results": {"__all__": {"raw", "rank"}}}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .loader import WebPageLoader, to_document
     from .middleware import WebSearchMiddleware
     from .retriever import WebSearchRetriever
-    from .sources import collect_sources
+    from .sources import collect_sources, collect_usage
     from .tools import OpenPageTool, WebSearchTool, WebSearchToolkit
 
     __version__: str
@@ -34,6 +34,7 @@ __all__ = [
     "WebSearchTool",
     "WebSearchToolkit",
     "collect_sources",
+    "collect_usage",
     "to_document",
 ]
 
@@ -46,6 +47,7 @@ _HOMES = {
     "WebSearchTool": ".tools",
     "WebSearchToolkit": ".tools",
     "collect_sources": ".sources",
+    "collect_usage": ".sources",
     "to_document": ".loader",
 }
 

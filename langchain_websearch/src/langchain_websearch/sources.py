@@ -18,6 +18,8 @@ from pydantic.json_schema import SkipJsonSchema
 
 from websearch_core.tools import (
     DESCRIPTIONS,
+    Usage,
+    add_usage,
     collect_texts,
     find_numbers,
     list_sources,
@@ -71,6 +73,24 @@ def collect_sources(
     for answer in _find_answers(messages, tools):
         sources += collect_texts(answer.content, answer.artifact)
     return merge_sources(sources)
+
+
+def collect_usage(
+    conversation: object, tools: Collection[str] = tuple(DESCRIPTIONS)
+) -> Usage:
+    """Return what the tools of this package used in a conversation, as far as services
+    say it or their lists of prices do.
+
+    Args:
+        conversation: The state of an agent, or its messages, as for `collect_sources`.
+        tools: The names of the tools, if you gave them others.
+    """
+    messages: Iterable[object] = _find_messages(conversation) or ()
+    is_state = isinstance(conversation, Mapping) or hasattr(conversation, "messages")
+    if not is_state and isinstance(conversation, Iterable):
+        messages = conversation
+    artifacts = [answer.artifact for answer in _find_answers(messages, tools)]
+    return add_usage(one for one in artifacts if isinstance(one, Mapping))
 
 
 def find_messages(runtime: object, config: RunnableConfig) -> Sequence[object] | None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .postprocessor import WebPagePostprocessor
     from .reader import WebPageReader
     from .retriever import WebSearchRetriever
-    from .sources import collect_sources
+    from .sources import collect_sources, collect_usage
     from .tool_spec import ToolError, WebSearchToolSpec
 
     __version__: str
@@ -34,6 +34,7 @@ __all__ = [
     "WebSearchRetriever",
     "WebSearchToolSpec",
     "collect_sources",
+    "collect_usage",
     "to_document",
 ]
 
@@ -45,6 +46,7 @@ _HOMES = {
     "WebSearchRetriever": ".retriever",
     "WebSearchToolSpec": ".tool_spec",
     "collect_sources": ".sources",
+    "collect_usage": ".sources",
     "to_document": ".documents",
 }
 

@@ -1,8 +1,9 @@
 """Results and pages as LlamaIndex documents."""
 
 from __future__ import annotations
-from collections.abc import Iterable, Iterator
-from typing import overload
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, overload
 
 from llama_index.core.schema import (
     DEFAULT_TEXT_NODE_TMPL,
@@ -46,18 +47,32 @@ class ToolDocuments(RootModel[list[Document]]):
         documents: The documents.
         text: The text, with every title and URL, and with what does not belong to a
             single document: notes, a direct answer, or that nothing was found.
+        artifact: The facts about it.
     """
 
     _text: str = PrivateAttr()
+    _artifact: Mapping[str, Any] = PrivateAttr()
 
-    def __init__(self, documents: Iterable[Document], text: str) -> None:
+    def __init__(
+        self,
+        documents: Iterable[Document],
+        text: str,
+        artifact: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
         super().__init__(list(documents))
         self._text = text
+        self._artifact = dict(artifact)
 
     @classmethod
     def of(cls, output: Output) -> ToolDocuments:
         """Return what a tool found."""
-        return cls(map(as_document, output.documents), str(output.content))
+        documents = map(as_document, output.documents)
+        return cls(documents, str(output.content), output.artifact)
+
+    @property
+    def artifact(self) -> Mapping[str, Any]:
+        """The facts about it, as `websearch_core.tools.Output` has them."""
+        return self._artifact
 
     def __str__(self) -> str:
         return self._text

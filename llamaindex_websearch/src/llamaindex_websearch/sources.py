@@ -9,6 +9,7 @@ from typing import Any
 from llama_index.core.schema import Document, TextNode
 
 from websearch_core.citations import Source, merge_sources
+from websearch_core.tools import Usage, add_usage
 
 from .documents import ToolDocuments, WebNode
 
@@ -39,6 +40,19 @@ def collect_sources(outputs: Iterable[object]) -> list[Source]:
         result = getattr(output, "raw_output", output)
         sources += map(_make_source, _list_documents(result))
     return merge_sources(sources)
+
+
+def collect_usage(outputs: Iterable[object]) -> Usage:
+    """Return what the tools of this package used in a run, as far as services say it or
+    their lists of prices do.
+
+    Args:
+        outputs: The outputs of tools, as for `collect_sources`.
+    """
+    values = [getattr(output, "raw_output", None) for output in outputs]
+    return add_usage(
+        value.artifact for value in values if isinstance(value, ToolDocuments)
+    )
 
 
 def _list_documents(result: object) -> Iterator[TextNode | Document]:

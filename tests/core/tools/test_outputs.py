@@ -300,6 +300,7 @@ OF_A_RESPONSE = {
     ),
     "request_id": ("id-5150", "id-5150", DATA),
     "cost": (0.0625, "0.0625", DATA),
+    "is_cost_estimated": (True, r"\"is_cost_estimated\": true", DATA),
     "usage": ({"buckets": 2}, "buckets", DATA),
     "elapsed": (3.1875, "3.1875", DATA),
     "raw": ({"own": "sluice"}, "sluice", NOWHERE),
@@ -335,6 +336,7 @@ OF_A_PAGE = {
     "files": ({"mill.png": b"x"}, "mill.png", DATA),
     "citation_id": (4321, "4321", ALL),
     "cost": (0.0625, "0.0625", DATA),
+    "is_cost_estimated": (True, r"\"is_cost_estimated\": true", DATA),
     "usage": ({"buckets": 2}, "buckets", DATA),
     "notes": (("asked again",), "asked again", ALL),
     "outcomes": (

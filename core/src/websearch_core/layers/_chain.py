@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any, TypeAlias
+from functools import cached_property
+from typing import Any, TypeAlias, get_args
 
 from .._runtime.scope import Parsing
-from ..provider._ports import Provider, needs_network, opens_pages
+from ..provider._ports import Price, Provider, Role, needs_network, opens_pages
 from ._identity import Identity
 from ._layer import batch_size, parts, reads_batches
 from ._single_flight import SingleFlight
@@ -40,6 +41,14 @@ class Chain:
             self.batch_size = batch_size(provider)
         self.host_limit = _find_host_limit(provider)
         self.parsing = _find_parsing(leaves)
+
+    @cached_property
+    def prices(self) -> dict[Role, dict[str, Price]]:
+        """What a search and a page cost, by the names of the providers."""
+        from ._prices import list_prices  # making a tool does not need it
+
+        leaves = self.identity.leaves
+        return {verb: list_prices(leaves, verb) for verb in get_args(Role)}
 
     def make_key(self, describe: Describe) -> Hashable:
         """Return a key for a request of this caller; None if it has none."""

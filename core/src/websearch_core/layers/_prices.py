@@ -11,7 +11,15 @@ from typing import Any, NamedTuple, TypeAlias, get_args
 from .._text.lists import split_texts
 from ..errors import ConfigurationError
 from ..models import Page, SearchResponse
-from ..provider._ports import Price, Provider, Role, Service, needs_network, opens_pages
+from ..provider._ports import (
+    Price,
+    Provider,
+    Role,
+    Service,
+    can,
+    needs_network,
+    opens_pages,
+)
 from ._amounts import MILLION, Amount, Unit, format_amount, in_millionths, parse_price
 
 Prices: TypeAlias = Mapping[str, str | Sequence[str]]
@@ -87,6 +95,34 @@ def estimate(price: Price, count: int) -> Estimate:
     )
     request = once if price.by_request else Amount()
     return Estimate(price, once + Amount(calls=MILLION), request)
+
+
+def list_prices(providers: Iterable[Provider], verb: Role) -> dict[str, Price]:
+    """Return what a call of each provider costs, by name, if it costs dollars."""
+    prices = {
+        provider.name: find_price(provider, verb, {})
+        for provider in providers
+        if can(provider, verb)
+    }
+    return {name: price for name, price in prices.items() if price.usd}
+
+
+def estimate_cost(
+    answer: SearchResponse | Page, prices: Mapping[str, Price], count: int
+) -> dict[str, Any]:
+    """Return the fields of *answer* for what it cost by the *prices*, if the service
+    did not say it; a search wanted *count* results.
+    """
+    price = prices.get(answer.provider)
+    if answer.cost is not None:
+        return {}
+    if price is None or price.usd is None:
+        return {}
+    times = float(ceil(count / price.size)) if price.size else 1.0
+    credits_used = answer.usage.get("credits")
+    if credits_used is not None and price.credits:
+        times = credits_used / price.credits
+    return {"cost": price.usd * times, "is_cost_estimated": True}
 
 
 def correct(

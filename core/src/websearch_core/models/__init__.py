@@ -317,7 +317,9 @@ class SearchResponse(Value):
         outcomes: How asking each provider ended, in order, with those that failed; of a
             response that did not come from a `WebSearch`, empty.
         request_id: The service's ID of this request, to quote to its support.
-        cost: The cost in US dollars, as reported by the service.
+        cost: The cost in US dollars, as reported by the service, or else by its list of
+            prices.
+        is_cost_estimated: Whether it is by the list.
         usage: What else the service says it charged or consumed, by unit: ``{"credits":
             2}``, ``{"tokens": 812}``. Of a fused search, the units have the name of
             their provider: ``{"tavily.credits": 2}``.
@@ -336,6 +338,7 @@ class SearchResponse(Value):
     outcomes: tuple[Outcome, ...] = ()
     request_id: str | None = None
     cost: _Cost = None
+    is_cost_estimated: bool = False
     usage: _Usage = Field(default_factory=dict)
     elapsed: float | None = None
     raw: Any = Field(default=None, repr=False)
@@ -448,7 +451,9 @@ class Page(Value):
             ``screenshot.png``; base64 in JSON.
         citation_id: The number to cite it by, as in ``[1]``; 0 if it has none, as
             outside a conversation.
-        cost: The cost in US dollars, as reported by the service.
+        cost: The cost in US dollars, as reported by the service, or else by its list of
+            prices.
+        is_cost_estimated: Whether it is by the list.
         usage: What else the service says it charged or consumed, by unit, as for
             `SearchResponse`.
         notes: What the caller should know about how this was read, as sentences.
@@ -485,6 +490,7 @@ class Page(Value):
     files: dict[str, bytes] = Field(default_factory=dict, repr=False)
     citation_id: int = 0
     cost: _Cost = None
+    is_cost_estimated: bool = False
     usage: _Usage = Field(default_factory=dict)
     notes: tuple[str, ...] = ()
     outcomes: tuple[Outcome, ...] = ()

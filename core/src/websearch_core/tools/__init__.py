@@ -41,15 +41,16 @@ from ._sources import (
     record_sources,
 )
 from ._tenants import Configurable, read_field
+from ._usage import Usage, add_usage
 from ._web_tools import Run, WebTools, as_error
 
 __all__ = [
     "DESCRIPTIONS", "Configurable", "ContentMode", "Loading", "OnError",
     "OptionMapping", "Output", "OutputFormat",
     "PageArguments", "Passages", "PlainDocument", "Retrieval", "Run", "SearchArguments",
-    "SearchDefaults", "SourceRecord", "WebTools",
-    "add_sources", "as_error", "collect_texts", "current_record", "find_numbers",
-    "list_sources", "list_urls", "make_document",
+    "SearchDefaults", "SourceRecord", "Usage", "WebTools",
+    "add_sources", "add_usage", "as_error", "collect_texts", "current_record",
+    "find_numbers", "list_sources", "list_urls", "make_document",
     "make_web", "read_field", "record_sources", "show_arguments", "split_arguments",
 ]  # fmt: skip
 

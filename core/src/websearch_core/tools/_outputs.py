@@ -299,7 +299,7 @@ def _charges(answer: SearchResponse | Page) -> dict[str, Any]:
     anything.
     """
     charges: dict[str, Any] = {}
-    for name in ("cost", "usage", "request_id", "elapsed"):
+    for name in ("cost", "is_cost_estimated", "usage", "request_id", "elapsed"):
         value = getattr(answer, name, None)
         if value:
             charges[name] = value
