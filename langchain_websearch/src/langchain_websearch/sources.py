@@ -90,7 +90,7 @@ def collect_usage(
     if not is_state and isinstance(conversation, Iterable):
         messages = conversation
     artifacts = [answer.artifact for answer in _find_answers(messages, tools)]
-    return add_usage(one for one in artifacts if isinstance(one, Mapping))
+    return add_usage(facts for facts in artifacts if isinstance(facts, Mapping))
 
 
 def find_messages(runtime: object, config: RunnableConfig) -> Sequence[object] | None:
