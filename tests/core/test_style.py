@@ -50,6 +50,7 @@ FINISHED: list[str] = [
     "core/reading/_html",
     "core/reading/_isolation",
     "core/reading/_language",
+    "core/reading/_guess",
     "core/reading/_links",
     "core/reading/_markdown",
     "core/reading/_sniff",

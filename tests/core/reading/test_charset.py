@@ -136,8 +136,8 @@ def test_a_label_in_ascii_that_says_utf_16_is_not_believed() -> None:
 
 
 def test_a_label_beyond_the_first_4096_bytes_is_too_late() -> None:
-    late = page(RUSSIAN, "x" * 4096 + "<meta charset=windows-1251>").encode("cp1251")
-    assert RUSSIAN.encode("cp1251").decode("cp1252") in decode(late).text
+    late = page("façade", "x" * 4096 + "<meta charset=windows-1251>").encode("cp1252")
+    assert "façade" in decode(late).text
 
 
 def test_the_declaration_of_xml_counts() -> None:

@@ -1,8 +1,8 @@
 """Decode the bytes of a page as browsers do.
 
 Tried in this order: a byte order mark, the charset of the HTTP header, the charset that
-the page declares in its first 4096 bytes, UTF-8 if the bytes are valid UTF-8,
-windows-1252. Labels are looked up in the table of the Encoding standard
+the page declares in its first 4096 bytes, UTF-8 if the bytes are valid UTF-8, and else
+what they look like. Labels are looked up in the table of the Encoding standard
 (https://encoding.spec.whatwg.org/#names-and-labels), not in Python's codecs:
 ``punycode`` takes minutes.
 """
@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from functools import partial
 from importlib.resources import files
 from typing import NamedTuple
+
+from ._guess import DEFAULT, guess_codec
 
 # ``labels`` are those that select each of Python's codecs. That of the same name is
 # often too narrow: pages labelled Shift_JIS are cp932, and those labelled GB2312 may
@@ -82,16 +84,16 @@ def decode(
     Never raises, and takes linear time. If it is *markup*, a ``<meta charset>`` or an
     XML declaration counts too.
     """
-    codec, begin = _detect_codec(data, content_type, markup=markup)
+    detected = _detect_codec(data, content_type, markup=markup)
     pieces: list[str] = []
     length = 0
-    for piece in _decode_chunks(data, codec, begin):
+    for piece in _decode_chunks(data, detected.codec, detected.begin):
         pieces.append(piece)
         length += len(piece)
         if limit is not None and length > limit:
             pieces[-1] = piece[: limit - length]
             break
-    return Decoded("".join(pieces), _note(codec))
+    return Decoded("".join(pieces), detected.note)
 
 
 def to_utf8(data: bytes, content_type: str | None = None, *, limit: int) -> Transcoded:
@@ -99,16 +101,17 @@ def to_utf8(data: bytes, content_type: str | None = None, *, limit: int) -> Tran
 
     Without a copy if it is that already; else as `decode` does.
     """
-    codec, begin = _detect_codec(data, content_type, markup=True)
-    may_stay = codec == "utf-8" and len(data) <= limit
+    detected = _detect_codec(data, content_type, markup=True)
+    may_stay = detected.codec == "utf-8" and len(data) <= limit
     if may_stay and _is_utf8(data):
-        return Transcoded(trim_partial(data[begin:]))
+        return Transcoded(trim_partial(data[detected.begin :]))
     out = bytearray()
-    for piece in _decode_chunks(data, codec, begin):
+    for piece in _decode_chunks(data, detected.codec, detected.begin):
         out += piece.encode("utf-8", "replace")
         if len(out) > limit:
-            return Transcoded(trim_partial(bytes(out[:limit])), _note(codec), cut=True)
-    return Transcoded(bytes(out), _note(codec))
+            whole = trim_partial(bytes(out[:limit]))
+            return Transcoded(whole, detected.note, cut=True)
+    return Transcoded(bytes(out), detected.note)
 
 
 def trim_partial(data: bytes) -> bytes:
@@ -132,24 +135,42 @@ def _count_bytes(first: int) -> int:
     return 4
 
 
-def _detect_codec(
-    data: bytes, content_type: str | None, *, markup: bool
-) -> tuple[str, int]:
-    """Return Python's name of the codec, and where the text begins."""
+class _Detected(NamedTuple):
+    """Python's name of the codec, where the text begins, and a note on it."""
+
+    codec: str
+    begin: int = 0
+    note: str | None = None
+
+
+def _detect_codec(data: bytes, content_type: str | None, *, markup: bool) -> _Detected:
     for bom, codec in _BOMS.items():
         if data.startswith(bom):
-            return codec, len(bom)
+            return _Detected(codec, len(bom))
     codec_name = _find_codec(_find_charset(content_type or ""))
     if codec_name is None and markup:
         codec_name = _codec_from_page(data[:_PRESCAN_SIZE])
-    return codec_name or guess_utf16(data) or _guess_codec(data), 0
+    if codec_name:
+        return _Detected(codec_name, note=_note(codec_name))
+    codec_name = guess_utf16(data)
+    if codec_name:
+        return _Detected(codec_name)
+    return _guess(data)
 
 
-def _guess_codec(data: bytes) -> str:
+def _guess(data: bytes) -> _Detected:
     """Return the codec of a page that names none."""
-    if _is_utf8(data):
-        return "utf-8"
-    return "cp1252"
+    is_utf8 = _is_utf8(data)
+    if is_utf8 and b"\x1b$" not in data:
+        return _Detected("utf-8")
+    codec = guess_codec(data)
+    if is_utf8 and codec == DEFAULT:
+        return _Detected("utf-8")
+    if codec == DEFAULT:
+        return _Detected(codec)
+    label = next(label for label, name in CODECS.items() if name == codec)
+    note = f"the page does not say its encoding: read as {label}, as it looks"
+    return _Detected(codec, note=note)
 
 
 def _is_utf8(data: bytes) -> bool:
