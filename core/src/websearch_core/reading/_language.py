@@ -26,7 +26,9 @@ _SCRIPTS = {
 _LANGUAGES = frozenset(_TABLES["words"]) | frozenset(_SCRIPTS)
 _WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0900-\u097f])*")
 _ADDRESS = re.compile(r"https?://\S+|\S+@\S+")
+_OTHER_SCRIPT = re.compile("[^\x00-\u02ff\u1e00-\u206f]")  # than the Latin one
 _SAMPLE = 3_000  # characters
+_BEGINNING = 800  # characters that show that a tag is right
 _MIN_LETTERS = 40
 _MIN_WORDS = 40
 _MIN_SCRIPT_SHARE = 0.4  # of the letters
@@ -49,7 +51,7 @@ def correct_language(tag: str | None, text: str) -> str | None:
     if tag is not None:
         primary = tag.split("-")[0].lower()
         primary = _ALIASES.get(primary, primary)
-        if primary not in _LANGUAGES:
+        if primary not in _LANGUAGES or _is_in(primary, text[:_BEGINNING]):
             return tag
     else:
         primary = ""
@@ -63,12 +65,19 @@ def correct_language(tag: str | None, text: str) -> str | None:
     return language
 
 
+def _is_in(language: str, beginning: str) -> bool:
+    """Return whether the beginning of a text is clearly in a language, as most are."""
+    words = [word.casefold() for word in _WORD.findall(beginning)]
+    count = sum(language in _WORDS.get(word, ()) for word in words)
+    return count >= max(_MIN_SMALL_WORDS, _MIN_WORDS_SHARE * len(words))
+
+
 def _find_by_script(text: str) -> str | None:
     """Return the language of a text whose script only one language has."""
     letters = sum(map(str.isalpha, text))
     if letters < _MIN_LETTERS:
         return None
-    if text.isascii():
+    if len(_OTHER_SCRIPT.findall(text)) < _MIN_SCRIPT_SHARE * letters:
         return None
     counts = {
         language: len(script.findall(text)) for language, script in _SCRIPTS.items()

@@ -57,8 +57,9 @@ _NEXT = re.compile(r"(?:^|[\s_-])next(?:$|[\s_-]page)", re.IGNORECASE)
 _NEXT_ATTRIBUTES = ("rel", "class", "aria-label", "title")
 _CENTS = re.compile(r"[.,]\d\d\b")
 # An auction begins at a price at which nobody can buy.
+_START = re.compile(PHRASES["starting prices"], re.IGNORECASE)
 _STARTING_PRICE = re.compile(
-    rf"(?:{PHRASES['starting prices']})\W{{0,5}}({AMOUNT.pattern})", re.IGNORECASE
+    rf"(?:{_START.pattern})\W{{0,5}}({AMOUNT.pattern})", re.IGNORECASE
 )
 _BIDS = re.compile(PHRASES["bids"], re.IGNORECASE)
 _RANGE_SIGN = re.compile(r"[-–—~]|to|bis|au?|à|до")  # noqa: RUF001 - as pages have them
@@ -433,7 +434,7 @@ class ShownAmounts:
                 self._add_amounts(price.text)
         for block in sorted(elements.priced):
             self._add_amounts(texts[block], ignored=self._former)
-        self._has_bids = any(map(_says_bid, texts))
+        self._has_bids = bool(self._starting) and any(map(_says_bid, texts))
         self._add_numbers_with_cents(
             text for block, text in enumerate(texts) if block not in elements.priced
         )
@@ -450,9 +451,10 @@ class ShownAmounts:
                 self._texts[number][""] = None
 
     def _add_amounts(self, written: str, ignored: Collection[Decimal] = ()) -> None:
-        for match in islice(_STARTING_PRICE.finditer(written), _MAX_TEXT_AMOUNTS):
-            self._starting.update(_numbers(match[1]))
-        written = _STARTING_PRICE.sub(" ", written)
+        if _START.search(written):
+            for match in islice(_STARTING_PRICE.finditer(written), _MAX_TEXT_AMOUNTS):
+                self._starting.update(_numbers(match[1]))
+            written = _STARTING_PRICE.sub(" ", written)
         is_saving = SAVING.search(written) is not None
         for number, amount in islice(_amounts(written), self._room):
             self._room -= 1
