@@ -76,6 +76,15 @@ async def test_a_model_reads_the_same_text_in_both(tape, arguments, form):
     ] == []
 
 
+def test_json_is_what_the_schema_of_the_tool_says(tape, arguments):
+    query, options, _ = player.query(tape)
+    tool = WebSearchTool(**arguments, search_options=options, output_format="json")
+    search = tool.get_output_schema().model_validate_json(tool.invoke(query)).root
+
+    assert search.status == "success"
+    assert tool.get_output_jsonschema()["anyOf"]
+
+
 def test_the_documents_of_a_search_have_the_same_metadata(tape, arguments):
     query, options, limit = player.query(tape)
     documents = WebSearchRetriever(**arguments, k=limit, search_options=options).invoke(

@@ -28,10 +28,10 @@ from websearch_core.tools import Run, WebTools
 _COUNTED = range(1, 4)
 _LIMITS = {
     "search": 189,  # two say what it cost
-    "tool": 258,  # a dozen understand what a model sends
-    "tool in a conversation": 270,
+    "tool": 260,  # a dozen understand what a model sends
+    "tool in a conversation": 272,
     "page": 219,
-    "open_page": 298,
+    "open_page": 300,
 }
 _FOLDER = str(Path(websearch_core.__file__).parent)
 _FOUND = http(

@@ -1,124 +1,143 @@
-"""The tools as the packages of model vendors convert them, strict modes included."""
+"""The tools as the packages of model vendors send them, strict modes included."""
 
 from __future__ import annotations
+from importlib import import_module
 from typing import Any
 
 import pytest
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from langchain_websearch import WebSearchToolkit
-from tests.gemini import declared_functions, find_problems, serve_gemini
+from tests.vendors import Function, find_problems, list_functions, serve_models
 
-TOOLS = [
-    tool
-    for options in (
-        {},
-        {
-            "topic": "news",
-            "time_range": "week",
-            "allowed_domains": ["python.org"],
-            "unsupported": "note",
-        },
-    )
-    for tool in WebSearchToolkit(
-        provider="duckduckgo", limit=3 if options else None, search_options=options
-    ).get_tools()
+KEY = "SECRET-of-a-test"
+# Clients of vendors leave sockets to the garbage collector.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"multi_query": True},
+    {"limit": 3, "search_options": {"allowed_domains": ["sea.example"]}},
+    {"search_options": {"time_range": "week", "topic": "news", "unsupported": "note"}},
+    {"output_format": "json", "max_uses": 3, "provenance": "seen"},
+    {"output_format": "search_result", "configurable": ["api_key"]},
 ]
 
-# https://platform.openai.com/docs/guides/structured-outputs#supported-schemas (no
-# defaults, no lengths of text) and
-# https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
-# (no bounds either)
-SUPPORTED = {
-    "type",
-    "properties",
-    "required",
-    "additionalProperties",  # which LangChain adds for these modes
-    "description",
-    "items",
-    "enum",
+
+def make_openai(url: str) -> Any:
+    module = import_module("langchain_openai")
+    return module.ChatOpenAI(model="gpt-5", api_key=KEY, base_url=f"{url}/v1")
+
+
+def make_anthropic(url: str) -> Any:
+    module = import_module("langchain_anthropic")
+    return module.ChatAnthropic(model="claude-opus-4-6", api_key=KEY, base_url=url)
+
+
+def make_gemini(url: str) -> Any:
+    module = import_module("langchain_google_genai")
+    return module.ChatGoogleGenerativeAI(
+        model="gemini-2.5-flash", google_api_key=KEY, base_url=url
+    )
+
+
+def make_mistral(url: str) -> Any:
+    module = import_module("langchain_mistralai")
+    return module.ChatMistralAI(api_key=KEY, endpoint=f"{url}/v1")
+
+
+def make_bedrock(url: str) -> Any:
+    module = import_module("langchain_aws")
+    return module.ChatBedrockConverse(
+        model="us.amazon.nova-pro-v1:0",
+        provider="amazon",
+        aws_access_key_id=KEY,
+        aws_secret_access_key=KEY,
+        region_name="us-east-1",
+        endpoint_url=url,
+    )
+
+
+def make_groq(url: str) -> Any:
+    module = import_module("langchain_groq")
+    return module.ChatGroq(model="llama-3.3-70b", api_key=KEY, base_url=url)
+
+
+MODELS = {
+    "openai": make_openai,
+    "anthropic": make_anthropic,
+    "gemini": make_gemini,
+    "mistral": make_mistral,
+    "bedrock": make_bedrock,
+    "groq": make_groq,
 }
 
 
-def keywords(schema: Any) -> set[str]:
-    """Return the keywords of a JSON schema, at all depths."""
-    found = set(schema)
-    for part in (
-        *schema.get("properties", {}).values(),
-        *([schema["items"]] if "items" in schema else []),
-    ):
-        found |= keywords(part)
-    return found
+@pytest.mark.enable_socket
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize(
+    ("vendor", "strict"),
+    [*((vendor, None) for vendor in MODELS), ("openai", True), ("anthropic", True)],
+)
+def test_a_vendor_gets_only_what_it_takes_and_nothing_is_logged(
+    vendor, strict, options, caplog
+):
+    tools = WebSearchToolkit(provider="duckduckgo", **options).get_tools()
+    mode = {} if strict is None else {"strict": strict}
+
+    with serve_models() as (url, requests):
+        try:
+            model = MODELS[vendor](url)
+        except ImportError:
+            pytest.skip("the packages of models come with: make test-models")
+        model.bind_tools(tools, **mode).invoke("What is kelp?")
+    functions = {each.name: each for each in list_functions(requests[-1])}
+
+    assert functions.keys() == {"web_search", "open_page"}
+    for tool in tools:
+        function = functions[tool.name]
+        assert list(find_problems(function, vendor)) == []
+        assert function.description == tool.description
+        assert function.parameters["properties"].keys() == tool.args.keys()
+        assert function.is_strict is bool(strict)
+        if strict is None:
+            schema = tool.args_schema.model_json_schema()
+            assert function.parameters["required"] == schema["required"]
+    assert "is not supported in schema" not in caplog.text
 
 
-@pytest.fixture(params=TOOLS, ids=lambda tool: f"{tool.name}-{len(tool.args)}")
-def tool(request):
-    return request.param
-
-
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("strict", [None, False, True])
 def test_what_langchain_makes_of_a_tool_has_only_what_strict_modes_support(
-    tool, strict
+    options, strict
 ):
-    function = convert_to_openai_tool(tool, strict=strict)["function"]
+    for tool in WebSearchToolkit(provider="duckduckgo", **options).get_tools():
+        fields = convert_to_openai_tool(tool, strict=strict)["function"]
+        function = Function(
+            fields["name"],
+            fields["description"],
+            fields["parameters"],
+            bool(strict),
+            {},
+        )
 
-    assert keywords(function["parameters"]) <= SUPPORTED
-    assert function["parameters"]["properties"].keys() == tool.args.keys()
-    if strict:
-        assert set(function["parameters"]["required"]) == set(tool.args)
-
-
-@pytest.mark.parametrize("strict", [None, True])
-def test_openai_gets_only_what_its_strict_mode_supports(tool, strict):
-    openai = pytest.importorskip(
-        "langchain_openai",
-        reason="langchain-openai is in the dependency group `models`",
-    )
-    model = openai.ChatOpenAI(model="gpt-5", api_key="k").bind_tools(
-        [tool], strict=strict
-    )
-    (function,) = (one["function"] for one in model.kwargs["tools"])
-
-    assert keywords(function["parameters"]) <= SUPPORTED
-    assert function["description"] == tool.description
-
-
-@pytest.mark.parametrize("strict", [None, True])
-def test_anthropic_gets_only_what_its_strict_mode_supports(tool, strict):
-    anthropic = pytest.importorskip(
-        "langchain_anthropic",
-        reason="langchain-anthropic is in the dependency group `models`",
-    )
-    transform = pytest.importorskip("anthropic").transform_schema
-    model = anthropic.ChatAnthropic(model="claude-sonnet-4-5", api_key="k").bind_tools(
-        [tool], strict=strict
-    )
-    (made,) = model.kwargs["tools"]
-
-    assert keywords(made["input_schema"]) <= SUPPORTED
-    described = {
-        name: one["description"]
-        for name, one in made["input_schema"]["properties"].items()
-    }
-    transformed = transform(made["input_schema"])["properties"]
-    # nothing was moved into words
-    assert {name: one["description"] for name, one in transformed.items()} == described
+        assert list(find_problems(function, "openai")) == []
 
 
 @pytest.mark.enable_socket
-def test_gemini_gets_only_what_its_api_knows_and_nothing_is_logged(tool, caplog):
-    google = pytest.importorskip(
-        "langchain_google_genai",
-        reason="langchain-google-genai is in the dependency group `models`",
-    )
-    with serve_gemini() as (url, requests):
-        model = google.ChatGoogleGenerativeAI(
-            model="gemini-2.5-flash", google_api_key="SECRET-of-a-test", base_url=url
-        )
-        model.bind_tools([tool]).invoke("What is kelp?")
-    (parameters,) = declared_functions(requests[-1]).values()
+def test_the_extras_of_a_toolkit_reach_the_vendor_that_knows_them():
+    extras = {"defer_loading": True}
+    tools = WebSearchToolkit(provider="duckduckgo", extras=extras).get_tools()
 
-    assert list(find_problems(parameters)) == []
-    assert parameters["properties"].keys() == tool.args.keys()
-    assert parameters["required"] == tool.args_schema.model_json_schema()["required"]
-    assert "is not supported in schema" not in caplog.text
+    with serve_models() as (url, requests):
+        try:
+            model = make_anthropic(url)
+        except ImportError:
+            pytest.skip("the packages of models come with: make test-models")
+        model.bind_tools(tools).invoke("What is kelp?")
+
+    for function in list_functions(requests[-1]):
+        assert function.others["defer_loading"] is True
+    assert [tool.extras for tool in tools] == [extras] * 2

@@ -1,42 +1,101 @@
 """The tools as LlamaIndex's packages of model vendors send them."""
 
 from __future__ import annotations
+from importlib import import_module
+from typing import Any
 
 import pytest
 
 from llamaindex_websearch import WebSearchToolSpec
-from tests.gemini import declared_functions, find_problems, serve_gemini
+from tests.vendors import find_problems, list_functions, serve_models
+
+KEY = "SECRET-of-a-test"
+# Clients of vendors leave sockets to the garbage collector.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"multi_query": True},
+    {"limit": 3, "search_options": {"allowed_domains": ["sea.example"]}},
+    {"search_options": {"time_range": "week", "unsupported": "note"}},
+    {"output_format": "json", "max_uses": 3, "provenance": "seen"},
+]
+
+
+def make_openai(url: str) -> Any:
+    module = import_module("llama_index.llms.openai")
+    return module.OpenAI(model="gpt-4o", api_key=KEY, api_base=f"{url}/v1")
+
+
+def make_anthropic(url: str) -> Any:
+    module = import_module("llama_index.llms.anthropic")
+    return module.Anthropic(model="claude-opus-4-6", api_key=KEY, base_url=url)
+
+
+def make_gemini(url: str) -> Any:
+    module = import_module("llama_index.llms.google_genai")
+    types = import_module("google.genai.types")
+    return module.GoogleGenAI(
+        model="gemini-2.5-flash",
+        api_key=KEY,
+        http_options=types.HttpOptions(base_url=url),
+        context_window=100_000,
+        max_tokens=100,
+    )
+
+
+def make_mistral(url: str) -> Any:
+    module = import_module("llama_index.llms.mistralai")
+    return module.MistralAI(api_key=KEY, endpoint=url)
+
+
+def make_bedrock(url: str) -> Any:
+    module = import_module("llama_index.llms.bedrock_converse")
+    return module.BedrockConverse(
+        model="us.amazon.nova-pro-v1:0",
+        aws_access_key_id=KEY,
+        aws_secret_access_key=KEY,
+        region_name="us-east-1",
+        endpoint_url=url,
+    )
+
+
+def make_groq(url: str) -> Any:
+    module = import_module("llama_index.llms.groq")
+    return module.Groq(model="llama-3.3-70b", api_key=KEY, api_base=f"{url}/v1")
+
+
+MODELS = {
+    "openai": make_openai,
+    "anthropic": make_anthropic,
+    "gemini": make_gemini,
+    "mistral": make_mistral,
+    "bedrock": make_bedrock,
+    "groq": make_groq,
+}
 
 
 @pytest.mark.enable_socket
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"multi_query": True},
-        {"limit": 3, "search_options": {"allowed_domains": ["sea.example"]}},
-    ],
-    ids=str,
-)
-def test_gemini_gets_only_what_its_api_knows(options):
-    google = pytest.importorskip(
-        "llama_index.llms.google_genai",
-        reason="llama-index-llms-google-genai is in the dependency group `models`",
-    )
-    types = pytest.importorskip("google.genai.types")
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("vendor", MODELS)
+def test_a_vendor_gets_only_what_it_takes(vendor, options):
     tools = WebSearchToolSpec(provider="duckduckgo", **options).to_tool_list()
 
-    with serve_gemini() as (url, requests):
-        model = google.GoogleGenAI(
-            model="gemini-2.5-flash",
-            api_key="SECRET-of-a-test",
-            http_options=types.HttpOptions(base_url=url),
-            context_window=100_000,
-            max_tokens=100,
-        )
+    with serve_models() as (url, requests):
+        try:
+            model = MODELS[vendor](url)
+        except ImportError:
+            pytest.skip("the packages of models come with: make test-models")
         model.chat_with_tools(tools, user_msg="What is kelp?")
-    functions = declared_functions(requests[-1])
+    functions = {each.name: each for each in list_functions(requests[-1])}
 
     assert set(functions) == {"web_search", "open_page"}
-    for parameters in functions.values():
-        assert list(find_problems(parameters)) == []
+    for tool in tools:
+        function = functions[tool.metadata.name]
+        assert list(find_problems(function, vendor)) == []
+        assert function.description.endswith(tool.metadata.description)
+        schema = tool.metadata.get_parameters_dict()
+        assert function.parameters["properties"].keys() == schema["properties"].keys()
+        assert function.parameters["required"] == schema["required"]

@@ -61,6 +61,7 @@ from websearch_core.tools import (
     SearchDefaults,
     WebTools,
     as_error,
+    output_schema,
     show_arguments,
     split_arguments,
 )
@@ -118,6 +119,7 @@ class ToolkitOptions(SharedOptions, total=False):
 
     limit: int | None
     multi_query: bool
+    extras: dict[str, Any] | None
 
 
 class PageToolOptions(SharedOptions, total=False):
@@ -263,6 +265,7 @@ class _WebTool(_Options, BaseTool):
     instead.
     """
 
+    _kind: ClassVar[str]  # its name, unless the developer gives it another
     response_format: Literal["content_and_artifact"] = "content_and_artifact"  # pyright: ignore[reportIncompatibleVariableOverride] - no other value works
     handle_tool_error: OnError = True
     handle_validation_error: bool | str | Callable[[Any], str] | None = (
@@ -276,6 +279,13 @@ class _WebTool(_Options, BaseTool):
         fields, with all that they hide.
         """
         return cast("type[BaseModel]", self.args_schema)
+
+    def get_output_schema(self, config: RunnableConfig | None = None) -> Any:
+        """Return the schema of what the tool returns; as JSON, that of the JSON."""
+        if self.output_format != "json":
+            return super().get_output_schema(config)
+        multi_query: bool = getattr(self, "multi_query", False)
+        return output_schema(self._kind, multi_query=multi_query)
 
     @field_serializer("args_schema", when_used="json")
     def _dump_schema(self, schema: Any) -> Any:
@@ -464,6 +474,7 @@ class WebSearchTool(_WebTool, defer_build=False):
             of `WebSearch`.
     """
 
+    _kind: ClassVar[str] = "web_search"
     name: str = "web_search"
     description: str = DESCRIPTIONS["web_search"]
     args_schema: type[BaseModel] = SearchToolArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
@@ -547,6 +558,7 @@ class OpenPageTool(_WebTool, defer_build=False):
             `Ledger` explains, or a `Ledger` shared with the tool that searches.
     """
 
+    _kind: ClassVar[str] = "open_page"
     name: str = "open_page"
     description: str = DESCRIPTIONS["open_page"]
     args_schema: type[BaseModel] = PageToolArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
@@ -612,9 +624,11 @@ class WebSearchToolkit(_Options, BaseToolkit, defer_build=False):
         agent.invoke(question, config=config)
 
     Its arguments are those of `WebSearch` and those that `WebSearchTool` adds, of which
-    three are about both tools:
+    four are about both tools:
 
     Args:
+        extras: What the package of a model vendor knows about tools besides the schema,
+            such as ``{"defer_loading": True}`` of Anthropic.
         max_uses: Maximum number of calls in one run, of both tools together.
         provenance: Which URLs may be opened: ``any``; ``seen``, those that a search of
             the same conversation returned or that the user wrote; or ``seen+links``.
@@ -627,6 +641,7 @@ class WebSearchToolkit(_Options, BaseToolkit, defer_build=False):
     limit: int | None = Field(default=None, frozen=True)
     multi_query: bool = Field(default=False, frozen=True)
     handle_tool_error: OnError = True
+    extras: dict[str, Any] | None = None
 
     @show_arguments(WebTools)
     def __init__(
@@ -641,6 +656,7 @@ class WebSearchToolkit(_Options, BaseToolkit, defer_build=False):
                 web=self._tools,
                 handle_tool_error=self.handle_tool_error,
                 conversation=self.conversation,
+                extras=self.extras,
             )
             for tool in (WebSearchTool, OpenPageTool)
         ]

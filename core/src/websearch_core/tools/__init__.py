@@ -31,6 +31,7 @@ from ._retrieval import (
     list_urls,
     make_document,
 )
+from ._schemas import output_schema
 from ._sources import (
     SourceRecord,
     add_sources,
@@ -51,7 +52,8 @@ __all__ = [
     "SearchDefaults", "SourceRecord", "Usage", "WebTools",
     "add_sources", "add_usage", "as_error", "collect_texts", "current_record",
     "find_numbers", "list_sources", "list_urls", "make_document",
-    "make_web", "read_field", "record_sources", "show_arguments", "split_arguments",
+    "make_web", "output_schema", "read_field", "record_sources", "show_arguments",
+    "split_arguments",
 ]  # fmt: skip
 
 _SEARCH = (
