@@ -121,7 +121,7 @@ SITE = {
         "/a",
         "mailto:x@y.example",
     ),
-    f"{SEA}/a": html("/c", "/", "http://sea.example/plain", text="a"),
+    f"{SEA}/a": html("/c", "/", "https://sea.example:8443/plain", text="a"),
     f"{SEA}/b": html("/gone", "/away", text="b"),
     f"{SEA}/c": html(text="c"),
     f"{SEA}/away": "-> https://other.example/",
@@ -230,15 +230,97 @@ def test_the_scope_is_the_path_of_the_start_its_host_or_its_domain(start, scope,
 
 def test_a_redirect_of_the_start_decides_the_site():
     pages = {
-        "http://sea.example/": "-> https://www.sea.example/en/",
-        "https://www.sea.example/en/": html("/en/a", "/de/", "http://sea.example/b"),
-        "https://www.sea.example/en/a": html(text="a"),
+        f"{SEA}/": "-> https://ocean.example/en/",
+        "https://ocean.example/en/": html("/en/a", "/de/", f"{SEA}/b"),
+        "https://ocean.example/en/a": html(text="a"),
+    }
+
+    assert list(crawl(pages)) == [f"{SEA}/", "https://ocean.example/en/a"]
+
+
+WWW = "https://www.sea.example"
+
+
+@pytest.mark.parametrize("start", [SEA, WWW, "http://sea.example"])
+def test_http_and_www_are_of_the_site_and_spelled_like_its_start(start):
+    pages = {
+        f"{start}/": html(
+            "http://sea.example/a", f"{WWW}/b", "http://sea.example:8080/c"
+        ),
+        f"{start}/sitemap.xml": urlset("http://www.sea.example/d", f"{SEA}/a"),
+        **{f"{start}/{name}": html(text=name) for name in "abd"},
+    }
+
+    assert crawl(pages, f"{start}/") == {
+        f"{start}/": "kelp", f"{start}/a": "a", f"{start}/b": "b", f"{start}/d": "d",
+    }  # fmt: skip
+
+
+def test_pages_are_spelled_as_where_the_start_leads():
+    pages = {
+        "http://sea.example/": f"-> {WWW}/en/",
+        f"{WWW}/en/": html("http://sea.example/a"),
+        f"{WWW}/a": html(text="a"),
     }
 
     assert list(crawl(pages, "http://sea.example/")) == [
         "http://sea.example/",
-        "https://www.sea.example/en/a",
+        f"{WWW}/a",
     ]
+
+
+def test_a_page_that_only_its_own_spelling_has_is_asked_for_so():
+    pages = {f"{SEA}/": html(f"{WWW}/a", "/gone"), f"{WWW}/a": html(text="a")}
+
+    assert crawl(pages) == {
+        f"{SEA}/": "kelp",
+        f"{WWW}/a": "a",
+        f"{SEA}/gone": "page_not_found",
+    }
+
+
+_SHELL = "<html><body><div id=root></div><script src=/a.js></script></body></html>"
+
+
+@pytest.mark.parametrize("start", [403, 404, 500, "", _SHELL, b"%PDF-1.7 broken"])
+@pytest.mark.parametrize("places", ["robots.txt", "usual"])
+def test_a_start_that_cannot_be_read_still_gives_its_sitemap(start, places):
+    pages = {
+        f"{SEA}/": start,
+        f"{SEA}/a": html(text="a"),
+        f"{SEA}/sitemap.xml": urlset(f"{SEA}/a"),
+    }
+    if places == "robots.txt":
+        pages[f"{SEA}/robots.txt"] = f"Sitemap: {SEA}/list.xml"
+        pages[f"{SEA}/list.xml"] = pages.pop(f"{SEA}/sitemap.xml")
+
+    rows = crawl(pages)
+    assert list(rows) == [f"{SEA}/", f"{SEA}/a"]
+    assert rows[f"{SEA}/"] != "kelp"
+    assert Sites(pages).open().map(f"{SEA}/") == [f"{SEA}/", f"{SEA}/a"]
+
+
+@pytest.mark.parametrize(
+    "error", [UnsafeURL("no"), Unavailable("the host name does not resolve")]
+)
+def test_a_site_that_cannot_be_reached_is_asked_for_no_lists(error):
+    sites = Sites({f"{SEA}/robots.txt": 404, "*": error})
+
+    assert [url for url, _ in sites.open().crawl(f"{SEA}/")] == [f"{SEA}/"]
+    assert sites.asked == [f"{SEA}/robots.txt", f"{SEA}/"]
+
+
+@pytest.mark.parametrize("place", ["/sitemap_index.xml", "/wp-sitemap.xml"])
+@pytest.mark.parametrize("missing", [404, html("/not-a-page", text="Not found")])
+def test_a_sitemap_is_looked_for_in_the_usual_places(place, missing):
+    pages = {
+        f"{SEA}/": html(),
+        f"{SEA}/sitemap.xml": missing.encode() if missing != 404 else 404,
+        f"{SEA}{place}": urlset(f"{SEA}/a"),
+        f"{SEA}/a": html(text="a"),
+    }
+
+    assert paths(pages) == ["/", "/a"]
 
 
 def test_a_start_that_redirects_into_its_own_scope_keeps_it():

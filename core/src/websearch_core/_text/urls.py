@@ -150,6 +150,25 @@ def find_page(url: str) -> str:
     return place + find_route(absolute)
 
 
+def are_of_one_site(url: str, other: str) -> bool:
+    """Return whether two URLs have the same host, whether or not they say ``www.``, at
+    the same port; those of http and https count as one. Raise `UnsafeURL` as
+    `serialize` does.
+    """
+    places: list[tuple[str, int]] = []
+    for scheme, host, port, _ in map(split_url, (url, other)):
+        usual = 0 if port == PORTS[scheme] else port
+        places.append((host.removeprefix("www."), usual))
+    return places[0] == places[1]
+
+
+def move(url: str, start: str) -> str:
+    """Return *url* with the scheme, host and port of *start*; raise `UnsafeURL` as
+    `serialize` does.
+    """
+    return _write_origin(split_url(start)) + split_url(url).rest
+
+
 def _names_page(parameter: str) -> bool:
     """Return whether a parameter of a query may say which page it is."""
     return parameter != "" and not _TRACKING.fullmatch(parameter.partition("=")[0])

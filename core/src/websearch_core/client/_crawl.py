@@ -22,17 +22,33 @@ from urllib.parse import urljoin
 from .._runtime.bugs import contain_bugs
 from .._runtime.deadline import time_limit
 from .._runtime.scope import WantedContent, scope
+from .._text.media_types import HTML
 from .._text.suggestion import check_names
-from .._text.urls import find_page, is_web_url, serialize, split_url
+from .._text.urls import (
+    are_of_one_site,
+    find_page,
+    is_web_url,
+    move,
+    serialize,
+    split_url,
+)
 from .._text.vocabulary import Scope
-from ..errors import InvalidOption, UnsafeURL, WebSearchError
+from ..errors import (
+    InvalidOption,
+    PageNotFound,
+    ServiceError,
+    TimedOut,
+    Unavailable,
+    UnsafeURL,
+    WebSearchError,
+)
 from ..flow import Flow
 from ..layers import Robots
 from ..layers._budget import BudgetProvider
 from ..layers._layer import Rank, Started, inner_of, leaves, parts, rank_of
 from ..layers._robots import RobotsProvider
 from ..models import Page
-from ..provider._ports import Provider, Site
+from ..provider._ports import LINKS_LEFT_OUT, Provider, Site
 from ._arguments import check_number, check_placed, check_urls, strip_fragment
 from ._stream import NOT_NOW, Stream, aiterate, iterate
 
@@ -60,6 +76,8 @@ _MAX_REPEATS = 3  # of one part of a path: /a/b/a/b/... never ends
 _MAX_QUERIES = 500  # of one path: a calendar has a page for every day
 _MAX_LISTS = 100  # sitemaps of one site
 _LIST = re.compile(r"(?:\.xml(?:\.gz)?|/llms\.txt|/sitemap[^/]*)$", re.IGNORECASE)
+# where a sitemap usually is: the next one is asked for if one is missing
+_PLACES = ("/sitemap.xml", "/sitemap_index.xml", "/wp-sitemap.xml")
 _SESSION = re.compile(
     r";jsessionid=[^/?#;]*|"
     r"(?<=[?&])(?:phpsessid|jsessionid|aspsessionid\w*|session_?id|sid)=[^&#]*&?",
@@ -85,12 +103,28 @@ class _Area:
         if self.site.scope == "domain":
             domain = start[1].removeprefix("www.")
             return f".{parts[1]}".endswith(f".{domain}")
-        if parts[:3] != start[:3]:
+        if not are_of_one_site(url, self.site.url):
             return False
         if is_list or self.site.scope == "host":
             return True
         path = parts[3].partition("?")[0].rstrip("/")
         return f"{path}/".startswith(self.site.folder)
+
+    def begin(self, url: str) -> None:
+        """Begin at *url*, to which the start has led."""
+        if self.holds(url):  # it is spelled otherwise, at the most
+            url = move(self.site.url, url)
+        self.site = self.site._replace(url=url)
+
+    def spell(self, url: str) -> str:
+        """Return *url* with the scheme and host of the start, if they are of one site:
+        otherwise each page may cost a redirect.
+        """
+        if not is_web_url(url) or not is_web_url(self.site.url):
+            return url
+        if not are_of_one_site(url, self.site.url):
+            return url
+        return move(url, self.site.url)
 
     def wants(self, url: str) -> bool:
         """Return whether to read a page: it is in the scope, and no trap."""
@@ -156,6 +190,10 @@ class Crawl:
         self._shorter: deque[str] = deque()  # pages to which there is such a way
         self._listed: set[str] = set()  # pages that a map names, and does not read
         self._read: set[int] = set()  # pages, by what identifies them
+        # how the site itself spells the URLs that are spelled like the start
+        self._spellings: dict[str, str] = {}
+        # which of the usual places of a sitemap to try after this one
+        self._next_places: dict[str, int] = {}
 
     def rows(self) -> Generator[tuple[str, Answer]]:
         """Yield each page, or its error, when it was read. Closing the generator ends
@@ -180,7 +218,9 @@ class Crawl:
         errors.
         """
         answers = [answer for _, answer in rows]
-        if answers and not any(isinstance(answer, Page) for answer in answers):
+        has_pages = any(isinstance(answer, Page) for answer in answers)
+        # sitemaps may have named pages, although the starts cannot be read
+        if answers and not has_pages and len(self.urls) <= len(answers):
             raise cast("WebSearchError", answers[0])
         return self.urls
 
@@ -248,19 +288,18 @@ class Crawl:
         key = identify_crawled(url)
         depth = self._depths.get(key) or 0  # also that of a list
         if isinstance(answer, WebSearchError):
-            if not depth and getattr(answer, "temporary", False):
-                self.failed += 1
-                _log.warning("pages may be missing: %s", answer)
-            return None if item.is_list else answer
+            return self._take_in_error(item, depth, answer)
         final_url = _normalize(answer.final_url or url)
         links = [_normalize(link) for link in answer.links if is_web_url(link)]
+        if LINKS_LEFT_OUT in answer.notes:
+            _log.warning("pages may be missing: %s: %s", url, LINKS_LEFT_OUT)
         if item.is_list:
-            self._follow(area, links, depth)
+            self._take_in_list(item, answer, links)
             return None
-        if not area.holds(final_url):
-            if depth:
-                return UnsafeURL("the page redirects to something outside of the crawl")
-            area.site = area.site._replace(url=final_url)
+        if depth and not area.holds(final_url):
+            return UnsafeURL("the page redirects to something outside of the crawl")
+        if not depth:
+            area.begin(final_url)
         final_key = identify_crawled(final_url)
         self._depths.setdefault(final_key, depth)
         is_double = self._was_read(answer, final_url)
@@ -274,6 +313,41 @@ class Crawl:
         if depth == 0:
             self._add_lists(area, final_url)
         return answer
+
+    def _take_in_list(self, item: _Item, page: Page, links: Sequence[str]) -> None:
+        """Follow the *links* of a list; try the next place if it is none."""
+        is_missing = item.url in self._next_places and page.media_type in HTML
+        if is_missing or not links:
+            self._try_next_place(item)
+        if not is_missing:
+            self._follow(item.area, links, 0)
+
+    def _take_in_error(
+        self, item: _Item, depth: int, error: WebSearchError
+    ) -> WebSearchError | None:
+        """Go on without a page or a list; return the row that the error makes, if
+        any.
+        """
+        spelling = self._spellings.pop(item.url, None)
+        if spelling is not None and isinstance(error, PageNotFound):
+            self._waiting.append(item._replace(url=spelling))
+            return None
+        if item.is_list:
+            self._try_next_place(item)
+        elif not depth and self._may_have_lists(item.url, error):
+            self._add_lists(item.area, item.url)
+        if not depth and getattr(error, "temporary", False):
+            self.failed += 1
+            _log.warning("pages may be missing: %s", error)
+        return None if item.is_list else error
+
+    def _may_have_lists(self, start: str, error: WebSearchError) -> bool:
+        """Return whether the site of a start that cannot be read may be read."""
+        if not isinstance(error, ServiceError):  # it may not be opened
+            return False
+        if error.status is not None or self._find_sitemaps(start):
+            return True
+        return not isinstance(error, (Unavailable, TimedOut))
 
     def _was_read(self, page: Page, final_url: str) -> bool:
         """Return whether the same page was read under another URL, and note this one.
@@ -301,6 +375,7 @@ class Crawl:
 
     def _add(self, area: _Area, url: str, depth: int) -> None:
         """Let a page wait for its turn, unless the crawl leaves it out."""
+        url = self._spell(area, url)
         if depth <= 1 and _LIST.search(url.partition("?")[0]):
             self._add_list(area, url)
             return
@@ -327,18 +402,42 @@ class Crawl:
         """Add the sitemaps and lists of a site, whose first page *start* is."""
         if not area.site.sitemaps or not area.site.depth:
             return
-        paths: list[str] = []
+        sitemaps = self._find_sitemaps(start)
+        if not sitemaps:
+            self._add_place(area, start, 0)
+        folder = area.site._replace(url=start).folder
+        for path in (*sitemaps, "/llms.txt", f"{folder}llms.txt"):
+            self._add_list(area, urljoin(start, path))
+
+    def _find_sitemaps(self, start: str) -> list[str]:
+        """Return the sitemaps that the robots.txt of a site names, if it was read."""
+        sitemaps: list[str] = []
         for part in parts(self._reader):
             if isinstance(part, RobotsProvider):
-                paths += part.files.find_sitemaps(start)
-        if not paths:
-            paths.append("/sitemap.xml")
-        folder = area.site._replace(url=start).folder
-        for path in (*paths, "/llms.txt", f"{folder}llms.txt"):
-            self._add_list(area, urljoin(start, path))
+                sitemaps += part.files.find_sitemaps(start)
+        return sitemaps
+
+    def _add_place(self, area: _Area, start: str, place: int) -> None:
+        """Let the sitemap wait that may be in one of the usual places of a site."""
+        url = self._spell(area, urljoin(start, _PLACES[place]))
+        self._next_places[url] = place + 1
+        self._add_list(area, url)
+
+    def _try_next_place(self, item: _Item) -> None:
+        place = self._next_places.get(item.url, len(_PLACES))
+        if place < len(_PLACES):
+            self._add_place(item.area, item.url, place)
+
+    def _spell(self, area: _Area, url: str) -> str:
+        """Return *url* as the start is spelled, and note how it was."""
+        spelled = area.spell(url)
+        if spelled != url:
+            self._spellings.setdefault(spelled, url)
+        return spelled
 
     def _add_list(self, area: _Area, url: str) -> None:
         """Let a list of pages wait for its turn."""
+        url = self._spell(area, url)
         key = identify_crawled(url)
         if key in self._depths or not area.holds(url, is_list=True):
             return
