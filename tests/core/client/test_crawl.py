@@ -30,6 +30,7 @@ from websearch_core.flow import Request, Response
 from websearch_core.layers import Robots
 from websearch_core.models import Page
 from websearch_core.providers.direct import Direct
+from websearch_core.reading._html.parse import find_followed
 
 SEA = "https://sea.example"
 
@@ -478,6 +479,74 @@ def test_entities_of_a_sitemap_are_not_expanded():
     entities = f'<!DOCTYPE x [<!ENTITY a "{SEA}/one">]>' + urlset("&a;")
 
     assert paths({**LISTED, f"{SEA}/maps/sub.xml": entities}) == ["/", "/three", "/two"]
+
+
+_LIST = urlset(f"{SEA}/one")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        _LIST,
+        f"<?xml version='1.0'?>{_LIST}",
+        f"<br />\n<b>Warning</b>: too old in <b>/a.php</b> on line <b>5</b>\n{_LIST}",
+    ],
+    ids=["bare", "declared", "after a warning"],
+)
+@pytest.mark.parametrize("path", ["/maps.txt", "/maps.html"])
+def test_a_sitemap_is_one_whatever_its_server_declares(path, content):
+    pages = {
+        f"{SEA}/": html(),
+        f"{SEA}/robots.txt": f"Sitemap: {SEA}{path}",
+        f"{SEA}{path}": content,
+        f"{SEA}/one": html(text="one"),
+    }
+
+    assert paths(pages) == ["/", "/one"]
+
+
+def test_a_page_about_sitemaps_is_none():
+    page = f"<!doctype html>{html('/two')}<pre>{_LIST}</pre>"
+
+    assert paths({f"{SEA}/": page, f"{SEA}/two": html()}) == ["/", "/two"]
+
+
+def test_all_of_a_long_sitemap_is_read_and_what_is_left_out_is_said(caplog):
+    def answer(size):
+        pages = {f"{SEA}/": html()}
+        pages[f"{SEA}/sitemap.xml"] = urlset(*(f"{SEA}/{n}" for n in range(size)))
+        return Sites(pages).open().map(f"{SEA}/", limit=100_000)
+
+    assert len(answer(50_000)) == 50_001
+    assert not caplog.messages
+    assert len(answer(50_001)) == 50_001
+    assert "some of its links were left out" in caplog.text
+
+
+def test_a_list_may_have_fifty_mebibytes():
+    sizes = {}
+
+    class Noting(Sites):
+        def send(self, request):
+            sizes[request.url] = request.max_bytes
+            return super().send(request)
+
+    pages = {f"{SEA}/": html(), f"{SEA}/sitemap.xml": _LIST, f"{SEA}/one": html()}
+    list(Noting(pages).open().crawl(f"{SEA}/"))
+    assert sizes[f"{SEA}/sitemap.xml"] == 50 * 2**20
+    assert sizes[f"{SEA}/one"] == 10 * 2**20
+
+
+def test_all_links_of_a_page_are_followed_and_those_of_image_maps_and_frames():
+    extra = "<map><area href=/map><area href=/no rel=nofollow></map>"
+    page = html(*(f"/{n}" for n in range(1_100)), head=extra)
+    frames = "<noframes>An old site about kelp, of which this is the start.</noframes>"
+    old = f"<frameset><frame src=/menu>{frames}</frameset>"
+
+    urls = Sites({f"{SEA}/": page}).open().map(f"{SEA}/")
+    assert f"{SEA}/map" in urls
+    assert len(urls) == 1_102
+    assert find_followed((), old.encode(), f"{SEA}/") == (f"{SEA}/menu",)
 
 
 def test_once_there_are_enough_pages_no_more_lists_are_read():

@@ -605,3 +605,24 @@ def test_other_paths_stay_open(path):
 def test_an_unknown_line_between_two_user_agents_does_not_end_the_group(line):
     rules = Rules(f"User-agent: websearch-core\n{line}\nUser-agent: other\nDisallow: /")
     assert not rules.allows(OPEN)
+
+
+@pytest.mark.parametrize(
+    ("agent", "counts"),
+    [
+        ("websearch-core", True),
+        ("WebSearch-Core/1.0", True),
+        ("websearch-core (like others)", True),
+        ("websearch", False),
+        ("w", False),
+        ("", False),
+        ("core", False),
+        ("websearch-core-images", False),
+    ],
+)
+def test_a_group_is_for_the_whole_product_token(agent, counts):
+    closed = Rules(f"User-agent: {agent}\nDisallow: /\n")
+    opened = Rules(f"User-agent: {agent}\nDisallow:\n\nUser-agent: *\nDisallow: /\n")
+
+    assert closed.allows("https://sea.example/a") is not counts
+    assert opened.allows("https://sea.example/a") is counts

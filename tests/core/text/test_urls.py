@@ -7,10 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_core._text.urls import (
+    are_of_one_site,
+    as_slashes,
     canonicalize,
     find_page,
     identify,
     is_web_url,
+    move,
     serialize,
 )
 from websearch_core.errors import UnsafeURL
@@ -167,3 +170,44 @@ def test_a_capital_sigma_is_the_same_letter_at_the_end_of_a_name(written, sent):
 def test_a_host_that_no_page_can_have_is_refused(url, why):
     with pytest.raises(UnsafeURL, match=why):
         canonicalize(url)
+
+
+@pytest.mark.parametrize(
+    ("address", "slashes"),
+    [
+        ("\\p1", "/p1"),
+        ("..\\docs\\p2?a=\\b#\\c", "../docs/p2?a=\\b#\\c"),
+        ("\\\\sea.example\\p", "//sea.example/p"),
+        ("https://sea.example/a\\b", "https://sea.example/a/b"),
+        (
+            "https://sea.example\\.other.example/",
+            "https://sea.example\\.other.example/",
+        ),
+        ("http:\\\\sea.example/", "http:\\\\sea.example/"),
+        ("javascript:a\\b", "javascript:a\\b"),
+        ("", ""),
+    ],
+)
+def test_a_backslash_in_a_path_is_a_slash(address, slashes):
+    assert as_slashes(address) == slashes
+
+
+@pytest.mark.parametrize(
+    ("other", "is_same"),
+    [
+        ("http://sea.example/b", True),
+        ("https://www.sea.example/", True),
+        ("https://sea.example:8443/", False),
+        ("http://sea.example:443/", False),
+        ("https://shop.sea.example/", False),
+        ("https://wwwsea.example/", False),
+    ],
+)
+def test_http_and_www_are_of_one_site(other, is_same):
+    assert are_of_one_site("https://sea.example/a", other) is is_same
+
+
+def test_a_path_that_looks_like_a_host_is_moved_as_a_path():
+    there = move("http://www.sea.example//other.example/a?b#c", "https://sea.example/x")
+
+    assert there == "https://sea.example//other.example/a?b#c"

@@ -30,7 +30,9 @@ class SplitURL(NamedTuple):
 
 PORTS = {"http": 80, "https": 443}
 _MAX_LENGTH = 8192
+_LIST = re.compile(r"(?:\.xml(?:\.gz)?|/llms\.txt|/sitemap[^/]*)$", re.IGNORECASE)
 _URL = re.compile(r"(https?)://([^/?#]*)([/?#].*)?", re.IGNORECASE | re.DOTALL)
+_ORIGIN = re.compile(r"https?://[^/\\?#]+(?=/)", re.IGNORECASE)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _BLANK = re.compile(
@@ -157,9 +159,30 @@ def are_of_one_site(url: str, other: str) -> bool:
     """
     places: list[tuple[str, int]] = []
     for scheme, host, port, _ in map(split_url, (url, other)):
-        usual = 0 if port == PORTS[scheme] else port
-        places.append((host.removeprefix("www."), usual))
+        place = 0 if port == PORTS[scheme] else port
+        places.append((host.removeprefix("www."), place))
     return places[0] == places[1]
+
+
+def as_slashes(address: str) -> str:
+    """Return an address as browsers read it: a backslash in its path is a slash
+    (https://url.spec.whatwg.org). One beside its host stays, and is refused: programs
+    disagree about what the host is.
+    """
+    begin = _ORIGIN.match(address)
+    if begin is None and _SCHEME.match(address):
+        return address
+    rest = address[begin.end() :] if begin else address
+    path = _find_path(rest)
+    slashes = path.replace("\\", "/")
+    return address.removesuffix(rest) + slashes + rest.removeprefix(path)
+
+
+def is_list(url: str) -> bool:
+    """Return whether *url* is probably that of a sitemap, or of another list of
+    pages.
+    """
+    return _LIST.search(url.partition("?")[0]) is not None
 
 
 def move(url: str, start: str) -> str:

@@ -14,6 +14,8 @@ Kind = Literal["article", "collection", "documentation", "forum", "product"]
 # what to do with what readers and buyers wrote about a page
 Responses = Literal["drop", "keep"]
 
+LINKS_LEFT_OUT = "some of its links were left out"  # a note on a page that is crawled
+
 CITATION_INSTRUCTION = (
     "When stating facts from web search results, append the citation ID in brackets, "
     "e.g. [1]."

@@ -27,12 +27,13 @@ from .._text.suggestion import check_names
 from .._text.urls import (
     are_of_one_site,
     find_page,
+    is_list,
     is_web_url,
     move,
     serialize,
     split_url,
 )
-from .._text.vocabulary import Scope
+from .._text.vocabulary import LINKS_LEFT_OUT, Scope
 from ..errors import (
     InvalidOption,
     PageNotFound,
@@ -48,7 +49,7 @@ from ..layers._budget import BudgetProvider
 from ..layers._layer import Rank, Started, inner_of, leaves, parts, rank_of
 from ..layers._robots import RobotsProvider
 from ..models import Page
-from ..provider._ports import LINKS_LEFT_OUT, Provider, Site
+from ..provider._ports import Provider, Site
 from ._arguments import check_number, check_placed, check_urls, strip_fragment
 from ._stream import NOT_NOW, Stream, aiterate, iterate
 
@@ -75,7 +76,6 @@ _MAX_LENGTH = 1_000  # characters of a URL
 _MAX_REPEATS = 3  # of one part of a path: /a/b/a/b/... never ends
 _MAX_QUERIES = 500  # of one path: a calendar has a page for every day
 _MAX_LISTS = 100  # sitemaps of one site
-_LIST = re.compile(r"(?:\.xml(?:\.gz)?|/llms\.txt|/sitemap[^/]*)$", re.IGNORECASE)
 # where a sitemap usually is: the next one is asked for if one is missing
 _PLACES = ("/sitemap.xml", "/sitemap_index.xml", "/wp-sitemap.xml")
 _SESSION = re.compile(
@@ -219,8 +219,9 @@ class Crawl:
         """
         answers = [answer for _, answer in rows]
         has_pages = any(isinstance(answer, Page) for answer in answers)
-        # sitemaps may have named pages, although the starts cannot be read
-        if answers and not has_pages and len(self.urls) <= len(answers):
+        # although no start can be read, sitemaps may name pages
+        has_lists = len(self.urls) > len(answers)
+        if answers and not (has_pages or has_lists):
             raise cast("WebSearchError", answers[0])
         return self.urls
 
@@ -376,7 +377,7 @@ class Crawl:
     def _add(self, area: _Area, url: str, depth: int) -> None:
         """Let a page wait for its turn, unless the crawl leaves it out."""
         url = self._spell(area, url)
-        if depth <= 1 and _LIST.search(url.partition("?")[0]):
+        if depth <= 1 and is_list(url):
             self._add_list(area, url)
             return
         if depth > area.site.depth:

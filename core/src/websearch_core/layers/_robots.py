@@ -62,6 +62,9 @@ _RULE = re.compile(
     r"\s*(user[ -]?agent|allow|diss?all?ow|diasllow|disallaw|crawl[ -]delay)\b",
     re.IGNORECASE,
 )
+# the product token ends at the first sign that it cannot have
+_AGENT = re.compile(r"(\s*user[ -]?agent\s*:\s*)(\*|[A-Za-z_-]*)", re.IGNORECASE)
+_NOBODY = "another-product"
 _SITEMAP = re.compile(
     r"^[ \t]*sitemap[ \t]*:[ \t]*([^\s#]+)", re.IGNORECASE | re.MULTILINE
 )
@@ -82,7 +85,20 @@ class Rules:
         self._user_agent = user_agent
         self.sitemaps = tuple(_SITEMAP.findall(text))
         lines = text.lstrip("\ufeff").splitlines()
-        self._rules = Protego.parse("\n".join(filter(_RULE.match, lines)))
+        rules = [self._name_group(line) for line in lines if _RULE.match(line)]
+        self._rules = Protego.parse("\n".join(rules))
+
+    def _name_group(self, line: str) -> str:
+        """Return a rule; one that begins a group for another product names nobody.
+
+        The parser would take any beginning of our name for it, and none with a version.
+        """
+        agent = _AGENT.match(line)
+        if agent is None or agent[2] == "*":
+            return line
+        is_ours = agent[2].lower() == self._user_agent.lower()
+        name = self._user_agent if is_ours else _NOBODY
+        return f"{agent[1]}{name}"
 
     @property
     def crawl_delay(self) -> float:

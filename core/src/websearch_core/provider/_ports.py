@@ -137,10 +137,6 @@ class Service:
     terms: str = ""
 
 
-# a note on a page that has more links than are read
-LINKS_LEFT_OUT = "it has more links than are read"
-
-
 class Site(NamedTuple):
     """A web site to crawl or map, and how far: the options of `WebSearch.crawl`."""
 

@@ -39,7 +39,13 @@ from websearch_core._runtime.scope import (
     scope,
 )
 from websearch_core._text.media_types import HTML, MARKDOWN
-from websearch_core._text.urls import Origin, find_origin, serialize
+from websearch_core._text.urls import (
+    Origin,
+    as_slashes,
+    find_origin,
+    is_list,
+    serialize,
+)
 from websearch_core.flow import Call
 from websearch_core.provider._obstacles import find_stub, needs_scripts, says_the_same
 from websearch_core.provider._transcripts import MAX_BYTES, add_transcripts
@@ -60,6 +66,7 @@ _FACTS = (
 )  # fmt: skip
 _REFRESH = re.compile(rb"http-equiv\s*+=\s*+(?:[\"']\s*+)?refresh")
 # characters: a page with more text is read, although it leads elsewhere
+_MAX_LIST = 50 * 2**20  # bytes: https://www.sitemaps.org/protocol.html
 _MAX_GOODBYE = 300
 _MAX_GOODBYE_SIZE = 100_000  # bytes of its HTML
 _LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
@@ -77,9 +84,9 @@ class Direct:
     """Reads pages without a service.
 
     Args:
-        max_bytes: How many bytes of a page to read, after decompression. A longer page
-            is cut, with a note. A cut PDF or Office file, whose index is at its end,
-            may be unreadable: that raises `TooLarge`.
+        max_bytes: How many bytes of a page to read, after decompression; 50 MiB of a
+            sitemap in a crawl. A longer page is cut, with a note. A cut PDF or Office
+            file, whose index is at its end, may be unreadable: that raises `TooLarge`.
         max_redirects: How many redirects to follow, by status or by a page that does
             nothing else.
         allow_downgrade: Follow redirects from https to http. Without it, one to the
@@ -263,6 +270,8 @@ class Direct:
         if self.user_agent:
             headers["User-Agent"] = self.user_agent
         size = max_bytes or self.max_bytes
+        if current_call().content.menus and is_list(url):
+            size = max(size, _MAX_LIST)
         for _ in range(self.max_redirects + 1):
             request = kit.Request(
                 url=url, headers=headers, max_bytes=size, guarded=True
@@ -308,6 +317,7 @@ class Direct:
 
     def _resolve(self, location: str, url: str) -> str:
         """Return the URL that a redirect from *url* leads to."""
+        location = as_slashes(location)
         try:
             target = location if _SCHEME.match(location) else urljoin(url, location)
             schemes = (urlsplit(url).scheme, urlsplit(target).scheme)

@@ -1,18 +1,22 @@
 """Convert bytes with the reader of their type."""
 
 from __future__ import annotations
+import re
 from typing import Unpack
 
 from .._text.media_types import HTML
+from .._text.vocabulary import LINKS_LEFT_OUT
 from ..errors import UnsupportedContent
 from ..models import Page
 from ._html.page import read_html
-from ._html.parse import drop_unfollowed
+from ._html.parse import find_followed
 from ._links import MAX_LINKS, Links
 from ._markdown.sanitizer import sanitize
-from ._sniff import declared, media_type, named
+from ._sniff import declared, lists_pages, media_type, named
 from ._types import Document, ReadingOptions, find_type
 
+_MAX_FOLLOWED = 50_000  # links of a page that is crawled: as many as a sitemap has
+_MAY_CHANGE_LINKS = re.compile(rb"nofollow|<area|<frame", re.IGNORECASE)
 # Headers that are correct but vague: they fit any type that ends like this.
 _VAGUE = {
     "application/octet-stream": "",
@@ -34,6 +38,8 @@ def convert(
     links = options.get("links", "keep")
     rendered = options.get("rendered", False)
     kind = "text/html" if rendered else media_type(data, content_type)
+    if options.get("followed") and lists_pages(data):
+        kind = "application/xml"  # whatever its server declares
     if kind in HTML:
         page = read_html(
             data,
@@ -44,9 +50,8 @@ def convert(
             reviews=options.get("reviews"),
             rendered=rendered,
         )
-        if options.get("followed") and b"nofollow" in data.lower():
-            followed = drop_unfollowed(page.links, data, url, content_type)
-            page = page.model_copy(update={"links": followed})
+        if options.get("followed"):
+            page = _follow(page, data, content_type)
     else:  # our own writer produces safe Markdown already
         document = Document(
             data=data,
@@ -65,6 +70,18 @@ def convert(
     return page.with_notes(
         f"declared as {named(declared_type)}, but it is {named(page.media_type)}"
     )
+
+
+def _follow(page: Page, data: bytes, content_type: str | None) -> Page:
+    """Return *page* with the links that a crawl may follow."""
+    is_simple = _MAY_CHANGE_LINKS.search(data) is None
+    if is_simple and len(page.links) < MAX_LINKS:
+        return page
+    links = find_followed(page.links, data, page.url, content_type)
+    if len(links) <= _MAX_FOLLOWED:
+        return page.model_copy(update={"links": links})
+    page = page.model_copy(update={"links": links[:_MAX_FOLLOWED]})
+    return page.with_notes(LINKS_LEFT_OUT)
 
 
 def _sanitize_page(page: Page, links: Links) -> Page:

@@ -11,6 +11,7 @@ from urllib.parse import urljoin, urlsplit
 
 from .._text.escaping import quote_match
 from .._text.invisible import strip_invisible
+from .._text.urls import as_slashes
 
 Links = Literal["keep", "text", "drop"]
 
@@ -49,10 +50,8 @@ def absolute(href: str | None, base: str) -> str | None:
     address = re.sub(r"[\t\n\r]", "", href or "").strip()
     if not address or len(address) > _MAX_LENGTH:
         return None
-    if "\\" in address:
-        return None
     try:
-        url = urljoin(base, address)
+        url = urljoin(base, as_slashes(address))
         parts = urlsplit(url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             return None

@@ -63,6 +63,8 @@ _ROOT = re.compile(
     rb"<(?:[a-z]{1,20}:)?(rss|feed|rdf|urlset|sitemapindex|svg)(?=[\s>/])",
     re.IGNORECASE | re.DOTALL,
 )
+# a sitemap, also after what a program printed before it
+_LIST_ROOT = re.compile(rb"<(?:[a-z]{1,20}:)?(?:urlset|sitemapindex)[\s>]")
 _ROOTS = {
     b"rss": "application/rss+xml",
     b"feed": "application/atom+xml",
@@ -169,6 +171,14 @@ def media_type(data: bytes, content_type: str | None = None) -> str:
     if declaration and not data:
         return declaration
     return declaration if is_textual else _guess(narrow, data)
+
+
+def lists_pages(data: bytes) -> bool:
+    """Return whether a body is a sitemap, wherever in its beginning that begins."""
+    head = _to_ascii(data[: 4 * _SAMPLE_SIZE])
+    if _DOCUMENT.match(head):
+        return False
+    return _LIST_ROOT.search(head) is not None
 
 
 def _match_signature(head: bytes) -> str | None:

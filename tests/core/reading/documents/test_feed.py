@@ -288,7 +288,10 @@ def test_a_sitemap_of_many_addresses_is_cut_with_a_note():
         b"<urlset>" + b"<url><loc>https://sea.example/kelp</loc></url>" * 60_000, URL
     )
     assert page.truncated
-    assert page.notes == ("the first 37038 addresses",)
+    assert page.notes == (
+        "the first 37038 addresses",
+        "some of its links were left out",
+    )
     assert len(page.links) == 50_000
 
 

@@ -26,6 +26,7 @@ from xml.sax.saxutils import unescape
 from ..._text.dates import parse_date
 from ..._text.invisible import one_line
 from ..._text.quantity import quantity
+from ..._text.vocabulary import LINKS_LEFT_OUT
 from ...errors import UnsupportedContent
 from ...models import Page
 from .._charset import decode
@@ -61,14 +62,15 @@ _PERSON = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 # Of sitemaps.
-_MAX_SOURCE_LENGTH = 10 * 2**20  # characters
-_MAX_ADDRESSES = 50_000  # of one file: https://www.sitemaps.org/protocol.html
+# Of one file: https://www.sitemaps.org/protocol.html
+_MAX_SOURCE_LENGTH = 50 * 2**20  # characters
+_MAX_ADDRESSES = 50_000
+# also after what a program printed before it, but not after declarations of its own
 _ROOT = re.compile(
-    r"(?:\s|<\?[^>]*>|<!--(?:(?!-->).)*+-->)*+<((?:[a-z]{1,20}:)?)(urlset|sitemapindex)(?=[\s>/])",
-    re.DOTALL,
+    r"(?:(?!<!(?!--)).)*?<((?:[a-z]{1,20}:)?)(urlset|sitemapindex)(?=[\s>/])", re.DOTALL
 )
 _VALUE = r"[^>]{0,500}>\s{0,100}(?:<!\[CDATA\[)?([^<>\]]{1,4000})"
-_SAMPLE = 2000  # bytes
+_SAMPLE = 4096  # bytes
 
 
 @dataclass(frozen=True)
@@ -360,7 +362,7 @@ def read_sitemap(document: Document) -> Page:
             )
         return read_text(document)
     source, decoding = decode(document.data, content_type, limit=_MAX_SOURCE_LENGTH)
-    root = _ROOT.match(source)
+    root = _ROOT.match(source, 0, _SAMPLE)
     if root is None:
         return read_text(document)
     out = StringIO()
@@ -377,6 +379,9 @@ def read_sitemap(document: Document) -> Page:
     note = f"{content.count(chr(10))} {name}"
     if cut:
         note = f"the first {note}"
+    notes = [decoding, note]
+    if len(source) == _MAX_SOURCE_LENGTH or next(addresses, None) is not None:
+        notes.append(LINKS_LEFT_OUT)
     return make_page(
         url,
         document.media_type,
@@ -384,7 +389,7 @@ def read_sitemap(document: Document) -> Page:
         title=f"Sitemap of {urlsplit(url).hostname or url}",
         links=tuple(links),
         truncated=cut,
-        notes=tuple(filter(None, [decoding, note])),
+        notes=tuple(filter(None, notes)),
     )
 
 

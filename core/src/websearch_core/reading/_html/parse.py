@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from ..._text.media_types import MARKDOWN, parse_media_type
 from ..._text.urls import find_origin
 from .._charset import to_utf8
-from .._links import absolute, without_fragment
+from .._links import MAX_LINKS, absolute, without_fragment
 from .harden import harden
 
 if TYPE_CHECKING:
@@ -87,19 +87,29 @@ def find_refresh(data: bytes, url: str, content_type: str | None = None) -> str 
     return None
 
 
-def drop_unfollowed(
+def find_followed(
     links: tuple[str, ...], data: bytes, url: str, content_type: str | None = None
 ) -> tuple[str, ...]:
-    """Return the *links* of a page without those that it asks programs not to follow:
-    some, or by ``robots`` all.
+    """Return the *links* of a page and those of its image maps and frames, without
+    those that it asks programs not to follow: some, or by ``robots`` all.
+
+    A page with more links than *links* may have gives all.
     """
     document = parse_page(data, content_type, size=len(data))
     if document.css_first('meta[name="robots" i][content*="nofollow" i]'):
         return ()
     base = find_base(document, url)
-    refused = document.css('a[href][rel~="nofollow" i]')
+    refused = document.css('[href][rel~="nofollow" i]')
     left_out = {absolute(tag.attributes.get("href"), base) for tag in refused}
-    return tuple(link for link in links if link not in left_out)
+    selector = "area[href], frame[src]"
+    if len(links) >= MAX_LINKS:
+        selector += ", a[href]"
+    targets: dict[str | None, None] = dict.fromkeys(links)
+    for tag in document.css(selector):
+        address = tag.attributes.get("href") or tag.attributes.get("src")
+        targets[absolute(address, base)] = None
+    left_out.add(None)
+    return tuple(link for link in targets if link not in left_out)
 
 
 def find_markdown_alternate(

@@ -13,8 +13,8 @@ from io import FileIO
 from typing import Any
 
 MAX_SECONDS = 60  # for one page, unless a deadline allows less
-# bytes of the head of an answer: a thousand links of a hundred characters are a tenth
-MAX_HEAD = 2**21
+# bytes of the head of an answer: a sitemap has fifty thousand links
+MAX_HEAD = 2**23
 # bytes of the body of an answer; with pictures, which only a caller with a function for
 # them asks for
 MAX_BODY = 2**25
