@@ -220,8 +220,9 @@ class Crawl:
         answers = [answer for _, answer in rows]
         has_pages = any(isinstance(answer, Page) for answer in answers)
         # although no start can be read, sitemaps may name pages
-        has_lists = len(self.urls) > len(answers)
-        if answers and not (has_pages or has_lists):
+        if len(self.urls) > len(answers):
+            return self.urls
+        if answers and not has_pages:
             raise cast("WebSearchError", answers[0])
         return self.urls
 

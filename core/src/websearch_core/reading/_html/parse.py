@@ -104,11 +104,12 @@ def find_followed(
     selector = "area[href], frame[src]"
     if len(links) >= MAX_LINKS:
         selector += ", a[href]"
-    targets: dict[str | None, None] = dict.fromkeys(links)
+    targets = dict.fromkeys(links)
     for tag in document.css(selector):
         address = tag.attributes.get("href") or tag.attributes.get("src")
-        targets[absolute(address, base)] = None
-    left_out.add(None)
+        target = absolute(address, base)
+        if target:
+            targets[target] = None
     return tuple(link for link in targets if link not in left_out)
 
 
