@@ -11,6 +11,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from websearch_core.reading._element import Element
+from websearch_core.reading._html import fragment
 from websearch_core.reading._html.blocks import find_blocks
 from websearch_core.reading._html.tree import build_tree
 from websearch_core.reading._links import absolute
@@ -800,3 +801,62 @@ def test_only_a_page_that_needs_markdownify_imports_it(body: str, modules: str) 
     )
 
     assert done.stdout.strip() == modules
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("<div><h2>Tides</h2><span>[<a href='/edit?s=1'>edit</a>]</span></div><p>High.</p>", "## Tides\n\nHigh."),
+        ("<h2>Wind <span>[<a href='/e'>edit</a> | <a href='/s'>edit source</a>]</span></h2><p>West.</p>", "## Wind\n\nWest."),
+        ("<div><h3>Rain</h3> <div><a href='#'>bearbeiten</a></div></div><p>Much.</p>", "### Rain\n\nMuch."),
+        ("<h2>Law <a href='/law'>2019</a></h2><p>Old.</p>", "## Law [2019](https://a.example/law)\n\nOld."),
+        ("<h2>Kelp</h2><p>[<a href='/s'>source</a>] says so.</p>", "## Kelp\n\n[[source](https://a.example/s)] says so."),
+    ],
+)  # fmt: skip
+def test_links_that_edit_a_heading_are_left_out(source, text):
+    assert fragment.read_fragment(source, "https://a.example/")[0].strip() == text
+
+
+@pytest.mark.parametrize("mark", ["1", "a", "†"])
+def test_a_note_in_a_sentence_stands_behind_its_paragraph(mark):
+    note = f"<span id=n><sup>{mark}</sup><span><span><sup>{mark}</sup> <span>{mark}</span>Seen at noon.</span></span></span>"
+    text = fragment.read_fragment(
+        f"<p>It is small.{note} It stays.</p><p>Next.</p>", ""
+    )
+
+    assert text[0].strip() == (
+        f"It is small. [{mark}] It stays.\n\n[{mark}] Seen at noon.\n\nNext."
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("<p>once a day<label></label><span>In winter, it is slow.</span> and on.</p>", "once a day In winter, it is slow. and on."),
+        ("<p>an i<span>Phone</span></p>", "an iPhone"),
+        ("<p>a <span>Note that stands here.</span></p>", "a Note that stands here."),
+    ],
+)  # fmt: skip
+def test_a_sentence_beside_the_text_does_not_touch_the_word_before_it(source, text):
+    assert fragment.read_fragment(source, "")[0].strip() == text
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("<pre><div>sql</div><button>Copy code</button><div><code>SELECT 1;\nEND;</code></div></pre>", "```\nSELECT 1;\nEND;\n```"),
+        ("<pre><div><span>app.py</span></div><div><code class='language-py'>x = 1</code></div></pre>", "```py\nx = 1\n```"),
+        ("<pre>$ <span><code>ls</code></span> shows</pre>", "```\n$ ls shows\n```"),
+    ],
+)  # fmt: skip
+def test_what_stands_above_the_code_in_its_block_is_no_code(source, text):
+    assert fragment.read_fragment(source, "")[0].strip() == text
+
+
+@pytest.mark.parametrize(
+    ("sign", "tex"), [("{", "\\{"), ("%", "\\%"), ("_", "\\_"), ("#", "\\#")]
+)
+def test_signs_of_a_formula_that_mean_something_in_tex_are_escaped(sign, tex):
+    source = f"<p>Let <math><mi>a</mi><mo>{sign}</mo><mi>b</mi></math> be.</p>"
+
+    assert fragment.read_fragment(source, "")[0].strip() == f"Let $a{tex}b$ be."

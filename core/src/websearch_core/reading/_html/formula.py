@@ -24,6 +24,7 @@ _UNSEEN = frozenset({"annotation", "annotation-xml", "mphantom"})
 _TOKENS = frozenset({"mi", "mn", "mo", "mtext", "ms"})
 _MAX_LENGTH = 2000  # characters
 _MAX_FAILURES = 100  # elements that are marked as around a formula, without one
+_SPECIAL = re.compile(r"[{}%#&_$]")  # of TeX, where it stands for itself
 _MAX_DEPTH = 20  # levels of MathML; deeper levels are read as plain text
 _FUNCTIONS = frozenset(
     "arccos arcsin arctan cos cosh cot det dim exp gcd inf ker lim ln log max min sin "
@@ -153,6 +154,7 @@ def _to_tex(node: LexborNode, depth: int) -> str:
 def _write_token(name: str, text: str) -> str:
     if name == "mi" and text in _FUNCTIONS:
         return f"\\{text} "
+    text = _SPECIAL.sub(r"\\\g<0>", text)
     if name == "mtext" and text:
         return f"\\text{{{text}}}"
     return text

@@ -111,7 +111,7 @@ def code_text(pre: Element) -> str:
     a line.
     """
     pieces: list[str] = []
-    waiting: list[Element | str | int] = list(reversed(pre.children))
+    waiting: list[Element | str | int] = list(reversed(_code_in(pre).children))
     ended = False  # True after a block: a newline right after it adds no line
     while waiting:
         node = waiting.pop()
@@ -135,6 +135,19 @@ def code_text(pre: Element) -> str:
                 waiting.append(len(pieces))
             waiting += reversed(node.children)
     return "".join(pieces)
+
+
+def _code_in(pre: Element) -> Element:
+    """Return the ``code`` of a block, if its other elements are what stands around it.
+
+    That is the name of its language, and buttons.
+    """
+    if any(isinstance(child, str) and child.strip() for child in pre.children):
+        return pre
+    codes = [element for element in pre.elements() if element.name == "code"]
+    if len(codes) != 1 or codes[0].parent is pre:
+        return pre
+    return codes[0] if codes[0].text() else pre
 
 
 def is_gutter(element: Element) -> bool:
