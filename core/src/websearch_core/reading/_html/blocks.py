@@ -20,6 +20,7 @@ from .controls import Control, blank_toggles, find_controls
 from .css.doubt import OUTERMOST, Around, is_lost, read_around
 from .css.look import PLAIN, Look, judge_inline_style
 from .formula import FORMULAS, Formulas
+from .furniture import blank_edits, join_lines, join_marks
 from .hidden import (
     MAX_SKIP_LENGTH,
     MAY_HIDE,
@@ -70,6 +71,7 @@ _PARTS = BLOCKS | {"button", "label"}  # their text forms blocks of its own
 _CONTROLS = "[aria-controls],[data-target],[data-bs-target]"
 _MAX_CONTROLS = 200
 _MAX_CONSENT_LENGTH = 1_000  # characters, to find out what a box is about
+_FLOWING = frozenset({"div", "p", "section"})  # a style can make them parts of a line
 _MAX_LEVELS_IN_CELL = 3
 _MAX_LABEL_LENGTH = 100  # characters of what a drawing shows
 _STYLING = frozenset({"style", "bgcolor", "color"})
@@ -431,6 +433,8 @@ class _Walk:
                             if hides >= WHOLE:
                                 continue
                             muted |= hides * (_COUNTED | _MUTED)
+                        if look.inlines and name in _FLOWING:
+                            name = "span"
                         muted &= ~(look.resets * _MUTED)
                         if look.doubtful or is_lost(inherited, attributes):
                             muted |= _DOUBTED
@@ -465,7 +469,9 @@ class _Walk:
                         "math",
                         _DISPLAYED if tex.display else _NO_ATTRIBUTES,
                     )
-                within = muted | _BITS[name] if name in _BITS else muted
+                within = muted
+                if name in _BITS and not (name == "a" and _is_place(attributes)):
+                    within |= _BITS[name]
                 if within >= _MUTED and (tex or node.first_child is None):
                     continue
                 stream.append(place)
@@ -629,6 +635,9 @@ class _Walk:
         o = self.outline
         _write_days(o)
         blank_toggles(o)
+        blank_edits(o)
+        join_marks(o)
+        join_lines(o)
         text = self._join()
         odd = [*_odd(text)]
         if not all(map(is_clean, odd)):
@@ -704,6 +713,13 @@ def _read_label(drawing: LexborNode) -> Mapping[str, str | None]:
         title = drawing.css_first("title")
         label = text_of(title, _MAX_LABEL_LENGTH) if title else ""
     return {"aria-label": label} if label else _NO_ATTRIBUTES
+
+
+def _is_place(attributes: Mapping[str, str | None]) -> bool:
+    """Return whether an anchor is a place to go to, not a link: it has only a name."""
+    if "href" in attributes:
+        return False
+    return "name" in attributes or attributes.keys() == {"id"}
 
 
 def _asks_consent(node: LexborNode) -> bool:

@@ -100,6 +100,13 @@ _ODD = re.compile(
     + rb")*+)[ \t\n\f\r/]*+(?P<end>>?+)",
     re.IGNORECASE,
 )
+_EMPTY = re.compile(
+    rb"<(?!(?:area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr)"
+    + _ENDS
+    + rb")(?P<name>[a-zA-Z][\w:.-]{0,200}+)"
+    rb"(?P<attributes>(?:[ \t\n\f\r]++[\w:.-]{1,500}+"
+    rb"(?:\s*+=\s*+(?:\"[^\"<]*+\"|'[^'<]*+'))?+){0,128}+)[ \t\n\f\r]*+/>"
+)
 _END_OF_COMMENT = re.compile(rb"--!?>")
 _USUAL_TAG_NAME = re.compile(_TAG_NAME)
 _USUAL_NAME = re.compile(_NAME)
@@ -115,6 +122,13 @@ class Normalized(NamedTuple):
     source: bytes
     simpler: bool = False
     cut: bool = False
+
+
+def close_empty(xhtml: bytes) -> bytes:
+    """Close the elements of XHTML that are written as empty ones, such as
+    ``<script src=x />``: HTML takes them for open.
+    """
+    return _EMPTY.sub(rb"<\g<name>\g<attributes>></\g<name>>", xhtml)
 
 
 def normalize(html: bytes) -> Normalized:

@@ -22,6 +22,7 @@ from .._types import make_page
 from .blocks import TextBlocks, find_blocks
 from .harden import harden
 from .metadata import Metadata, find_kind, read_metadata
+from .normalize import close_empty
 from .page_data import read_data
 from .parse import find_base, parse
 from .responses import choose_responses, default_choices
@@ -37,6 +38,7 @@ _MIN_LENGTH = 120
 # characters: a page with less besides places that scripts fill is a template
 _MIN_BESIDE = 600
 _MAX_SIZE = 10 * 2**20  # bytes of source in UTF-8
+_XHTML = "application/xhtml+xml"
 _TOO_MUCH_DATA = (
     "the page's data says the same too often to be read: a part of it is left out"
 )
@@ -162,7 +164,10 @@ def _describe_language(tag: str | None, language: str | None) -> Iterator[str]:
 def _prepare(data: bytes, content_type: str | None) -> _Source:
     """Decode a page, and bound what parsing it can cost."""
     decoded = to_utf8(data, content_type, limit=_MAX_SIZE)
-    hardened = harden(decoded.data.replace(b"\x00", b""))
+    source = decoded.data.replace(b"\x00", b"")
+    if declared(content_type) == _XHTML:
+        source = close_empty(source)
+    hardened = harden(source)
     streamed = False
     if b"<template" in hardened.source:
         streamed = any(move in decoded.data for move in _MOVES)

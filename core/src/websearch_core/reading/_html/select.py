@@ -10,6 +10,7 @@ from .features import BlockFeatures, count_words
 from .model import ContentModel, load_model
 from .stated import keep_stated
 from .together import (
+    drop_copies,
     drop_repeats,
     fill_headings,
     keep_code,
@@ -63,7 +64,7 @@ def select_content(
     content = keep_stated(outline, content, facts)
     content = whole_lists(outline, fill_headings(outline, content))
     content = _keep_headline(outline, content, sizes, facts.title)
-    content = drop_repeats(outline, content)
+    content = drop_copies(outline, drop_repeats(outline, content))
     return whole_rows(outline, keep_labels(outline, content))
 
 

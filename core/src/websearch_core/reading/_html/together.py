@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 _LONG = 100  # characters: pages repeat a text this long for wide and for narrow screens
 _CELLS = frozenset({"td", "th"})
+_DIVISIONS = frozenset({"div", "section"})
+_MAX_LEVELS = 6  # from a text to the part of the page that is a copy
+_MIN_COPIED = 3  # blocks
+_MIN_COPY_LENGTH = 40  # characters
 _VERBATIM = _CELLS | {"pre", "code"}  # where repetition is legitimate
 _LISTS = frozenset({"ul", "ol", "menu", "dir"})
 _ANNOUNCES = (":", "：")  # noqa: RUF001 - at the end of a text before code
@@ -226,4 +230,30 @@ def drop_repeats(outline: TextBlocks, content: list[bool]) -> list[bool]:
         is_long = keep and len(key) >= _LONG
         if is_long and outline.names[element] not in _VERBATIM:
             first.setdefault(key, parent)
+    return once
+
+
+def drop_copies(outline: TextBlocks, content: list[bool]) -> list[bool]:
+    """Leave out a part of the page that only says again what the part before it says,
+    such as the rows of a table as cards for narrow screens.
+    """
+    parents = outline.parents
+    parts: defaultdict[int, list[int]] = defaultdict(list)  # their kept blocks
+    for block, element in enumerate(outline.block_elements):
+        around = element
+        for _ in range(_MAX_LEVELS):
+            if content[block] and outline.names[around] in _DIVISIONS:
+                parts[around].append(block)
+            around = max(parents[around], 0)
+    once = content.copy()
+    for part, blocks in parts.items():
+        beside = outline.ends[part]
+        copies = parts.get(beside, [])
+        if len(copies) < _MIN_COPIED or parents[part] != parents[beside]:
+            continue
+        texts = [outline.block_texts[block] for block in copies]
+        before = {outline.block_texts[block] for block in blocks}
+        if sum(map(len, texts)) >= _MIN_COPY_LENGTH and before.issuperset(texts):
+            for block in copies:
+                once[block] = False
     return once

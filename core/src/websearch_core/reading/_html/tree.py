@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # levels: deeper elements without a meaning in Markdown dissolve into their parents
 DEEP = 80
 MAX_DEPTH = 100  # levels: all deeper elements dissolve
+_MAX_LEVELS = 4  # from an item to the checkbox of its task
 _INDENTS = frozenset({"ul", "ol", "blockquote", "dl", "menu", "dir"})
 _MAX_INDENTS = 12  # nested lists and quotations: each indents all lines inside
 
@@ -88,6 +89,7 @@ def build_tree(  # noqa: C901, PLR0912 - see above
     depths, indents = [0] * len(names), [0] * len(names)  # in the tree
     verbatim: set[int] = set()  # those in which white space is not collapsed
     may_be_headings: list[Element] = []
+    codes: list[Element] = []
     flattened, run = False, -1  # the latest run
     for number in outline.stream:
         if number < 0:
@@ -108,9 +110,14 @@ def build_tree(  # noqa: C901, PLR0912 - see above
                     for near in (run, run + 1)
                 )
                 stay = before > after if stay else after > before
-            if not stay or (name == "input" and not _is_task(attributes)):
+            if not stay or (
+                name == "input"
+                and not (_is_task(attributes) and _is_in_item(names, parents, above))
+            ):
                 if name == "li":
                     _leave_number(built.get(above), attributes.get("value"))
+                elif name == "input" and above in built:
+                    built[above].children.append(" ")  # it stands between two words
                 continue
             # An input has children only in a formula.
             if above not in built or (not linked and outline.is_linked(number)):
@@ -130,10 +137,14 @@ def build_tree(  # noqa: C901, PLR0912 - see above
         built[number], depths[number], indents[number] = element, depth, indent
         if element.name == "pre" or above in verbatim:
             verbatim.add(number)
+        if element.name == "pre":
+            codes.append(element)
     for element in filter(_is_line, may_be_headings):
         level = element.get("aria-level")
         # the level that browsers assume
         element.name = f"h{level}" if _LEVEL.fullmatch(level) else "h2"
+    for code in codes:
+        _drop_head_of_code(code)
     for number, cell in built.items():
         if names[number] in _CELLS and not alive[number]:
             _name_icon(cell)
@@ -141,6 +152,18 @@ def build_tree(  # noqa: C901, PLR0912 - see above
         if control.label in built and control.panel in built:
             _name_panel(built[control.label], built[control.panel])
     return BuiltTree(body, flattened)
+
+
+def _drop_head_of_code(block: Element) -> None:
+    """Leave out of a block of code what stands around its only code, such as a language
+    and "Copy".
+    """
+    codes = [element for element in block.elements() if element.name == "code"]
+    texts = [code for code in codes if code.text()]
+    if len(texts) != 1 or any(isinstance(part, str) for part in block.children):
+        return
+    if block.children != texts and 2 * len(texts[0].text()) > len(block.text()):
+        block.children = [*texts]
 
 
 def _name_icon(cell: Element) -> None:
@@ -243,6 +266,15 @@ def _is_task(attributes: Mapping[str, str | None]) -> bool:
     return (attributes.get("type") or "").lower() == "checkbox" and not attributes.get(
         "name"
     )
+
+
+def _is_in_item(names: Sequence[str], parents: Sequence[int], element: int) -> bool:
+    """Return whether an element is an item, or begins one."""
+    for _ in range(_MAX_LEVELS):
+        if names[element] == "li":
+            return True
+        element = max(parents[element], 0)
+    return False
 
 
 def _dissolves(name: str, depth: int, indents: int) -> bool:

@@ -70,6 +70,7 @@ class Look(NamedTuple):
     resets: int = 0  # the bits that it undoes
     # it sets ``display``, which shows an element that is hidden only by an attribute
     displays: bool = False
+    inlines: bool = False  # it makes the element a part of a line
     # it may hide the text in a way that only a browser can compute
     doubtful: bool = False
 
@@ -97,14 +98,23 @@ def _judge(text: str, inherited: Mapping[str, Value] = _NOTHING) -> Look:
     variables = Variables(names)
     style = _compute_style(declarations, variables)
     mutes, resets = _read_inherited(style)
-    displays = _keyword(style, "display") not in {"", "none"}
+    display = _keyword(style, "display")
+    displays = display not in {"", "none"}
     # a value from style sheets alone raises no doubt: it is common
     values = {
         declaration.name: variables.substitute(declaration.value) or ()
         for declaration in declarations
     }
     doubtful = is_doubtful(values)
-    return Look(_closes(style), _disguises(style), mutes, resets, displays, doubtful)
+    return Look(
+        closes=_closes(style),
+        disguises=_disguises(style),
+        mutes=mutes,
+        resets=resets,
+        displays=displays,
+        inlines=display == "inline",
+        doubtful=doubtful,
+    )
 
 
 _judge_cached = lru_cache(maxsize=1_024)(_judge)

@@ -1,0 +1,119 @@
+"""What belongs to the program of a page is not a part of its text."""
+
+from __future__ import annotations
+
+import pytest
+
+from websearch_core.reading import read_bytes
+from websearch_core.reading._html.blocks import find_blocks
+from websearch_core.reading._html.parse import parse
+
+PROSE = "<p>" + "The mill stands where the brook leaves the wood, and grinds rye. " * 6
+
+
+def content_of(body: str, media_type: str = "text/html") -> str:
+    source = f"<html><head><title>The mill</title></head><body><main><h1>The mill</h1>{PROSE}</p>{body}{PROSE}</p></main></body></html>"
+    return read_bytes(source.encode(), "https://mill.example/", media_type).content
+
+
+def texts_of(body: str) -> list[str]:
+    return find_blocks(parse(body.encode()).body).block_texts
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "<div><h2>{}</h2><span><span>[</span><a href=/edit>change</a><span>]</span></span></div>",
+        "<div><h2>{}</h2><a href=/edit>change</a></div>",
+        "<h2><span>{}</span><span>[<a href=/edit>change</a>]</span></h2>",
+    ],
+)
+def test_a_link_behind_every_heading_is_left_out(head):
+    texts = texts_of(f"{head.format('Wheel')}<p>a</p>{head.format('Stones')}<p>b</p>")
+
+    assert "".join(texts) == "WheelaStonesb"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<h2>Wheel <a href=/1>oak</a></h2><h2>Stones <a href=/2>oak</a></h2>",
+        "<div><h2>Wheel</h2><a href=/1>oak</a></div><div><h2>Axle</h2><a href=/2>ash</a></div>",
+        "<div><h2>Wheel</h2><div><a href=/1>oak</a></div></div><div><h2>Axle</h2><div><a href=/2>oak</a></div></div>",
+    ],
+)
+def test_other_links_beside_headings_stay(body):
+    assert "oak" in " ".join(texts_of(body))
+
+
+def test_a_note_in_a_line_has_its_mark_once():
+    note = "<span><sup>3</sup><span><sup>3</sup><span>3</span>By weight.</span></span>"
+
+    assert texts_of(f"<p>Two parts of rye.{note} Then water.") == [
+        "Two parts of rye.3 (By weight.) Then water."
+    ]
+    assert texts_of("<p>x<sup>2</sup><sup>2</sup>") == ["x22"]
+
+
+def test_lines_of_chinese_and_japanese_are_joined_without_a_space():
+    assert texts_of("<p>水车在村\n  外的小河边。\n它磨面。") == [
+        "水车在村外的小河边。它磨面。"
+    ]
+    assert texts_of("<p>물레방아는\n마을 밖에") == ["물레방아는 마을 밖에"]
+    assert texts_of("<pre>水\n车</pre>") == ["水 车"]
+
+
+def test_what_stands_around_the_only_code_of_a_block_is_not_code():
+    head = "<div><span>toml</span><button>Copy code</button></div>"
+
+    content = content_of(
+        f"<pre>{head}<div><code class=language-toml>[mill]\nstones = 2\nwheel = 'oak'</code></div></pre>"
+    )
+    assert "```toml\n[mill]\nstones = 2" in content
+    assert "Copy code" not in content
+    assert "usage: mill" in content_of("<pre>usage: mill [<code>--stones</code>]</pre>")
+
+
+def test_an_anchor_without_a_target_is_no_link():
+    outline = find_blocks(
+        parse(b"<a name=top><p>The mill</p></a><a href=/x>Sluice</a>").body
+    )
+
+    assert outline.block_linked == [0, len("Sluice")]
+
+
+def test_an_element_in_a_line_does_not_end_it():
+    assert texts_of(
+        "<div>Rye is $<div style='display:inline'><b>2.20</b></div> a pound."
+    ) == ["Rye is $2.20 a pound."]
+
+
+def test_a_hidden_field_between_two_words_parts_them():
+    note = "<label for=n></label><input type=checkbox id=n><span>In spring there is more water.</span>"
+
+    assert "grinds rye all day In spring" in content_of(
+        f"<p>It grinds rye all day{note} and at night.</p>"
+    )
+
+
+def test_empty_elements_of_xhtml_are_closed():
+    body = "<div class='line'/><script src='a.js'/><p>Bring your own sacks.</p>"
+
+    assert "Bring your own sacks." in content_of(body, "application/xhtml+xml")
+
+
+def test_rows_that_are_cards_too_are_kept_once():
+    table = "<div><table><tr><th>Flour<th>Price<tr><td>Rye<td>2.20 euros a kilo<tr><td>Spelt<td>3.10 euros a kilo</table></div>"
+    cards = "<div><div><h3>Rye</h3><p>2.20 euros a kilo</div><div><h3>Spelt</h3><p>3.10 euros a kilo</div></div>"
+
+    content = content_of(f"<h2>Flour for sale</h2><p>By the kilo:{table}{cards}")
+    assert content.count("2.20 euros a kilo") == 1
+    assert content.count("Spelt") == 1
+
+
+def test_braces_of_a_formula_are_written_as_such():
+    formula = "<math><mo>{</mo><mi>x</mi><mo>}</mo><mo>%</mo><mtext>a_b</mtext></math>"
+
+    assert "$\\{x\\}\\%\\text{a\\_b}$" in content_of(
+        f"<p>The set {formula} is small.</p>"
+    )
