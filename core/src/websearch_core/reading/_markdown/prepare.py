@@ -6,57 +6,79 @@ it, become paragraphs after it.
 
 from __future__ import annotations
 import re
-from collections.abc import Sequence
+from itertools import chain
+from operator import attrgetter
 
 from .._element import BLOCKS, HEADINGS, Element
 
+_CHILDREN = attrgetter("children")
 _MAX_TOOLS_LENGTH = 60  # characters: "[edit | edit source]"
 _NO_TOOLS = frozenset({"p", "sup", "table", "ul"})
 _BRACKETS = re.compile(r"[\[\]|\s]+")
 _MARK = re.compile(r"[0-9]{1,3}|[a-z]|[*†‡§]{1,3}")
-_INLINE = frozenset({"span", "small", "sup"})
+_MAX_SIBLINGS = 2_000  # of an element: more are not looked through
 _MIN_NOTE = 2  # words
 _MIN_WORDS = 3  # of a sentence beside the text
 _ENDS = (".", "!", "?", "。")
 
 
+# Measured: level by level, as few elements are of these kinds. `level` has the elements
+# that are equally deep: the blocks of the page, then what they contain ...
 def prepare(root: Element) -> None:
     """Change a tree in place."""
-    for element in root.elements():  # what is removed from an element is not visited
-        notes = _prepare_children(element)
-        if notes:
-            _put_behind(element, notes)
+    notes: list[tuple[Element, Element]] = []  # each with where it was
+    level = [root]
+    while level:
+        level = [
+            node
+            for node in chain.from_iterable(map(_CHILDREN, level))
+            if node.__class__ is Element
+        ]
+        for element in level:
+            name = element.name
+            if name == "span":
+                if element.children:
+                    notes += [(note, element) for note in _prepare_span(element)]
+            elif name in HEADINGS:
+                _drop_tools(element)
+    for note, element in reversed(notes):
+        _put_behind(element, note)
 
 
-def _prepare_children(element: Element) -> list[Element]:
-    """Change the children of an element, and return the notes taken from them."""
-    notes: list[Element] = []
-    heading: Element | None = None  # right before the child
-    before = ""  # the text right before it
-    for child in element.children:
-        if isinstance(child, str):
-            before = child
-            if not child.isspace():
-                heading = None
-            continue
-        if heading is not None and _are_tools(child):
-            child.children.clear()
-        heading = None
-        if child.name in HEADINGS:
-            heading = child
-            _drop_tools(child)
-        elif child.name in _INLINE:
-            _part_sentence(child, before)
-            notes += _take_note(child)
-        if child.children:
-            before = ""
-    return notes
+def _prepare_span(element: Element) -> list[Element]:
+    """Part a sentence from the word before it, or return the note that a span is."""
+    first = element.children[0]
+    if isinstance(first, Element):
+        return _take_note(element, first) if first.name == "sup" else []
+    if first[:1].isupper():
+        _part_sentence(element)
+    return []
+
+
+def _beside(element: Element, step: int) -> Element | str:
+    """Return what stands beside an element that has text; empty if nothing does."""
+    siblings = element.parent.children if element.parent else []
+    if len(siblings) > _MAX_SIBLINGS:
+        return ""
+    place = siblings.index(element) + step if siblings else -1
+    while 0 <= place < len(siblings):
+        sibling = siblings[place]
+        is_blank = not sibling.children if isinstance(sibling, Element) else False
+        if step > 0 and isinstance(sibling, str):
+            is_blank = sibling.isspace()
+        if not is_blank:
+            return sibling
+        place += step
+    return ""
 
 
 def _drop_tools(heading: Element) -> None:
-    """Remove the end of a heading if it is only to edit it."""
+    """Empty what stands behind a heading, or at its end, if it is only to edit it."""
     if len(heading.children) > 1 and _are_tools(heading.children[-1]):
         heading.children.pop()
+    behind = _beside(heading, 1)
+    if isinstance(behind, Element) and _are_tools(behind):
+        behind.children.clear()
 
 
 def _are_tools(node: Element | str) -> bool:
@@ -81,14 +103,11 @@ def _are_tools(node: Element | str) -> bool:
     return text.startswith("[") and not any(href.startswith("#") for href in hrefs)
 
 
-def _take_note(element: Element) -> list[Element]:
+def _take_note(element: Element, first: Element) -> list[Element]:
     """Return a note that stands in a sentence, and leave its mark there.
 
     It repeats its mark: ``small.<span><sup>1</sup><span>1 Measured.</span></span>``.
     """
-    first = element.children[0] if element.children else ""
-    if isinstance(first, str) or first.name != "sup":
-        return []
     mark = first.text()
     text = " ".join(element.text().split()).removeprefix(mark).lstrip()
     if not _MARK.fullmatch(mark) or not text.startswith(mark):
@@ -103,28 +122,23 @@ def _take_note(element: Element) -> list[Element]:
     return [note]
 
 
-def _put_behind(element: Element, notes: Sequence[Element]) -> None:
-    """Put notes behind the block that an element is, or is in."""
+def _put_behind(element: Element, note: Element) -> None:
+    """Put a note behind the block that an element is in."""
     block = element
     while block.name not in BLOCKS and block.parent is not None:
         block = block.parent
     holder = block.parent
-    if holder is None:
-        holder = block
-        holder.children += notes
-    else:
-        place = holder.children.index(block) + 1
-        holder.children[place:place] = notes
-    for note in notes:
-        note.parent = holder
-
-
-def _part_sentence(element: Element, before: str) -> None:
-    """Part a sentence that is shown beside the text from the word before it."""
-    if not before[-1:].islower() or not element.children:
+    if holder is None or len(holder.children) > _MAX_SIBLINGS:
+        element.children += note.children
         return
-    first = element.children[0]
-    if not isinstance(first, str) or not first[:1].isupper():
+    holder.children.insert(holder.children.index(block) + 1, note)
+    note.parent = holder
+
+
+def _part_sentence(element: Element) -> None:
+    """Part a sentence that is shown beside the text from the word before it."""
+    before = _beside(element, -1)
+    if not isinstance(before, str) or not before[-1:].islower():
         return
     text = element.text()
     if text.endswith(_ENDS) and len(text.split()) >= _MIN_WORDS:
