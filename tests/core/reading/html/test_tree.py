@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from websearch_core.reading._html import fragment
 from websearch_core.reading._html.blocks import TextBlocks, find_blocks
 from websearch_core.reading._html.fragment import bare, read_fragment
 from websearch_core.reading._html.parse import parse
@@ -202,3 +203,15 @@ def test_controls_in_a_fragment_never_reveal_hidden_text(
     ]
     assert bare(f"lit {hidden}") == "lit"
     assert "password" not in read_fragment(hidden, URL)[0]
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("<p>港口每天\n    开放。\n渡轮</p>", "港口每天开放。渡轮"),
+        ("<p>港口 每天\nopen</p>", "港口 每天 open"),
+        ("<p>항구는\n매일</p>", "항구는 매일"),
+    ],
+)
+def test_the_end_of_a_line_between_ideographs_is_no_space(source, text):
+    assert fragment.read_fragment(source, "")[0].strip() == text
