@@ -94,7 +94,7 @@ def scripted():
 )
 @pytest.mark.parametrize(("page", "block"), BLOCKS)
 async def test_a_block_runs_on_its_own(page, block, offline, scripted, monkeypatch):
-    if "import create_deep_agent" in block:
+    if "from deepagents import" in block:
         pytest.importorskip("deepagents", reason="needs deepagents: make test-models")
     module = types.ModuleType("block")
     monkeypatch.setitem(sys.modules, "block", module)

@@ -67,7 +67,7 @@ class WebSearchState(AgentState[Any]):
     websearch_named: NotRequired[Annotated[list[str], PrivateStateAttr, _add_urls]]
 
 
-class WebSearchMiddleware(AgentMiddleware[WebSearchState, Any, Any]):
+class WebSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     """Gives an agent the tools, and keeps what they found in the state of the agent.
 
     ::
@@ -109,7 +109,7 @@ class WebSearchMiddleware(AgentMiddleware[WebSearchState, Any, Any]):
 
     def before_agent(
         self,
-        state: WebSearchState,
+        state: AgentState[Any],
         runtime: Runtime[Any],  # noqa: ARG002 - the signatures are LangChain's
     ) -> dict[str, Any] | None:
         """Allow the URLs in the messages with which the user begins this run."""
@@ -126,7 +126,7 @@ class WebSearchMiddleware(AgentMiddleware[WebSearchState, Any, Any]):
         return {"websearch_named": urls} if urls else None
 
     async def abefore_agent(
-        self, state: WebSearchState, runtime: Runtime[Any]
+        self, state: AgentState[Any], runtime: Runtime[Any]
     ) -> dict[str, Any] | None:
         """Do the same as `before_agent`, which waits for nothing."""
         return self.before_agent(state, runtime)
@@ -153,7 +153,7 @@ class WebSearchMiddleware(AgentMiddleware[WebSearchState, Any, Any]):
 
     def after_agent(
         self,
-        state: WebSearchState,
+        state: AgentState[Any],
         runtime: Runtime[Any],  # noqa: ARG002
     ) -> dict[str, Any] | None:
         """Check the citations of the answer, and bring the sources up."""
@@ -166,7 +166,7 @@ class WebSearchMiddleware(AgentMiddleware[WebSearchState, Any, Any]):
 
     async def aafter_agent(
         self,
-        state: WebSearchState,
+        state: AgentState[Any],
         runtime: Runtime[Any],  # noqa: ARG002
     ) -> dict[str, Any] | None:
         """Do the same as `after_agent` without stopping the event loop."""
@@ -177,7 +177,7 @@ class WebSearchMiddleware(AgentMiddleware[WebSearchState, Any, Any]):
         checks = await acheck_citations(answer, collect_sources(state, self._names))
         return {"websearch_checks": list(map(_as_json, checks))}
 
-    def _bring_up(self, state: WebSearchState) -> None:
+    def _bring_up(self, state: AgentState[Any]) -> None:
         """Add what this agent has to the record of the call that it is run by: the call
         may have begun before an interrupt, in another process.
         """
@@ -185,7 +185,7 @@ class WebSearchMiddleware(AgentMiddleware[WebSearchState, Any, Any]):
         if record is None:
             return
         conversation = find_conversation(ensure_config(), self.toolkit.conversation)
-        record.add(conversation, add_sources([], state.get(STATE_FIELD)))
+        record.add(conversation, add_sources([], read_field(state, STATE_FIELD)))
 
     @property
     def _names(self) -> list[str]:
@@ -242,7 +242,7 @@ def _find_last_of_user(messages: list[AnyMessage]) -> list[AnyMessage]:
     return messages[end:]
 
 
-def _find_answer(state: WebSearchState) -> str:
+def _find_answer(state: AgentState[Any]) -> str:
     """Return the text of the last message, if it is the model's."""
     messages = state["messages"]
     if not messages or not isinstance(messages[-1], AIMessage):
