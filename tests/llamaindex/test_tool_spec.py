@@ -5,6 +5,7 @@ import asyncio
 import inspect
 import json
 import pickle
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -502,3 +503,14 @@ async def test_the_failed_call_of_an_agent_has_the_error_as_data(sea: Sea) -> No
         == find_error_code(str(output.exception))
         == "page_not_found"
     )
+
+
+@pytest.mark.parametrize("name", ["web_search", "open_page"])
+def test_a_docstring_that_a_model_of_codeact_reads_has_what_it_can_write(
+    sea: Sea, name: str
+) -> None:
+    method = getattr(WebSearchToolSpec(web=sea()), name)
+    arguments = re.findall(r"^    (\w+): ", inspect.getdoc(method) or "", re.MULTILINE)
+
+    assert [*inspect.signature(method).parameters, "ToolError"] == arguments
+    assert "spec" not in (inspect.getdoc(method) or "")

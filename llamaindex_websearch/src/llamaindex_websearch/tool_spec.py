@@ -243,7 +243,7 @@ class WebSearchToolSpec(BaseToolSpec):
             )
 
     @_leave_checks_to_tools
-    def web_search(
+    def web_search(  # noqa: D417 - a model reads this, which is not shown the rest
         self,
         query: str,
         limit: int = 5,
@@ -254,19 +254,16 @@ class WebSearchToolSpec(BaseToolSpec):
         """Search the web.
 
         Args:
-            query: What to search for. With ``multi_query``, write ``queries=[...]``
-                instead.
-            limit: Maximum number of results, 1 to 20; by default that of the spec.
+            query: What to search for.
+            limit: Maximum number of results, 1 to 20; usually 5.
             allowed_domains: Only results from these domains and their subdomains; empty
                 means anywhere.
             time_range: Only results of the last day, week, month or year.
-            unseen: What a model does not see and may still send, such as
-                ``blocked_domains``.
 
         Returns:
-            A document for each result: the snippet, or with ``read_top`` the passages
-            of the page that answer the query. Its metadata has ``url``, ``title`` and
-            everything else known. As a string, the documents are the text for a model.
+            A document for each result: the snippet, or the passages of the page that
+            answer the query. Its metadata has ``url``, ``title`` and everything else
+            known. As a string, the documents are the text for a model.
 
         Raises:
             ToolError: An argument is invalid, or the service failed.
@@ -303,7 +300,7 @@ class WebSearchToolSpec(BaseToolSpec):
                 return ToolDocuments.of(await self._tools.asearch(sent, run))
 
     @_leave_checks_to_tools
-    def open_page(
+    def open_page(  # noqa: D417 - a model reads this, which is not shown the rest
         self,
         url: str,
         max_length: int = 0,
@@ -317,17 +314,14 @@ class WebSearchToolSpec(BaseToolSpec):
         """Read a page, or a part of it.
 
         Args:
-            url: Absolute http(s) URL.
-            max_length: Maximum number of characters to return; 0 for the configured
-                number.
+            url: Absolute http(s) URL, or the number of a source, such as ``[3]``.
+            max_length: Maximum number of characters to return; 0 for the default.
             offset: Where to start, in characters.
             query: Return the passages that answer this, instead of the text from the
                 offset.
             find: Return the text around each occurrence of this phrase, instead of the
                 text from the offset.
             outline: Return the headings of the page, with sizes and offsets, instead.
-            unseen: What a model may send although there is no such argument; an error
-                says so.
 
         Returns:
             One document: the text as Markdown, with ``url``, ``title`` and everything
