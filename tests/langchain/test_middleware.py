@@ -32,6 +32,7 @@ from langchain_core.messages import (
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command, Send
 
 from langchain_websearch import WebSearchMiddleware, WebSearchToolkit, collect_sources
@@ -468,7 +469,47 @@ def test_what_a_model_writes_to_a_sub_agent_is_not_of_the_user():
     assert opened(state) == ["error"]
 
 
-# Tools that a program calls itself.
+# Graphs of one's own, and tools that a program calls itself.
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_a_graph_of_ones_own_keeps_sources_with_the_wrapper(is_async):
+    web = make_middleware()
+    model = Gardener()
+
+    class State(MessagesState):
+        websearch_sources: Annotated[list[dict[str, Any]], add_sources]
+
+    def forget(state):
+        return {"messages": [RemoveMessage(one.id) for one in state["messages"][:-1]]}
+
+    graph = StateGraph(State)
+    graph.add_node(
+        "model", lambda state: {"messages": [model.answer(state["messages"])]}
+    )
+    graph.add_node(
+        "tools",
+        ToolNode(
+            web.tools,
+            wrap_tool_call=web.wrap_tool_call,
+            awrap_tool_call=web.awrap_tool_call,
+        ),
+    )
+    graph.add_node("forget", forget)
+    graph.add_edge(START, "model")
+    graph.add_conditional_edges(
+        "model", tools_condition, {"tools": "tools", END: "forget"}
+    )
+    graph.add_edge("tools", "model")
+    app = graph.compile()
+    words = {"messages": [HumanMessage("search kelp, moss")]}
+    state = await app.ainvoke(words) if is_async else app.invoke(words)
+
+    assert len(state["messages"]) == 1
+    assert {source["url"] for source in collect_sources(state)} == {
+        url_of("kelp"),
+        url_of("moss"),
+    }
 
 
 def test_the_sources_of_tools_that_nodes_call_themselves_are_collected():
