@@ -28,6 +28,26 @@ QUESTIONS = {
         "Câți oameni trăiesc acolo?", "Πόσοι ζουν εκεί;", "Сколько людей там живёт?", "Orada kaç kişi yaşıyor?",
         "كم عدد السكان؟", "वहाँ कितने लोग रहते हैं?", "Có bao nhiêu người sống ở đó?", "มีคนอยู่กี่คน", "那里住着多少人？",
     ],
+    "address": [
+        "What is the address of the shop?", "Wie ist die Adresse?", "¿Cuál es la dirección?", "Care este adresa?",
+        "Ποια είναι η διεύθυνση;", "Какой адрес?", "Adresi nedir?", "ما هو عنوان المتجر؟", "दुकान का पता क्या है?",
+        "Địa chỉ là gì?", "ที่อยู่ของร้าน", "地址是什么？",
+    ],
+    "phone": [
+        "What is their phone number?", "Wie ist die Telefonnummer?", "¿Cuál es el teléfono?", "Care este numărul de telefon?",
+        "Ποιο είναι το τηλέφωνο;", "Какой номер телефона?", "Telefon numarası nedir?", "ما هو رقم الهاتف؟",
+        "फ़ोन नंबर क्या है?", "Số điện thoại là gì?", "เบอร์โทรอะไร", "电话是多少？",
+    ],
+    "email": [
+        "What is the e-mail of the shop?", "Wie lautet die E-Mail?", "¿Cuál es el correo?", "Care este emailul?",
+        "Ποια είναι η ηλεκτρονική διεύθυνση;", "Какая электронная почта?", "E-posta nedir?", "ما هو البريد الإلكتروني؟",
+        "ईमेल क्या है?", "Email của họ là gì?", "อีเมลอะไร", "邮箱是什么？",
+    ],
+    "hours": [
+        "What are the opening hours?", "Wann ist geöffnet?", "¿Cuál es el horario?", "Care este programul?",
+        "Ποιο είναι το ωράριο;", "Какие часы работы?", "Çalışma saatleri nedir?", "ما هي مواعيد العمل؟", "समय क्या है?",
+        "Giờ mở cửa?", "เปิดกี่โมง", "营业时间是什么？",
+    ],
 }  # fmt: skip
 CASES = [
     (kind, question) for kind, questions in QUESTIONS.items() for question in questions
@@ -62,6 +82,83 @@ def test_other_questions_ask_for_none(question):
 )
 def test_a_text_states_the_kinds_that_a_person_would_see(text, kinds):
     assert kinds_stated(text, ["money", "time", "number"]) == kinds
+
+
+@pytest.mark.parametrize(
+    ("kind", "texts"),
+    [
+        (
+            "address",
+            [
+                "5 Main Street",
+                "Hafenstraße 12",
+                "ул. Садовая, 5",
+                "10115 Berlin",
+                "EC1A 1BB",
+                "Calle Mayor 3",
+            ],
+        ),
+        (
+            "phone",
+            [
+                "+47 22 33 44 55",
+                "(020) 7946 0958",
+                "030/123 45 67",
+                "01 23 45 67 89",
+                "+4912345678",
+                "555-010-9999",
+            ],
+        ),
+        ("email", ["ada@harbour.example", "post.kontor@by.example"]),
+        (
+            "hours",
+            [
+                "9:00-17:30",
+                "10 am to 4 pm",
+                "10–18 Uhr",
+                "Mo-Fr 9.00 bis 12.30",
+                "с 9:00 до 18:00",
+            ],
+        ),
+    ],
+)
+def test_contacts_are_stated_in_the_forms_of_many_countries(kind, texts):
+    assert [text for text in texts if not kinds_stated(f"x {text} x", [kind])] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In 1866 to 1870 it was 5,199.00",
+        "Chapter 4.5.2026",
+        "2 to 3 lamps",
+        "a@b",
+        "ISBN x",
+        "1-2",
+    ],
+)
+def test_other_numbers_are_no_contacts(text):
+    assert kinds_stated(text, ["address", "phone", "email", "hours"]) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What is the phone number of the lamp shop?", "+47 22 33 44 55"),
+        ("What is the address of the lamp shop?", "Hafenstraße 12, 10115 Berlin"),
+        ("When does the lamp shop open? opening hours", "9:00-17:30"),
+    ],
+)
+def test_a_contact_comes_before_prose_about_it(question, answer):
+    prose = (
+        "The lamp shop is happy to hear from you, and it has been for a hundred years. "
+    )
+    content = "\n\n".join([*[prose * 4] * 4, f"Post: {answer}", *[prose * 4] * 4])
+    page = Page(url="https://shop.example/", content=content)
+
+    excerpt = Excerpt(query=question, max_length=900).of(page)
+
+    assert answer in excerpt.content
 
 
 @pytest.mark.parametrize(

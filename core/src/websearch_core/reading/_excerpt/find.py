@@ -26,13 +26,9 @@ _AROUND = 300  # characters shown before and after a place, extended to whole se
 _MARKS = "*`\\"  # of Markdown, within a line
 # What people type for what typesetters set; NFKD knows none of these.
 _TYPED = {
-    sign: typed
-    for typed, signs in {
-        "'": "‘’‚‛‹›′ʻʼ´",  # noqa: RUF001
-        '"': "“”„‟«»″",
-        "-": "‐‑‒–—―⁃−",  # noqa: RUF001
-    }.items()
-    for sign in signs
+    **dict.fromkeys("‘’‚‛‹›′ʻʼ´", "'"),  # noqa: RUF001
+    **dict.fromkeys("“”„‟«»″", '"'),
+    **dict.fromkeys("‐‑‒–—―⁃−", "-"),  # noqa: RUF001
 }
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&amp;": "&", "&quot;": '"', "&#39;": "'"}
 _LONGEST = max(map(len, _ENTITIES))  # of what is not just a space
@@ -55,7 +51,9 @@ def by_phrase(
     source = Composer(page, offset, whole=max(_AROUND, about // 2))
     places = occurrences(source.text, phrase, offset)
     around = min(_AROUND, about // 6)
-    sought = quote(phrase) + (f" from offset {offset} on" if offset else "")
+    sought = quote(phrase)
+    if offset:
+        sought += f" from offset {offset} on"
     contexts: list[Span] = []  # of the first places
 
     def first(count: int) -> Page:
@@ -72,16 +70,16 @@ def by_phrase(
         count = _most(
             len(places), lambda count: first(count).content_length <= max_length
         )
-        shown = first(count) if count else source.around(places[0][0], max_length)
+        excerpt = source.around(places[0][0], max_length)
+        if count:
+            excerpt = first(count)
         after = max(count, 1)
-        left = after < len(places)
-        note = (
-            f"{quantity(len(places), 'place')} with "
-            f"{sought}{f', the first {after} of them shown' if left else ''}"
-        )
-        return shown.model_copy(
-            update={"next_offset": places[after][0] if left else None}
-        ).with_notes(note)
+        next_offset: int | None = None
+        note = f"{quantity(len(places), 'place')} with {sought}"
+        if after < len(places):
+            next_offset = places[after][0]
+            note += f", the first {after} of them shown"
+        return excerpt.model_copy(update={"next_offset": next_offset}).with_notes(note)
 
     return cut
 
@@ -94,10 +92,8 @@ def _context(source: Composer, start: int, end: int, around: int) -> Span:
     """
     pieces = source.pieces
     here, beyond = source.covering(start, end)
-    above, below = (
-        bisect_right(source.sections, here),
-        bisect_left(source.sections, beyond),
-    )
+    above = bisect_right(source.sections, here)
+    below = bisect_left(source.sections, beyond)
     begin = source.sections[above - 1] if above else 0
     stop = source.sections[below] if below < len(source.sections) else len(pieces)
     first = min(here, max(begin, bisect_left(source.cuts, start - around)))
@@ -115,13 +111,18 @@ def _context(source: Composer, start: int, end: int, around: int) -> Span:
 
 def _most(limit: int, fits: Callable[[int], bool]) -> int:
     """Return the largest number, up to *limit*, that fits; 0 if not even one does."""
-    low, high = 0, 1
+    low = 0
+    high = 1
     while high <= limit and fits(high):
-        low, high = high, 2 * high
+        low = high
+        high = 2 * high
     high = min(high, limit + 1)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
+        if fits(middle):
+            low = middle
+        else:
+            high = middle
     return low
 
 
@@ -132,15 +133,13 @@ def occurrences(text: str, phrase: str, offset: int = 0) -> Occurrences:
     The text is searched as people see it, without link targets; if that finds nothing,
     as it is written.
     """
-    wanted = Folded(phrase).form.strip()
-    if not wanted:
+    form = Folded(phrase).form.strip()
+    if not form:
         raise InvalidOption(f"find: {phrase!r} has nothing to search for")
-    found = Occurrences(Folded(text, offset, seen=True), wanted)
-    return (
-        found
-        if len(found) or "](" not in text
-        else Occurrences(Folded(text, offset), wanted)
-    )
+    places = Occurrences(Folded(text, offset, seen=True), form)
+    if len(places) or "](" not in text:
+        return places
+    return Occurrences(Folded(text, offset), form)
 
 
 class Occurrences:
@@ -148,11 +147,11 @@ class Occurrences:
     traced until it is asked for.
     """
 
-    def __init__(self, text: Folded, wanted: str) -> None:
-        self._text, self._length = text, len(wanted)
-        self._starts = [
-            found.start() for found in re.finditer(re.escape(wanted), text.form)
-        ]
+    def __init__(self, text: Folded, form: str) -> None:
+        self._text = text
+        self._length = len(form)
+        matches = re.finditer(re.escape(form), text.form)
+        self._starts = [match.start() for match in matches]
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -190,8 +189,10 @@ class Folded:
 
         def add(form: str, start: int, end: int | None = None) -> None:
             nonlocal length
-            if form[:1] == " " and pieces and pieces[-1].endswith(" "):
-                form, start = form[1:], start + 1
+            follows_space = bool(pieces) and pieces[-1].endswith(" ")
+            if follows_space and form[:1] == " ":
+                form = form[1:]
+                start += 1
             if form:
                 pieces.append(form)
                 self._from.append(start)
@@ -201,14 +202,14 @@ class Folded:
 
         position = offset
         for begin, end in [*hidden, (len(text), len(text))]:
-            for found in special.finditer(text, position, begin):
-                start, after = found.span()
+            for match in special.finditer(text, position, begin):
+                start, after = match.span()
                 if start > position:
                     add(text[position:start].translate(folds), position)
                 position = after
-                if found.lastindex:
+                if match.lastindex:
                     continue
-                for character in _fold(found[0][:_LONGEST]):
+                for character in _fold(match[0][:_LONGEST]):
                     add(character, start, after)
             add(text[position:begin].translate(folds), position)
             position = end
@@ -221,9 +222,12 @@ class Folded:
     def _origin(self, place: int) -> tuple[int, int]:
         """Return where the text of a character of the form begins and ends."""
         n = bisect_right(self._at, place) - 1
+        start = self._from[n]
         end = self._to[n]
-        start = self._from[n] + (0 if end else place - self._at[n])
-        return start, end or start + 1
+        if end:
+            return start, end
+        start += place - self._at[n]
+        return start, start + 1
 
 
 @lru_cache(maxsize=32_768)

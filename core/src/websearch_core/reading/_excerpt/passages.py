@@ -5,7 +5,8 @@ by BM25 over the terms of `websearch_core._text.terms`. A passage also counts th
 of the headings above it, and of the header of its table. The best passages that fit are
 shown in the order of the page; a part of the room is for those outside the main text.
 An amount of money, a time or a number counts as a word of a question that asks for one,
-in the languages of the tests: Arabic, Chinese, English, German, Greek, Hindi, Romanian,
+and so do an address, the number of a telephone, an e-mail address and opening hours, in
+the languages of the tests: Arabic, Chinese, English, German, Greek, Hindi, Romanian,
 Russian, Spanish, Thai, Turkish and Vietnamese. There is no model and no network;
 ``benchmarks/reading/passages.py`` measures how often the answer is kept, and
 ``benchmarks/facts`` how often a fact is.
@@ -59,6 +60,24 @@ _STATING: dict[str, Callable[[str], object]] = {
         r"\d{1,2}(?!\d)|\d[年月日]|\d ?[ap]\.?m\b"
     ).search,
     "number": re.compile(r"\d").search,
+    # "Main Street 5", "5 Main Street", "ул. Садовая, 5", "10115 Berlin", "EC1A 1BB"
+    "address": re.compile(
+        r"(?i:\b(?:street|st\.|road|rd\.|avenue|ave\.|lane|square|strasse|platz|allee|calle|avda|plaza|strada|bulevardul)"
+        r"|stra[sß]s?e|str\.|gasse\b|οδος|οδός|\bул(?:\.|иц)|\bпросп|cadde|sokak|mah\.|شارع|मार्ग|\bđường|ถนน|[路街]\d)"  # noqa: RUF001
+        r"|\b[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b|(?<![\d.,])\d{5}(?:-\d{3,4})? [A-ZÀ-Þ][a-zß-ÿ]"
+    ).search,
+    # seven digits or more, grouped as people write them
+    "phone": re.compile(
+        r"(?<![\w/.,])(?:\+|00)?\(?\d{1,5}\)?(?:[ /.\u00a0-]\(?\d{2,5}\)?){2,5}(?![\w/.,]\d)|\+\d{8,15}\b"
+        r"|\b0\d{8,11}\b"
+    ).search,
+    "email": re.compile(r"[\w+-]@[\w-]+\.[^\W\d_]").search,
+    # from one time of day to another
+    "hours": re.compile(
+        r"\d{1,2}(?:[:.]\d\d)? ?(?:[ap]\.?m\.?|h|uhr)? ?(?:[-–—~至到]|to|bis|until|до|až) ?"  # noqa: RUF001
+        r"\d{1,2}(?:[:.]\d\d\b| ?(?:[ap]\.?m\b|uhr|h\b))",
+        re.IGNORECASE,
+    ).search,
 }
 
 
@@ -85,19 +104,17 @@ def by_query(page: Page, query: str, offset: int, about: int) -> Callable[[int],
 
         The best of all comes before any other, wherever it stands.
         """
+        room = int(_BESIDE * max_length)
         best = source.excerpt(beside[:1]).content_length
-        room = min(
-            _MAX_BESIDE,
-            max(int(_BESIDE * max_length), best if best <= max_length // 2 else 0),
-        )
+        if best <= max_length // 2:
+            room = max(room, best)
+        room = min(room, _MAX_BESIDE)
         first = source.excerpt(ranking[:1]).content_length
         if first > max_length:
             return room
-        return (
-            max(room, first)
-            if beside[:1] == ranking[:1]
-            else min(room, max_length - first)
-        )
+        if beside[:1] == ranking[:1]:
+            return max(room, first)
+        return min(room, max_length - first)
 
     def cut(max_length: int) -> Page:
         outside = _filled(source, [], beside, room_beside(max_length))
@@ -123,44 +140,51 @@ def by_query(page: Page, query: str, offset: int, about: int) -> Callable[[int],
     return cut
 
 
-def _packed(source: Composer, length: int, most: int) -> Iterator[Span]:
+def _packed(source: Composer, length: int, max_source: int) -> Iterator[Span]:
     """Yield what belongs together: a paragraph, or several short ones of a section,
     with the heading above them.
     """
     pieces = source.pieces
     first = 0
-    for before, unit in pairwise(_units(source, min(_LENGTH, 3 * length), most)):
-        start, cut = pieces[first].start, pieces[unit.first].start
-        unit_text = source.text[pieces[before.first].start : cut]
+    units = _units(source, min(_LENGTH, 3 * length), max_source)
+    for before, unit in pairwise(units):
+        start = pieces[first].start
+        cut = pieces[unit.first].start
         enough = _ENOUGH * length if first < source.beside else _ENOUGH_BESIDE
-        ended = (
-            cut - start >= enough and "\n\n" in unit_text and unit_text.endswith("\n")
+        ends = cut - start >= enough and _is_paragraph(
+            source.text[pieces[before.first].start : cut]
         )
         begins = pieces[unit.first].leads or unit.first == source.beside
-        if begins or ended or pieces[unit.after - 1].end - start > length:
+        is_full = pieces[unit.after - 1].end - start > length
+        if any((begins, ends, is_full)):
             yield Span(first, unit.first)
             first = unit.first
     if pieces:
         yield Span(first, len(pieces))
 
 
-def _units(source: Composer, length: int, most: int) -> Iterator[Span]:
-    """Yield each piece with those tied to it: about *length* characters, *most* with
-    the targets of links.
+def _is_paragraph(text: str) -> bool:
+    return "\n\n" in text and text.endswith("\n")
+
+
+def _units(source: Composer, length: int, max_source: int) -> Iterator[Span]:
+    """Yield each piece with those tied to it: about *length* characters, *max_source*
+    with the targets of links.
     """
-    first, cuts = 0, source.cuts
-    seen = [
-        *accumulate(
-            (
-                len(TARGET.sub("]", source.text[start:end]))
-                for start, end in pairwise(cuts)
-            ),
-            initial=0,
-        )
-    ]
+    first = 0
+    cuts = source.cuts
+    lengths = (
+        len(TARGET.sub("]", source.text[start:end])) for start, end in pairwise(cuts)
+    )
+    begins = [*accumulate(lengths, initial=0)]  # of the pieces, without targets
+    max_source = max(length, max_source)
     for n, piece in enumerate(source.pieces):
-        tied = piece.tied and n != source.beside and seen[n] - seen[first] <= length
-        if n and not (tied and cuts[n] - cuts[first] <= max(length, most)):
+        if n == 0:
+            continue
+        is_tied = piece.tied and n != source.beside
+        is_short = begins[n] - begins[first] <= length
+        has_room = cuts[n] - cuts[first] <= max_source
+        if not all((is_tied, is_short, has_room)):
             yield Span(first, n)
             first = n
     if source.pieces:
@@ -171,8 +195,11 @@ def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
     """Return the runs that have a word of *query*, best first: those that repeat all of
     it, then by BM25.
     """
-    question, kinds = Question(f"{query} {_names_in(query)}"), kinds_asked(query)
-    asking, wording = words_asking(query), f" {' '.join(list_terms(query))} "
+    question = Question(f"{query} {_names_in(query)}")
+    kinds = kinds_asked(query)
+    asking = words_asking(query)
+    wording = f" {' '.join(list_terms(query))} "
+    is_sentence = wording.count(" ") > _MIN_WORDS
 
     @cache
     def heading_words(headings: tuple[str, ...]) -> list[str]:
@@ -182,25 +209,18 @@ def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
     lengths: list[int] = []
     repeats: list[bool] = []
     for run in runs:
-        start, end = source.pieces[run.first].start, source.pieces[run.after - 1].end
-        text = TARGET.sub("]", source.text[start:end])
-        said = list_terms(text)
-        lengths.append(len(said))
-        repeats.append(
-            wording.count(" ") > _MIN_WORDS and wording in f" {' '.join(said)} "
-        )
-        said += list_terms(_names_in(text))
+        text = TARGET.sub("]", _text_of(source, run))
+        terms = list_terms(text)
+        lengths.append(len(terms))
+        repeats.append(is_sentence and wording in f" {' '.join(terms)} ")
+        terms += list_terms(_names_in(text))
         last = source.pieces[run.after - 1]
-        header = (
-            list_terms(last.frame.opening)
-            if last.frame and not last.frame.closing
-            else []
-        )
-        found = question.count(said + heading_words(last.headings) + header)
-        weights = {
-            form: count * (_ASKS if form in asking else 1)
-            for form, count in found.items()
-        }
+        terms += heading_words(last.headings)
+        if last.frame and not last.frame.closing:
+            terms += list_terms(last.frame.opening)
+        weights: dict[str, float] = dict(question.count(terms))
+        for form in asking & weights.keys():
+            weights[form] *= _ASKS
         counts.append(weights | dict.fromkeys(kinds_stated(text, kinds), 1))
     scores = score_counts(counts, lengths)
     _drop_repetitions(source, runs, scores, question, kinds)
@@ -230,11 +250,16 @@ def _drop_repetitions(
     for n, run in enumerate(runs):
         if run.first < source.beside or not scores[n]:
             continue
-        start, end = source.pieces[run.first].start, source.pieces[run.after - 1].end
-        lines = source.text[start:end].splitlines()
+        lines = _text_of(source, run).splitlines()
         new = "\n".join(line for line in lines if _bare_line(line) not in main_lines)
         if not question.count(list_terms(new)) and not kinds_stated(new, kinds):
             scores[n] = 0.0
+
+
+def _text_of(source: Composer, run: Span) -> str:
+    start = source.pieces[run.first].start
+    end = source.pieces[run.after - 1].end
+    return source.text[start:end]
 
 
 def _bare_line(line: str) -> str:
@@ -243,11 +268,9 @@ def _bare_line(line: str) -> str:
 
 def _names_in(text: str) -> str:
     """Return the words that stand in *text* without a space between them."""
-    return (
-        " ".join(_CASE.sub(" ", name) for name in _GLUED.findall(text))
-        if _SEAM.search(text)
-        else ""
-    )
+    if not _SEAM.search(text):
+        return ""
+    return " ".join(_CASE.sub(" ", name) for name in _GLUED.findall(text))
 
 
 def _filled(
@@ -259,12 +282,10 @@ def _filled(
     for run in ranking:
         if run in begun:
             continue
-        start, end = source.pieces[run.first].start, source.pieces[run.after - 1].end
-        length = len(source.text[start:end].strip())
-        if (
-            taken + length <= max_length
-            and source.excerpt([*chosen, run]).content_length <= max_length
-        ):
+        length = len(_text_of(source, run).strip())
+        if taken + length > max_length:
+            continue
+        if source.excerpt([*chosen, run]).content_length <= max_length:
             chosen.append(run)
             taken += length
     return chosen
@@ -279,8 +300,8 @@ def _noted(page: Page, query: str) -> Page:
 
 
 def kinds_asked(query: str) -> list[str]:
-    """Return what *query* asks for: ``money``, ``time``, ``number``; or nothing of
-    these.
+    """Return what *query* asks for: ``money``, ``time``, ``number``, ``address``,
+    ``phone``, ``email``, ``hours``; or nothing of these.
     """
     folded = fold(query)
     return [kind for kind, pattern in _patterns().items() if pattern.search(folded)]
@@ -289,12 +310,10 @@ def kinds_asked(query: str) -> list[str]:
 def words_asking(query: str) -> frozenset[str]:
     """Return the terms of *query* that only say what it asks for: ``how``, ``much``."""
     folded = fold(query)
-    found = [
-        found[0]
-        for pattern in _patterns().values()
-        for found in pattern.finditer(folded)
-    ]
-    return frozenset(query_terms(" ".join(found)))
+    words: list[str] = []
+    for pattern in _patterns().values():
+        words += [match[0] for match in pattern.finditer(folded)]
+    return frozenset(query_terms(" ".join(words)))
 
 
 def kinds_stated(text: str, kinds: list[str]) -> list[str]:

@@ -81,14 +81,16 @@ def _end(text: str, start: int, limit: int) -> int:
     if limit >= len(text):
         return len(text)
     code = find_fences(text, limit)
-    if inside := span_at(code, limit, within=True):
-        if inside[0] > start:
-            return inside[0]
+    fence = span_at(code, limit, within=True)
+    if fence is not None:
+        if fence[0] > start:
+            return fence[0]
         # the fence is longer than the window
         return text.rfind("\n", start, limit) + 1 or limit
     earliest = limit - (limit - start) // _LAST_PART
     for boundary in ("\n\n", "\n"):
-        if cut := _last(text, boundary, earliest, limit, code):
+        cut = _last(text, boundary, earliest, limit, code)
+        if cut is not None:
             return cut
     line = text.rfind("\n", start, limit) + 1
     if line > start and text.startswith("|", line):
@@ -106,12 +108,13 @@ def _last(
     """Return the last position after a *boundary*, between *earliest* and *limit*, that
     is outside code.
     """
-    place = limit
-    while (found := text.rfind(boundary, earliest, place)) >= 0:
-        cut = found + len(boundary)
-        if (inside := span_at(code, cut, within=True)) is None:
+    place = text.rfind(boundary, earliest, limit)
+    while place >= 0:
+        cut = place + len(boundary)
+        fence = span_at(code, cut, within=True)
+        if fence is None:
             return cut
-        place = inside[0]
+        place = text.rfind(boundary, earliest, fence[0])
     return None
 
 
@@ -125,14 +128,9 @@ def join_rest(page: Page) -> str:
 def plain_title(title: str) -> str:
     """Return the text of a heading, without Markdown and not too long."""
     title = title.rstrip(" \t\n#")
-    bare = (
-        LINK.sub(lambda link: link[0][1 : link[0].rindex("](")], title)
-        if "](" in title
-        else title
-    )
-    line = " ".join(bare.replace("*", "").replace("`", "").replace("\\", "").split())
-    return (
-        line
-        if len(line) <= _MAX_TITLE_LENGTH
-        else f"{line[: _MAX_TITLE_LENGTH - 1].rstrip()}…"
-    )
+    if "](" in title:
+        title = LINK.sub(lambda link: link[0][1 : link[0].rindex("](")], title)
+    line = " ".join(title.replace("*", "").replace("`", "").replace("\\", "").split())
+    if len(line) <= _MAX_TITLE_LENGTH:
+        return line
+    return f"{line[: _MAX_TITLE_LENGTH - 1].rstrip()}…"
