@@ -46,6 +46,25 @@ async def test_only_found_urls_are_opened_and_the_error_says_why(sea):
     assert sea.opened == [FOUND, FOUND]
 
 
+def test_the_log_says_once_that_nobody_passes_on_what_users_write(sea, caplog):
+    _, read = tools(sea, provenance="seen")
+    named = WebSearchToolkit(web=WebSearch(sea, reader=sea), provenance="seen")
+    named.allow_text("Hello")
+    _, public = tools(sea)
+    for one in (read, read, named.get_tools()[1]):
+        one.invoke({"url": LEAK})
+    public.invoke({"url": "http://10.0.0.1/"})
+    warnings = [
+        record.getMessage()
+        for record in caplog.records
+        if record.name.startswith("langchain_websearch")
+    ]
+
+    assert len(warnings) == 1
+    assert "use WebSearchMiddleware" in warnings[0]
+    assert LEAK not in warnings[0]
+
+
 def test_the_artifact_of_a_refusal_has_the_url_and_the_text_for_the_model_does_not(sea):
     _, read = tools(sea, provenance="seen")
     call = {

@@ -11,6 +11,7 @@ every model is shown the status.
 # No `from __future__ import annotations`: LangChain resolves the annotations of `_run`
 # in each call, and would compile each text again. They are short for the same reason.
 import inspect
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -24,6 +25,7 @@ from typing import (
     Unpack,
     cast,
 )
+from weakref import WeakSet
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForToolRun,
@@ -46,7 +48,7 @@ from pydantic import (
 
 from websearch_core import WebSearch, WebSearchError
 from websearch_core.client import CommonArguments
-from websearch_core.errors import ConfigurationError, InvalidOption
+from websearch_core.errors import ConfigurationError, InvalidOption, UnsafeURL
 from websearch_core.models import SearchOptions, describe_problems
 from websearch_core.provenance import Ledger, Provenance
 from websearch_core.tools import (
@@ -92,6 +94,8 @@ _NO_MESSAGES = (
     "the tool was given no messages of this conversation, so what other processes "
     "found is unknown"
 )
+_log = logging.getLogger(__name__)
+_warned: WeakSet[Ledger] = WeakSet()  # the ledgers that have had their warning
 Content: TypeAlias = str | list[dict[str, Any]]
 _failures: ContextVar[list[WebSearchError] | None] = ContextVar(
     "websearch_failures", default=None
@@ -383,7 +387,24 @@ class _WebTool(_Options, BaseTool):
                 raise
             failure = as_error(error, self.name)
             _keep(failure)
+            self._warn_of_refusal(failure)
             raise ToolException(_render(failure, self.output_format)) from failure
+
+    def _warn_of_refusal(self, failure: WebSearchError) -> None:
+        """Log once that a URL was refused where nobody passes on what users write: a
+        model is told why, and the developer would not know.
+        """
+        ledger = self.provenance
+        if ledger.mode == "any" or ledger.has_user_text:
+            return
+        if isinstance(failure, UnsafeURL) and ledger not in _warned:
+            _warned.add(ledger)
+            _log.warning(
+                "provenance=%r: a URL was refused, and no message of a user was passed "
+                "on: use WebSearchMiddleware, the callback toolkit.user_urls or "
+                "toolkit.allow_text",
+                ledger.mode,
+            )
 
 
 class SearchToolArguments(SearchArguments):

@@ -92,6 +92,8 @@ class Ledger:
                 f"provenance: {mode!r} is not one of {', '.join(modes)}"
             )
         self.mode = mode
+        # whether `allow_text` was ever called
+        self.has_user_text: bool = False
         self._named: dict[str, _AllowedPage] = {}
         for url in named:
             self._named[_make_key(url)] = _allow(url, links=True)
@@ -118,6 +120,7 @@ class Ledger:
         Returns:
             The URLs, for a program that stores them with the conversation.
         """
+        self.has_user_text = True
         urls = find_urls(text)
         self._add(urls, conversation, links=True)
         return urls
