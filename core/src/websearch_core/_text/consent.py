@@ -24,10 +24,13 @@ _CLASSES = frozenset(re.findall(r"\.([\w-]+)(?=,|\Z)", _SELECTORS))
 _BEGINS_OF_IDS = tuple(re.findall(r'\[id\^="([^"]+)"\]', _SELECTORS))
 
 
-def names_box(*, identity: str = "", classes: str = "") -> bool:
-    """Return whether an id or classes are those of the box of a framework."""
-    if identity in _IDS or identity.startswith(_BEGINS_OF_IDS):
-        return True
+def is_box_id(identity: str) -> bool:
+    """Return whether an id is that of the box of a framework."""
+    return identity in _IDS or identity.startswith(_BEGINS_OF_IDS)
+
+
+def names_box(classes: str) -> bool:
+    """Return whether one of some classes is that of the box of a framework."""
     return not _CLASSES.isdisjoint(classes.split())
 
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..._text.consent import asks_consent, names_box
+from ..._text.consent import asks_consent, is_box_id, names_box
 from ..._text.dates import parse_date
 from ..._text.invisible import GLYPHS, is_clean, strip_invisible
 from .._element import BLOCKS
@@ -113,6 +113,7 @@ class TextBlocks:
         self.parents = [-1]
         self.attributes: list[Mapping[str, str | None]] = [_NO_ATTRIBUTES]
         self.marks = [""]  # class, id and role
+        self.described: list[int] = []  # elements with more attributes than a class
         self.around = [0]  # bits of the `TELLING_TAGS` that it is in, including itself
         self.stream: list[int] = []  # elements as they open, and each run r as ~r
         self.run_texts: list[str] = []
@@ -318,6 +319,7 @@ class _Walk:
             self._opens,
             Openers(streamed=self._page.streamed),
         )
+        described = o.described
         names, parents, marks, around, stream, linked = (
             o.names,
             o.parents,
@@ -443,7 +445,7 @@ class _Walk:
                         attributes = alike.setdefault(mark, attributes)
                     else:
                         if identity := attributes.get("id"):
-                            if names_box(identity=identity) and _asks_consent(node):
+                            if is_box_id(identity) and _asks_consent(node):
                                 continue
                             mark = f"{mark} {identity}"
                         if role := attributes.get("role"):
@@ -475,6 +477,8 @@ class _Walk:
                 if within >= _MUTED and (tex or node.first_child is None):
                     continue
                 stream.append(place)
+                if has_more:
+                    described.append(place)
                 names.append(name)
                 parents.append(here)
                 marks.append(mark)
@@ -563,7 +567,7 @@ class _Walk:
         """
         if is_for_calendars(mark):
             return True
-        if names_box(classes=mark):
+        if names_box(mark):
             return _asks_consent(node)
         if self._page.rendered or openers.open("", node.attributes, PLAIN):
             return False

@@ -47,6 +47,8 @@ def find_controls(outline: TextBlocks) -> list[Control]:
     for label, panel in _Finder(outline).find():
         if panel >= outline.ends[label]:
             panels.setdefault(label, panel)
+    if not panels:
+        return []
     texts = _read_labels(outline, panels)
     names: defaultdict[int, set[str]] = defaultdict(set)
     for label, panel in panels.items():
@@ -110,30 +112,33 @@ class _Finder:
         self._outline = outline
         self._places: dict[str, int] = {}  # by id
         self._by_role: defaultdict[str, list[int]] = defaultdict(list)
-        for element, attributes in enumerate(outline.attributes):
+        self._toggles: list[int] = []
+        for element in outline.described:
+            attributes = outline.attributes[element]
             identity = attributes.get("id")
             if identity:
                 self._places.setdefault(identity, element)
             role = attributes.get("role")
             if role:
                 self._by_role[role.lower()].append(element)
+            if not _TOGGLES.isdisjoint(attributes):
+                self._toggles.append(element)
 
     def find(self) -> Iterator[tuple[int, int]]:
         """Yield each control with what it opens."""
         outline = self._outline
-        for element, attributes in enumerate(outline.attributes):
-            if outline.names[element] == "summary":
-                yield from self._beside(element)
-            if not attributes or "aria-haspopup" in attributes:
-                continue
-            is_toggle = not _TOGGLES.isdisjoint(attributes)
-            is_tab = (attributes.get("role") or "").lower() == "tab"
-            if not is_toggle and not is_tab:
+        for element in sorted({*self._toggles, *self._by_role["tab"]}):
+            attributes = outline.attributes[element]
+            if "aria-haspopup" in attributes:
                 continue
             panels = self._targets(element)
             yield from ((element, panel) for panel in panels)
             if not panels and "aria-expanded" in attributes:
                 yield from self._beside(element)
+        if "summary" in outline.names:
+            for element, name in enumerate(outline.names):
+                if name == "summary":
+                    yield from self._beside(element)
         yield from self._find_labels()
         yield from self._pair_tabs()
         yield from self._pair_radios()

@@ -47,23 +47,33 @@ class _Link(NamedTuple):
 def _find_headings(outline: TextBlocks) -> Iterator[list[int]]:
     """Yield the runs of each heading, and of the only element beside it in a line."""
     lines: dict[int, int] = {}  # by heading, and by what stands beside it
-    for heading, name in enumerate(outline.names):
-        if name not in HEADINGS:
-            continue
-        lines[heading] = heading
-        parent = outline.parents[heading]
-        beside = outline.ends[heading]
-        if heading != parent + 1 or beside >= outline.ends[parent]:
-            continue
-        is_last = outline.ends[beside] == outline.ends[parent]
-        if is_last and outline.names[beside] in _INLINE:
-            lines[beside] = heading
+    for heading in outline.block_elements:
+        if outline.names[heading] in HEADINGS:
+            beside = _find_beside(outline, heading)
+            end = outline.ends[beside or heading]
+            if "a" in outline.names[heading:end]:
+                lines[heading] = heading
+                lines[beside or heading] = heading
+    if len(lines) < _MIN_HEADINGS:
+        return
     holders = outline.holders(lines)
     runs: defaultdict[int, list[int]] = defaultdict(list)
     for run, element in enumerate(outline.run_elements):
         if holders[element]:
             runs[lines[holders[element]]].append(run)
     yield from runs.values()
+
+
+def _find_beside(outline: TextBlocks, heading: int) -> int:
+    """Return the only element beside a heading, if it is a part of a line; or 0."""
+    parent = outline.parents[heading]
+    beside = outline.ends[heading]
+    if heading != parent + 1 or beside >= outline.ends[parent]:
+        return 0
+    is_last = outline.ends[beside] == outline.ends[parent]
+    if not is_last or outline.names[beside] not in _INLINE:
+        return 0
+    return beside
 
 
 def _find_links(outline: TextBlocks, runs: list[int]) -> Iterator[_Link]:
@@ -94,6 +104,8 @@ def join_marks(outline: TextBlocks) -> None:
     note in brackets.
     """
     texts = outline.run_texts
+    if "sup" not in outline.names:
+        return
     for run, (element, other) in enumerate(pairwise(outline.run_elements)):
         is_mark = outline.names[element] == "sup" and texts[run] == texts[run + 1]
         if not is_mark or not _MARK.fullmatch(texts[run]):

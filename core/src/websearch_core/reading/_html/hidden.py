@@ -78,7 +78,7 @@ def may_be_unseen(classes: str) -> bool:
     """Return whether *classes* say that a text is for screen readers, which style
     sheets hide, for calendars, or asks for consent.
     """
-    if names_box(classes=classes):
+    if names_box(classes):
         return True
     if not any(map(classes.lower().__contains__, _HINTS)):
         return False
@@ -156,9 +156,13 @@ class Openers:
             if gap.startswith(("B:", "P:")):
                 self._gaps.add(gap[2:])
             return
+        role = (attributes.get("role") or "").lower()
+        is_in_page = (attributes.get("href") or "").startswith("#")
+        is_telling = role or is_in_page
+        if not is_telling and _NAMES_TARGETS.isdisjoint(attributes):
+            return  # as most links
         targets = find_targets(name, attributes)
         tabs: list[str] = []
-        role = (attributes.get("role") or "").lower()
         if role == "tab":
             tabs = (attributes.get("id") or "").split()
         if role == "tablist":

@@ -156,4 +156,5 @@ def _split(text: str) -> Sequence[str]:
 
 def _plain(text: str) -> str:
     """Return the letters and digits of a text."""
-    return "".join(filter(str.isalnum, fold(text)))
+    plain = text.lower() if text.isascii() else fold(text)
+    return "".join(filter(str.isalnum, plain))

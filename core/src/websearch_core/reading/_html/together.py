@@ -239,20 +239,23 @@ def drop_copies(outline: TextBlocks, content: list[bool]) -> list[bool]:
     """
     parents = outline.parents
     parts: defaultdict[int, list[int]] = defaultdict(list)  # their kept blocks
-    for block, element in enumerate(outline.block_elements):
-        around = element
+    blocks = range(len(content))
+    for block in compress(blocks, content):
+        around = outline.block_elements[block]
         for _ in range(_MAX_LEVELS):
-            if content[block] and outline.names[around] in _DIVISIONS:
+            if outline.names[around] in _DIVISIONS:
                 parts[around].append(block)
-            around = max(parents[around], 0)
+            around = parents[around]
+            if around <= 0:
+                break
     once = content.copy()
-    for part, blocks in parts.items():
+    for part, members in parts.items():
         beside = outline.ends[part]
         copies = parts.get(beside, [])
         if len(copies) < _MIN_COPIED or parents[part] != parents[beside]:
             continue
         texts = [outline.block_texts[block] for block in copies]
-        before = {outline.block_texts[block] for block in blocks}
+        before = {outline.block_texts[block] for block in members}
         if sum(map(len, texts)) >= _MIN_COPY_LENGTH and before.issuperset(texts):
             for block in copies:
                 once[block] = False

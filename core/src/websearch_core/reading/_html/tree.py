@@ -95,6 +95,7 @@ def build_tree(  # noqa: C901, PLR0912 - see above
     verbatim: set[int] = set()  # those in which white space is not collapsed
     may_be_headings: list[Element] = []
     codes: list[Element] = []
+    cells: list[Element] = []  # without text
     flattened, run = False, -1  # the latest run
     for number in outline.stream:
         if number < 0:
@@ -146,15 +147,16 @@ def build_tree(  # noqa: C901, PLR0912 - see above
             verbatim.add(number)
         if element.name == "pre":
             codes.append(element)
+        elif name in _CELLS and not alive[number]:
+            cells.append(element)
     for element in filter(_is_line, may_be_headings):
         level = element.get("aria-level")
         # the level that browsers assume
         element.name = f"h{level}" if _LEVEL.fullmatch(level) else "h2"
     for code in codes:
         _drop_head_of_code(code)
-    for number, cell in built.items():
-        if names[number] in _CELLS and not alive[number]:
-            _name_icon(cell)
+    for cell in cells:
+        _name_icon(cell)
     for control in outline.controls:
         if control.label in built and control.panel in built:
             _name_panel(built[control.label], built[control.panel])
