@@ -19,7 +19,9 @@ ROOT = PROGRAMS.parents[1]
 
 
 @pytest.mark.enable_socket
-@pytest.mark.parametrize("program", ["core", "langchain", "llamaindex", "providers"])
+@pytest.mark.parametrize(
+    "program", ["agents", "core", "langchain", "llamaindex", "providers"]
+)
 def test_nothing_blocks_an_event_loop(program, tmp_path):
     (tmp_path / "websearch.toml").write_text('reader = "direct"\n')
     # -u, because blockbuster 1.5.29 crashes an interpreter that flushes a buffered stdout when it exits

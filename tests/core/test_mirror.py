@@ -30,7 +30,7 @@ OTHERS = {
         "citations/_tables"
     ),
     "core/citations/test_citations": (
-        "_text/sentences citations/_check citations/_evidence citations/_figures citations/_links citations/_marks"
+        "_text/sentences citations/_check citations/_evidence citations/_figures citations/_links _text/marks"
     ),
     "core/cli/commands/test_compare": "_cli/comparison",
     "core/cli/commands/test_setup": "_cli/own_file",

@@ -6,10 +6,10 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from .._text.marks import Mark, code_spans, find_marks
 from .._text.sentences import split_sentences
 from .._text.terms import MARKS
 from ._figures import UNITS
-from ._marks import Mark, code_spans, find_marks
 from ._tables import TABLES, list_words
 
 _WORD = re.compile(r"\w")

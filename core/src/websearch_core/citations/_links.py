@@ -9,7 +9,7 @@ from typing import Any, NotRequired, TypedDict
 from urllib.parse import quote
 
 from .._text.escaping import escape_text, link_target
-from ._marks import Mark, find_marks
+from .._text.marks import Mark, find_marks
 
 # characters that are quoted in full; of anything longer, the beginning and the end
 _MAX_EXACT = 80

@@ -247,7 +247,7 @@ def _list_texts(content: object) -> Iterator[str]:
 
 def _numbers_in(text: str) -> Iterator[int]:
     from .. import render
-    from ..citations._marks import find_marks
+    from .._text.marks import find_marks
 
     in_json = _IN_JSON.findall(text) if _OBJECT.search(text) else []
     if in_json:
