@@ -10,7 +10,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ..._text.consent import CONSENT
 from ..tab import Tab
 
 # each uses those before it
@@ -19,6 +18,9 @@ _FILES = ("dom.js", "probe.js", "snapshot.js", "scroll.js", "open.js", "consent.
 
 @cache
 def _source() -> str:
+    # imported here: it reads a file
+    from ..._text.consent import CONSENT
+
     *first, consent = (
         files(__name__).joinpath(name).read_text("utf-8") for name in _FILES
     )
