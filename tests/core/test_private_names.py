@@ -48,6 +48,7 @@ NAMES = {
         "pypdf._cmap._parse_to_unicode",
         "pypdf._cmap.prepare_cm",
         "pypdf._text_extraction._text_extractor.TextExtraction._handle_tj",
+        "pypdf._text_extraction._text_extractor.crlf_space_check",
         "pypdf.generic._font.Font._add_space_width",
         "pypdf.generic._font.Font._get_space_char",
     },

@@ -361,6 +361,18 @@ def _record(theirs: partial[Any], extraction: Any) -> Any:
     return result
 
 
+def _skip_lines(theirs: partial[Any], text: str) -> Any:
+    """Leave out what pypdf does to find the ends of lines, where a recorder does.
+
+    The last character stays, which says whether a gap in a text is a second space.
+    """
+    budget = _budget.get()
+    if budget is None or budget.recorder is None:
+        return theirs()
+    cm_matrix, tm_matrix = theirs.args[2]
+    return text[-1:], "", cm_matrix.copy(), tm_matrix.copy(), theirs.args[12]
+
+
 def _multiply(matrix: Sequence[float], other: Sequence[float]) -> list[float]:
     """Return the matrix that does what two do, as PDFs write matrices."""
     return [
@@ -391,5 +403,6 @@ patch(
         "pypdf._cmap._parse_encoding": _name_encoding,
         "pypdf.generic._font.Font._get_space_char": _find_space,
         "pypdf._text_extraction._text_extractor.TextExtraction._handle_tj": _record,
+        "pypdf._text_extraction._text_extractor.crlf_space_check": _skip_lines,
     }
 )

@@ -87,21 +87,19 @@ class Recorder:
 
     def add(self, text: str, x: float, y: float, end: float, size: float) -> None:
         """Keep a text, unless it was painted in this place before."""
-        piece = Piece(text, x, y, end, size, self.operator)
         places = self._places.setdefault(text, [])
-        is_double = any(_is_same(piece, other) for other in places[-_MAX_PLACES:])
-        if not is_double or text.isspace():
-            self.pieces.append(piece)
+        limit = _DOUBLE * size
+        if len(text) > 2:  # narrow letters can be close
+            limit *= 2
+        for other in places[-_MAX_PLACES:]:
+            if abs(y - other.y) < limit and abs(x - other.x) < limit:
+                return
+        piece = Piece(text, x, y, end, size, self.operator)
+        self.pieces.append(piece)
+        if not text.isspace():
             places.append(piece)
         if len(self.pieces) > _MAX_PIECES:
             self.is_plain = False
-
-
-def _is_same(piece: Piece, other: Piece) -> bool:
-    limit = _DOUBLE * piece.size
-    if len(piece.text) > 2:  # narrow letters can be close
-        limit *= 2
-    return abs(piece.x - other.x) < limit and abs(piece.y - other.y) < limit
 
 
 def lay_out(pieces: Sequence[Piece], middle: float) -> list[Line]:

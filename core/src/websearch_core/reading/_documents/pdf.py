@@ -293,12 +293,33 @@ def _extract(page: PageObject, budget: Budget) -> Leaf:
     box = page.mediabox if "/MediaBox" in page else _LETTER
     edges = (box[1], box[3]) if upright else (box[0], box[2])
     low, high = sorted(map(float, edges))
+    if upright:
+        recorder = _record(page, budget)
+        if recorder.is_plain:
+            middle = float(box[0] + box[2]) / 2
+            return Leaf(lay_out(recorder.pieces, middle), low, high)
+        budget.renew()
+    return Leaf(_extract_joined(page, low, upright=upright), low, high)
+
+
+def _record(page: PageObject, budget: Budget) -> Recorder:
+    """Return what is painted on a page."""
     recorder = Recorder()
-    budget.recorder = recorder
-    lines: list[Line] = [Line("", low)]
 
     def count(operator: bytes, *_: Any) -> None:
         recorder.operator += operator in _SHOW
+
+    budget.recorder = recorder
+    try:
+        page.extract_text(visitor_operand_before=count)
+    finally:
+        budget.recorder = None
+    return recorder
+
+
+def _extract_joined(page: PageObject, low: float, *, upright: bool) -> list[Line]:
+    """Return the lines that pypdf makes of a page."""
+    lines: list[Line] = [Line("", low)]
 
     def collect(text: str, cm: Any, tm: Any, *_: Any) -> None:
         first, *rest = text.split("\n")
@@ -308,15 +329,8 @@ def _extract(page: PageObject, budget: Budget) -> Leaf:
         lines[-1] = Line(last.text + first, y)
         lines.extend(Line(line, place) for line in rest)
 
-    try:
-        page.extract_text(visitor_operand_before=count, visitor_text=collect)
-    finally:
-        budget.recorder = None
-    is_plain = upright and recorder.is_plain
-    if is_plain and recorder.pieces:
-        middle = float(box[0] + box[2]) / 2
-        lines = lay_out(recorder.pieces, middle)
-    return Leaf(lines, low, high)
+    page.extract_text(visitor_text=collect)
+    return lines
 
 
 def _pictures(page: Any) -> Iterator[bytes]:
