@@ -793,3 +793,10 @@ def test_text_below_a_header_that_looks_like_the_next_page_stays():
 
     assert content.count("is about kelp") == content.count("is about dulse") == 4
     assert content.count("Tides of Selby") == 1
+
+
+def test_text_that_is_turned_stands_behind_the_others():
+    turned = b"BT 0 1 -1 0 30 200 Tm /F1 8 Tf (Printed) Tj 0 1 -1 0 30 235 Tm (in May) Tj ET "
+    content = at(72, 700, "Tides") + turned + at(72, 680, "of Selby")
+
+    assert text_of(content) == "Tides\nof Selby\n\nPrinted in May"

@@ -24,6 +24,7 @@ from contextvars import ContextVar
 from functools import lru_cache, partial
 from inspect import getattr_static
 from itertools import product
+from math import hypot
 from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import Any
@@ -89,7 +90,7 @@ _ENCODINGS = {
     "/B5pc": "big5",
     "/HKscs-B5": "big5hkscs",
 }
-_TILT = 0.01  # of text that is still upright
+_UPRIGHT_COSINE = 0.999  # of the direction of text that is still upright
 
 
 class Budget:
@@ -346,17 +347,23 @@ def _record(theirs: partial[Any], extraction: Any) -> Any:
     result = theirs()
     text = str(result[0])
     goes_left = bool(result[1]) or extraction.output != output
-    is_upright = min(matrix[0], matrix[3]) > 0 and abs(matrix[1]) < _TILT * matrix[0]
-    if goes_left or not is_upright:
+    is_mirrored = matrix[0] * matrix[3] <= matrix[1] * matrix[2]
+    if goes_left or is_mirrored:
         recorder.is_plain = False
     elif len(text) > len(before):
-        scale = matrix[0] * extraction.char_scale / 1000
+        scale = hypot(matrix[0], matrix[1])
+        # the direction of the text, which is (1, 0) if it is upright
+        along = (matrix[0] / scale, matrix[1] / scale)
+        x = matrix[4] * along[0] + matrix[5] * along[1]
+        y = matrix[5] * along[0] - matrix[4] * along[1]
+        scale *= extraction.char_scale / 1000
         recorder.add(
             text[len(before) :],
-            matrix[4] + begin * scale,
-            matrix[5],
-            matrix[4] + float(result[2]["str_widths"]) * scale,
-            matrix[3] * size,
+            x + begin * scale,
+            y,
+            x + float(result[2]["str_widths"]) * scale,
+            hypot(matrix[2], matrix[3]) * size,
+            is_upright=along[0] > _UPRIGHT_COSINE,
         )
     return result
 

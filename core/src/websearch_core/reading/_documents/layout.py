@@ -80,12 +80,21 @@ class Recorder:
 
     def __init__(self) -> None:
         self.pieces: list[Piece] = []
+        self.turned: list[Piece] = []  # as if the page were turned for them
         self.operator = 0  # how many have shown text so far
-        # False if some text is not upright, or goes from right to left
-        self.is_plain = True
+        self.is_plain = True  # False if some text goes from right to left
         self._places: dict[str, list[Piece]] = {}
 
-    def add(self, text: str, x: float, y: float, end: float, size: float) -> None:
+    def add(
+        self,
+        text: str,
+        x: float,
+        y: float,
+        end: float,
+        size: float,
+        *,
+        is_upright: bool = True,
+    ) -> None:
         """Keep a text, unless it was painted in this place before."""
         places = self._places.setdefault(text, [])
         limit = _DOUBLE * size
@@ -95,11 +104,20 @@ class Recorder:
             if abs(y - other.y) < limit and abs(x - other.x) < limit:
                 return
         piece = Piece(text, x, y, end, size, self.operator)
-        self.pieces.append(piece)
+        if is_upright:
+            self.pieces.append(piece)
+        else:
+            self.turned.append(piece)
         if not text.isspace():
             places.append(piece)
         if len(self.pieces) > _MAX_PIECES:
             self.is_plain = False
+
+
+def lay_out_turned(pieces: Sequence[Piece], y: float) -> list[Line]:
+    """Return the lines of text that is not upright, as if all stood at *y*."""
+    rows = [_make_row(row) for row in _group_rows(pieces)]
+    return [Line(row.text, y, is_new=True) for row in rows if row.cells]
 
 
 def lay_out(pieces: Sequence[Piece], middle: float) -> list[Line]:

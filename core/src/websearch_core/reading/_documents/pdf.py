@@ -32,7 +32,7 @@ from .._types import (
     language_of,
     make_page,
 )
-from .layout import Line, Recorder, lay_out
+from .layout import Line, Recorder, lay_out, lay_out_turned
 from .paragraphs import (
     Leaf,
     find_compounds,
@@ -287,7 +287,7 @@ def _describe_problems(content: str, broken: int, silent: int) -> Iterator[str]:
 def _extract(page: PageObject, budget: Budget) -> Leaf:
     """Return the lines of a page.
 
-    Text that is not upright, or goes from right to left, stays as pypdf joins it.
+    If most is not upright, or some goes from right to left, it is as pypdf joins it.
     """
     upright = page.rotation % 180 == 0
     box = page.mediabox if "/MediaBox" in page else _LETTER
@@ -295,9 +295,11 @@ def _extract(page: PageObject, budget: Budget) -> Leaf:
     low, high = sorted(map(float, edges))
     if upright:
         recorder = _record(page, budget)
-        if recorder.is_plain:
-            middle = float(box[0] + box[2]) / 2
-            return Leaf(lay_out(recorder.pieces, middle), low, high)
+        is_mostly_upright = len(recorder.turned) <= len(recorder.pieces)
+        if recorder.is_plain and is_mostly_upright:
+            lines = lay_out(recorder.pieces, float(box[0] + box[2]) / 2)
+            lines += lay_out_turned(recorder.turned, (low + high) / 2)
+            return Leaf(lines, low, high)
         budget.renew()
     return Leaf(_extract_joined(page, low, upright=upright), low, high)
 
