@@ -103,6 +103,7 @@ OTHERS = {
     "core/tools/test_tools": "tools/_arguments tools/_fixed tools/_tenants",
     "core/tools/test_web_tools": "tools/_retrieval",
     "e2e/test_redis": "layers/_caching/redis",
+    "e2e/test_shared_budget": "layers/_shared_usage",
     "e2e/test_shared_throttle": "layers/_shared_pace",
     "faults/test_endings": "_runtime/deadline",
     "faults/test_programs": "_runtime/forks",

@@ -651,7 +651,7 @@ def test_queries_are_lines_too_and_what_concerns_all_ends_the_list(
 ):
     monkeypatch.setattr(
         "websearch_core.client._selection.Selection.searchers",
-        lambda *_, **__: ([Service()], False),
+        lambda *_, **__: [Service()],
     )
     (home / "queries.txt").write_text("kelp\ngone\nrotate a key\n")
     done = websearch("search", "-i", "queries.txt", "-o", "answers.jsonl")

@@ -193,24 +193,24 @@ def test_when_all_fail_each_cause_is_reported(server, http, call):
         call(web, "search", "kelp")
 
 
-def test_automatic_mode_falls_back_after_a_challenge_and_says_so(server, http, call):
-    server.answers["/html/"] = http(
-        '<form id="challenge-form" action="//duckduckgo.com/anomaly.js">',
-        "202 Accepted",
-    )
-    server.answers["/search"] = http(HITS)
+def test_without_a_key_the_next_service_answers_when_an_allowance_is_used_up(
+    server, http, call
+):
+    server.answers["/v1/search/public"] = http({"error": "limit"}, "429 Too Many")
+    hit = {"title": "Kelp", "url": "https://sea.example/", "snippets": ["Brown"]}
+    server.answers["/search"] = http({"results": {"web": [hit]}, "metadata": {}})
     web = WebSearch(
         settings=Settings.load(
             providers={
-                "duckduckgo": {"base_url": server.url},
-                "tavily": {"base_url": server.url},
+                "keenable": {"base_url": server.url},
+                "you": {"keyless_url": server.url},
             }
         )
     )
     response = call(web, "search", "kelp")
 
-    assert response.notes == ("duckduckgo failed (blocked); answered by tavily",)
-    assert server.requests[-1][1]["x-tavily-access-mode"] == "keyless"
+    assert response.notes == ("keenable failed (quota_exhausted); answered by you",)
+    assert [result.snippet for result in response.results] == ["Brown"]
 
 
 def test_an_explicit_choice_of_duckduckgo_is_kept_even_when_it_blocks(

@@ -12,18 +12,19 @@ import websearch_core
 from websearch_core import WebSearch, register
 from websearch_core.client._selection import AUTOMATIC
 from websearch_core.errors import (
-    Blocked,
     ConfigurationError,
     MissingKey,
     UnknownProvider,
     WebSearchError,
 )
-from websearch_core.layers import Retry, leaves
+from websearch_core.layers import Fallback, Retry, leaves
 from websearch_core.provider._declare import environment
 from websearch_core.providers import known, provider_class
 from websearch_core.providers.brave import Brave
 from websearch_core.providers.duckduckgo import DuckDuckGo
+from websearch_core.providers.keenable import Keenable
 from websearch_core.providers.tavily import Tavily
+from websearch_core.providers.you import You
 from websearch_core.settings import Settings
 from websearch_core.settings._merge import _warn_of_variable
 from websearch_core.settings._values import CONCERNS, SETTINGS
@@ -299,7 +300,7 @@ def test_no_warning_for_the_variables_that_are_read_elsewhere(monkeypatch, caplo
 
 def test_an_empty_variable_is_no_key(monkeypatch):
     monkeypatch.setenv("TAVILY_API_KEY", " ")
-    assert [leaf.name for leaf in searching()] == ["duckduckgo", "tavily"]
+    assert [leaf.name for leaf in searching()] == ["keenable", "you", "duckduckgo"]
 
 
 def test_a_key_given_as_an_option_counts_for_the_automatic_choice():
@@ -308,11 +309,11 @@ def test_a_key_given_as_an_option_counts_for_the_automatic_choice():
     ) == [Brave(api_key="key")]
 
 
-def test_without_any_key_duckduckgo_goes_on_to_the_keyless_tier_from_a_challenge_alone():
+def test_without_any_key_three_services_that_need_none_are_asked_in_turn():
     chain = WebSearch().provider
 
-    assert leaves(chain) == [DuckDuckGo(), Tavily(keyless=True)]
-    assert chain.inner.layer.on == (Blocked,)
+    assert leaves(chain) == [Keenable(), You(keyless=True), DuckDuckGo()]
+    assert chain.inner.layer == Fallback()
 
 
 def test_a_choice_by_environment_is_kept(monkeypatch):

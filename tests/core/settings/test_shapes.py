@@ -498,11 +498,10 @@ def test_a_provider_can_be_switched_off(monkeypatch):
     assert "tavily" not in [one.name for one in get_configured()]
 
     monkeypatch.delenv("BRAVE_API_KEY")
-    assert [one.name for one in leaves(WebSearch().provider)] == ["duckduckgo"]
-    write(
-        "websearch.toml",
-        {"providers": {"tavily": {"enabled": False}, "ddg": {"enabled": False}}},
-    )
+    write("websearch.toml", {"providers": {"keenable": {"enabled": False}}})
+    assert [one.name for one in leaves(WebSearch().provider)] == ["you", "duckduckgo"]
+    names = ("keenable", "you", "ddg", "tavily")
+    write("websearch.toml", {"providers": {name: {"enabled": False} for name in names}})
     with pytest.raises(ConfigurationError, match="are switched off: name a provider"):
         WebSearch()
     write("websearch.toml", {"providers": {"direct": {"enabled": False}}})

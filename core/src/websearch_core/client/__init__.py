@@ -78,7 +78,7 @@ class _Origin(NamedTuple):
     """
 
     selection: Selection
-    searchers: tuple[list[Provider], bool]
+    searchers: list[Provider]
     readers: tuple[list[Provider], bool]
     layers: Sequence[Layer] | None
     concerns: tuple[str, ...]  # the arguments that win over layers of a provider
@@ -237,7 +237,7 @@ class WebSearch:
         if base_url is not None:
             provider_options["base_url"] = base_url
         searchers = selection.searchers(provider, **provider_options)
-        readers = selection.readers(reader, searchers[0])
+        readers = selection.readers(reader, searchers)
         self.__setstate__(
             _Origin(selection, searchers, readers, layers, tuple(own), http, on_event)
         )
@@ -254,7 +254,7 @@ class WebSearch:
         self._origin = origin
         self.settings: Settings = settings
         self._listeners = [Listener(log_event), *make_listeners(origin.on_event)]
-        self.provider: SearchProvider = search_chain(*origin.searchers, stack)
+        self.provider: SearchProvider = search_chain(origin.searchers, stack)
         self.reader: PageReader = read_chain(*origin.readers, stack)
         self._page_reader = origin.selection.page_reader(self.reader, stack)
         self._caller = _make_caller(settings, origin.http)

@@ -1,9 +1,9 @@
 """Select the providers for search and reading, once, when a `WebSearch` is made.
 
 Explicit argument > ``WEB_SEARCH_PROVIDER`` or the settings file > the first of
-`AUTOMATIC` that is configured > DuckDuckGo. An explicit choice is kept: there is no
-fallback unless several providers are named. Only the automatic choice without any key
-falls back by itself: if DuckDuckGo answers with a challenge, to Tavily's keyless tier.
+`AUTOMATIC` that is configured > those of `_WITHOUT_KEY`, which need none. An explicit
+choice is kept: there is no fallback unless several providers are named. Only the choice
+without any key falls back by itself, since each of these has a small allowance.
 """
 
 from __future__ import annotations
@@ -70,6 +70,12 @@ AUTOMATIC = (
     "serpapi", "searchapi", "mojeek", "jina", "keenable", "ollama",
 )  # fmt: skip
 AUTO = "auto"  # as a reader: whatever reads pages on this machine
+# who searches without a key, and by which options; the first is asked first
+_WITHOUT_KEY: Mapping[str, Mapping[str, Any]] = {
+    "keenable": {},
+    "you": {"keyless": True},
+    "duckduckgo": {},
+}
 # nobody has chosen them unless there is a key
 _KEY_OPTIONAL = frozenset({"firecrawl", "jina", "keenable", "you"})
 
@@ -96,10 +102,8 @@ class Selection:
                 f"web search is switched off: {switch.at()} is false"
             )
 
-    def searchers(
-        self, choice: Choice | None, **options: Any
-    ) -> tuple[list[Provider], bool]:
-        """Return the providers to search with, in order, and whether we chose.
+    def searchers(self, choice: Choice | None, **options: Any) -> list[Provider]:
+        """Return the providers to search with, in order.
 
         The *options* are those of the only one.
         """
@@ -112,10 +116,8 @@ class Selection:
                 "give the provider itself, such as Tavily(api_key=...)"
             )
         if not chosen:
-            return self._choose_searcher(), True
-        return [
-            self._find_for_role(item, "search", **options) for item in chosen
-        ], False
+            return self._choose_searcher()
+        return [self._find_for_role(item, "search", **options) for item in chosen]
 
     def _choose_searcher(self) -> list[Provider]:
         """Return the first provider that has a key, else those that need none."""
@@ -130,16 +132,15 @@ class Selection:
         return self._search_without_key()
 
     def _search_without_key(self) -> list[Provider]:
-        """Return DuckDuckGo and Tavily's keyless tier, unless they are switched off."""
+        """Return those of `_WITHOUT_KEY` that are not switched off."""
         items: list[str | Provider] = []
-        if not self.settings.switched_off("duckduckgo"):
-            items.append("duckduckgo")
-        if not self.settings.switched_off("tavily"):
-            items.append(build_provider("tavily", self.settings, keyless=True))
+        for name, options in _WITHOUT_KEY.items():
+            if not self.settings.switched_off(name):
+                items.append(build_provider(name, self.settings, **options))
         if not items:
+            names = ", ".join(_WITHOUT_KEY)
             raise errors.ConfigurationError(
-                "duckduckgo and tavily, which need no key, are switched off: name a "
-                "provider"
+                f"{names}, which need no key, are switched off: name a provider"
             )
         return [self._find_for_role(item, "search") for item in items]
 
@@ -267,14 +268,10 @@ def check_provider(provider: Provider, settings: Settings) -> None:
         check_transport(part, origins)
 
 
-def search_chain(
-    providers: Sequence[Provider], is_automatic: bool, stack: Stack
-) -> SearchProvider:
-    """Compose *providers* and the layers of *stack*. Of our own choice, the next is
-    asked only if one is blocked.
-    """
-    combine = Fallback(on=(errors.Blocked,)) if is_automatic else Fallback()
-    return cast("SearchProvider", stack.chain(providers, "search", combine=combine))
+def search_chain(providers: Sequence[Provider], stack: Stack) -> SearchProvider:
+    """Compose *providers* and the layers of *stack*."""
+    chain = stack.chain(providers, "search", combine=Fallback())
+    return cast("SearchProvider", chain)
 
 
 def read_chain(

@@ -8,7 +8,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    get_args,
+)
 
 from .._runtime.scope import Account, current_call
 from ..errors import ConfigurationError, Unavailable, WebSearchError
@@ -32,6 +41,9 @@ from ._prices import (
 )
 from ._single_flight import is_free
 from ._usage import Runs, UsageFile
+
+if TYPE_CHECKING:
+    from ._shared_usage import SharedUsage
 
 T = TypeVar("T")
 _Answers: TypeAlias = Sequence[SearchResponse | Page]
@@ -65,9 +77,11 @@ class Budget(Layer):
         usage_file: The file that counts what is used, for all programs that name it; by
             default, ``usage.db`` in the user's data folder. Limits for a run need no
             file; without others, nothing is written unless it is named.
-        on_file_error: What to do if the file cannot be used: ``raise``, so that nothing
-            is spent unseen, or ``ignore`` the limits for days and months, with a
-            warning in the log.
+        on_file_error: What to do if the file, or Redis, cannot be used: ``raise``, so
+            that nothing is spent unseen, or ``ignore`` the limits for days and months,
+            with a warning in the log.
+        shared: A URL of Redis (``redis://localhost:6379/0``) that counts instead of the
+            file, for all machines that name it.
 
     Raises:
         ConfigurationError: A limit or a price is wrong; or it is not known what the
@@ -80,6 +94,7 @@ class Budget(Layer):
     prices: Prices = field(default_factory=dict)
     usage_file: Path | str | None = None
     on_file_error: OnFileError = "raise"
+    shared: str | None = field(default=None, repr=False)  # it may have a password
 
     def __post_init__(self) -> None:
         check_prices(self.prices)
@@ -90,6 +105,17 @@ class Budget(Layer):
             )
         self._check_file()
         parse_limits(self.limit)
+        self.find_store()
+
+    def find_store(self) -> UsageFile | SharedUsage:
+        """Return what counts days and months."""
+        if self.shared is None:
+            return UsageFile.at(self.usage_file)
+        if self.usage_file is not None:
+            raise ConfigurationError("Budget: give usage_file or shared, not both")
+        from ._shared_usage import SharedUsage
+
+        return SharedUsage(self.shared)
 
     def _check_file(self) -> None:
         if self.usage_file is None:
@@ -112,9 +138,10 @@ class BudgetProvider(ProviderWrapper[Budget]):
         self.limits = parse_limits(layer.limit)
         is_for_run = [limit.period == "run" for limit in self.limits]
         only_runs = bool(self.limits) and all(is_for_run)
-        self.file: UsageFile | None = None
-        if layer.usage_file is not None or not only_runs:
-            self.file = UsageFile.at(layer.usage_file)
+        self.file: UsageFile | SharedUsage | None = None
+        is_named = layer.usage_file is not None or layer.shared is not None
+        if is_named or not only_runs:
+            self.file = layer.find_store()
         for provider in leaves(inner):
             verbs = [verb for verb in get_args(Role) if can(provider, verb)]
             self._require_price(provider, verbs)
@@ -244,7 +271,10 @@ class _Meter:
         return isinstance(error, ConfigurationError | Unavailable)
 
     def _write(
-        self, file: UsageFile, amount: Amount, limits: Sequence[Limit] = ()
+        self,
+        file: UsageFile | SharedUsage,
+        amount: Amount,
+        limits: Sequence[Limit] = (),
     ) -> None:
         file.add(self._day, self._account.tenant, self._budget.name, amount, limits)
         with self._lock:

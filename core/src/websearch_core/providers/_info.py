@@ -117,7 +117,7 @@ def get_default(
 
     settings = settings or _load()
     selection = Selection(settings, {})
-    providers, _ = selection.searchers(None)
+    providers = selection.searchers(None)
     if role == "read":
         providers, _ = selection.readers(None, providers)
     return _describe(selection.name_of(providers[0]), settings)

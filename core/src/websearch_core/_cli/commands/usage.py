@@ -54,14 +54,20 @@ def usage(
     by their lists of prices.
     """
     with report_errors(form):
+        from ...layers import Budget
         from ...layers._amounts import Amount
-        from ...layers._usage import UsageFile
         from ...settings import Settings
 
+        budget = Budget(usage_file=path)
         if path is None:
-            option = Settings.load().layer_options("budget").get("usage_file")
-            path = option.value if option else None
-        file = UsageFile.at(path)
+            options = Settings.load().layer_options("budget")
+            places = {
+                name: options[name].value
+                for name in ("usage_file", "shared")
+                if name in options
+            }
+            budget = Budget(**places)
+        file = budget.find_store()
         entries = file.read(_parse_day(since))
         if names:
             entries = [entry for entry in entries if entry.provider in names]
