@@ -498,10 +498,11 @@ def test_a_provider_can_be_switched_off(monkeypatch):
     assert "tavily" not in [one.name for one in get_configured()]
 
     monkeypatch.delenv("BRAVE_API_KEY")
-    write("websearch.toml", {"providers": {"keenable": {"enabled": False}}})
+    off = {"enabled": False}
+    write("websearch.toml", {"providers": {"tavily": off, "keenable": off}})
     assert [one.name for one in leaves(WebSearch().provider)] == ["you", "duckduckgo"]
     names = ("keenable", "you", "ddg", "tavily")
-    write("websearch.toml", {"providers": {name: {"enabled": False} for name in names}})
+    write("websearch.toml", {"providers": dict.fromkeys(names, off)})
     with pytest.raises(ConfigurationError, match="are switched off: name a provider"):
         WebSearch()
     write("websearch.toml", {"providers": {"direct": {"enabled": False}}})
