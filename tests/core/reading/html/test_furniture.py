@@ -6,6 +6,7 @@ import pytest
 
 from websearch_core.reading import read_bytes
 from websearch_core.reading._html.blocks import find_blocks
+from websearch_core.reading._html.furniture import drop_fields
 from websearch_core.reading._html.parse import parse
 
 PROSE = "<p>" + "The mill stands where the brook leaves the wood, and grinds rye. " * 6
@@ -117,3 +118,21 @@ def test_braces_of_a_formula_are_written_as_such():
     assert "$\\{x\\}\\%\\text{a\\_b}$" in content_of(
         f"<p>The set {formula} is small.</p>"
     )
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        (
+            "<form><label for=n>Full name</label><input id=n><p>Rye</p></form>",
+            [False, True],
+        ),
+        ("<form><label for=c>2 eggs</label><input type=checkbox id=c></form>", [True]),
+        ("<div><label for=n>Full name</label><input id=n></div>", [True]),
+        ("<form><label>Rye</label></form>", [True]),
+    ],
+)
+def test_labels_of_the_fields_of_a_form_are_no_content(form, expected):
+    outline = find_blocks(parse(form.encode()).body)
+
+    assert drop_fields(outline, [True] * len(expected)) == expected

@@ -23,6 +23,7 @@ _MARK = re.compile(r"\s*(?:\d{1,3}|[a-z]|[*†‡§¶]{1,3})\s*")
 # Of Chinese and Japanese, with their punctuation: lines are joined without a space.
 _HAN = "\u2e80-\u312f\u3190-\u9fff\uf900-\ufaff\uff00-\uff60\uffe0-\uffe6"
 _BREAK = re.compile(f"(?<=[{_HAN}])[ \t]*[\n\r]\\s*(?=[{_HAN}])")
+_BOXES = frozenset({"checkbox", "radio"})
 _CODES = frozenset({"pre", "code"})
 
 
@@ -140,3 +141,27 @@ def join_lines(outline: TextBlocks) -> None:
     for run in broken:
         if not in_code[outline.run_elements[run]]:
             outline.run_texts[run] = _BREAK.sub("", outline.run_texts[run])
+
+
+def drop_fields(outline: TextBlocks, content: list[bool]) -> list[bool]:
+    """Leave out the labels of the fields of a form, checkboxes excepted: they may be
+    items of a list.
+    """
+    if "form" not in outline.names or "for" not in outline.attribute_names:
+        return content
+    forms = outline.holders(
+        element for element, name in enumerate(outline.names) if name == "form"
+    )
+    boxes = {
+        attributes.get("id")
+        for attributes in outline.attributes
+        if attributes.get("type") in _BOXES
+    }
+    rest = content.copy()
+    for block, element in enumerate(outline.block_elements):
+        if outline.names[element] != "label" or not forms[element]:
+            continue
+        target = outline.attributes[element].get("for")
+        if target and target not in boxes:
+            rest[block] = False
+    return rest

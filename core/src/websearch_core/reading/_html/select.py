@@ -7,6 +7,7 @@ from itertools import accumulate, cycle, groupby, islice
 from typing import TYPE_CHECKING
 
 from .features import BlockFeatures, count_words
+from .furniture import drop_fields
 from .model import ContentModel, load_model
 from .stated import keep_stated
 from .together import (
@@ -60,7 +61,7 @@ def select_content(
         for chance, share in zip(chances, _leniency(outline), strict=True)
     ]
     content = _drop_machine_text(outline, content, sizes)
-    content = keep_code(outline, content)
+    content = keep_code(outline, drop_fields(outline, content))
     content = keep_stated(outline, content, facts)
     content = whole_lists(outline, fill_headings(outline, content))
     content = _keep_headline(outline, content, sizes, facts.title)

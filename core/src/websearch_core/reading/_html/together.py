@@ -237,6 +237,9 @@ def drop_copies(outline: TextBlocks, content: list[bool]) -> list[bool]:
     """Leave out a part of the page that only says again what the part before it says,
     such as the rows of a table as cards for narrow screens.
     """
+    kept_texts = [*compress(outline.block_texts, content)]
+    if len(kept_texts) - len(set(kept_texts)) < _MIN_COPIED:
+        return content
     parents = outline.parents
     parts: defaultdict[int, list[int]] = defaultdict(list)  # their kept blocks
     blocks = range(len(content))
