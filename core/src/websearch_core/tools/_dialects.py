@@ -150,23 +150,23 @@ class Names(NamedTuple):
 
     def _rename(self, arguments: Mapping[Any, Any]) -> dict[str, Any]:
         """Return *arguments* by our names; one that has two has the value of ours."""
-        has_main = not is_left_out(arguments.get(self.main))
-        blank: dict[str, Any] = {}
         renamed: dict[str, Any] = {}
-        others: dict[str, Any] = {}
-        for sent_name, value in arguments.items():
+        others: list[Any] = []
+        for name, value in arguments.items():
+            if name not in self.own:
+                others.append(name)
+            elif value is not None:
+                renamed[name] = value
+        for word in others:
+            value = arguments[word]
             if value is None:
                 continue
-            if sent_name in self.own:
-                group = blank if is_left_out(value) else renamed
-                group[sent_name] = value
-                continue
-            name = self.by_word.get(_squeeze(str(sent_name)), str(sent_name))
-            is_second = has_main and name == self.main
-            if is_second and not is_left_out(value):
-                raise Refusal(f"{sent_name}: not an argument; write {name}")
-            others.setdefault(name, value)
-        return {**blank, **others, **renamed}
+            name = self.by_word.get(_squeeze(str(word)), str(word))
+            if is_left_out(renamed.get(name)):
+                renamed[name] = value
+            elif name == self.main and not is_left_out(value):
+                raise Refusal(f"{word}: not an argument; write {name}")
+        return renamed
 
     def _find_wrapper(self, arguments: Mapping[str, Any]) -> str | None:
         """Return the name of the argument that has all the others inside."""
@@ -215,6 +215,8 @@ def _unwrap(value: Any) -> Any:
     """Return what is inside of a list of one, or of an object with one value, beside
     which the object may name its type.
     """
+    if isinstance(value, str):
+        return value
     for _ in range(_MAX_WRAPS):
         items = [value]
         if isinstance(value, list | tuple):
