@@ -210,8 +210,8 @@ def test_a_list_may_come_from_a_pipe_and_go_to_one(websearch, sea):
 
 
 @pytest.mark.parametrize("place", ["-", "urls.txt"])
-def test_a_list_may_come_from_windows_and_hold_anything(websearch, sea, home, place):
-    lines = b"\xef\xbb\xbf%s/1\r\n# a comment\r\n\xff\xfe\x00\r\n%s/2" % (
+def test_a_list_may_come_from_windows(websearch, sea, home, place):
+    lines = b"\xef\xbb\xbf%s/1\r\n# a comment\r\nnonsense\r\n%s/2" % (
         sea.url.encode(),
         sea.url.encode(),
     )
@@ -223,8 +223,28 @@ def test_a_list_may_come_from_windows_and_hold_anything(websearch, sea, home, pl
     assert rows == {
         f"{sea.url}/1": "success",
         f"{sea.url}/2": "success",
-        "\ufffd\ufffd\0": "error",
+        "nonsense": "error",
     }
+
+
+@pytest.mark.parametrize("place", ["-", "urls.txt"])
+def test_what_is_no_list_is_refused_before_anything_is_asked(
+    websearch, sea, home, place
+):
+    lines = f"{sea.url}/1\n".encode() + b"\x89PNG\0"
+    (home / "urls.txt").write_bytes(lines)
+    done = websearch("read", "-i", place, "-o", "pages.jsonl", input=lines)
+
+    assert done.exit_code == 2
+    assert "--input: this is no list that can be read: it is not text" in done.stderr
+    assert sea.paths == []
+
+
+def test_rows_are_not_compressed(websearch, sea):
+    done = websearch("read", f"{sea.url}/1", "-o", "pages.jsonl.gz")
+
+    assert done.exit_code == 2
+    assert "name pages.jsonl, and compress it at the end" in done.stderr
 
 
 def test_a_list_of_nothing_has_no_rows(websearch, home):

@@ -400,7 +400,39 @@ def test_the_urls_of_a_site_are_listed(websearch, site):
     assert len(done.stdout.splitlines()) > 3
 
 
+def test_a_start_without_a_scheme_is_refused_as_by_read(websearch, home):
+    crawled = websearch("crawl", "sea.example")
+    page = websearch("read", "sea.example ")
+
+    assert (crawled.exit_code, page.exit_code) == (2, 2)
+    assert "did you mean https://sea.example?" in crawled.stderr
+    assert "did you mean https://sea.example?" in page.stderr
+
+
+def test_a_shell_cannot_be_chosen_for_its_completion(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["websearch", "--show-completion", "fish"])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 2
+    assert "takes no shell" in capsys.readouterr().err
+
+
+def test_a_column_needs_an_input(websearch, home):
+    assert "also name the --input" in websearch("read", "x", "--column", "y").stderr
+
+
 # index
+
+
+@pytest.mark.enable_socket
+def test_files_that_are_skipped_for_one_reason_are_one_line(websearch, home):
+    (home / "sea").mkdir()
+    for number in range(9):
+        (home / "sea" / f".{number}").write_text("kelp")
+    done = websearch("index", home / "sea")
+
+    assert "and 8 others: hidden" in done.stdout
+    assert done.stdout.count("  skipped ") == 1
 
 
 @pytest.mark.enable_socket

@@ -626,3 +626,12 @@ def test_a_group_is_for_the_whole_product_token(agent, counts):
 
     assert closed.allows("https://sea.example/a") is not counts
     assert opened.allows("https://sea.example/a") is counts
+
+
+def test_a_robots_txt_that_cannot_be_fetched_is_blamed_on_its_cause():
+    failure = Unavailable("the host name does not resolve")
+    failure.temporary = False
+
+    with pytest.raises(Unavailable, match="the host name does not resolve") as caught:
+        read(Robots()(Direct()), Web({ROBOTS: failure}))
+    assert not caught.value.temporary

@@ -255,6 +255,7 @@ def test_the_automatic_order_is_documented():
     [
         ("WEB_SEARCH_PROVIDR", "not a setting; did you mean WEB_SEARCH_PROVIDER?"),
         ("WEB_SEARCH_MAXLENGTH", "not a setting; did you mean WEB_SEARCH_MAX_LENGTH?"),
+        ("WEBSEARCH_TIMEOUT", "not a setting; write WEB_SEARCH_TIMEOUT=..."),
         # another program's
         ("WEB_SEARCH_RESULT_COUNT", "not a setting; it is ignored"),
     ],

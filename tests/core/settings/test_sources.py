@@ -175,7 +175,7 @@ def test_a_service_without_key_on_this_machine_may_be_named(stranger):
         ("[providers.direct]\nlinks = 'keep'", "providers.direct.links"),
         ("read_options.links = 'keep'", "read_options.links"),
         ("[providers.direct]\nmax_bytes = 10485761", "providers.direct.max_bytes"),
-        ("[providers.direct]\nmax_redirects = 6", "providers.direct.max_redirects"),
+        ("[providers.direct]\nmax_redirects = 11", "providers.direct.max_redirects"),
         (
             '[providers.tavily]\nsearch_depth = "advanced"',
             "providers.tavily.search_depth",

@@ -15,6 +15,8 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
+_COMPLETION = ("--show-completion", "--install-completion")
+
 
 def main() -> None:
     """Run the command line."""
@@ -41,6 +43,11 @@ def _run() -> None:
     if sys.argv[1:] == ["--version"]:
         print_version()
         return
+    if len(sys.argv) > 2 and sys.argv[1] in _COMPLETION:
+        sys.stderr.write(
+            f"websearch: {sys.argv[1]} takes no shell: it is for the one that runs it\n"
+        )
+        raise SystemExit(2)
     try:
         from .app import app
     except ModuleNotFoundError as error:

@@ -12,8 +12,14 @@ from .arguments import declare
 Input = Annotated[
     str | None,
     declare(
-        "FILE", "Take each line of a file instead; - is standard input", "--input -i"
+        "FILE",
+        "Take each line of a file instead, or the rows of a table or of JSON; - is "
+        "standard input",
+        "--input -i",
     ),
+]
+Column = Annotated[
+    str | None, declare("NAME", "Which column or field of the --input to take")
 ]
 _OUTPUT = (
     "Write a line of JSON for each, as it is ready, and go on there the next time; a "
@@ -59,3 +65,21 @@ def find_items(source: str | None, arguments: list[str] | None) -> str | list[st
     if not Path(source).exists() or Path(source).is_dir():
         raise InvalidOption(f"--input: there is no file {source!r}")
     return source
+
+
+def check_url(place: str, *, why: str = "") -> str:
+    """Return *place*, a URL, without spaces around it; refuse what has no scheme."""
+    from ..provider._declare import complete_url
+
+    place = place.strip()
+    if "://" in place:
+        return place
+    url = complete_url(place.lstrip("/"))
+    hint = f"; did you mean {url}?" if url else ""
+    raise InvalidOption(f"url: give the whole URL, with https://{why}{hint}")
+
+
+def check_column(column: str | None, source: str | None) -> None:
+    """Refuse a column where no file has it."""
+    if column and not source:
+        raise InvalidOption("--column: also name the --input that has it")

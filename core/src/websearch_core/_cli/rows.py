@@ -13,10 +13,9 @@ import re
 import sys
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing, nullcontext, suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
-from io import TextIOWrapper
 from pathlib import Path
 from shutil import copymode
 from time import monotonic, time
@@ -35,6 +34,7 @@ from .._text.urls import identify
 from ..layers._caching.http import UNCHANGED, Validators
 from ..models import Page, SearchResponse
 from ..render import row_as_json
+from .lists import read_items
 from .output import exit_code, show_progress
 from .outputs import (
     find_mode,
@@ -126,6 +126,11 @@ class Rows:
             self.folder.mkdir(parents=True, exist_ok=True)
         self.path = self.folder / _INDEX if self.folder else Path(output)
         if self.folder is None and output != "-":
+            if self.path.suffix.lower() == ".gz":
+                raise errors.InvalidOption(
+                    "--output: rows are added to the file, so it cannot be compressed: "
+                    f"name {self.path.stem}, and compress it at the end"
+                )
             check_links(self.path)
         self.old: Rows | None = None
         if refresh and self.path.is_file():
@@ -502,17 +507,19 @@ def write_rows(
     ask: Callable[..., AsyncGenerator[tuple[Any, Any]]],
     items: str | Sequence[str],
     rows: Rows,
+    *,
+    column: str | None = None,
 ) -> None:
-    """Write a row for each of *items*, the lines of a file (``-`` is standard input) or
-    a list, as it is answered.
+    """Write a row for each of *items*, a list or a file of them (see `read_items`), as
+    it is answered.
 
     *ask* yields items with their answers. Exit with the code of the first error in the
     output.
     """
-    lines = _read_items(items)
+    lines = read_items(items, rows.key, column)
     # a pipe, which is read once
     is_live = items == "-" or (isinstance(items, str) and not Path(items).is_file())
-    total = None if is_live else sum(1 for _ in _read_items(items))
+    total = None if is_live else sum(1 for _ in read_items(items, rows.key, column))
 
     async def write() -> None:
         picks = _pick(lines, rows, progress, is_live=is_live)
@@ -615,18 +622,3 @@ def _describe_outcome(row: Mapping[str, Any]) -> str:
     if error:
         return str(error["code"])
     return str(row.get("changed") or "same")
-
-
-def _read_items(items: str | Sequence[str]) -> Iterator[str]:
-    """Yield the items, without empty lines and comments."""
-    source: Any = nullcontext(items)
-    if isinstance(items, str):
-        file: Any = sys.stdin.buffer
-        if items != "-":
-            file = Path(items).open("rb")  # noqa: SIM115 - closed below
-        source = TextIOWrapper(file, encoding="utf-8-sig", errors="replace")
-    with source as lines:
-        for line in lines:
-            item = line.strip()
-            if item and not item.startswith("#"):
-                yield item

@@ -289,9 +289,12 @@ def _ask(url: str, headers: Mapping[str, str], *, is_redirect: bool) -> Flow[Res
             "the site's robots.txt redirects to a URL that must not be opened"
         ) from error
     except (errors.Unavailable, errors.TimedOut) as error:
-        raise type(error)(
-            "the site's robots.txt cannot be fetched, so the page is not read"
-        ) from error
+        failure = type(error)(
+            "the site's robots.txt cannot be fetched, so the page is not read: "
+            f"{error.args[0]}"
+        )
+        failure.temporary = error.temporary
+        raise failure from error
     return response
 
 

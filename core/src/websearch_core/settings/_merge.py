@@ -39,6 +39,7 @@ _PROVIDER = Name("provider")
 _ALLOWED = Name("allowed_domains")
 _BLOCKED = Name("blocked_domains")
 
+_MISSPELLED_PREFIX = "WEBSEARCH_"
 # Variables that are read elsewhere.
 _OTHER_VARIABLES = (
     NAMED,
@@ -86,7 +87,7 @@ def _warn_of_unknown_variables(
 ) -> None:
     ours = {*variables, *_OTHER_VARIABLES}
     for variable in sorted({*os.environ, *read_env_file()} - ours):
-        if variable.startswith(PREFIX):
+        if variable.startswith((PREFIX, _MISSPELLED_PREFIX)):
             _warn_of_variable(variable, tuple(variables), tuple(fields))
 
 
@@ -474,7 +475,7 @@ def _warn_of_variable(
 
     It is not an error, since it may be another program's.
     """
-    own_name = variable.removeprefix(PREFIX)
+    own_name = variable.removeprefix(PREFIX).removeprefix(_MISSPELLED_PREFIX)
     line = find_line(own_name.lower(), fields, "variable")
     names = [name.removeprefix(PREFIX) for name in variables]
     close = find_close(own_name, names)

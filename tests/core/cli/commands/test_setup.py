@@ -175,7 +175,7 @@ def test_a_url_that_lacks_its_scheme_is_offered_with_it(setup):
     # Enter takes the offered one, and gives no key
     done = setup("searxng", "localhost:8888", "y", "", "", "n")
     assert done.exit_code == 0
-    assert "did you mean http://localhost:8888?" in done.stdout
+    assert "Enter for http://localhost:8888" in done.stdout
     assert (
         Settings.load().options("searxng")["base_url"].value == "http://localhost:8888"
     )

@@ -13,7 +13,7 @@ from ..._text.vocabulary import Scope
 from ...errors import InvalidOption, Unavailable
 from ..arguments import Internal, NoCache, Timeout, declare, open_web
 from ..completion import complete_reader
-from ..inputs import Output, Refresh, check_rows
+from ..inputs import Output, Refresh, check_rows, check_url
 from ..output import print_line, report_errors
 
 if TYPE_CHECKING:
@@ -85,8 +85,9 @@ def crawl(
                 "FILE"
             )
         check_rows(output, refresh=refresh)
+        urls = list(map(check_url, starts))
         if only_urls:
-            crawl = Crawl(web, starts, far, only_urls=True)
+            crawl = Crawl(web, urls, far, only_urls=True)
             for url in crawl.list_urls(crawl.rows()):
                 print_line(url)
             raise typer.Exit(min(crawl.failed, 1))
@@ -94,7 +95,7 @@ def crawl(
         def look_up(url: str) -> Page | None:
             return rows().recall(url) if rows().skip(url) else None
 
-        crawl = Crawl(web, starts, far | part, look_up=look_up)
+        crawl = Crawl(web, urls, far | part, look_up=look_up)
         write_rows(lambda _: _crawl_pages(crawl, rows()), "-", rows())
 
 

@@ -5,9 +5,9 @@ import dataclasses
 import sys
 from collections.abc import Callable
 from contextlib import closing
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
 
 import typer
 
@@ -18,6 +18,10 @@ from ..output import print_json, print_line, report_errors, show_progress
 
 if TYPE_CHECKING:
     from ...index import Index, Report
+    from ...models import Page
+
+
+_MAX_ALIKE = 5  # lines with one reason; more are one line
 
 
 def index(
@@ -107,13 +111,20 @@ def _add_site(
             web, place, {"limit": max_pages, "scope": "host", "max_length": sys.maxsize}
         )
         with closing(crawl.rows()) as rows:
-            start = next(rows)
-            if isinstance(start[1], WebSearchError) and not isinstance(
-                start[1], DisallowedByRobots
-            ):
-                raise start[1]
-            report: Report = local.index.add_pages(chain([start], rows), report_step)
+            first_rows = [*islice(rows, 2)]
+            start = first_rows[0][1]
+            if _is_failure(start) and len(first_rows) == 1:  # and no sitemap has more
+                raise start
+            pages = chain(first_rows, rows)
+            report: Report = local.index.add_pages(pages, report_step)
         return dataclasses.replace(report, left=crawl.left)
+
+
+def _is_failure(answer: Page | WebSearchError) -> TypeGuard[WebSearchError]:
+    """Return whether a start has failed; one that robots.txt closes is skipped."""
+    if isinstance(answer, DisallowedByRobots):
+        return False
+    return isinstance(answer, WebSearchError)
 
 
 def _is_site(place: str) -> bool:
@@ -126,8 +137,16 @@ def _print_report(place: str, report: Report, index: Index) -> None:
         f"{report.removed} removed"
     )
     print_line(f"{place}: {counts}, {len(report.skipped)} skipped, in {index.path}")
+    reasons: dict[str, list[str]] = {}
     for skipped in report.skipped:
-        print_line(f"  skipped {skipped.what}: {skipped.why}")
+        reasons.setdefault(skipped.why, []).append(skipped.what)
+    for why, names in reasons.items():
+        if len(names) > _MAX_ALIKE:
+            others = quantity(len(names) - 1, "other")
+            print_line(f"  skipped {names[0]} and {others}: {why}")
+            continue
+        for name in names:
+            print_line(f"  skipped {name}: {why}")
     if report.left:
         print_line(
             f"  {quantity(report.left, 'more link')} not followed: raise --max-pages"

@@ -25,7 +25,17 @@ from ..arguments import (
     parse_options,
 )
 from ..completion import complete_reader
-from ..inputs import Input, Output, Refresh, Retry, check_rows, find_items
+from ..inputs import (
+    Column,
+    Input,
+    Output,
+    Refresh,
+    Retry,
+    check_column,
+    check_rows,
+    check_url,
+    find_items,
+)
 from ..output import print_pages, report_errors
 
 if TYPE_CHECKING:
@@ -46,6 +56,7 @@ def read(
         ),
     ] = None,
     source: Input = None,
+    column: Column = None,
     output: Output = None,
     refresh: Refresh = False,
     retry: Retry = False,
@@ -127,6 +138,7 @@ def read(
     with report_errors(form):
         items = find_items(source, places)
         check_rows(output, refresh=refresh, retry=retry)
+        check_column(column, source)
         writes_rows = bool(source or output)
         targets = [] if writes_rows else list(map(_find_target, items))
         if not source and output:
@@ -161,7 +173,12 @@ def read(
             open_rows = cache(lambda: Rows(output or "-", refresh=refresh, retry=retry))
             arguments["layers"] = [Revalidation(open_rows, part)]
             with open_web("", provider_options, no_cache=no_cache, **arguments) as web:
-                write_rows(partial(web.aiter_read, **part), items, open_rows())
+                write_rows(
+                    partial(web.aiter_read, **part),
+                    items,
+                    open_rows(),
+                    column=column,
+                )
             return
         with open_web(
             "Reading", provider_options, no_cache=no_cache, **arguments
@@ -225,21 +242,13 @@ def _open_files(web: WebSearch) -> WebSearch:
 
 def _find_target(place: str) -> str:
     """Return the URL of a page, a file, or of standard input."""
-    from ...provider._declare import complete_url
-
     if place == "-":
         return _STDIN
     if place.lower().startswith("file:"):
         return f"file:{place[5:]}"
-    if "://" in place:
-        return place
-    if Path(place).exists():
+    if "://" not in place and Path(place).exists():
         return Path(place).resolve().as_uri()
-    url = complete_url(place.lstrip("/"))
-    hint = f"; did you mean {url}?" if url else ""
-    raise InvalidOption(
-        f"url: give the whole URL, with https://; there is no file {place!r}{hint}"
-    )
+    return check_url(place, why=f"; there is no file {place!r}")
 
 
 def _read_all(

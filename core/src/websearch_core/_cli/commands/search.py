@@ -20,7 +20,16 @@ from ..arguments import (
     parse_options,
 )
 from ..completion import complete_provider, complete_reader, complete_time_range
-from ..inputs import Input, Output, Refresh, Retry, check_rows, find_items
+from ..inputs import (
+    Column,
+    Input,
+    Output,
+    Refresh,
+    Retry,
+    check_column,
+    check_rows,
+    find_items,
+)
 from ..output import print_response, report_errors
 
 
@@ -31,6 +40,7 @@ def search(
         typer.Argument(metavar="QUERY", help="The words to search for"),
     ] = None,
     source: Input = None,
+    column: Column = None,
     output: Output = None,
     refresh: Refresh = False,
     retry: Retry = False,
@@ -135,6 +145,7 @@ def search(
         words = [" ".join(query)] if query else None
         items = find_items(source, words)
         check_rows(output, refresh=refresh, retry=retry)
+        check_column(column, source)
         reads_pages = bool(reader or robots)
         if reads_pages and not read_top:
             which = "--reader" if reader else "--robots"
@@ -161,6 +172,7 @@ def search(
                     ask,
                     items,
                     Rows(output or "-", "query", refresh=refresh, retry=retry),
+                    column=column,
                 )
                 return
             response = web.search(items[0], read_top=read_top, **options)

@@ -127,7 +127,7 @@ def _ask_options(choice: ProviderInfo) -> dict[str, str]:
     elif choice.about.signup_url:
         print_line(f"Keys are at {choice.about.signup_url}")
     needed = any(name in choice.missing for name in variables)
-    question = "Key" if needed else "Key, or Enter for none"
+    question = "Key" if needed else "Key, or Enter for none or the stored one"
     key = _ask_key(question, needed=needed and not variable)
     if key:
         options["api_key"] = key
@@ -144,8 +144,12 @@ def _ask_url() -> str:
         try:
             return check_base_url(url)
         except ValueError as error:
-            offered = complete_url(url) or offered
-            print_line(str(error))
+            guess = "" if "?" in url else complete_url(url)
+            if not guess:
+                print_line(str(error))
+                continue
+            offered = guess
+            print_line(f"a URL begins with http:// or https://: Enter for {guess}")
 
 
 def _ask_key(question: str, *, needed: bool) -> str:
