@@ -53,7 +53,8 @@ def collect_sources(
     Args:
         conversation: The state of an agent, or its messages, those of the model
             included: a source counts only in the answer to a call that the model made
-            to one of the tools, or in the message of a tool that your program called.
+            to one of the tools. Where no message is a model's, such as the list of what
+            your program called itself, the messages of the tools count.
             A state has more with `WebSearchMiddleware`: what was in messages that are
             gone, or found by sub-agents.
         tools: The names of the tools, if you gave them others.
@@ -69,8 +70,12 @@ def collect_sources(
     is_state = isinstance(conversation, Mapping) or hasattr(conversation, "messages")
     if not is_state and isinstance(conversation, Iterable):
         messages = conversation
+    messages = list(messages)
+    find = _find_answers
+    if not any(isinstance(message, AIMessage) for message in messages):
+        find = _find_own_answers
     sources: list[Any] = list(_find_stored(conversation))
-    for answer in _find_answers(messages, tools):
+    for answer in find(messages, tools):
         sources += collect_texts(answer.content, answer.artifact)
     return merge_sources(sources)
 
@@ -177,19 +182,25 @@ def _find_answers(
 
     An artifact of another tool may look the same. So a message counts only as the first
     answer to a call that a model's message before it made by name; some models use the
-    ID of a call again. A call that no message made is one of the program, or its
-    message is gone: the answer itself says which tool it is of.
+    ID of a call again.
     """
     waiting: dict[str | None, str] = {}
-    call_ids: set[str | None] = set()
     for message in messages:
         if isinstance(message, AIMessage):
-            calls = {call["id"]: call["name"] for call in message.tool_calls}
-            waiting.update(calls)
-            call_ids.update(calls)
-        elif isinstance(message, ToolMessage):
-            name = waiting.pop(message.tool_call_id, None)
-            if message.tool_call_id not in call_ids:
-                name = message.name
-            if name in tools:
-                yield message
+            waiting.update({call["id"]: call["name"] for call in message.tool_calls})
+        elif (
+            isinstance(message, ToolMessage)
+            and waiting.pop(message.tool_call_id, None) in tools
+        ):
+            yield message
+
+
+def _find_own_answers(
+    messages: Iterable[object], tools: Collection[str]
+) -> Iterator[ToolMessage]:
+    """Yield the answers of these *tools* among messages of which no model wrote any:
+    the program called the tools itself.
+    """
+    for message in messages:
+        if isinstance(message, ToolMessage) and message.name in tools:
+            yield message
