@@ -2,7 +2,8 @@
 ``make drift PROVIDER=tavily``.
 
 What we send is compared with the services' SDKs first, which needs no key: see
-``vocabulary.py``.
+``vocabulary.py``. Parameters that we do not send, and sentences of an SDK about what is
+on its way out, are listed and change nothing. So is the age of our lists of prices.
 
 Of answers, only the shape counts: fields and types. Each provider that has a key in the
 environment, or needs none, makes the call of ``search.yaml`` or ``read.yaml`` once, for
@@ -22,6 +23,8 @@ from tests.cassettes import vocabulary
 from tests.cassettes.record import first_shape, make_call
 from tests.cassettes.shape import Differences, compare
 from websearch_core import SearchResponse, WebSearchError
+from websearch_core._runtime.clock import now
+from websearch_core._text.quantity import quantity
 from websearch_core.errors import BadRequest, BadResponse, ServiceError
 from websearch_core.providers import get_configured, provider_class
 
@@ -75,9 +78,22 @@ def main() -> int:
             path = tapes.FOLDER / name / f"{scenario}.yaml"
             if path.exists():
                 ends.append(_compare_answer(path))
+    for name in names:
+        _print_age(name)
     if "changed" in ends:
         return 1
     return 2 if ends and "as before" not in ends else 0
+
+
+def _print_age(name: str) -> None:
+    """Say how old the list of prices of a provider is, if it has one."""
+    about = getattr(provider_class(name), "about", None)
+    if about is None or not about.prices or not about.as_of:
+        return
+    year, month = map(int, about.as_of.split("-")[:2])
+    today = now().date()
+    age = 12 * (today.year - year) + today.month - month
+    print(f"{name}: its prices are of {about.as_of}, {quantity(age, 'month')} ago")
 
 
 def _compare_sdk(name: str) -> str:

@@ -5,6 +5,7 @@ SDKs of our own.
 from __future__ import annotations
 import re
 import sys
+from datetime import UTC, datetime
 
 import pytest
 
@@ -46,6 +47,31 @@ def test_words_that_the_sdk_does_not_accept_and_words_that_are_new_are_found(sdk
     assert "includeDomains is not in the SDK" in found.missing
     assert not {"numResults is not in the SDK", "query is not in the SDK"} & set(
         found.missing
+    )
+
+
+def test_new_parameters_and_what_is_on_its_way_out_are_listed(sdk):
+    folder = sdk(
+        "SearchType = Literal['auto']\nCategory = Literal['news']\n"
+        "class Exa:\n"
+        "    def search(self, query, objective):\n"
+        '        """Search.\n\n        type: Which. `fast` is deprecated; use lite."""\n'
+    )
+    new = vocabulary.check("exa", folder).new
+
+    assert "objective is new, or never sent" in new
+    assert [line for line in new if line.startswith("the SDK says:")] == [
+        "the SDK says: `fast` is deprecated"
+    ]
+
+
+def test_the_age_of_a_list_of_prices_is_said(capsys, monkeypatch):
+    monkeypatch.setattr(drift, "now", lambda: datetime(2026, 11, 30, tzinfo=UTC))
+    drift._print_age("tavily")
+    drift._print_age("duckduckgo")
+
+    assert capsys.readouterr().out == (
+        "tavily: its prices are of 2026-06, 5 months ago\n"
     )
 
 
@@ -100,7 +126,7 @@ def test_an_sdk_that_was_not_downloaded_has_not_changed(monkeypatch, capsys, tmp
     monkeypatch.setattr(drift.tapes, "FOLDER", tmp_path)
 
     assert drift.main() == 2
-    assert capsys.readouterr().out == (
+    assert capsys.readouterr().out.startswith(
         "exa: exa-py nothing (its adapter was compared with 2.28.0): "
         "not reached: its SDK was not downloaded\n"
     )

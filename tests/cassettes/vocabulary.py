@@ -27,6 +27,12 @@ from websearch_core.testing import SECRET
 SDKS = Path(__file__).parents[2] / "build" / "sdks"
 # otherwise it was compared with the pages of the API
 _SDK = re.compile(r"(\S+ \d+\.\d+\.\d+), ")
+# a sentence, or most of one
+_WARNING = re.compile(
+    r"[^.;#]{0,120}\b(?:deprecated|legacy|retired|being replaced|will be removed)\b"
+    r"[^.;#]{0,80}",
+    re.IGNORECASE,
+)
 _URL = "https://kelp.example/"
 _QUERIES: tuple[dict[str, Any], ...] = (
     *({"time_range": period} for period in ("day", "week", "month", "year")),
@@ -238,7 +244,25 @@ def check(name: str, folder: Path) -> Differences:
             for key in sorted(ours)
             if _plain(key) not in parameters
         )
+        sent_names = {_plain(key) for key in ours}
+        differences.new.extend(
+            f"{parameter} is new, or never sent"
+            for parameter in sorted(parameters - sent_names - {"self"})
+        )
+    differences.new.extend(_find_warnings(folder, PLACES[name].parameters))
     return differences
+
+
+def _find_warnings(folder: Path, place: str) -> Iterator[str]:
+    """Yield the sentences of the module at *place* in which a word is on its way out:
+    the SDK's own documentation says so first.
+    """
+    path = folder / f"{place.partition(':')[0]}.py"
+    if not path.exists():
+        return
+    text = " ".join(path.read_text("utf-8").split())
+    for warning in dict.fromkeys(match[0].strip() for match in _WARNING.finditer(text)):
+        yield f"the SDK says: {warning}"
 
 
 def _plain(name: str) -> str:
