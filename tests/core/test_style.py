@@ -46,6 +46,7 @@ FINISHED: list[str] = [
     "core/reading/_choice",
     "core/reading/_documents",
     "core/reading/_element",
+    "core/reading/_excerpt",
     "core/reading/_formats",
     "core/reading/_html",
     "core/reading/_isolation",

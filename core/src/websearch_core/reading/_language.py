@@ -25,7 +25,7 @@ _SCRIPTS = {
 # What this module can tell apart; a page in another language is believed.
 _LANGUAGES = frozenset(_TABLES["words"]) | frozenset(_SCRIPTS)
 _WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0900-\u097f])*")
-_ADDRESS = re.compile(r"https?://\S+|\S+@\S+")
+_ADDRESS = re.compile(r"https?://\S+")
 _OTHER_SCRIPT = re.compile("[^\x00-\u02ff\u1e00-\u206f]")  # than the Latin one
 _SAMPLE = 3_000  # characters
 _BEGINNING = 800  # characters that show that a tag is right

@@ -38,7 +38,8 @@ class Composer:
 
     def __init__(self, page: Page, offset: int, whole: int) -> None:
         check(1, offset)
-        self.page, self.offset = page, offset
+        self.page = page
+        self.offset = offset
         self.main = page.content[offset:]
         self.text = join_rest(page)
         self._whole = whole
@@ -46,20 +47,22 @@ class Composer:
     @cached_property
     def pieces(self) -> list[Piece]:
         """The pieces of the text, found when they are needed."""
-        main, rest = self.page.content, self.page.rest
-        found = tie(main, pieces(main, self._whole))
+        main = self.page.content
+        rest = self.page.rest
+        whole = tie(main, pieces(main, self._whole))
         if rest:
             shift = len(self.text) - len(rest)
             # Its paragraphs have all that stands together: to tie them would join
             # neighbours.
             beside = [_shifted(piece, shift) for piece in pieces(rest, self._whole)]
-            found += [piece._replace(start=len(main)) for piece in beside[:1]] + beside[
-                1:
-            ]
-        found = found[bisect_right(found, self.offset, key=lambda piece: piece.end) :]
-        if found and found[0].start < self.offset:
-            found[0] = found[0]._replace(start=self.offset)
-        return found
+            if beside:
+                beside[0] = beside[0]._replace(start=len(main))
+            whole += beside
+        first = bisect_right(whole, self.offset, key=lambda piece: piece.end)
+        parts = whole[first:]
+        if parts and parts[0].start < self.offset:
+            parts[0] = parts[0]._replace(start=self.offset)
+        return parts
 
     @cached_property
     def cuts(self) -> list[int]:
@@ -79,14 +82,14 @@ class Composer:
         outside the main text, paragraphs.
         """
 
-        def begins(n: int, one: Piece) -> bool:
+        def begins(n: int, piece: Piece) -> bool:
             if n > self.beside:
-                return self.text.endswith("\n\n", 0, one.start)
-            return n == self.beside or (
-                one.leads and one.frame is None and not one.tied
-            )
+                return self.text.endswith("\n\n", 0, piece.start)
+            if n == self.beside:
+                return True
+            return piece.leads and piece.frame is None and not piece.tied
 
-        return [n for n, one in enumerate(self.pieces) if begins(n, one)]
+        return [n for n, piece in enumerate(self.pieces) if begins(n, piece)]
 
     def covering(self, start: int, end: int) -> Span:
         """Return the pieces that contain the characters from *start* to *end*."""
@@ -98,21 +101,19 @@ class Composer:
         the page.
         """
         runs = self._joined(runs)
-        complete = (
-            (runs[0].first == 0 and runs[0].after >= self.beside)
-            if runs
-            else not self.main.strip()
-        )
-        return self._page(
-            "\n\n".join(self._lines(runs)), map(self._passage, runs), complete=complete
-        )
+        complete = not self.main.strip()
+        if runs:
+            complete = runs[0].first == 0 and runs[0].after >= self.beside
+        content = "\n\n".join(self._lines(runs))
+        return self._page(content, map(self._passage, runs), complete=complete)
 
     def everything(self, *, telling: bool) -> Page:
         """Return the page with all its text; *telling* says whether the text has what
         was asked for.
         """
         whole = Passage(offset=self.offset, length=len(self.main))
-        return self._page(self.main, [whole] if telling else [], complete=True)
+        passages = [whole] if telling else []
+        return self._page(self.main, passages, complete=True)
 
     def around(self, place: int, max_length: int) -> Page:
         """Return the text around *place* without marks, for when not even one piece
@@ -129,12 +130,14 @@ class Composer:
         )
         return self._page(cut.content, [passage], complete=False)
 
-    def _page(self, content: str, shown: Iterable[Passage], *, complete: bool) -> Page:
+    def _page(
+        self, content: str, passages: Iterable[Passage], *, complete: bool
+    ) -> Page:
         facts = {
             "offset": self.offset,
             "rest": "",
             "next_offset": None,
-            "passages": tuple(shown),
+            "passages": tuple(passages),
         }
         return show(
             self.page, content, truncated=self.page.truncated or not complete, **facts
@@ -144,18 +147,22 @@ class Composer:
         """Return *runs*, which may overlap, in order; join those with less text between
         them than a mark would take.
         """
-        found: list[Span] = []
-        cuts, first, after = (self.cuts, *min(runs)) if runs else ([], 0, 0)
+        joined: list[Span] = []
         for run in sorted(runs):
-            if (
-                cuts[run[0]] - cuts[after] <= _MIN_MARK_LENGTH
-                and not first < self.beside <= run[0]
-            ):
-                after = max(after, run[1])
+            if joined and self._are_near(joined[-1], run):
+                last = joined[-1]
+                joined[-1] = last._replace(after=max(last.after, run.after))
             else:
-                found.append(Span(first, after))
-                first, after = run
-        return [*found, Span(first, after)] if runs else []
+                joined.append(run)
+        return joined
+
+    def _are_near(self, run: Span, other: Span) -> bool:
+        """Return whether so little text is between a run and a later one that a mark
+        would be longer, and both are in the main text, or outside it.
+        """
+        if run.first < self.beside <= other.first:
+            return False
+        return self.cuts[other.first] - self.cuts[run.after] <= _MIN_MARK_LENGTH
 
     def _passage(self, run: Span) -> Passage:
         start, text = self._bare(run)
@@ -167,19 +174,22 @@ class Composer:
         """Return where the text of *run* begins, and the text without surrounding blank
         lines.
         """
-        start, end = self.pieces[run.first].start, self.pieces[run.after - 1].end
+        start = self.pieces[run.first].start
+        end = self.pieces[run.after - 1].end
         text = self.text[start:end]
         bare = text.lstrip("\n")
         return start + len(text) - len(bare), bare.rstrip()
 
     def _lines(self, runs: Sequence[Span]) -> Iterator[str]:
-        at, under = self.offset, tuple[str, ...]()
+        at = self.offset
+        under: tuple[str, ...] = ()
         for run in runs:
-            first, last = self.pieces[run.first], self.pieces[run.after - 1]
+            first = self.pieces[run.first]
+            last = self.pieces[run.after - 1]
             start, text = self._bare(run)
             if first.start >= len(self.page.content) >= at:
                 yield from self._end(at)
-                at, under = first.start, ()
+                at = first.start
                 yield f"[... {OUTSIDE}; offset {start}{_path(first)} ...]"
             elif first.start > at:
                 path = "" if first.headings == under else _path(first)
@@ -187,18 +197,9 @@ class Composer:
                     f"[... {first.start - at:,} characters left out; offset "
                     f"{start}{path} ...]"
                 )
-            opening = (
-                first.frame.opening
-                if first.frame and first.start > first.frame.start
-                else ""
-            )
-            closing = (
-                f"\n{last.frame.closing}"
-                if last.frame and last.frame.closing and last.end < last.frame.end
-                else ""
-            )
-            yield f"{opening}{text}{closing}"
-            at, under = last.end, last.headings
+            yield f"{_opening_of(first)}{text}{_closing_of(last)}"
+            at = last.end
+            under = last.headings
         if runs:
             yield from self._end(at)
 
@@ -206,6 +207,21 @@ class Composer:
         """Yield the mark for the main text from *at* on, which is left out."""
         if at < len(self.page.content):
             yield f"[... {len(self.page.content) - at:,} characters left out ...]"
+
+
+def _opening_of(piece: Piece) -> str:
+    """Return what opens the block that a piece is a later part of."""
+    if piece.frame is None or piece.start <= piece.frame.start:
+        return ""
+    return piece.frame.opening
+
+
+def _closing_of(piece: Piece) -> str:
+    """Return what closes the block that a piece is an earlier part of."""
+    frame = piece.frame
+    if frame is None or piece.end >= frame.end:
+        return ""
+    return f"\n{frame.closing}" if frame.closing else ""
 
 
 def _shifted(piece: Piece, by: int) -> Piece:

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -170,15 +170,7 @@ class Folded:
 
     def __init__(self, text: str, offset: int = 0, *, seen: bool = False) -> None:
         folds = {ord(sign): _fold(sign) for sign in set(text)}
-        marks = [code for code in folds if _is_mark(chr(code))]
-        parts = [_SPECIAL, *_composed(text, marks)]
-        long = [code for code, form in folds.items() if len(form) > 1]
-        if long:
-            parts.append(_one_of(long))
-        gone = [code for code, form in folds.items() if not form]
-        if gone:
-            parts.append(f"({_one_of(gone)}++)")
-        special = re.compile("|".join(parts))
+        special = _special_of(text, folds)
         hidden = _syntax(text, offset) if seen else []
         pieces: list[str] = []
         self._from: list[int] = []  # where each piece begins in the text
@@ -228,6 +220,21 @@ class Folded:
             return start, end
         start += place - self._at[n]
         return start, start + 1
+
+
+def _special_of(text: str, folds: Mapping[int, str]) -> re.Pattern[str]:
+    """Return the pattern of what does not become one character; a group has what is
+    left out. *folds* has the form of each character of the text.
+    """
+    marks = [code for code in folds if _is_mark(chr(code))]
+    parts = [_SPECIAL, *_composed(text, marks)]
+    long = [code for code, form in folds.items() if len(form) > 1]
+    if long:
+        parts.append(_one_of(long))
+    gone = [code for code, form in folds.items() if not form]
+    if gone:
+        parts.append(f"({_one_of(gone)}++)")
+    return re.compile("|".join(parts))
 
 
 @lru_cache(maxsize=32_768)

@@ -52,6 +52,28 @@ _SEAM = re.compile(r"[A-Z](?:(?<=[a-z][A-Z])|(?<=[A-Z]{2})(?=[a-z]))")
 _GLUED = re.compile(
     r"(?<![^\W_])(?:[a-z]+|[A-Z](?:[A-Z]+(?=[A-Z][a-z])|[a-z]+))[A-Z][^\W_]+"
 )
+# "5 Main Street", "Hafenstraße 5", "ул. Садовая, 5"
+_STREETS = (
+    r"\b(?i:street|st\.|road|rd\.|avenue|ave\.|lane|square|strasse|platz|allee)",
+    r"\b(?i:calle|avda|plaza|strada|bulevardul)|(?i:stra[sß]s?e|str\.|gasse\b)",
+    r"(?i:οδος|οδός|\bул(?:\.|иц)|\bпросп|cadde|sokak|mah\.|\bđường)",  # noqa: RUF001
+    r"شارع|मार्ग|ถนน|[路街]\d",
+)
+# "EC1A 1BB", "10115 Berlin"
+_POSTCODES = (
+    r"\b[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b",
+    r"(?<![\d.,])\d{5}(?:-\d{3,4})? [A-ZÀ-Þ][a-zß-ÿ]",
+)
+# seven digits or more, grouped as people write them, or after a plus or a zero
+_DIGITS = r"[ /.\u00a0-]\(?\d{2,5}\)?"
+_PHONES = (
+    rf"(?<![\w/.,])(?:\+|00)?\(?\d{{1,5}}\)?(?:{_DIGITS}){{2,5}}(?![\w/.,]\d)",
+    r"\+\d{8,15}\b|\b0\d{8,11}\b",
+)
+# from one time of day to another
+_HOUR = r"\d{1,2}(?:[:.]\d\d)? ?(?:[ap]\.?m\.?|h|uhr)?"
+_TO = "(?:[-–—~至到]|to|bis|until|до|až)"  # noqa: RUF001 - as pages have it
+_END_HOUR = r"\d{1,2}(?:[:.]\d\d\b| ?(?:[ap]\.?m\b|uhr|h\b))"
 _STATING: dict[str, Callable[[str], object]] = {
     "money": has_amount,
     "time": re.compile(
@@ -60,24 +82,10 @@ _STATING: dict[str, Callable[[str], object]] = {
         r"\d{1,2}(?!\d)|\d[年月日]|\d ?[ap]\.?m\b"
     ).search,
     "number": re.compile(r"\d").search,
-    # "Main Street 5", "5 Main Street", "ул. Садовая, 5", "10115 Berlin", "EC1A 1BB"
-    "address": re.compile(
-        r"(?i:\b(?:street|st\.|road|rd\.|avenue|ave\.|lane|square|strasse|platz|allee|calle|avda|plaza|strada|bulevardul)"
-        r"|stra[sß]s?e|str\.|gasse\b|οδος|οδός|\bул(?:\.|иц)|\bпросп|cadde|sokak|mah\.|شارع|मार्ग|\bđường|ถนน|[路街]\d)"  # noqa: RUF001
-        r"|\b[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b|(?<![\d.,])\d{5}(?:-\d{3,4})? [A-ZÀ-Þ][a-zß-ÿ]"
-    ).search,
-    # seven digits or more, grouped as people write them
-    "phone": re.compile(
-        r"(?<![\w/.,])(?:\+|00)?\(?\d{1,5}\)?(?:[ /.\u00a0-]\(?\d{2,5}\)?){2,5}(?![\w/.,]\d)|\+\d{8,15}\b"
-        r"|\b0\d{8,11}\b"
-    ).search,
+    "address": re.compile("|".join([*_STREETS, *_POSTCODES])).search,
+    "phone": re.compile("|".join(_PHONES)).search,
     "email": re.compile(r"[\w+-]@[\w-]+\.[^\W\d_]").search,
-    # from one time of day to another
-    "hours": re.compile(
-        r"\d{1,2}(?:[:.]\d\d)? ?(?:[ap]\.?m\.?|h|uhr)? ?(?:[-–—~至到]|to|bis|until|до|až) ?"  # noqa: RUF001
-        r"\d{1,2}(?:[:.]\d\d\b| ?(?:[ap]\.?m\b|uhr|h\b))",
-        re.IGNORECASE,
-    ).search,
+    "hours": re.compile(rf"{_HOUR} ?{_TO} ?(?:{_END_HOUR})", re.IGNORECASE).search,
 }
 
 

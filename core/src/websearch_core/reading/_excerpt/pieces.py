@@ -78,7 +78,7 @@ def pieces(text: str, whole: int = _MAX_LENGTH) -> list[Piece]:
 
     A code block with more than *whole* characters is divided between lines.
     """
-    found: list[Piece] = []
+    parts: list[Piece] = []
     headings: list[tuple[int, str]] = []  # level and title of the open ones
     path: tuple[str, ...] = ()
     for kind, start, end in _blocks(text):
@@ -86,20 +86,20 @@ def pieces(text: str, whole: int = _MAX_LENGTH) -> list[Piece]:
             title = text[start:end].lstrip("#")
             level = end - start - len(title)
             headings = [(above, name) for above, name in headings if above < level]
-            found.append(Piece(start, end, _titles(headings), leads=True))
+            parts.append(Piece(start, end, _titles(headings), leads=True))
             headings.append((level, plain_title(title)))
             path = _titles(headings)
         elif kind == "code":
-            found += _code(text, start, end, path, whole)
+            parts += _code(text, start, end, path, whole)
         elif kind == "table":
-            found += _table(text, start, end, path)
+            parts += _table(text, start, end, path)
         else:
-            found += (
+            parts += (
                 Piece(here, there, path) for here, there in _sentences(text, start, end)
             )
-    if found:
-        found[0] = found[0]._replace(start=0)
-    return found
+    if parts:
+        parts[0] = parts[0]._replace(start=0)
+    return parts
 
 
 def _blocks(text: str) -> Iterator[tuple[str, int, int]]:
@@ -116,25 +116,31 @@ def _blocks(text: str) -> Iterator[tuple[str, int, int]]:
 
 def _prose(text: str, position: int, stop: int) -> Iterator[tuple[str, int, int]]:
     """Yield the blocks between code blocks."""
-    kind, start, closed = "", position, False
+    kind = ""
+    start = position
+    is_closed = False  # by a blank line
     while position < stop:
         end = text.find("\n", position, stop) + 1 or stop
-        here = _kind(text[position:end])
-        if here == "blank":
-            closed = True
+        line_kind = _kind(text[position:end])
+        if line_kind == "blank":
+            is_closed = True
         else:
-            goes_on = not closed and (
-                here == kind not in _ALONE or (here, kind) == ("text", "item")
-            )
-            if kind and not goes_on:
-                yield kind, start, position
-                start = position
-            if not goes_on:
-                kind = here
-            closed = False
+            if is_closed or not _goes_on(kind, line_kind):
+                if kind:
+                    yield kind, start, position
+                    start = position
+                kind = line_kind
+            is_closed = False
         position = end
     if start < stop:
         yield kind or "text", start, stop
+
+
+def _goes_on(kind: str, line_kind: str) -> bool:
+    """Return whether a block goes on with a line of some kind."""
+    if line_kind == kind:
+        return kind not in _ALONE
+    return kind == "item" and line_kind == "text"
 
 
 def _kind(line: str) -> str:
@@ -186,8 +192,8 @@ def _table(text: str, start: int, end: int, path: tuple[str, ...]) -> Iterator[P
 
 def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     ends = [mark.end() for mark in SENTENCE_END.finditer(text, start, end)]
-    # most items of a list
-    if end - start <= _MAX_LENGTH and (not ends or ends[0] == end):
+    is_one = not ends or ends[0] == end
+    if is_one and end - start <= _MAX_LENGTH:  # most items of a list
         yield start, end
         return
     links = [link.span() for link in LINK.finditer(text, start, end)]
@@ -207,12 +213,12 @@ def _divided(
     """
     written = start + len(text[start:end].rstrip())
     while written - start > _MAX_LENGTH:
-        middle, limit = start + _MAX_LENGTH // 2, start + _MAX_LENGTH
-        cut = (
-            max(text.rfind(" ", middle, limit), text.rfind("\n", middle, limit)) + 1
-            or limit
-        )
-        if link := span_at(links, cut, within=True):
+        middle = start + _MAX_LENGTH // 2
+        limit = start + _MAX_LENGTH
+        blank = max(text.rfind(" ", middle, limit), text.rfind("\n", middle, limit))
+        cut = blank + 1 or limit
+        link = span_at(links, cut, within=True)
+        if link is not None:
             cut = link[0] if link[0] > start else link[1]
         if cut >= written:
             break
@@ -223,20 +229,23 @@ def _divided(
 
 def _past_blank(text: str, position: int, stop: int | None = None) -> int:
     """Return where the blank lines after *position* end."""
-    blank = _BLANK.match(text, position, len(text) if stop is None else stop)
+    if stop is None:
+        stop = len(text)
+    blank = _BLANK.match(text, position, stop)
     return blank.end() if blank else position
 
 
 def _titles(headings: list[tuple[int, str]]) -> tuple[str, ...]:
     """Return the titles of the open headings, without the title of the page."""
-    return tuple(title for level, title in headings if level > 1 and title)
+    titles = (title for level, title in headings if level > 1)
+    return tuple(filter(None, titles))
 
 
 def tie(text: str, pieces: Sequence[Piece]) -> list[Piece]:
     """Return the *pieces* of *text*, with those tied that belong to the piece before
     them.
     """
-    return _Ties(text, pieces).found
+    return _Ties(text, pieces).pieces
 
 
 class _Ties:
@@ -250,21 +259,20 @@ class _Ties:
 
     def __init__(self, text: str, pieces: Sequence[Piece]) -> None:
         self.text = text
-        self.found = list(pieces)
+        self.pieces = list(pieces)
         self.inside = self._tie_items()
-        prices = (
-            n
-            for n in range(len(self.found))
-            if not self.inside[n] and self._is_price(n)
-        )
-        for group in self._groups(prices):
+        outside = (n for n in range(len(self.pieces)) if not self.inside[n])
+        for group in self._groups(filter(self._is_price, outside)):
             self._tie_prices(group)
 
+    # Measured: every piece of a page. What is said of the piece before decides:
+    # "- Lamp" (short), "Which one?" (expects), "## Lamps" (leads); "  $5" is inside the
+    # open item, whose text begins at column 2.
     def _tie_items(self) -> bytearray:
         """Tie to the piece before it what belongs to its heading, question or item;
         return which are in an item.
         """
-        text, found = self.text, self.found
+        text, found = self.text, self.pieces
         inside = bytearray(len(found))
         column = 0  # where the text of the open item begins; 0 if none is open
         leads = short = expects = False  # of the piece before
@@ -291,22 +299,17 @@ class _Ties:
 
     def _is_price(self, n: int) -> bool:
         """Return whether a piece states a price and hardly anything else."""
-        piece = self.found[n]
-        written = self.text[piece.start : piece.end].strip()
-        linked = written.startswith("[")
-        if (
-            piece.leads
-            or piece.frame
-            or not (linked or len(written) <= _MAX_PRICE_LENGTH)
-        ):
+        piece = self.pieces[n]
+        if piece.leads or piece.frame:
             return False
-        if linked:
+        written = self.text[piece.start : piece.end].strip()
+        max_letters = _MAX_PRICE_LETTERS
+        if written.startswith("["):
             written = LINK.sub(lambda link: link[0][1 : link[0].rindex("](")], written)
+            max_letters = 0
         if len(written) > _MAX_PRICE_LENGTH or not AMOUNT.search(written):
             return False
-        return sum(map(str.isalpha, AMOUNT.sub("", written))) <= (
-            0 if linked else _MAX_PRICE_LETTERS
-        )
+        return sum(map(str.isalpha, AMOUNT.sub("", written))) <= max_letters
 
     def _groups(self, prices: Iterable[int]) -> Iterator[list[Span]]:
         """Yield the prices of one grid at a time, as runs of pieces: only a few short
@@ -314,24 +317,23 @@ class _Ties:
         """
         group: list[Span] = []
         for n in prices:
-            if group and group[-1].after == n:
-                group[-1] = Span(group[-1].first, n + 1)
-            elif (
-                group
-                and all(map(self._is_near, range(group[-1].after, n)))
-                and n - group[-1].after <= _NEAR
-            ):
-                group.append(Span(n, n + 1))
-            else:
-                if group:
-                    yield group
+            if not group:
                 group = [Span(n, n + 1)]
+                continue
+            first, after = group[-1]
+            if after == n:
+                group[-1] = Span(first, n + 1)
+                continue
+            if n - after > _NEAR or not all(map(self._is_near, range(after, n))):
+                yield group
+                group = []
+            group.append(Span(n, n + 1))
         if group:
             yield group
 
     def _is_near(self, n: int) -> bool:
         """Return whether a piece can be a part of the same card as a price."""
-        piece = self.found[n]
+        piece = self.pieces[n]
         return not piece.frame and piece.end - piece.start <= _MAX_TIED_LENGTH
 
     def _tie_prices(self, group: Sequence[Span]) -> None:
@@ -340,63 +342,63 @@ class _Ties:
         """
         if self._come_first(group):
             for first, after in group:
-                above = self.found[after].headings
-                self.found[first] = self.found[first]._replace(
+                above = self.pieces[after].headings
+                self.pieces[first] = self.pieces[first]._replace(
                     tied=False, headings=above
                 )
                 self._tie(first + 1, after + 1)
             return
-        # pieces of a card before the price
-        least, most = 0, group[1].first - group[0].after if len(group) > 1 else 1
+        previous = 0  # where the card before ends
+        size = 1  # of a card: its pieces before the price
+        if len(group) > 1:
+            size = group[1].first - group[0].after
         for first, after in group:
             begin = first
-            while (
-                begin > max(least, first - most)
-                and not self.found[begin].leads
-                and self._is_near(begin - 1)
-            ):
+            earliest = max(previous, first - size)
+            while begin > earliest and self._is_in_card(begin):
                 begin -= 1
             self._tie(begin + 1, after)
-            least, most = after, _NEAR
+            previous = after
+            size = _NEAR
+
+    def _is_in_card(self, n: int) -> bool:
+        """Return whether the piece before another can be in the same card."""
+        return not self.pieces[n].leads and self._is_near(n - 1)
 
     def _tie(self, first: int, after: int) -> None:
-        self.found[first:after] = map(_tied, self.found[first:after])
+        self.pieces[first:after] = map(_tied, self.pieces[first:after])
 
     def _come_first(self, group: Sequence[Span]) -> bool:
         """Return whether each price of a grid stands before the name of the thing."""
         before = [self._shape(prices.first - 1) for prices in group]
         after = [self._shape(prices.after) for prices in group]
-        return (
-            before[0] not in before[1:] and bool(after[-1]) and after[-1] in after[:-1]
-        )
+        if before[0] in before[1:] or not after[-1]:
+            return False
+        return after[-1] in after[:-1]
 
     def _shape(self, n: int) -> str:
         """Return what kind of block a piece is; empty if it is none that names a
         thing.
         """
-        if not 0 <= n < len(self.found) or not self._is_near(n):
+        if not 0 <= n < len(self.pieces) or not self._is_near(n):
             return ""
-        piece = self.found[n]
-        if heading := _CARD_HEADING.match(self.text, piece.start, piece.end):
+        piece = self.pieces[n]
+        heading = _CARD_HEADING.match(self.text, piece.start, piece.end)
+        if heading is not None:
             return heading[1]
         bare = self.text[piece.start : piece.end].lstrip("*_ \n")
-        return (
-            "link"
-            if bare.startswith("[")
-            else "text"
-            if piece.end - piece.start <= _SHORT
-            else ""
-        )
+        if bare.startswith("["):
+            return "link"
+        return "text" if piece.end - piece.start <= _SHORT else ""
 
 
 def _tied(piece: Piece) -> Piece:
-    start, end, headings, leads, frame, _ = piece  # faster than _replace
-    return Piece(start, end, headings, leads, frame, tied=True)
+    return Piece(*piece[:-1], tied=True)  # faster than _replace
 
 
 def _indent(text: str, start: int, end: int) -> int:
-    found = _INDENT.match(text, start, end)
-    return found.end() - start if found else 0
+    blank = _INDENT.match(text, start, end)
+    return blank.end() - start if blank else 0
 
 
 def _is_short(text: str, start: int, end: int) -> bool:

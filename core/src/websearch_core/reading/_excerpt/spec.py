@@ -128,13 +128,13 @@ class Excerpt:
         """Check the options before anything is fetched."""
         for name, (kind, what) in _TYPES.items():
             value = getattr(self, name)
-            if not isinstance(value, kind) or (
-                isinstance(value, bool) and kind is not bool
-            ):
+            is_truth = isinstance(value, bool) and kind is not bool
+            if is_truth or not isinstance(value, kind):
                 raise InvalidOption(
                     f"{name}: must be {what}, not {type(value).__name__}"
                 )
-        check(1 if self.max_length is None else self.max_length, self.offset)
+        max_length = 1 if self.max_length is None else self.max_length
+        check(max_length, self.offset)
         if self.max_tokens is not None and self.max_tokens < 1:
             raise InvalidOption(
                 f"max_tokens: must be at least 1, not {self.max_tokens}"
@@ -146,12 +146,11 @@ class Excerpt:
         """Return whether cutting it from *page* is fast enough to do on an event
         loop.
         """
-        is_window = (
-            self.max_tokens is None
-            and not _describe(self.query)
-            and not _describe(self.find)
-        )
-        return is_window and len(page.content) + len(page.rest) <= _SHORT
+        if self.max_tokens is not None:
+            return False
+        if _describe(self.query) or _describe(self.find):
+            return False
+        return len(page.content) + len(page.rest) <= _SHORT
 
     def of(self, page: Page) -> Page:
         """Cut this excerpt from *page*, which must be a whole page.
@@ -161,25 +160,22 @@ class Excerpt:
                 is too small for any text.
         """
         text = join_rest(page)
-        most = max(1, 2 * len(text)) if self.max_length is None else self.max_length
-        about = (
-            most
-            if self.max_tokens is None
-            else min(most, CHARACTERS_PER_TOKEN * self.max_tokens)
-        )
+        max_length = self.max_length
+        if max_length is None:
+            max_length = max(1, 2 * len(text))
+        about = max_length
+        if self.max_tokens is not None:
+            about = min(max_length, CHARACTERS_PER_TOKEN * self.max_tokens)
         cut = partial(_safely, self._cut(page, about), page.content, text)
-        part = (
-            cut(most)
-            if self.max_tokens is None
-            else _fit_tokens(cut, most, self.max_tokens, self.count)
-        )
+        if self.max_tokens is None:
+            part = cut(max_length)
+        else:
+            part = _fit_tokens(cut, max_length, self.max_tokens, self.count)
         if not self.outline:
             part = part.model_copy(update={"outline": find_parts(page.content)})
-        return (
-            link_passages(part, page, f"{self.query or ''} {self.find or ''}")
-            if part.passages
-            else part
-        )
+        if not part.passages:
+            return part
+        return link_passages(part, page, f"{self.query or ''} {self.find or ''}")
 
     def _cut(self, page: Page, about: int) -> Callable[[int], Page]:
         if _describe(self.find):
@@ -237,35 +233,38 @@ def _describe(words: str | None) -> bool:
 
 
 def _fit_tokens(
-    cut: Callable[[int], Page], most: int, max_tokens: int, count: TokenCounter
+    cut: Callable[[int], Page], max_length: int, max_tokens: int, count: TokenCounter
 ) -> Page:
     """Cut a page so that its content fills a budget of tokens, which *count* is asked
     for a few times.
 
-    *cut* returns the page cut to at most so many characters; *most* of them may be
-    asked for.
+    *cut* returns the page cut to at most so many characters, *max_length* at most.
     """
     best: Page | None = None
-    taken = best_taken = tries = 0
-    low, high, length = 0, most + 1, min(most, max_tokens * CHARACTERS_PER_TOKEN)
-    while high - low > 1 and (
-        best is None or (tries < _TRIES and best_taken < _ENOUGH * max_tokens)
-    ):
+    best_tokens = 0
+    tokens = 0
+    tries = 0
+    low = 0  # characters that fit
+    high = max_length + 1  # characters that do not
+    length = min(max_length, max_tokens * CHARACTERS_PER_TOKEN)
+    while high - low > 1:
+        is_enough = tries >= _TRIES or best_tokens >= _ENOUGH * max_tokens
+        if best is not None and is_enough:
+            break
         tries += 1
         page = cut(length)
         if best is None or page.content != best.content:
-            taken = count(page.content)
-        if taken <= max_tokens:
-            best, best_taken, low = page, taken, length
+            tokens = count(page.content)
+        if tokens <= max_tokens:
+            best = page
+            best_tokens = tokens
+            low = length
         else:
             high = length
-        by_proportion = len(page.content) * max_tokens // max(taken, 1)
-        by_halves = min((low + high) // 2, 2 * low or high)
-        length = (
-            by_proportion
-            if low < by_proportion < high and tries < _TRIES
-            else max(by_halves, low + 1)
-        )
+        length = len(page.content) * max_tokens // max(tokens, 1)
+        if tries >= _TRIES or not low < length < high:
+            halfway = min((low + high) // 2, 2 * low or high)
+            length = max(halfway, low + 1)
     if best is None:
         raise InvalidOption(f"max_tokens={max_tokens} is too small")
     return best
@@ -279,64 +278,61 @@ def link_passages(part: Page, whole: Page, words: str) -> Page:
     phrase that was sought.
     """
     url = link_target(whole.final_url or whole.url)
-    if (
-        url is None
-        or whole.media_type not in _TEXT_TYPES
-        or len(part.content) == len(whole.content)
-    ):
+    if url is None or whole.media_type not in _TEXT_TYPES:
+        return part
+    if len(part.content) == len(whole.content):
         return part
     from ..._text.terms import list_terms, query_terms
     from ...citations import link_to_text
     from .find import Folded
 
-    seen = Folded(whole.content, seen=True).form
-    wanted = {term.removesuffix("*") for term in query_terms(words)}
+    visible = Folded(whole.content, seen=True).form
+    terms = {term.removesuffix("*") for term in query_terms(words)}
 
     def count(text: str) -> int:
-        return seen.count(Folded(text).form.strip())
+        return visible.count(Folded(text).form.strip())
+
+    def rate(sentence: _Sentence) -> int:
+        return len(terms.intersection(list_terms(sentence.text)))
 
     def link(passage: Passage) -> str | None:
         text = whole.content[passage.offset : passage.offset + passage.length]
-        found = list(_sentences(text))
-        best = max(
-            found,
-            key=lambda n: len(wanted.intersection(list_terms(n[1]))),
-            default=None,
-        )
-        return best and link_to_text(url, best[1], count, before=best[0], after=best[2])
+        best = max(_sentences(text), key=rate, default=None)
+        if best is None:
+            return None
+        return link_to_text(url, best.text, count, before=best.before, after=best.after)
 
-    return part.model_copy(
-        update={
-            "passages": tuple(
-                one.model_copy(update={"link": link(one)}) for one in part.passages
-            )
-        }
-    )
+    passages = [
+        passage.model_copy(update={"link": link(passage)}) for passage in part.passages
+    ]
+    return part.model_copy(update={"passages": tuple(passages)})
 
 
-def _sentences(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield each sentence that a browser shows as it is, with what stands before and
-    after it in its paragraph.
-    """
+class _Sentence(NamedTuple):
+    """A sentence, and what stands before and after it in its paragraph."""
+
+    before: str
+    text: str
+    after: str
+
+
+def _sentences(text: str) -> Iterator[_Sentence]:
+    """Yield each sentence that a browser shows as it is."""
     from .pieces import pieces
 
-    parts = [
-        text[piece.start : piece.end]
-        for piece in pieces(text)
-        if not piece.leads and not piece.frame
-    ]
+    prose = (piece for piece in pieces(text) if not piece.leads)
+    parts = [text[piece.start : piece.end] for piece in prose if not piece.frame]
     for n, part in enumerate(parts):
         plain = _plain(part)
-        if len(plain) >= _MIN_LENGTH and "\n" not in part.strip():
-            before = (
-                _plain(parts[n - 1]) if n and not parts[n - 1].endswith("\n") else ""
-            )
-            after = (
-                _plain(parts[n + 1])
-                if n + 1 < len(parts) and not part.endswith("\n")
-                else ""
-            )
-            yield before, plain, after
+        if len(plain) < _MIN_LENGTH or "\n" in part.strip():
+            continue
+        before = ""
+        if n and not parts[n - 1].endswith("\n"):
+            before = _plain(parts[n - 1])
+        after = ""
+        if n + 1 < len(parts) and not part.endswith("\n"):
+            after = _plain(parts[n + 1])
+        yield _Sentence(before, plain, after)
 
 
 def _plain(part: str) -> str:
@@ -390,7 +386,8 @@ def _list_sections(text: str) -> list[Section]:
     path: list[tuple[int, str]] = []
     for (level, start, title), end in zip(headings, ends, strict=True):
         path = [*(above for above in path if above[0] < level), (level, title)]
-        titles = tuple(name for above, name in path if above > 1 or level == 1)
+        lowest = 1 if level == 1 else 2  # the title of the page is above all others
+        titles = tuple(name for above, name in path if above >= lowest)
         sections.append(Section(level, start, end, titles))
     return sections
 
@@ -415,7 +412,8 @@ def _find_deepest(levels: Sequence[int]) -> int:
     highest one below the title if there are too many of those.
     """
     counts = Counter(levels)
-    deepest = total = 0
+    deepest = 0
+    total = 0
     for level in range(1, _LEVELS + 1):
         if total > 1 and total + counts[level] > _MAX_HEADINGS:
             break
@@ -470,11 +468,10 @@ def _choose_lines(sections: Sequence[Section], max_length: int) -> list[str]:
     levels = sorted({section.level for section in sections})
     lines: list[str] = []
     for depth in range(len(levels), 0, -1):
-        wanted = levels[:depth]
         lines = [
             _write_line(section, levels[0])
             for section in sections
-            if section.level in wanted
+            if section.level in levels[:depth]
         ]
         is_last = depth == 1 or _count(sections, levels[: depth - 1]) <= 1
         if is_last or len("\n".join(lines)) <= max_length:
