@@ -817,18 +817,6 @@ def test_links_that_edit_a_heading_are_left_out(source, text):
     assert fragment.read_fragment(source, "https://a.example/")[0].strip() == text
 
 
-@pytest.mark.parametrize("mark", ["1", "a", "†"])
-def test_a_note_in_a_sentence_stands_behind_its_paragraph(mark):
-    note = f"<span id=n><sup>{mark}</sup><span><span><sup>{mark}</sup> <span>{mark}</span>Seen at noon.</span></span></span>"
-    text = fragment.read_fragment(
-        f"<p>It is small.{note} It stays.</p><p>Next.</p>", ""
-    )
-
-    assert text[0].strip() == (
-        f"It is small. [{mark}] It stays.\n\n[{mark}] Seen at noon.\n\nNext."
-    )
-
-
 @pytest.mark.parametrize(
     ("source", "text"),
     [

@@ -25,11 +25,6 @@ _MAX_INDENTS = 12  # nested lists and quotations: each indents all lines inside
 # elements that get their meaning from a role
 _NEUTRAL = frozenset({"div", "p", "span"})
 _LEVEL = re.compile("[1-6]")
-# The end of a line between characters that stand without spaces (CSS Text 3, 4.1.3).
-_HAN_BREAK = re.compile(
-    r"(?<=[\u3001-\u30ff\u3400-\u9fff\uff01-\uff60])[ \t]*\n\s*"
-    r"(?=[\u3001-\u30ff\u3400-\u9fff\uff01-\uff60])"
-)
 # in these a label names what comes after it
 _NAMING = HEADINGS | {"caption", "dt", "figcaption", "legend", "summary", "td", "th"}
 # where a picture may be the whole answer
@@ -104,8 +99,6 @@ def build_tree(  # noqa: C901, PLR0912 - see above
                 text, within = outline.run_texts[run], run_elements[run]
                 # else only single spaces
                 if ("  " in text or not text.isprintable()) and within not in verbatim:
-                    if not text.isascii():
-                        text = _HAN_BREAK.sub("", text)
                     text = sub_in_chunks(BLANKS, " ", text)
                 built[within].children.append(text)
             continue

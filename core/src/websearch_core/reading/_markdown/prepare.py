@@ -1,7 +1,7 @@
 """Change the tree of a page before it is written, where it is not what people read.
 
-Tools behind headings are no text; notes that stand in a sentence, to be shown beside
-it, become paragraphs after it.
+Tools behind headings are no text; a sentence that is shown beside the text does not
+touch its words.
 """
 
 from __future__ import annotations
@@ -9,15 +9,13 @@ import re
 from itertools import chain
 from operator import attrgetter
 
-from .._element import BLOCKS, HEADINGS, Element
+from .._element import HEADINGS, Element
 
 _CHILDREN = attrgetter("children")
 _MAX_TOOLS_LENGTH = 60  # characters: "[edit | edit source]"
 _NO_TOOLS = frozenset({"p", "sup", "table", "ul"})
 _BRACKETS = re.compile(r"[\[\]|\s]+")
-_MARK = re.compile(r"[0-9]{1,3}|[a-z]|[*†‡§]{1,3}")
 _MAX_SIBLINGS = 2_000  # of an element: more are not looked through
-_MIN_NOTE = 2  # words
 _MIN_WORDS = 3  # of a sentence beside the text
 _ENDS = (".", "!", "?", "。")
 
@@ -26,7 +24,6 @@ _ENDS = (".", "!", "?", "。")
 # that are equally deep: the blocks of the page, then what they contain ...
 def prepare(root: Element) -> None:
     """Change a tree in place."""
-    notes: list[tuple[Element, Element]] = []  # each with where it was
     level = [root]
     while level:
         level = [
@@ -37,22 +34,9 @@ def prepare(root: Element) -> None:
         for element in level:
             name = element.name
             if name == "span":
-                if element.children:
-                    notes += [(note, element) for note in _prepare_span(element)]
+                _part_sentence(element)
             elif name in HEADINGS:
                 _drop_tools(element)
-    for note, element in reversed(notes):
-        _put_behind(element, note)
-
-
-def _prepare_span(element: Element) -> list[Element]:
-    """Part a sentence from the word before it, or return the note that a span is."""
-    first = element.children[0]
-    if isinstance(first, Element):
-        return _take_note(element, first) if first.name == "sup" else []
-    if first[:1].isupper():
-        _part_sentence(element)
-    return []
 
 
 def _beside(element: Element, step: int) -> Element | str:
@@ -103,40 +87,11 @@ def _are_tools(node: Element | str) -> bool:
     return text.startswith("[") and not any(href.startswith("#") for href in hrefs)
 
 
-def _take_note(element: Element, first: Element) -> list[Element]:
-    """Return a note that stands in a sentence, and leave its mark there.
-
-    It repeats its mark: ``small.<span><sup>1</sup><span>1 Measured.</span></span>``.
-    """
-    mark = first.text()
-    text = " ".join(element.text().split()).removeprefix(mark).lstrip()
-    if not _MARK.fullmatch(mark) or not text.startswith(mark):
-        return []
-    while text.startswith(mark):
-        text = text.removeprefix(mark).lstrip()
-    if len(text.split()) < _MIN_NOTE:
-        return []
-    element.children[:] = [f" [{mark}]"]
-    note = Element("p", {}, None)
-    note.children.append(f"[{mark}] {text}")
-    return [note]
-
-
-def _put_behind(element: Element, note: Element) -> None:
-    """Put a note behind the block that an element is in."""
-    block = element
-    while block.name not in BLOCKS and block.parent is not None:
-        block = block.parent
-    holder = block.parent
-    if holder is None or len(holder.children) > _MAX_SIBLINGS:
-        element.children += note.children
-        return
-    holder.children.insert(holder.children.index(block) + 1, note)
-    note.parent = holder
-
-
 def _part_sentence(element: Element) -> None:
     """Part a sentence that is shown beside the text from the word before it."""
+    first = element.children[0] if element.children else ""
+    if not isinstance(first, str) or not first[:1].isupper():
+        return
     before = _beside(element, -1)
     if not isinstance(before, str) or not before[-1:].islower():
         return
