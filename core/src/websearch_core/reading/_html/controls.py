@@ -8,7 +8,7 @@ order of tabs and panels, or by what stands next to each other.
 from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from .hidden import find_targets
@@ -24,6 +24,8 @@ _TOGGLES = frozenset(
 )
 _MAX_LENGTH = 200  # characters of a label
 _MIN_TOGGLES = 3  # controls that say the same besides their names
+_MAX_CONTROLS = 300  # of a page
+_MAX_LISTS = 50  # of tabs, or of buttons of which one is on
 _MAX_LEVELS = 4  # from a control, or a list of tabs, to what has the panels too
 
 
@@ -62,7 +64,7 @@ def find_controls(outline: TextBlocks) -> list[Control]:
             continue
         if times[text] == 1 or outline.names[label] == "summary":
             controls.setdefault(panel, Control(label, panel))
-    return sorted(controls.values())
+    return sorted(controls.values())[:_MAX_CONTROLS]
 
 
 def blank_toggles(outline: TextBlocks) -> None:
@@ -162,7 +164,7 @@ class _Finder:
     def _pair_tabs(self) -> Iterator[tuple[int, int]]:
         """Yield the tabs of each list with as many panels after it, in their order."""
         outline = self._outline
-        for tablist in self._by_role["tablist"]:
+        for tablist in self._by_role["tablist"][:_MAX_LISTS]:
             end = outline.ends[tablist]
             tabs = [tab for tab in self._by_role["tab"] if tablist < tab < end]
             around = tablist
@@ -199,7 +201,7 @@ class _Finder:
             radio = self._places.get(attributes.get("for") or "", 0)
             if (outline.attributes[radio].get("type") or "").lower() == "radio":
                 groups[outline.attributes[radio].get("name") or ""].append(element)
-        for labels in groups.values():
+        for labels in islice(groups.values(), _MAX_LISTS):
             panels = [self._next(label) for label in labels]
             if all(outline.names[panel] == "div" for panel in panels):
                 yield from zip(labels, panels, strict=True)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _MAX_LENGTH = 30  # characters of a link that stands beside each heading
 _BRACKETS = re.compile(r"[\[\](){}|·\s]*")
 _INLINE = frozenset({"a", "small", "span", "sup"})
+_MAX_TAIL = 8  # texts at the end of a heading
+_MAX_MARKS = 4  # times that the mark of a note is written
+_MAX_RUNS = 60  # texts of a note in a line
 _MIN_HEADINGS = 2
 _MARK = re.compile(r"\s*(?:\d{1,3}|[a-z]|[*†‡§¶]{1,3})\s*")
 # Of Chinese and Japanese, with their punctuation: lines are joined without a space.
@@ -82,7 +85,8 @@ def _find_links(outline: TextBlocks, runs: list[int]) -> Iterator[_Link]:
     an element of their own.
     """
     texts = outline.run_texts
-    for run in runs[1:]:
+    tail = runs[1:][-_MAX_TAIL:]
+    for run in tail:
         text = texts[run].strip()
         if not 0 < len(text) <= _MAX_LENGTH:
             continue
@@ -90,10 +94,10 @@ def _find_links(outline: TextBlocks, runs: list[int]) -> Iterator[_Link]:
         if not outline.is_linked(element):
             continue
         begin = run
-        while begin - 1 in runs[1:] and _BRACKETS.fullmatch(texts[begin - 1]):
+        while begin - 1 in tail and _BRACKETS.fullmatch(texts[begin - 1]):
             begin -= 1
         end = run + 1
-        while end in runs and _BRACKETS.fullmatch(texts[end]):
+        while end in tail and _BRACKETS.fullmatch(texts[end]):
             end += 1
         is_in_brackets = "".join(texts[begin:run]).strip()[:1] == "["
         if is_in_brackets or outline.run_blocks[run] != outline.run_blocks[runs[0]]:
@@ -115,15 +119,14 @@ def join_marks(outline: TextBlocks) -> None:
         if outline.names[note] != "span" or other >= outline.ends[note]:
             continue
         first = run + 1
-        while first < len(texts) and texts[first] == texts[run]:
+        while first < min(run + _MAX_MARKS, len(texts)) and texts[first] == texts[run]:
             first += 1
         last = first
-        while (
-            last < len(texts)
-            and note <= outline.run_elements[last] < (outline.ends[note])
-        ):
+        while last < min(run + _MAX_RUNS, len(texts)):
+            if not note <= outline.run_elements[last] < outline.ends[note]:
+                break
             last += 1
-        if first < last:
+        if first < last < run + _MAX_RUNS:
             texts[run + 1 : first] = [""] * (first - run - 1)
             texts[first] = f" ({texts[first].lstrip()}"
             texts[last - 1] = f"{texts[last - 1].rstrip()})"

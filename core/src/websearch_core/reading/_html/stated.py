@@ -48,6 +48,8 @@ _INNER = ("name", "text", "itemListElement", "step", "steps", *_ANSWERS)
 _MARKED = frozenset({"recipeIngredient", "ingredients", "recipeInstructions"})
 _MAX_DEPTH = 5
 _MAX_TEXTS = 1_000
+_MAX_LENGTH = 100_000  # characters of all texts
+_MAX_BLOCKS = 5_000
 _MAX_THINGS = 50
 _MIN_LENGTH = 25  # letters and digits of a part of a text
 _MAX_PARTS = 4  # blocks that a short text may be shown in
@@ -60,7 +62,14 @@ def keep_stated(
     """Keep the blocks that say what the data of the page states about its thing, and
     the headings above them.
     """
-    texts = {_plain(text) for text in islice(_read_things(facts), _MAX_TEXTS)} - {""}
+    texts: set[str] = set()
+    length = 0
+    for text in islice(_read_things(facts), _MAX_TEXTS):
+        length += len(text)
+        if length > _MAX_LENGTH:
+            break
+        texts.add(_plain(text))
+    texts.discard("")
     blocks = _find_marked(outline)
     if texts:
         blocks.update(_find_texts(outline, texts))
@@ -84,6 +93,7 @@ def _find_texts(outline: TextBlocks, texts: set[str]) -> Iterator[int]:
         for block, element in enumerate(outline.block_elements)
         if not outline.around[element] & _FRAME
     ]
+    blocks = blocks[:_MAX_BLOCKS]
     plain = [_plain(outline.block_texts[block]) for block in blocks]
     together = "\n".join(texts)
     for place, text in enumerate(plain):

@@ -17,6 +17,7 @@ _LONG = 100  # characters: pages repeat a text this long for wide and for narrow
 _CELLS = frozenset({"td", "th"})
 _DIVISIONS = frozenset({"div", "section"})
 _MAX_LEVELS = 6  # from a text to the part of the page that is a copy
+_MAX_NESTED = 8  # items around a text, each in the other
 _MIN_COPIED = 3  # blocks
 _MIN_COPY_LENGTH = 40  # characters
 _VERBATIM = _CELLS | {"pre", "code"}  # where repetition is legitimate
@@ -71,7 +72,10 @@ def keep_labels(outline: TextBlocks, content: list[bool]) -> list[bool]:
     opened: set[int] = set()  # panels with content
     for block, element in enumerate(outline.block_elements):
         if content[block] and not labels[element]:
-            opened.update(_above(outline, panels, element))
+            for panel in _above(outline, panels, element):
+                if panel in opened:
+                    break
+                opened.add(panel)
     is_open = {control.label: control.panel in opened for control in outline.controls}
     whole = content.copy()
     for run, block in enumerate(outline.run_blocks):
@@ -102,7 +106,9 @@ def whole_lists(outline: TextBlocks, content: list[bool]) -> list[bool]:
     blocks: defaultdict[int, list[int]] = defaultdict(list)  # of each item
     for block, element in enumerate(outline.block_elements):
         item = items[element]
-        while item:
+        for _ in range(_MAX_NESTED):
+            if not item:
+                break
             blocks[item].append(block)
             item = items[outline.parents[item]]
     lists: defaultdict[int, list[list[int]]] = defaultdict(list)

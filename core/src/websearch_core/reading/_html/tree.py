@@ -138,7 +138,7 @@ def build_tree(  # noqa: C901, PLR0912 - see above
         built[number], depths[number], indents[number] = element, depth, indent
         if element.name == "pre" or above in verbatim:
             verbatim.add(number)
-        if element.name == "pre":
+        if element.name == "pre" and above not in verbatim:
             codes.append(element)
         elif name in _CELLS and not alive[number]:
             cells.append(element)
@@ -213,12 +213,20 @@ def _ancestors(element: Element) -> Iterator[Element]:
         around = around.parent
 
 
+def _has_text(element: Element) -> bool:
+    for inner in element.elements():
+        for part in inner.children:
+            if isinstance(part, str) and not part.isspace():
+                return True
+    return False
+
+
 def _remove_empty(element: Element) -> None:
     """Remove an element, and those around it that have nothing else."""
     around = element.parent
     while around is not None:
         around.children.remove(element)
-        if around.name == "body" or around.text().strip():
+        if around.name == "body" or _has_text(around):
             return
         element = around
         around = around.parent
