@@ -43,7 +43,7 @@ def able(role):
         (["search", "-p", "brave,duck"], ["brave,duckduckgo"]),
         (["search", "--topic", "n"], ["news"]),
         (["search", "--safe-search", "s"], ["strict"]),
-        (["search", "--time-range", ""], ["day", "week", "month", "year"]),
+        (["search", "--time-range", ""], ["hour", "day", "week", "month", "year"]),
         (["search", "--format", ""], ["text", "markdown", "json"]),
         (["providers", "--format", ""], ["text", "json"]),
         (["search", "--option", "tavily.search_d"], ["tavily.search_depth="]),

@@ -543,3 +543,11 @@ def test_other_reasons_are_kept_from_a_model():
         decode(response, Kagi())
 
     assert str(caught.value) == "kagi search failed: 400 Bad Request"
+
+
+def test_the_last_hour_is_refused_where_a_service_has_no_word_for_it():
+    brave = Brave(api_key="k")
+    with pytest.raises(UnsupportedOption, match="write time_range='day'") as caught:
+        next(brave.search(SearchQuery.of("kelp", time_range="h")))
+
+    assert caught.value.options == ("time_range",)

@@ -29,6 +29,7 @@ def organic(first, count):
     ("options", "name", "value"),
     [
         ({"time_range": "month"}, "tbs", "qdr:m"),
+        ({"time_range": "hour"}, "tbs", "qdr:h"),
         ({"after": "2026-01-02"}, "tbs", "cdr:1,cd_min:01/02/2026"),
         (
             {"after": "2026-01-02", "before": "2026-03-04"},

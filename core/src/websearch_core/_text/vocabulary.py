@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 Format = Literal["text", "markdown", "json"]
 SafeSearch = Literal["off", "moderate", "strict"]
-TimeRange = Literal["day", "week", "month", "year"]
+TimeRange = Literal["hour", "day", "week", "month", "year"]
 Scope = Literal["path", "host", "domain"]  # of a crawl
 Topic = Literal["general", "news", "finance", "academic", "code"]
 # of a page
@@ -41,8 +41,11 @@ OTHER_NAMES = MappingProxyType(
 )  # fmt: skip
 
 _TIME_RANGES = MappingProxyType(
-    {"d": "day", "w": "week", "m": "month", "y": "year", "all": None, "": None}
-)
+    {
+        "h": "hour", "d": "day", "w": "week", "m": "month", "y": "year",
+        "all": None, "": None,
+    }
+)  # fmt: skip
 
 
 def parse_time_range(value: Any) -> Any:

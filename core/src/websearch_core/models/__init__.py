@@ -104,7 +104,8 @@ class SearchOptions(TypedDict, total=False):
     allowed_domains: Sequence[str]
     blocked_domains: Sequence[str]
     time_range: (
-        Literal["day", "week", "month", "year", "d", "w", "m", "y", "all"] | None
+        Literal["hour", "day", "week", "month", "year", "h", "d", "w", "m", "y", "all"]
+        | None
     )
     after: date | str | None
     before: date | str | None
@@ -131,7 +132,8 @@ class SearchQuery(Value):
             means anywhere. A leading ``www.`` is ignored.
         blocked_domains: No results from these domains and their subdomains.
         time_range: Only results of the last day, week, month or year (``d w m y`` and
-            ``all`` are understood too).
+            ``all`` are understood too), or of the last ``hour``, which few services
+            know.
         after: Only results published on or after this date.
         before: Only results published on or before this date.
         country: Results for readers in this country, as an ISO 3166 code.

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from .._runtime.clock import now
 from ..models import SearchQuery
 
-_DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
+_DAYS = {"hour": 1, "day": 1, "week": 7, "month": 31, "year": 366}
 
 
 def date_range(query: SearchQuery) -> tuple[date | None, date | None]:

@@ -187,7 +187,8 @@ def check_options(query: SearchQuery, provider: Provider) -> None:
     within its ``limits``.
 
     A provider without ``options`` supports none. One that supports ``topic`` lists its
-    ``topics`` besides ``general``; without that list, it has only ``news``. If it lists
+    ``topics`` besides ``general``; without that list, it has only ``news``. One that
+    knows a ``time_range`` of an hour has ``searches_hours = True``. If it lists
     ``countries`` or ``languages`` (see `codes`), the query's must be among them.
 
     Raises:
@@ -207,6 +208,12 @@ def check_options(query: SearchQuery, provider: Provider) -> None:
     if query.topic not in {"general", *topics}:
         raise errors.UnsupportedOption(
             f"{name} cannot search for {query.topic}", options=["topic"], provider=name
+        )
+    if query.time_range == "hour" and not getattr(provider, "searches_hours", False):
+        raise errors.UnsupportedOption(
+            f"{name} cannot search the last hour alone; write time_range='day'",
+            options=["time_range"],
+            provider=name,
         )
     if hasattr(provider, "countries"):
         find_country(query, provider)

@@ -36,6 +36,7 @@ class Perplexity:
     """
 
     name = "perplexity"
+    searches_hours: ClassVar[bool] = True
     label = "Perplexity Search"
     options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "topic"}
     topics: ClassVar[frozenset[str]] = frozenset(_MODES)

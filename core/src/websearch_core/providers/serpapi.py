@@ -51,6 +51,7 @@ class SerpApi:
     """
 
     name = "serpapi"
+    searches_hours: ClassVar[bool] = True
     key_parameter = "api_key"
     options: ClassVar[frozenset[str]] = kit.FILTERS | {
         "country",

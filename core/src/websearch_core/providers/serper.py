@@ -41,6 +41,7 @@ class Serper:
 
     name = "serper"
     key_header = "X-API-KEY"
+    searches_hours: ClassVar[bool] = True
     options: ClassVar[frozenset[str]] = kit.FILTERS | {
         "country",
         "language",
