@@ -30,7 +30,7 @@ from websearch_core.tools import WebTools
 
 URL = "https://sea.example/kelp"
 PAGE = (
-    "<html lang=en><title>Kelp</title><meta name=author content=Ada><h1>Kelp</h1><p>Kelp is a brown alga. "
+    "<html lang=en><title>Kelp</title><meta name=author content=Ada><meta property=og:type content=article><h1>Kelp</h1><p>Kelp is a brown alga. "
     * 3
 )
 

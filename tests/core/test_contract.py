@@ -215,6 +215,16 @@ def read_body(name, scenario):
     return {key: value for key, value in body.items() if key != "unresponsive_engines"}
 
 
+def without_boxes(body):
+    """Return a body without what becomes a result beside those of its list."""
+    boxes = {"answerBox", "knowledgeGraph", "direct_answer"}
+    return {
+        name: without_boxes(value) if isinstance(value, dict) else value
+        for name, value in body.items()
+        if name not in boxes
+    }
+
+
 @pytest.mark.parametrize("name", JSON_SERVICES)
 def test_an_empty_object_is_an_empty_answer_with_a_note_after_which_the_next_is_asked(
     name,
@@ -230,7 +240,7 @@ def test_an_empty_object_is_an_empty_answer_with_a_note_after_which_the_next_is_
 def test_an_answer_without_its_list_is_empty_and_one_with_another_type_there_is_an_error(
     name,
 ):
-    body = read_body(name, "search")
+    body = without_boxes(read_body(name, "search"))
     needed = 0
     for path in find_lists(body):
         found, answered = ask(name, place(body, path, None), Fallback(on_empty=True))

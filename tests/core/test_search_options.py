@@ -45,7 +45,7 @@ def test_a_search_takes_the_manner_as_arguments_of_its_own(method: str):
 
 
 def test_a_model_has_each_option_that_is_not_for_developers_alone():
-    arguments = set(SearchArguments.model_fields) - {"query", "queries", "ignored"}
+    arguments = set(SearchArguments.model_fields) - {"query", "queries", "notes"}
 
     assert arguments == OPTIONS - NOT_FOR_MODELS
 

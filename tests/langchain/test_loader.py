@@ -23,7 +23,7 @@ from websearch_core.testing import FakeWeb
 pytestmark = pytest.mark.enable_socket
 
 SHORE = "https://sea.example/shore"
-KELP = """<!doctype html><html lang="en"><head><title>Kelp</title><meta name="author" content="A. Phycologist">
+KELP = """<!doctype html><html lang="en"><head><title>Kelp</title><meta name="author" content="A. Phycologist"><meta property="og:type" content="article">
 <meta name="description" content="What kelp is."><meta property="article:modified_time" content="2026-05-04">
 <meta property="og:site_name" content="The Sea"><link rel="canonical" href="/kelp"></head><body><main><h1>Kelp</h1>
 <p>Kelp is a large brown alga that grows in shallow, cold and nutrient-rich seas all over the world.</p></main></body></html>"""

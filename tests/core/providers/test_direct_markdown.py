@@ -264,7 +264,7 @@ def page(
     *links,
     body=f"<main><h1>Lights</h1><p>{STORY}</p></main><nav><a href=/menu>Menu</a></nav>",
 ):
-    facts = '<meta name="author" content="Ines Brandvold"><title>Lights of the north</title>'
+    facts = '<meta name="author" content="Ines Brandvold"><meta property="og:type" content="article"><title>Lights of the north</title>'
     return f"<html><head>{facts}{''.join(links)}</head><body>{body}</body></html>"
 
 

@@ -14,6 +14,7 @@ from http.cookiejar import CookieJar
 from types import SimpleNamespace
 from typing import Any, TypeVar, cast
 
+from .._text.urls import find_origin, serialize
 from ..errors import BadResponse
 from ..flow import Call, Flow, Request, Response
 from ..flow._intercept import Auxiliary, intercept
@@ -77,3 +78,17 @@ def _add_cookies(jar: CookieJar, request: Request) -> Request:
 def _as_urllib(url: str) -> urllib.request.Request:
     """Return a request that the jar understands; nothing is sent with it."""
     return urllib.request.Request(url)  # noqa: S310 - see above
+
+
+def find_secure(target: str, url: str) -> str | None:
+    """Return the https URL of *target*, on the same host as *url*; None if that is
+    *url*, or there is none.
+    """
+    origin = find_origin(target)
+    here = find_origin(url)
+    if origin is None or here is None:
+        return None
+    if (origin[1], origin[2], here[2]) != (here[1], 80, 443):
+        return None
+    secure = "https" + serialize(target).removeprefix("http")
+    return None if serialize(url) == secure else secure

@@ -44,12 +44,11 @@ from websearch_core._text.urls import (
     as_slashes,
     find_origin,
     is_list,
-    serialize,
 )
 from websearch_core.flow import Call
 from websearch_core.provider._obstacles import find_stub, needs_scripts, says_the_same
 from websearch_core.provider._transcripts import MAX_BYTES, add_transcripts
-from websearch_core.provider._visit import Visit
+from websearch_core.provider._visit import Visit, find_secure
 
 _REDIRECTS = {300, 301, 302, 303, 307, 308}
 _OTHERS = "text/plain;q=0.8, application/json;q=0.7, */*;q=0.5"
@@ -65,8 +64,8 @@ _FACTS = (
     "canonical_url", "site_name", "links",
 )  # fmt: skip
 _REFRESH = re.compile(rb"http-equiv\s*+=\s*+(?:[\"']\s*+)?refresh")
-# characters: a page with more text is read, although it leads elsewhere
 _MAX_LIST = 50 * 2**20  # bytes: https://www.sitemaps.org/protocol.html
+# characters: a page with more text is read, although it leads elsewhere
 _MAX_GOODBYE = 300
 _MAX_GOODBYE_SIZE = 100_000  # bytes of its HTML
 _LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
@@ -326,7 +325,7 @@ class Direct:
                 "the page redirects to something that is not a URL"
             ) from error
         if schemes == ("https", "http") and not self.allow_downgrade:
-            secure = _find_secure(target, url)
+            secure = find_secure(target, url)
             if secure is None:
                 raise errors.UnsafeURL("the page redirects from https to http")
             return secure
@@ -416,20 +415,6 @@ def _lacks_its_end(response: kit.Response, size: int) -> bool:
     if not response.truncated or len(response.content) >= size:
         return False
     return not response.content[-100:].rstrip().lower().endswith(b"</html>")
-
-
-def _find_secure(target: str, url: str) -> str | None:
-    """Return the https URL of *target*, on the same host as *url*; None if that is
-    *url*, or there is none.
-    """
-    origin = find_origin(target)
-    here = find_origin(url)
-    if origin is None or here is None:
-        return None
-    if (origin[1], origin[2], here[2]) != (here[1], 80, 443):
-        return None
-    secure = "https" + serialize(target).removeprefix("http")
-    return None if serialize(url) == secure else secure
 
 
 def _may_send_on(response: kit.Response) -> bool:

@@ -7,7 +7,6 @@ import logging
 import os
 import re
 import signal
-import socket
 import ssl
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterator
@@ -366,6 +365,4 @@ def _explain(error: OSError) -> str:
     """Return why a file or an address cannot be used, in the words of the system."""
     if isinstance(error, ssl.SSLError):
         return "it has no certificate with its key in PEM form"
-    if isinstance(error, socket.gaierror):
-        return "the host name does not resolve"
-    return os.strerror(error.errno) if error.errno else str(error)
+    return error.strerror or str(error)
