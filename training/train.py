@@ -45,7 +45,7 @@ from training.corpus import ARTICLES, ROOT, Page, find_folders, find_site, load
 from training.labels import label_texts
 from training.words import agreement, words
 from websearch_core.reading._html import page as reader
-from websearch_core.reading._html.blocks import TextBlocks, find_blocks
+from websearch_core.reading._html.blocks import find_blocks
 from websearch_core.reading._html.features import (
     LEVELS,
     MISSING,
@@ -62,6 +62,7 @@ from websearch_core.reading._html.model import (
 )
 from websearch_core.reading._html.parse import parse
 from websearch_core.reading._html.select import select_content
+from websearch_core.reading._html.text_blocks import TextBlocks
 
 _HERE = Path(__file__).resolve().parent
 _READER = _HERE.parent / "core/src/websearch_core/reading/_html"

@@ -22,9 +22,10 @@ from training.corpus import CONTENT_TYPE, ROOT, Page, load
 from websearch_core import models
 from websearch_core.client._enforce import enforce_page
 from websearch_core.reading import Excerpt, read_html
-from websearch_core.reading._html.blocks import TELLING_TAGS, TextBlocks, find_blocks
+from websearch_core.reading._html.blocks import find_blocks
 from websearch_core.reading._html.harden import harden
 from websearch_core.reading._html.parse import parse
+from websearch_core.reading._html.text_blocks import TELLING_TAGS, TextBlocks
 from websearch_core.tools._outputs import page_output
 
 _PAGE = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "data.md"

@@ -77,7 +77,7 @@ OTHERS = {
     ),
     "core/reading/excerpt/test_window": "reading/_excerpt/compose reading/_excerpt/pieces reading/_excerpt/spec",
     "core/reading/html/css/test_look": "reading/_html/css/colours reading/_html/css/doubt reading/_html/css/syntax",
-    "core/reading/html/test_blocks": "reading/_element reading/_html/nodes",
+    "core/reading/html/test_blocks": "reading/_element reading/_html/nodes reading/_html/text_blocks",
     "core/reading/html/test_grid": "_text/money",
     "core/reading/html/test_harden": "reading/_html/normalize reading/_html/parse",
     "core/reading/html/test_metadata": "reading/_html/byline reading/_html/phrases reading/_html/titles",

@@ -30,7 +30,6 @@ _FROM_ROOT = re.compile(
     re.ASCII,
 )
 _UNSAFE = re.compile(r"""[\s<>"'()\\^`{|}\x00-\x20\x7f]""")
-_BEFORE_QUERY = re.compile("[^?#]*")
 _HALF = re.compile("[\ud800-\udfff]")  # of a pair of surrogates: no character
 # only an IPv6 host may have brackets
 _UNSAFE_AFTER_HOST = re.compile(_UNSAFE.pattern.replace("[", r"[\[\]", 1))
@@ -52,7 +51,8 @@ def absolute(href: str | None, base: str) -> str | None:
     if not address or len(address) > _MAX_LENGTH:
         return None
     address = as_slashes(address)
-    if "\\" in _BEFORE_QUERY.match(address)[0]:  # one beside a host
+    before_query = address.partition("?")[0]
+    if "\\" in without_fragment(before_query):  # one beside a host
         return None
     try:
         url = urljoin(base, address)

@@ -191,7 +191,7 @@ def test_a_phrase_is_shown_without_the_price_of_another_thing_above_or_below_it(
             ]
             if len(found) % 2 and not MARK.sub("", part).rstrip().endswith(found[-1]):
                 del found[-1]  # there was room for its name only
-            if not found and budget == 400 and "description" in grid:
+            if not found and budget < 2400 and "description" in grid:
                 continue  # the same: the description is between the two
             assert price_of(wanted) in found
             assert found[::2] == found[1::2], part

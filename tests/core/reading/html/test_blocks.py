@@ -12,10 +12,10 @@ from websearch_core.reading._element import Element
 from websearch_core.reading._html.blocks import (
     MAX_CHARACTERS,
     MAX_ELEMENTS,
-    TextBlocks,
     find_blocks,
 )
 from websearch_core.reading._html.parse import parse
+from websearch_core.reading._html.text_blocks import TextBlocks
 from websearch_core.reading._html.tree import MAX_DEPTH, build_tree
 
 PIECES = [

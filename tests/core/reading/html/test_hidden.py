@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from websearch_core._text.invisible import strip_invisible
 from websearch_core.reading import read_bytes, read_html
-from websearch_core.reading._html.blocks import TextBlocks, find_blocks
+from websearch_core.reading._html.blocks import find_blocks
 from websearch_core.reading._html.css.look import judge_inline_style
 from websearch_core.reading._html.hidden import hiding
 from websearch_core.reading._html.parse import parse
+from websearch_core.reading._html.text_blocks import TextBlocks
 
 SEEN = (
     "<p>"

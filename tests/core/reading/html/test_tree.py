@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from websearch_core.reading._html import fragment
-from websearch_core.reading._html.blocks import TextBlocks, find_blocks
+from websearch_core.reading._html.blocks import find_blocks
 from websearch_core.reading._html.fragment import bare, read_fragment
 from websearch_core.reading._html.parse import parse
+from websearch_core.reading._html.text_blocks import TextBlocks
 from websearch_core.reading._html.together import whole_rows
 from websearch_core.reading._html.tree import build_tree
 from websearch_core.reading._markdown.writer import to_markdown

@@ -6,9 +6,7 @@ bounds hold for all.
 
 from __future__ import annotations
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import copy
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,7 +14,7 @@ from ..._text.consent import asks_consent, is_box_id, names_box
 from ..._text.dates import parse_date
 from ..._text.invisible import GLYPHS, is_clean, strip_invisible
 from .._element import BLOCKS
-from .controls import Control, blank_toggles, find_controls
+from .controls import blank_toggles, find_controls
 from .css.doubt import OUTERMOST, Around, is_lost, read_around
 from .css.look import PLAIN, Look, judge_inline_style
 from .formula import FORMULAS, Formulas
@@ -37,6 +35,7 @@ from .hidden import (
 )
 from .nodes import has_text, text_of
 from .templates import SIGNS, remove_templates
+from .text_blocks import IN_LINK, NO_ATTRIBUTES, TELLING_TAGS, TextBlocks
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -49,12 +48,6 @@ _SILENT = frozenset(
     "datalist textarea noembed "
     "noframes link meta head title annotation annotation-xml progress meter -".split()
 )
-# Being inside one of these says something about a text; a bit for each.
-TELLING_TAGS = {
-    name: 1 << place
-    for place, name in enumerate("a article main nav header footer aside".split())
-}
-_IN_LINK = TELLING_TAGS["a"]
 _IN_CODE = 1 << len(TELLING_TAGS)
 _BITS = TELLING_TAGS | {"pre": _IN_CODE}
 # elements that say something even without attributes
@@ -75,7 +68,6 @@ _FLOWING = frozenset({"div", "p", "section"})  # a style can make them parts of 
 _MAX_LEVELS_IN_CELL = 3
 _MAX_LABEL_LENGTH = 100  # characters of what a drawing shows
 _STYLING = frozenset({"style", "bgcolor", "color"})
-_NO_ATTRIBUTES: dict[str, str | None] = {}
 _DISPLAYED: dict[str, str | None] = {"display": "block"}
 _CELLS = frozenset({"td", "th"})
 _PARTING = _PARTS | {"br"}
@@ -98,127 +90,6 @@ _TIMED = re.compile(
     r"(?<![a-z])(?:date|(?:date)?time(?:ago|stamp)?|livestamp|epoch)(?![a-z])",
     re.IGNORECASE,
 )
-
-
-class TextBlocks:
-    """Elements by number, in the order of the page, so that each comes after its
-    parent; number 0 is the body.
-
-    Runs of text are numbered too, and so are blocks: each is the text of one or more
-    runs that belong together.
-    """
-
-    def __init__(self) -> None:
-        self.names = ["body"]
-        self.parents = [-1]
-        self.attributes: list[Mapping[str, str | None]] = [_NO_ATTRIBUTES]
-        self.marks = [""]  # class, id and role
-        self.described: list[int] = []  # elements with more attributes than a class
-        self.around = [0]  # bits of the `TELLING_TAGS` that it is in, including itself
-        self.stream: list[int] = []  # elements as they open, and each run r as ~r
-        self.run_texts: list[str] = []
-        self.run_elements: list[int] = []
-        self.run_blocks: list[int] = []
-        # the block element that contains each block
-        self.block_elements: list[int] = []
-        self.block_texts: list[str] = []
-        self.block_linked: list[int] = []  # how many characters of each are in links
-        self.hidden = 0  # hidden passages that were left out
-        self.hidden_length = 0  # their characters
-        # hidden passages that are read although people may never see them
-        self.unasked = 0
-        # texts that are read although their style may hide them
-        self.doubted = 0
-        self.invisible = 0  # invisible characters that were removed
-        # places that scripts would fill, such as ``{{title}}``, which were left out
-        self.unfilled = 0
-        self.scriptless = False  # True if the text is from ``<noscript>``
-        self.cut = False  # True if the page is too large to be read to its end
-
-    def is_linked(self, element: int) -> bool:
-        """Return whether an element is a link or in one."""
-        return self.around[element] & _IN_LINK > 0
-
-    def around_all(self, elements: Iterable[int]) -> bytearray:
-        """Return for each element 1 if it is the body, or is or contains one of
-        *elements*.
-        """
-        around = bytearray(len(self.names))
-        around[0] = 1
-        for within in elements:
-            element = within
-            while not around[element]:
-                around[element] = 1
-                element = self.parents[element]
-        return around
-
-    def part(self, blocks: Sequence[int]) -> TextBlocks:
-        """Return the same page with some of its blocks, in order, for what looks at
-        elements and blocks only.
-        """
-        if len(blocks) == len(self.block_texts):
-            return self
-        some = copy(self)
-        some.block_elements = [self.block_elements[block] for block in blocks]
-        some.block_texts = [self.block_texts[block] for block in blocks]
-        some.block_linked = [self.block_linked[block] for block in blocks]
-        return some
-
-    def holders(self, some: Iterable[int]) -> list[int]:
-        """Return for each element the innermost of *some* that it is, or is in; 0, the
-        body, if there is none.
-        """
-        holders = [0] * len(self.names)
-        for element in sorted(some):  # those inside others come after them
-            end = self.ends[element]
-            holders[element:end] = [element] * (end - element)
-        return holders
-
-    @cached_property
-    def attribute_names(self) -> frozenset[str]:
-        """The names of all attributes of the page, for quick checks."""
-        return frozenset().union(*self.attributes)
-
-    @cached_property
-    def ends(self) -> list[int]:
-        """For each element, the number after the last one inside."""
-        parents = self.parents
-        ends = [*range(1, len(parents) + 1)]
-        for element in range(len(parents) - 1, 0, -1):
-            parent = parents[element]
-            ends[parent] = max(ends[parent], ends[element])
-        return ends
-
-    @cached_property
-    def controls(self) -> list[Control]:
-        """The controls of the page that name what they open."""
-        return find_controls(self)
-
-    @cached_property
-    def _lower_marks(self) -> dict[str, str]:
-        return {mark: mark.lower() for mark in set(self.marks)}
-
-    def find_marks(self, pattern: re.Pattern[str], hints: Iterable[str]) -> set[str]:
-        """Return the marks that *pattern* finds in lower case; only those with one of
-        the *hints* are searched.
-        """
-        lower_marks = self._lower_marks
-        together = "\n".join(lower_marks.values())
-        marks: set[str] = set()
-        for hint in hints:
-            if hint not in together:
-                continue
-            for mark, lower in lower_marks.items():
-                if hint in lower and pattern.search(lower):
-                    marks.add(mark)
-        return marks
-
-    def links(self) -> Iterator[str]:
-        """Yield the targets of the links, as written in the page."""
-        for name, attributes in zip(self.names, self.attributes, strict=True):
-            href = attributes.get("href") if name == "a" else None
-            if href:
-                yield href
 
 
 def find_blocks(
@@ -340,7 +211,7 @@ class _Walk:
         # for each level above: the next node, and these
         waiting: list[tuple[LexborNode | None, int, int, int]] = []
         # by class, the attributes of elements with no other attribute
-        alike = {"": _NO_ATTRIBUTES}
+        alike = {"": NO_ATTRIBUTES}
         block, joint, room = -1, "", MAX_CHARACTERS
         formulas, doubted = Formulas(), 0
         while True:  # noqa: PLR1702 - see above
@@ -452,7 +323,7 @@ class _Walk:
                             mark = f"{mark} {role}"
                     mark = mark[:_MAX_MARKS]
                 else:
-                    attributes = _NO_ATTRIBUTES
+                    attributes = NO_ATTRIBUTES
                 place = len(names)
                 if place > MAX_ELEMENTS:
                     o.cut = True
@@ -469,7 +340,7 @@ class _Walk:
                 if tex:
                     name, attributes = (
                         "math",
-                        _DISPLAYED if tex.display else _NO_ATTRIBUTES,
+                        _DISPLAYED if tex.display else NO_ATTRIBUTES,
                     )
                 within = muted
                 if name in _BITS and not (name == "a" and _is_place(attributes)):
@@ -512,7 +383,7 @@ class _Walk:
             run_blocks.append(block)
             if inside & _DOUBTED:
                 doubted += 1
-            if inside & _IN_LINK:
+            if inside & IN_LINK:
                 linked[block] += length
             room -= length
             if room < 0:
@@ -638,6 +509,7 @@ class _Walk:
         """Complete the texts of the blocks, without invisible characters."""
         o = self.outline
         _write_days(o)
+        o.controls = find_controls(o)
         blank_toggles(o)
         blank_edits(o)
         join_marks(o)
@@ -711,12 +583,12 @@ def _read_label(drawing: LexborNode) -> Mapping[str, str | None]:
     """Return what a drawing says that it shows, as an attribute."""
     attributes = drawing.attributes
     if hiding("svg", attributes, judge_inline_style(attributes.get("style") or "")):
-        return _NO_ATTRIBUTES
+        return NO_ATTRIBUTES
     label = attributes.get("aria-label")
     if not label:
         title = drawing.css_first("title")
         label = text_of(title, _MAX_LABEL_LENGTH) if title else ""
-    return {"aria-label": label} if label else _NO_ATTRIBUTES
+    return {"aria-label": label} if label else NO_ATTRIBUTES
 
 
 def _is_place(attributes: Mapping[str, str | None]) -> bool:

@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 from itertools import chain, islice
-from typing import TYPE_CHECKING, NamedTuple
 
 from .hidden import find_targets
-
-if TYPE_CHECKING:
-    from .blocks import TextBlocks
+from .text_blocks import Control, TextBlocks
 
 # a page without these has no controls, summaries excepted
 _TELLING = frozenset({"aria-controls", "aria-expanded", "data-toggle", "for", "role"})
@@ -27,13 +24,6 @@ _MIN_TOGGLES = 3  # controls that say the same besides their names
 _MAX_CONTROLS = 300  # of a page
 _MAX_LISTS = 50  # of tabs, or of buttons of which one is on
 _MAX_LEVELS = 4  # from a control, or a list of tabs, to what has the panels too
-
-
-class Control(NamedTuple):
-    """The element with the words of a control, and the one that it opens."""
-
-    label: int
-    panel: int
 
 
 def find_controls(outline: TextBlocks) -> list[Control]:

@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 from ..._text.markup import strip_markup
 from ..._text.terms import UNSPACED
 from .._element import HEADINGS
-from .blocks import TELLING_TAGS, TextBlocks
 from .jsonld import types
+from .text_blocks import TELLING_TAGS, TextBlocks
 
 if TYPE_CHECKING:
     from .metadata import Metadata

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from .._links import resolved
 from .._markdown.fences import outside_fences
-from .blocks import TextBlocks, find_blocks
+from .blocks import find_blocks
 from .harden import harden
 from .parse import parse
+from .text_blocks import TextBlocks
 from .tree import build_tree
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .._element import HEADINGS
 
 if TYPE_CHECKING:
-    from .blocks import TextBlocks
+    from .text_blocks import TextBlocks
 
 _MAX_LENGTH = 30  # characters of a link that stands beside each heading
 _BRACKETS = re.compile(r"[\[\](){}|·\s]*")

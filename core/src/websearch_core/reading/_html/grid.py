@@ -21,8 +21,8 @@ from ...models._data import Item
 from .._element import HEADINGS
 from .._links import absolute
 from .._types import NAME_LENGTH
-from .blocks import TextBlocks
 from .phrases import PHRASES
+from .text_blocks import TextBlocks
 
 MAX_ITEMS = 100
 _MIN_ITEMS = 4

@@ -19,7 +19,7 @@ from .._language import correct_language
 from .._links import MAX_LINKS, Links, resolved
 from .._sniff import declared
 from .._types import make_page
-from .blocks import TextBlocks, find_blocks
+from .blocks import find_blocks
 from .harden import harden
 from .metadata import Metadata, find_kind, read_metadata
 from .normalize import close_empty
@@ -30,6 +30,7 @@ from .rest import write_rest
 from .select import select_content
 from .strays import drop_strays
 from .structured_data import lacks_article, markup_from_data
+from .text_blocks import TextBlocks
 from .tree import build_tree
 from .walls import find_wall, wall_notes
 

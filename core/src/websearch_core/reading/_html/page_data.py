@@ -20,12 +20,12 @@ from ...models._data import Item, PageData
 from .._element import HEADINGS
 from .._links import absolute
 from .._types import NAME_LENGTH, TITLE_LENGTH
-from .blocks import TextBlocks
 from .grid import MAX_ITEMS, SAVING, Elements, Price, find_items, find_prices, inert
 from .jsonld import TYPES, JsonLd, Thing, types
 from .metadata import Metadata
 from .phrases import PHRASES
 from .structured_data import place_of, read_item, split_words
+from .text_blocks import TextBlocks
 from .titles import agree
 
 _FORMER_PRICES = re.compile(r"list|strike|srp|msrp|regular", re.IGNORECASE)

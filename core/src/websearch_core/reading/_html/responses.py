@@ -19,8 +19,8 @@ from .jsonld import types
 from .phrases import PHRASES
 
 if TYPE_CHECKING:
-    from .blocks import TextBlocks
     from .metadata import Metadata
+    from .text_blocks import TextBlocks
 
 _PREFIX = r"(?<![\w-])(?:js[-_]|[cmo][-_]|the[-_])?"
 _PARTS = (

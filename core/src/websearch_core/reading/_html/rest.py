@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
-from .blocks import TELLING_TAGS
+from .text_blocks import TELLING_TAGS
 
 if TYPE_CHECKING:
-    from .blocks import TextBlocks
+    from .text_blocks import TextBlocks
 
 # characters of a passage, a long block counted as `_MAX_CONTEXT`; or it is a single
 # block

@@ -21,8 +21,8 @@ from .together import (
 )
 
 if TYPE_CHECKING:
-    from .blocks import TextBlocks
     from .metadata import Metadata
+    from .text_blocks import TextBlocks
 
 _NEIGHBOURS = 0.25  # weight of the blocks before and after a block in its probability
 _ALIKE = 0.5  # weight of the blocks that look like it

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from ..._text.markup import strip_markup
 from ..._text.terms import fold
 from .._element import HEADINGS
-from .blocks import TELLING_TAGS
 from .jsonld import Thing, types
+from .text_blocks import TELLING_TAGS
 
 if TYPE_CHECKING:
-    from .blocks import TextBlocks
     from .metadata import Metadata
+    from .text_blocks import TextBlocks
 
 # Where things of a type say what a reader came for.
 _RECIPE = ("recipeIngredient", "ingredients", "recipeInstructions", "step", "steps")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .titles import agree, ends_with
 
 if TYPE_CHECKING:
-    from .blocks import TextBlocks
+    from .text_blocks import TextBlocks
 
 _MIN_LENGTH = 600  # characters of an article
 _ADDRESSES = frozenset(

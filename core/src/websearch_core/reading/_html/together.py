@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .._element import HEADINGS
 
 if TYPE_CHECKING:
-    from .blocks import TextBlocks
+    from .text_blocks import TextBlocks
 
 _LONG = 100  # characters: pages repeat a text this long for wide and for narrow screens
 _CELLS = frozenset({"td", "th"})

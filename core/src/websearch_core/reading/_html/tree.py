@@ -13,7 +13,7 @@ from ..._text.invisible import sub_in_chunks
 from .._element import BLANKS, BLOCKS, HEADINGS, Element
 
 if TYPE_CHECKING:
-    from .blocks import TextBlocks
+    from .text_blocks import TextBlocks
 
 # levels: deeper elements without a meaning in Markdown dissolve into their parents
 DEEP = 80

@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from .blocks import TELLING_TAGS, TextBlocks
 from .jsonld import Thing, types
 from .metadata import Metadata
 from .nodes import has_text
 from .phrases import PHRASES
+from .text_blocks import TELLING_TAGS, TextBlocks
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser

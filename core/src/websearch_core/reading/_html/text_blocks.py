@@ -1,0 +1,141 @@
+"""The elements of a page that a reader can see, and the blocks of their text."""
+
+from __future__ import annotations
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from functools import cached_property
+from typing import NamedTuple
+
+# Being inside one of these says something about a text; a bit for each.
+TELLING_TAGS = {
+    name: 1 << place
+    for place, name in enumerate("a article main nav header footer aside".split())
+}
+IN_LINK = TELLING_TAGS["a"]
+NO_ATTRIBUTES: dict[str, str | None] = {}
+
+
+class Control(NamedTuple):
+    """The element with the words of a control, and the one that it opens."""
+
+    label: int
+    panel: int
+
+
+class TextBlocks:
+    """Elements by number, in the order of the page, so that each comes after its
+    parent; number 0 is the body.
+
+    Runs of text are numbered too, and so are blocks: each is the text of one or more
+    runs that belong together.
+    """
+
+    def __init__(self) -> None:
+        self.names = ["body"]
+        self.parents = [-1]
+        self.attributes: list[Mapping[str, str | None]] = [NO_ATTRIBUTES]
+        self.marks = [""]  # class, id and role
+        self.described: list[int] = []  # elements with more attributes than a class
+        self.around = [0]  # bits of the `TELLING_TAGS` that it is in, including itself
+        self.stream: list[int] = []  # elements as they open, and each run r as ~r
+        self.run_texts: list[str] = []
+        self.run_elements: list[int] = []
+        self.run_blocks: list[int] = []
+        # the block element that contains each block
+        self.block_elements: list[int] = []
+        self.block_texts: list[str] = []
+        self.block_linked: list[int] = []  # how many characters of each are in links
+        self.hidden = 0  # hidden passages that were left out
+        self.hidden_length = 0  # their characters
+        # hidden passages that are read although people may never see them
+        self.unasked = 0
+        # texts that are read although their style may hide them
+        self.doubted = 0
+        self.invisible = 0  # invisible characters that were removed
+        # places that scripts would fill, such as ``{{title}}``, which were left out
+        self.unfilled = 0
+        self.scriptless = False  # True if the text is from ``<noscript>``
+        # the controls of the page that name what they open
+        self.controls: list[Control] = []
+        self.cut = False  # True if the page is too large to be read to its end
+
+    def is_linked(self, element: int) -> bool:
+        """Return whether an element is a link or in one."""
+        return self.around[element] & IN_LINK > 0
+
+    def around_all(self, elements: Iterable[int]) -> bytearray:
+        """Return for each element 1 if it is the body, or is or contains one of
+        *elements*.
+        """
+        around = bytearray(len(self.names))
+        around[0] = 1
+        for within in elements:
+            element = within
+            while not around[element]:
+                around[element] = 1
+                element = self.parents[element]
+        return around
+
+    def part(self, blocks: Sequence[int]) -> TextBlocks:
+        """Return the same page with some of its blocks, in order, for what looks at
+        elements and blocks only.
+        """
+        if len(blocks) == len(self.block_texts):
+            return self
+        some = copy(self)
+        some.block_elements = [self.block_elements[block] for block in blocks]
+        some.block_texts = [self.block_texts[block] for block in blocks]
+        some.block_linked = [self.block_linked[block] for block in blocks]
+        return some
+
+    def holders(self, some: Iterable[int]) -> list[int]:
+        """Return for each element the innermost of *some* that it is, or is in; 0, the
+        body, if there is none.
+        """
+        holders = [0] * len(self.names)
+        for element in sorted(some):  # those inside others come after them
+            end = self.ends[element]
+            holders[element:end] = [element] * (end - element)
+        return holders
+
+    @cached_property
+    def attribute_names(self) -> frozenset[str]:
+        """The names of all attributes of the page, for quick checks."""
+        return frozenset().union(*self.attributes)
+
+    @cached_property
+    def ends(self) -> list[int]:
+        """For each element, the number after the last one inside."""
+        parents = self.parents
+        ends = [*range(1, len(parents) + 1)]
+        for element in range(len(parents) - 1, 0, -1):
+            parent = parents[element]
+            ends[parent] = max(ends[parent], ends[element])
+        return ends
+
+    @cached_property
+    def _lower_marks(self) -> dict[str, str]:
+        return {mark: mark.lower() for mark in set(self.marks)}
+
+    def find_marks(self, pattern: re.Pattern[str], hints: Iterable[str]) -> set[str]:
+        """Return the marks that *pattern* finds in lower case; only those with one of
+        the *hints* are searched.
+        """
+        lower_marks = self._lower_marks
+        together = "\n".join(lower_marks.values())
+        marks: set[str] = set()
+        for hint in hints:
+            if hint not in together:
+                continue
+            for mark, lower in lower_marks.items():
+                if hint in lower and pattern.search(lower):
+                    marks.add(mark)
+        return marks
+
+    def links(self) -> Iterator[str]:
+        """Yield the targets of the links, as written in the page."""
+        for name, attributes in zip(self.names, self.attributes, strict=True):
+            href = attributes.get("href") if name == "a" else None
+            if href:
+                yield href
