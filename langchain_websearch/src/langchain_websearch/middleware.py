@@ -5,13 +5,14 @@ This module needs LangChain 1; the others do with its core.
 """
 
 from __future__ import annotations
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import Annotated, Any, NotRequired
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig, ensure_config
+from langchain_core.tools import BaseTool
 
 from websearch_core.citations import (
     CitationCheck,
@@ -35,10 +36,10 @@ try:
     from langchain.agents.middleware.types import PrivateStateAttr, ToolCallRequest
     from langgraph.runtime import Runtime
     from langgraph.types import Command
-except ModuleNotFoundError as error:
+except ModuleNotFoundError as _missing:
     raise ModuleNotFoundError(
-        "WebSearchMiddleware needs: pip install 'langchain>=1'", name=error.name
-    ) from error
+        "WebSearchMiddleware needs: pip install 'langchain>=1'", name=_missing.name
+    ) from _missing
 
 _MAX_URLS = 100  # of the user in one conversation; the oldest are forgotten
 
@@ -92,7 +93,7 @@ class WebSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             graph, such messages never count: a model may have written them.
     """
 
-    state_schema = WebSearchState
+    state_schema: type[WebSearchState] = WebSearchState
 
     def __init__(
         self,
@@ -103,7 +104,7 @@ class WebSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     ) -> None:
         super().__init__()
         self.toolkit: WebSearchToolkit = toolkit or WebSearchToolkit()
-        self.tools = self.toolkit.get_tools()
+        self.tools: Sequence[BaseTool] = self.toolkit.get_tools()
         self.check: bool = check
         self.user_urls: bool = user_urls
 

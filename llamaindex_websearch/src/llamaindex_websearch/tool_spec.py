@@ -229,7 +229,7 @@ class WebSearchToolSpec(BaseToolSpec):
             multi_query=multi_query,
             **arguments,
         )
-        self.conversations = Conversations(self._tools)
+        self.conversations: Conversations = Conversations(self._tools)
         self.web: WebSearch = self._tools.web
         self.ledger: Ledger = self._tools.provenance
 
