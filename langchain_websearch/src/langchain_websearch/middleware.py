@@ -93,7 +93,7 @@ class WebSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             graph, such messages never count: a model may have written them.
     """
 
-    state_schema: type[WebSearchState] = WebSearchState
+    state_schema: type[WebSearchState] = WebSearchState  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
 
     def __init__(
         self,

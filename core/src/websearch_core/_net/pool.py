@@ -221,7 +221,7 @@ class AsyncPool(_Pool):
                 await connection.aclose()
                 connection = self._take_idle(key)
             is_new = connection is None
-            if is_new:
+            if connection is None:
                 connection = self.inner.create_connection(request.url.origin)
             self._busy[connection] = True
             try:

@@ -148,6 +148,7 @@ class Sender(Restartable):
             self._build_request(client, request), stream=True, follow_redirects=False
         )
         answers.append(reply)
+        headers: dict[str, str] = {}
         body: BoundedBody | None = None
         try:
             headers = _read_headers(reply)
@@ -193,6 +194,7 @@ class Sender(Restartable):
             self._build_request(client, request), stream=True, follow_redirects=False
         )
         answers.append(reply)
+        headers: dict[str, str] = {}
         body: BoundedBody | None = None
         try:
             headers = _read_headers(reply)

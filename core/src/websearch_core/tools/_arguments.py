@@ -122,7 +122,8 @@ class Arguments(BaseModel, metaclass=_Picklable):
     @classmethod
     def _read(cls, sent: Any) -> Any:
         """Return what a model *sent* in the names and shapes of the arguments."""
-        arguments = _list_names(cls).open(sent)
+        key: Any = cls  # pyright does not see that a class has a hash
+        arguments = _list_names(key).open(sent)
         if not isinstance(arguments, dict):
             return arguments
         # empty, it comes from a framework that sends every default

@@ -137,7 +137,7 @@ class _Writer:
         self.targets: dict[str, None] = {}  # of its links, in order
         self.count = 0  # of entries
         self._base = base
-        self._links = links
+        self._links: Links = links
 
     def write(self, feed: _Feed) -> None:
         """Write a feed, or as many entries as there is room for."""

@@ -66,7 +66,7 @@ def end_of_span(text: str, ticks: re.Match[str]) -> int:
 class _Writer:
     def __init__(self, base: str, links: Links) -> None:
         self._base = base
-        self._links = links
+        self._links: Links = links
         self._pieces = 0
 
     def write(self, text: str) -> str:

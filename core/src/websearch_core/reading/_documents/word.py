@@ -84,11 +84,12 @@ def _is_header(row: Any) -> bool:
     """Return whether each cell of a row is empty or one short paragraph."""
     from mammoth.documents import Paragraph, TableCell
 
-    cells = getattr(row, "children", ())
+    cells: Any = getattr(row, "children", ())
     for cell in cells:
-        if not isinstance(cell, TableCell) or len(cell.children) > 1:
+        paragraphs: Any = getattr(cell, "children", ())
+        if not isinstance(cell, TableCell) or len(paragraphs) > 1:
             return False
-        for paragraph in cell.children:
+        for paragraph in paragraphs:
             is_plain = isinstance(paragraph, Paragraph) and not paragraph.numbering
             if not is_plain or len(_text_of(paragraph)) > _MAX_HEAD_LENGTH:
                 return False
