@@ -270,6 +270,15 @@ def test_a_variable_that_is_named_like_a_setting_is_worth_one_warning_without_it
     assert caplog.messages == [f"environment {variable}: {answer}"]
 
 
+def test_no_warning_for_a_variable_of_another_program_with_a_prefix_like_ours(
+    monkeypatch, caplog
+):
+    _warn_of_variable.cache_clear()
+    monkeypatch.setenv("WEBSEARCH_REQUIRE_PEERS", "1")
+    Settings.load()
+    assert caplog.messages == []
+
+
 def test_the_file_of_variables_is_looked_through_too(monkeypatch, caplog):
     _warn_of_variable.cache_clear()
     Path("variables").write_text("WEB_SEARCH_TIMOUT=5\n")

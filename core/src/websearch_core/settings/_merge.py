@@ -473,12 +473,15 @@ def _warn_of_variable(
 ) -> None:
     """Warn once of a variable that is named like a setting.
 
-    It is not an error, since it may be another program's.
+    It is not an error, since it may be another program's. With the prefix that people
+    write by mistake, it probably is, unless the rest is close to a setting.
     """
     own_name = variable.removeprefix(PREFIX).removeprefix(_MISSPELLED_PREFIX)
-    line = find_line(own_name.lower(), fields, "variable")
     names = [name.removeprefix(PREFIX) for name in variables]
     close = find_close(own_name, names)
+    if variable.startswith(_MISSPELLED_PREFIX) and not close:
+        return
+    line = find_line(own_name.lower(), fields, "variable")
     hint = "it is ignored"
     if line:
         hint = f"write {line}"
