@@ -299,7 +299,7 @@ _HOSTILE: dict[str, tuple[bytes | None, str]] = {  # None: no response
         "ERROR [unsafe_url]",
     ),
     "brotli": (_HEAD + b"Content-Encoding: br\r\n\r\nxxx", "ERROR [bad_response]"),
-    "cut off": (_HEAD + b"Content-Length: 999\r\n\r\n" + _PAGE, "ERROR [unavailable]"),
+    "cut off": (_HEAD + b"Content-Length: 999\r\n\r\n" + _PAGE, "Brown algae"),
     "no HTTP": (_SECRET, "ERROR [unavailable]"),
     "a video": (_HEAD + b"\r\n\0\0\0\x18ftypmp42", "ERROR [unsupported_content]"),
     "silence": (None, "ERROR [timed_out]"),

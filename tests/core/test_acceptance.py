@@ -165,7 +165,7 @@ def test_registry_returns_those_that_are_configured(monkeypatch):
 
 
 def test_registry_returns_the_default(monkeypatch):
-    assert get_default().name == "duckduckgo"
+    assert get_default().name == "keenable"
     assert get_default(Settings(provider="ddg")).name == "duckduckgo"
     monkeypatch.setenv("TAVILY_API_KEY", SECRET)
     assert get_default().name == "tavily"

@@ -99,6 +99,14 @@ def cut(answers: Mapping[str, Answer], *, peers: bool = True) -> tuple[Case, ...
     )
 
 
+def lack_end(answers: Mapping[str, Answer]) -> tuple[Case, ...]:
+    """Pages whose end does not arrive, not at a second attempt either."""
+    return tuple(
+        make_case(name=name, answers=(answer,), expected="cut", requests=2)
+        for name, answer in answers.items()
+    )
+
+
 def drip(answers: Mapping[str, Answer]) -> tuple[Case, ...]:
     return tuple(
         make_case(name=name, answers=(answer,), expected="timed_out", limit=0.5)

@@ -100,7 +100,7 @@ def test_redirects_from_host_to_host_end():
             pytest.raises(BadResponse),
         ):
             web.read(f"{one.url}/0")
-        assert len(one.requests) + len(other.requests) <= 6
+        assert len(one.requests) + len(other.requests) == 11
 
 
 def make(server, **options):

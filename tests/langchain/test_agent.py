@@ -215,7 +215,7 @@ async def test_an_option_that_the_provider_does_not_support_becomes_a_note(
 async def test_when_a_whole_chain_fails_the_error_names_each_provider(
     service, agent, tool_message, answer, key
 ):
-    service.answer = answer(status=429, headers={"Retry-After": "0.2"})
+    service.answer = answer(status=429, headers={"Retry-After": "90"})
     service.pages["/search"] = answer(status=500)
     options = {
         "brave": {"api_key": key, "base_url": service.url},
@@ -231,10 +231,12 @@ async def test_when_a_whole_chain_fails_the_error_names_each_provider(
 
     assert message.content == (
         "ERROR [all_providers_failed] every provider failed: brave search failed: 429 Too Many Requests; "
-        "searxng search failed: 500 Internal Server Error. Retry after 0.2 s."
+        "searxng search failed: 500 Internal Server Error. Retry after 90 s."
     )
-    assert (
-        tool_message(agent(tool, query="kelp").invoke(ASK)).content == message.content
+    again = tool_message(agent(tool, query="kelp").invoke(ASK)).content
+    assert again == (
+        "ERROR [all_providers_failed] every provider failed: brave request not sent: the service asked to be left alone "
+        "for another 60 s; searxng search failed: 500 Internal Server Error. Retry after 60 s."
     )
 
 

@@ -98,9 +98,9 @@ def test_whether_it_is_configured_follows_the_environment_and_the_settings(monke
 
 
 def test_the_default_is_the_provider_that_a_websearch_uses_first(monkeypatch):
-    assert get_default().name == "duckduckgo"
+    assert get_default().name == "keenable"
     assert get_default(role="read").name == "direct"
-    assert get_default() == info("duckduckgo")
+    assert get_default() == info("keenable")
 
     monkeypatch.setenv("BRAVE_API_KEY", "SECRET")
     assert get_default().name == "brave" == WebSearch().provider.name

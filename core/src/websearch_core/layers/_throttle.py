@@ -298,6 +298,8 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
             left = time_left()
         if is_too_long:
             why = f"{who} asked to be left alone for another {cooldown:.0f} s"
+            if cooldown < 1:
+                why = f"{who} asked to be left alone for a moment"
         elif wait > left:
             limits = "the service's limits ask"
             if of_host:
