@@ -31,6 +31,7 @@ from websearch_core.providers import known, provider_class
 
 TESTS = Path(__file__).parent
 LONG = {"blocking", "bounds", "browser", "e2e", "faults", "soak"}  # folders
+_PACKED = {"gzip": b"\x1f\x8b", "zip": b"PK"}  # how they begin
 APART = {"bounds", "browser", "timed"}  # folders that `make test` leaves to others
 # folders that are traced for coverage
 COVERING = {"browser", "core", "e2e", "langchain", "llamaindex"}
@@ -129,6 +130,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             getattr(item, "obj", None), "is_hypothesis_test", False
         ):
             item.add_marker("no_cover")
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name what is packed by its kind: its bytes have the time in them, and all workers
+    must find the same names.
+    """
+    if isinstance(val, bytes):
+        return next((kind for kind, sign in _PACKED.items() if val[:2] == sign), None)
+    return None
 
 
 @pytest.hookimpl(optionalhook=True)
