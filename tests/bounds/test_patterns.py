@@ -36,9 +36,9 @@ BOUNDED = {
     ): "websearch_core._text.dates:_MAX_LENGTH",
     ("websearch_core._text.dates", "(?=.*"): "websearch_core._text.dates:_MAX_LENGTH",
     (
-        "websearch_core.reading._documents.pdf",
+        "websearch_core.reading._documents.paragraphs",
         r"(\w*[^\W\d_])[",
-    ): "websearch_core.reading._documents.pdf:_MAX_WORD_LENGTH",
+    ): "websearch_core.reading._documents.paragraphs:_MAX_WORD_LENGTH",
     (
         "websearch_core.reading._html.responses",
         r"[\s(\[:]",
@@ -72,10 +72,10 @@ INSIDE = {
     ("websearch_core.layers._caching.http", "pattern"): r"max-age\s*=\s*\"?([0-9]{1,9})",
     ("websearch_core.provider._http", "f'(?<!"): r'(?<!\S)([\-][^\s\"]*)',
     ("websearch_core.reading._documents.feed", "f'<{prefix}"): r"<(loc|lastmod)(?=[\s>])[^>]{0,500}>\s{0,100}(?:<!\[CDATA\[)?([^<>\]]{1,4000})",
-    ("websearch_core.reading._documents.markdown", "f'(?<!`)"): r"(?<!`)`{3}(?!`)",
+    ("websearch_core.reading._documents.markup", "f'(?<!`)"): r"(?<!`)`{3}(?!`)",
     ("websearch_core.reading._excerpt.passages", "f'(?<!"): r"(?<![^\W\d_])(?:how much|wie ?viel|как\w+ год)|多少|多(?:大|长)",
     ("websearch_core.reading._excerpt.find", "'|'.join("): r"\s{2,}|[\u00df\ufb01]|([\u00ad]++)",
-    ("websearch_core.reading._excerpt.find", "re.escape(wanted)"): r"a\ a\ b",
+    ("websearch_core.reading._excerpt.find", "re.escape(form)"): r"a\ a\ b",
     ("websearch_core.reading._html.normalize", "b'[^'"): r"[^<>&]+",
     ("websearch_core.reading._markdown.sanitizer", "f'(?<!`)"): r"(?<!`)`{3}(?!`)",
 }  # fmt: skip

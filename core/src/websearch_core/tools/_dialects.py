@@ -83,7 +83,9 @@ _BARE = re.compile(
     r"(?=www\.|[^/]+/)(?:[\w-]{1,63}\.){1,9}[^\W\d_]{2,63}(?::\d{1,5})?(?:[/?#]\S*)?",
     re.IGNORECASE,
 )
-_BEFORE_URL = re.compile(r"[ \t\r\n<\"'`(\[]+(?=https?://)", re.IGNORECASE)
+_BEFORE_URL = re.compile(
+    r"(?<![ \t\r\n<\"'`(\[])[ \t\r\n<\"'`(\[]++(?=https?://)", re.IGNORECASE
+)
 _BLANKS = " \t\r\n"  # and no control characters, which a URL may not have
 _SOURCE = re.compile(
     r"(?:source|result|page|citation|id|number)?[ #:]*[\[(【]*(\d{1,6})[\])】.]*",

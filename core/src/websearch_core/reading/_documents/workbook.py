@@ -25,8 +25,11 @@ _SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
 _UNCALCULATED = re.compile(
     rb"<f(?:\s[^<>]*)?(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>"
 )
-# Of number formats: what is quoted, escaped or in brackets is no sign of a form.
-_LITERAL = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]', re.IGNORECASE)
+# Of number formats, which have at most 255 characters: what is quoted, escaped or in
+# brackets is no sign of a form.
+_LITERAL = re.compile(
+    r'"[^"]{0,255}"|\\.|_.|\*.|\[(?![hms]{1,9}\])[^\]]{0,255}\]', re.IGNORECASE
+)
 _DURATION = re.compile(r"\[(h+|m+|s+)\]", re.IGNORECASE)
 _DECIMALS = re.compile(r"[0#?]\.([0#?]+)")
 
