@@ -121,6 +121,9 @@ def test_the_usage_of_a_run_adds_up_its_messages(ask):
         "usage": {"sea.credits": 2},
     }
     assert collect_usage(messages, tools=["another"])["calls"] == 0
+    # of calls that the program made itself
+    answers = [message for message in messages if isinstance(message, ToolMessage)]
+    assert collect_usage(answers) == collect_usage(messages)
 
 
 @pytest.mark.parametrize("output_format", ["text", "markdown", "json", "search_result"])

@@ -66,16 +66,8 @@ def collect_sources(
     # imported here: making a tool does not need it
     from websearch_core.citations import merge_sources
 
-    messages: Iterable[object] = _find_messages(conversation) or ()
-    is_state = isinstance(conversation, Mapping) or hasattr(conversation, "messages")
-    if not is_state and isinstance(conversation, Iterable):
-        messages = conversation
-    messages = list(messages)
-    find = _find_answers
-    if not any(isinstance(message, AIMessage) for message in messages):
-        find = _find_own_answers
     sources: list[Any] = list(_find_stored(conversation))
-    for answer in find(messages, tools):
+    for answer in _find_all_answers(conversation, tools):
         sources += collect_texts(answer.content, answer.artifact)
     return merge_sources(sources)
 
@@ -90,11 +82,7 @@ def collect_usage(
         conversation: The state of an agent, or its messages, as for `collect_sources`.
         tools: The names of the tools, if you gave them others.
     """
-    messages: Iterable[object] = _find_messages(conversation) or ()
-    is_state = isinstance(conversation, Mapping) or hasattr(conversation, "messages")
-    if not is_state and isinstance(conversation, Iterable):
-        messages = conversation
-    artifacts = [answer.artifact for answer in _find_answers(messages, tools)]
+    artifacts = [answer.artifact for answer in _find_all_answers(conversation, tools)]
     return add_usage(facts for facts in artifacts if isinstance(facts, Mapping))
 
 
@@ -173,6 +161,22 @@ def shown_numbers(messages: Iterable[object], tools: Collection[str]) -> set[int
         if id(message) not in complete:
             numbers |= find_numbers(read_field(message, "content"))
     return numbers
+
+
+def _find_all_answers(
+    conversation: object, tools: Collection[str]
+) -> Iterator[ToolMessage]:
+    """Return the answers of these *tools* in a conversation: those to calls of a model,
+    or, where no model wrote, those to calls of the program.
+    """
+    messages: Iterable[object] = _find_messages(conversation) or ()
+    is_state = isinstance(conversation, Mapping) or hasattr(conversation, "messages")
+    if not is_state and isinstance(conversation, Iterable):
+        messages = conversation
+    messages = list(messages)
+    if any(isinstance(message, AIMessage) for message in messages):
+        return _find_answers(messages, tools)
+    return _find_own_answers(messages, tools)
 
 
 def _find_answers(

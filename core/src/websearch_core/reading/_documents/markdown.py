@@ -34,7 +34,7 @@ from .._types import (
     make_page,
     path_of,
 )
-from .markup import end_of_span, write_markup
+from .markup import end_of_span, find_ends, write_markup
 from .text import decode_text
 
 _HEADING = re.compile(r"^#{1,2} +(.+)$", re.MULTILINE)
@@ -347,7 +347,7 @@ def _clean(text: str) -> tuple[str, int]:
             end = position
         elif hides:
             if ends is None:
-                ends = _find_ends(text)
+                ends = find_ends(text, _TAG)
             end = ends.get(position) or _end_of_block(text, position)
         elif token[2] is None:
             end = _end_of_comment(text, token)
@@ -385,19 +385,6 @@ def _hides(name: str, source: str) -> bool:
         return False
     look = judge_inline_style(attributes.get("style") or "")
     return hiding(name, attributes, look) > 0
-
-
-def _find_ends(text: str) -> dict[int, int]:
-    """Map the end of the opening tag of each element to the end of its closing tag."""
-    opened: dict[str, list[int]] = {}
-    ends: dict[int, int] = {}
-    for tag in _TAG.finditer(text):
-        places = opened.setdefault(tag[2].lower(), [])
-        if not tag[1]:
-            places.append(tag.end())
-        elif places:
-            ends[places.pop()] = tag.end()
-    return ends
 
 
 def _end_of_block(text: str, begin: int) -> int:

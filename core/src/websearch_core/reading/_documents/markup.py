@@ -72,7 +72,7 @@ class _Writer:
     def write(self, text: str) -> str:
         """Return a text between code blocks without HTML."""
         parts: list[str] = []
-        ends = _find_ends(text)
+        ends = find_ends(text, _TAG)
         begin = 0
         for opening in _BLOCK.finditer(text):
             is_foreign = opening[2].lower() not in _BLOCKS
@@ -97,7 +97,7 @@ class _Writer:
         if "<" not in text:
             return text
         out: list[str] = []
-        ends = _find_ends(text)
+        ends = find_ends(text, _TAG)
         begin = 0  # of the text that is not written yet
         token = _TOKEN.search(text)
         while token:
@@ -134,11 +134,14 @@ class _Writer:
         return read_fragment(source, self._base, links=self._links)[0]
 
 
-def _find_ends(text: str) -> dict[int, int]:
-    """Map the end of the opening tag of each element to the end of its closing tag."""
+def find_ends(text: str, tags: re.Pattern[str]) -> dict[int, int]:
+    """Map the end of the opening tag of each element to the end of its closing tag.
+
+    *tags* matches a tag; its groups are the slash of a closing one, and the name.
+    """
     opened: dict[str, list[int]] = {}
     ends: dict[int, int] = {}
-    for tag in _TAG.finditer(text):
+    for tag in tags.finditer(text):
         places = opened.setdefault(tag[2].lower(), [])
         if not tag[1]:
             places.append(tag.end())

@@ -26,7 +26,7 @@ _UNCALCULATED = re.compile(
     rb"<f(?:\s[^<>]*)?(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>"
 )
 # Of number formats, which have at most 255 characters: what is quoted, escaped or in
-# brackets is no sign of a form.
+# brackets does not describe the form of a value.
 _LITERAL = re.compile(
     r'"[^"]{0,255}"|\\.|_.|\*.|\[(?![hms]{1,9}\])[^\]]{0,255}\]', re.IGNORECASE
 )
