@@ -30,7 +30,7 @@ def read_items(
 
     *items* is a list, or the name of a file; ``-`` is standard input. In JSON and in a
     table, an item is the value of *column*, or else of *key*. Raise `InvalidOption` if
-    the file is no such list.
+    the file cannot be read as one.
     """
     if not isinstance(items, str):
         yield from filter(None, map(_find_item, items))

@@ -23,8 +23,8 @@ class Relax(Layer):
     the response.
 
     With several providers, this happens only if none of them answers the full query.
-    A `WebSearch` applies the domains to the results itself, so that then only the
-    service is not told; it is asked for as many results as one request returns.
+    A `WebSearch` applies the domains to the results itself: a service that has no such
+    filter is asked for a full page of results, and those outside are left out.
     `SearchQuery.unsupported` takes precedence.
 
     Args:

@@ -1,7 +1,7 @@
 """Guess the encoding of a page that names none, and is not UTF-8.
 
-Browsers do so too. Encodings of East Asia are told by the bytes of their pairs, other
-scripts by how frequent their letters are, and European languages by their accents.
+Browsers do so too. The pairs of bytes identify East Asian encodings, the frequency of
+letters other scripts, and the accents European languages.
 """
 
 from __future__ import annotations

@@ -194,7 +194,7 @@ def collect_texts(content: object, artifact: object) -> Iterator[Mapping[str, An
     Args:
         content: The content of the tool's message. Other programs may have changed it:
             a source whose text is not there as it was has no ``text``.
-        artifact: Its artifact. If it is not one of ours, nothing is yielded.
+        artifact: Its artifact. That of another tool yields nothing.
     """
     sources = list_sources(artifact)
     if not sources:

@@ -1,8 +1,8 @@
 """Write the HTML inside Markdown as Markdown, so that all of it reads the same.
 
 Blocks and spans of HTML are found as in CommonMark 0.31 (4.6, 6.6), except that a table
-or a list goes on to its end, as people write them. What is no element of HTML, such as
-a component or ``<your name>``, stays.
+or a list continues to its closing tag, as people write them. What HTML does not define,
+such as a component or ``<your name>``, stays.
 """
 
 from __future__ import annotations

@@ -391,7 +391,8 @@ def _signature_of(node: LexborNode) -> str:
     to what else there is of an author.
     """
     names: list[str] = []
-    for part in _parts(node):
+    for piece in _pieces(node, whole_links=True):
+        part = piece[:_MAX_LINE_LENGTH]
         line = " ".join(part.split())
         if names and line.casefold() in _LEADS_TO_SECTION:
             break
@@ -407,26 +408,6 @@ def _signature_of(node: LexborNode) -> str:
         else:
             names.append(part)
     return "".join(names)
-
-
-def _parts(node: LexborNode) -> Iterator[str]:
-    """Yield the texts in an element, those in one link together."""
-    waiting = [node.first_child]
-    remaining = _MAX_NODES
-    while waiting and remaining:
-        child = waiting.pop()
-        if child is None:
-            continue
-        remaining -= 1
-        waiting.append(child.next)
-        if child.is_text_node:
-            yield (child.text_content or "")[:_MAX_LINE_LENGTH]
-        elif child.tag == "a":
-            yield line_of(child)[:_MAX_LINE_LENGTH]
-        elif child.is_element_node and child.tag not in _UNSEEN:
-            if child.tag in _APART:
-                yield " "
-            waiting.append(child.first_child)
 
 
 def _ends_sentence(node: LexborNode, author: str | None) -> bool:
@@ -613,8 +594,10 @@ def begins(node: LexborNode, line: str) -> bool:
     return line_of(node).startswith(line)
 
 
-def _pieces(node: LexborNode) -> Iterator[str]:
-    """Yield the texts in an element, and a space where a block begins."""
+def _pieces(node: LexborNode, *, whole_links: bool = False) -> Iterator[str]:
+    """Yield the texts in an element, and a space where a block begins; with
+    *whole_links*, those in one link together.
+    """
     waiting = [node.first_child]
     remaining = _MAX_NODES
     while waiting and remaining:
@@ -625,6 +608,8 @@ def _pieces(node: LexborNode) -> Iterator[str]:
         waiting.append(child.next)
         if child.is_text_node:
             yield (child.text_content or "")[:_MAX_TEXT_LENGTH]
+        elif whole_links and child.tag == "a":
+            yield line_of(child)
         elif child.is_element_node and child.tag not in _UNSEEN:
             if child.tag in _APART:
                 yield " "

@@ -1,7 +1,7 @@
 """Change the tree of a page before it is written, where it is not what people read.
 
-Tools behind headings are no text; a sentence that is shown beside the text does not
-touch its words.
+Buttons behind a heading are not part of the text, and a note that a page shows beside
+the text does not run into its words.
 """
 
 from __future__ import annotations
