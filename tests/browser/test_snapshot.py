@@ -4,6 +4,7 @@ browser say otherwise.
 
 from __future__ import annotations
 import re
+from types import MappingProxyType
 
 import pytest
 
@@ -226,8 +227,8 @@ def show():
     except ConfigurationError as error:
         pytest.skip(str(error))
 
-    def show(body):
-        with serve(more={"/page": body}) as origin:
+    def show(body, others=MappingProxyType({})):
+        with serve(more={**others, "/page": body}) as origin:
             request = Request(
                 url=f"{origin}/page",
                 guarded=True,
@@ -271,6 +272,15 @@ def test_what_a_browser_shows_is_read(show):
     text, _ = show(in_frames(SHOWN))
 
     assert set(SHOWN) - find_seen(SHOWN, text) == set()
+
+
+def test_a_page_of_frames_says_what_they_say(show):
+    frames = "".join(f'<frame src="data:text/html,no"><frame src="{n}">' for n in "ab")
+    page = f"<html><head></head><frameset cols='*,*,*,*'>{frames}</frameset>"
+    text, response = show(page, {"/a": f"{SEEN}first", "/b": f"{SEEN}second"})
+
+    assert [text.count(word) for word in ("first", "second")] == [1, 1]
+    assert response.notes == ("2 frames of other sites were left out",)
 
 
 def test_what_style_sheets_hide_is_left_out(show):

@@ -8,6 +8,7 @@ forgotten with it.
 
 from __future__ import annotations
 import urllib.request
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from email.message import Message
 from http.cookiejar import CookieJar
@@ -15,13 +16,22 @@ from types import SimpleNamespace
 from typing import Any, TypeVar, cast
 
 from .._text.urls import find_origin, serialize
-from ..errors import BadResponse
+from ..errors import (
+    BadResponse,
+    DisallowedByRobots,
+    ServiceError,
+    UnsafeURL,
+    UnsupportedContent,
+    WebSearchError,
+)
 from ..flow import Call, Flow, Request, Response
 from ..flow._intercept import Auxiliary, intercept
+from ..models import Page
 
 T = TypeVar("T")
 
 MAX_REQUESTS = 30
+_MAX_FRAMES = 6
 _MAX_LENGTH = 4096  # characters of a cookie, and twice as many of those in a request
 
 
@@ -78,6 +88,47 @@ def _add_cookies(jar: CookieJar, request: Request) -> Request:
 def _as_urllib(url: str) -> urllib.request.Request:
     """Return a request that the jar understands; nothing is sent with it."""
     return urllib.request.Request(url)  # noqa: S310 - see above
+
+
+def read_frames(
+    page: Page, urls: Sequence[str], read: Callable[[str], Flow[Page]]
+) -> Flow[Page]:
+    """Return *page*, which consists of the frames at *urls*, with their texts.
+
+    As in a browser, those of another site are left out. One that cannot be read is a
+    note; if none can, the error of the first is raised.
+    """
+    texts: list[str] = []
+    links = [*urls]
+    notes: list[str] = []
+    problems: list[WebSearchError] = []
+    here = [url for url in urls if find_origin(url) == find_origin(page.final_url)]
+    for url in here[:_MAX_FRAMES]:
+        try:
+            frame = yield from read(url)
+        except (ServiceError, UnsafeURL, DisallowedByRobots) as error:
+            problems.append(error)
+            notes.append(f"a frame could not be read: {error.code}")
+            continue
+        texts.append(frame.content.strip("\n"))
+        links += frame.links
+        notes += frame.notes
+    if problems and not texts:
+        raise problems[0]
+    if not texts:
+        raise UnsupportedContent("the page has only frames of other sites")
+    left_out = len(urls) - len(here[:_MAX_FRAMES])
+    if left_out:
+        notes.append(f"frames left out: {left_out}, of other sites or too many")
+    content = "\n\n".join(texts)
+    update = {
+        "content": content,
+        "content_length": len(content),
+        "original_length": len(content),
+        "links": tuple(dict.fromkeys(links)),
+        "notes": tuple(dict.fromkeys(notes)),
+    }
+    return page.model_copy(update=update)
 
 
 def find_secure(target: str, url: str) -> str | None:

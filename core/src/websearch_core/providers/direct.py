@@ -48,7 +48,7 @@ from websearch_core._text.urls import (
 from websearch_core.flow import Call
 from websearch_core.provider._obstacles import find_stub, needs_scripts, says_the_same
 from websearch_core.provider._transcripts import MAX_BYTES, add_transcripts
-from websearch_core.provider._visit import Visit, find_secure
+from websearch_core.provider._visit import Visit, find_secure, read_frames
 
 _REDIRECTS = {300, 301, 302, 303, 307, 308}
 _OTHERS = "text/plain;q=0.8, application/json;q=0.7, */*;q=0.5"
@@ -63,7 +63,7 @@ _FACTS = (
     "title", "language", "author", "published", "modified", "description",
     "canonical_url", "site_name", "links",
 )  # fmt: skip
-_REFRESH = re.compile(rb"http-equiv\s*+=\s*+(?:[\"']\s*+)?refresh")
+_LEADS_ON = re.compile(rb"http-equiv\s*+=\s*+(?:[\"']\s*+)?refresh|<frameset\b")
 _MAX_LIST = 50 * 2**20  # bytes: https://www.sitemaps.org/protocol.html
 # characters: a page with more text is read, although it leads elsewhere
 _MAX_GOODBYE = 300
@@ -197,8 +197,15 @@ class Direct:
         self, response: kit.Response, url: str, final_url: str
     ) -> kit.Flow[kit.Page]:
         """Return the page, or the Markdown that it names as its alternate, if that says
-        what the page says.
+        what the page says; of a page that consists of frames, what these say.
         """
+        frames: list[str] = []
+        if _may_send_on(response):
+            frames = yield Call(_find_frames, response, final_url)
+        if frames:
+            content = current_call().content
+            holder = yield Call(self._convert, response, url, final_url, content)
+            return (yield from read_frames(holder, frames, self._read_html))
         alternate: str | None = yield from self._find_alternate(response, final_url)
         if not alternate:
             return (yield from self._parse_later(response, url, final_url))
@@ -344,8 +351,16 @@ class Direct:
     def _parse(
         self, response: kit.Response, url: str, final_url: str, content: WantedContent
     ) -> kit.Page:
+        page = self._convert(response, url, final_url, content)
+        if page.media_type in HTML:
+            self._check_obstacles(response, page, url, content.route)
+        return page
+
+    def _convert(
+        self, response: kit.Response, url: str, final_url: str, content: WantedContent
+    ) -> kit.Page:
         kit.check_response(response, self)
-        page = kit.parse_response(
+        return kit.parse_response(
             self,
             response,
             url,
@@ -356,9 +371,6 @@ class Direct:
             reviews=content.reviews or self.reviews,
             followed=content.menus,
         )
-        if page.media_type in HTML:
-            self._check_obstacles(response, page, url, content.route)
-        return page
 
     def _parse_refresh(
         self, response: kit.Response, url: str, content: WantedContent
@@ -428,7 +440,13 @@ def _may_send_on(response: kit.Response) -> bool:
     if "refresh" in response.headers:
         return True
     source = response.content.replace(b"\x00", b"").lower()
-    return b"refresh" in source and _REFRESH.search(source) is not None
+    return _LEADS_ON.search(source) is not None
+
+
+def _find_frames(response: kit.Response, url: str) -> list[str]:
+    from ..reading import find_frames
+
+    return find_frames(response.content, url, response.headers.get("content-type"))
 
 
 def _find_alternate(response: kit.Response, url: str) -> str | None:

@@ -28,6 +28,7 @@ if typing.TYPE_CHECKING:
     from ._types import ReadingOptions
     from ._types import find_media_type as find_media_type
     from ._where import choose_part as choose_part
+    from ._where import find_frames as find_frames
     from ._where import find_markdown_alternate as find_markdown_alternate
     from ._where import find_refresh as find_refresh
     from ._where import find_transcripts as find_transcripts
@@ -41,6 +42,7 @@ _HOMES = {
     "Folded": "_excerpt.find",
     "choose": "_choice",
     "choose_part": "_where",
+    "find_frames": "_where",
     "find_markdown_alternate": "_where",
     "find_media_type": "_types",
     "find_problem": "_isolation.pool",

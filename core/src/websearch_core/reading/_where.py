@@ -64,6 +64,13 @@ def find_refresh(data: bytes, url: str, content_type: str | None) -> str | None:
     return _look("refresh", data, url=url, content_type=content_type)
 
 
+def find_frames(data: bytes, url: str, content_type: str | None) -> list[str]:
+    """Return the URLs of the frames of a page that consists of them."""
+    where = current_call().parsing
+    urls = fence.look("frames", data, where, url=url, content_type=content_type)
+    return list(map(str, urls))
+
+
 def find_markdown_alternate(
     data: bytes, url: str, content_type: str | None, header: str
 ) -> str | None:

@@ -17,6 +17,7 @@ from websearch_core.reading import (
     Excerpt,
     choose,
     choose_part,
+    find_frames,
     find_markdown_alternate,
     find_refresh,
     find_transcripts,
@@ -129,6 +130,7 @@ def test_what_a_source_says_is_looked_up_there() -> None:
         b"<link rel=alternate type=text/markdown href=/page.md>"
         b"<video><track kind=captions srclang=en label=English src=/a.vtt></video>"
     )
+    frames = b"<head></head><frameset><frame src=/a><frame src=/b>"
     found = []
     for parsing in (HERE, THERE):
         with scope(parsing=parsing):
@@ -137,6 +139,7 @@ def test_what_a_source_says_is_looked_up_there() -> None:
                     find_refresh(source, URL, "text/html"),
                     find_markdown_alternate(source, URL, "text/html", ""),
                     find_transcripts(source, URL, "text/html", is_feed=False),
+                    find_frames(frames, URL, "text/html"),
                 )
             )
 
@@ -144,6 +147,7 @@ def test_what_a_source_says_is_looked_up_there() -> None:
     assert found[1][0] == "https://tide.example/new"
     assert found[1][1] == "https://tide.example/page.md"
     assert [one.url for one in found[1][2]] == ["https://tide.example/a.vtt"]
+    assert found[1][3] == ["https://tide.example/a", "https://tide.example/b"]
 
 
 def test_links_that_are_not_to_be_followed_are_left_out_there() -> None:

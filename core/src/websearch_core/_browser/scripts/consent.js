@@ -35,7 +35,7 @@
       const shadow = dom.type(place) === 1 && dom.shadowRoot(place);
       if (shadow) places.push(shadow);
       for (const element of dom.findAllIn(place, "*")) {
-        const inner = dom.shadowRoot(element) ?? (dom.name(element) === "iframe" ? dom.inside(element) : null);
+        const inner = dom.shadowRoot(element) ?? dom.inside(element);
         if (inner && places.length < 20) places.push(inner);
       }
     }

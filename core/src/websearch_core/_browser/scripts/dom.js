@@ -36,7 +36,10 @@
     click: method(HTMLElement, "click"),
     shadowRoot: property(Element, "shadowRoot"),
     slotted: method(HTMLSlotElement, "assignedNodes"),
-    frameDocument: property(HTMLIFrameElement, "contentDocument"),
+    frameDocuments: new Map([
+      ["iframe", property(HTMLIFrameElement, "contentDocument")],
+      ["frame", property(HTMLFrameElement, "contentDocument")],
+    ]),
     root: property(Document, "documentElement"),
     body: property(Document, "body"),
     state: property(Document, "readyState"),
@@ -45,10 +48,12 @@
   const top = globalThis.document;
   dom.top = top;
 
-  // The document of a frame, or null if it is of another origin.
+  // The document of a frame; null if it is of another origin, or the element is none.
   dom.inside = (frame) => {
+    const documentOf = dom.frameDocuments.get(dom.name(frame));
+    if (!documentOf) return null;
     try {
-      return dom.frameDocument(frame);
+      return documentOf(frame);
     } catch {
       return null;
     }
@@ -65,7 +70,7 @@
     for (const root of found) {
       for (const element of findAll(root, "*")) {
         if (++seen > dom.MOST_ELEMENTS) break;
-        const inner = dom.shadowRoot(element) ?? (dom.name(element) === "iframe" ? dom.inside(element) : null);
+        const inner = dom.shadowRoot(element) ?? dom.inside(element);
         if (inner && found.length < 500) found.push(inner);
       }
     }

@@ -10,6 +10,7 @@
   const LEFT_OUT = new Set(
     "script style noscript template object embed applet svg canvas audio video map select datalist textarea link".split(" "),
   );
+  const OTHER_TAGS = new Map([["slot", "span"], ["frameset", "div"]]);
   const NAMES = new Set("id for headers href aria-controls aria-labelledby aria-describedby data-target data-bs-target".split(" "));
   const DATA = /^(?:application\/ld\+json|math\/)/i; // scripts that are content
   const OFF_PAGE = 100; // pixels
@@ -109,7 +110,7 @@
       const panels = websearch.panels?.get(element);
       if (panels) return panels.forEach((html) => this.write(html));
       if (name === "iframe" || name === "frame") return this.frame(element, around);
-      const tag = /^[a-z][a-z0-9-]*$/.test(name) ? (name === "slot" ? "span" : name) : "span";
+      const tag = /^[a-z][a-z0-9-]*$/.test(name) ? OTHER_TAGS.get(name) ?? name : "span";
       const look = this.look(element, around);
       this.write(`<${tag}${this.attributes(element, look.style, around.scope)}>`);
       if (VOID.has(tag)) return;

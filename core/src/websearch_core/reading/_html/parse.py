@@ -68,8 +68,8 @@ def find_base(document: LexborHTMLParser, url: str) -> str:
 
 
 def find_refresh(data: bytes, url: str, content_type: str | None = None) -> str | None:
-    """Return the http(s) URL that a page leads to within five seconds, or None; never
-    the page itself.
+    """Return the http(s) URL that a page leads to within five seconds, or that of its
+    only frame; None if there is none. It is never the page itself.
     """
     document = parse_page(data, content_type, size=_MAX_SIZE)
     base = find_base(document, url)
@@ -84,7 +84,24 @@ def find_refresh(data: bytes, url: str, content_type: str | None = None) -> str 
         target = absolute(refresh[2] or refresh[3] or refresh[4], base)
         if target and without_fragment(target) != without_fragment(url):
             return target
-    return None
+    frames = _find_frames(document, url)
+    return frames[0] if len(frames) == 1 else None
+
+
+def find_frames(data: bytes, url: str, content_type: str | None = None) -> list[str]:
+    """Return the URLs of the frames of a page that consists of them."""
+    return _find_frames(parse_page(data, content_type, size=_MAX_SIZE), url)
+
+
+def _find_frames(document: LexborHTMLParser, url: str) -> list[str]:
+    base = find_base(document, url)
+    here = without_fragment(url)
+    frames: dict[str, None] = {}
+    for tag in document.css("html > frameset frame[src]"):
+        target = absolute(tag.attributes.get("src"), base)
+        if target and without_fragment(target) != here:
+            frames[target] = None
+    return [*frames]
 
 
 def find_followed(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from ...models import Page
 from .._formats import convert
-from .._html.parse import find_markdown_alternate, find_refresh
+from .._html.parse import find_frames, find_markdown_alternate, find_refresh
 from .._types import ReadingOptions
 from .messages import PART
 
@@ -83,6 +83,7 @@ TASKS: dict[str, Callable[..., Answer]] = {
 
 
 LOOKS: dict[str, Callable[..., Any]] = {
+    "frames": find_frames,
     "refresh": find_refresh,
     "alternate": find_markdown_alternate,
     "transcripts": find_transcripts,
