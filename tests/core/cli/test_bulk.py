@@ -538,6 +538,19 @@ def row_paths(site, path):
 ALL = dict.fromkeys(["/", "/a", "/b", "/c"], "new")
 
 
+def test_a_crawl_keeps_to_the_patterns_of_its_options(websearch, site, home):
+    patterns = ["--include", "/[ac]", "--include", "/b*", "--exclude", "/c"]
+    done = websearch("crawl", f"{site.url}/", "-o", "pages.jsonl", *patterns)
+    wrong = websearch("crawl", f"{site.url}/", "--include", "guide/*")
+
+    assert done.exit_code == 0
+    assert row_paths(site, home / "pages.jsonl") == dict.fromkeys(
+        "/ /a /b".split(), "new"
+    )
+    assert wrong.exit_code == 2
+    assert "include: 'guide/*' is no pattern of a path" in wrong.stderr
+
+
 @pytest.mark.usefixtures("no_retry")
 def test_a_second_crawl_repeats_no_row_and_says_how_many_there_are(
     websearch, site, home

@@ -229,6 +229,45 @@ def test_the_scope_is_the_path_of_the_start_its_host_or_its_domain(start, scope,
     assert paths(pages, f"{SEA}{start}", scope=scope) == sorted(read)
 
 
+@pytest.mark.parametrize(
+    ("options", "read"),
+    [
+        ({"include": ["/guide/*"]}, ["/", "/guide/a", "/guide/b/print"]),
+        ({"include": "/guide/?"}, ["/", "/guide/a"]),
+        ({"exclude": ["*/print", "/tags*"]}, ["/", "/Guide", "/guide/a", "/p?page=2"]),
+        ({"exclude": ["*page=[0-9]*", "/[gt]*"]}, ["/", "/Guide"]),
+        ({"include": ["/guide/*", "/tags*"], "exclude": ["*/print"]},
+         ["/", "/guide/a", "/tags/caf%C3%A9"]),
+        ({"include": ["/tags/café"]}, ["/", "/tags/caf%C3%A9"]),
+        ({"include": ["/none"]}, ["/"]),
+    ],
+)  # fmt: skip
+def test_patterns_say_which_pages_are_read(options, read):
+    pages = {
+        f"{SEA}/": html("/guide/a", "/guide/b/print", "/Guide"),
+        f"{SEA}/sitemap.xml": urlset(f"{SEA}/tags/café", f"{SEA}/p?page=2"),
+        "*": lambda url: html(text=url),
+    }
+
+    assert paths(pages, **options) == read
+    listed = Sites(pages).open().map(f"{SEA}/", **options)
+    assert sorted(url.removeprefix(SEA) for url in listed) == read
+
+
+def test_a_redirect_to_what_the_patterns_leave_out_is_not_read():
+    pages = {f"{SEA}/": html("/a", "/b"), f"{SEA}/a": "-> /b/print", "*": html()}
+
+    assert crawl(pages, exclude=["*/print"])[f"{SEA}/a"] == "unsafe_url"
+
+
+def test_patterns_are_bounded_whatever_an_address_is():
+    address = f"{SEA}/" + "a" * 900
+    pages = {f"{SEA}/": html(address), "*": html(text=address)}
+    pattern = "*a" * 30 + "b*"
+
+    assert paths(pages, include=[pattern]) == ["/"]
+
+
 def test_a_redirect_of_the_start_decides_the_site():
     pages = {
         f"{SEA}/": "-> https://ocean.example/en/",
@@ -745,6 +784,10 @@ def test_a_reader_with_layers_of_its_own_obeys_robots_too():
         {"concurrency": 0},
         {"lmit": 3},
         {"limit": "3"},
+        {"include": "guide/*"},
+        {"exclude": ["https://sea.example/a"]},
+        {"exclude": [3]},
+        {"include": 3},
     ],
 )
 def test_a_wrong_option_is_an_error(options):

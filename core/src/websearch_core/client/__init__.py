@@ -617,9 +617,11 @@ class WebSearch:
             options: ``limit``: maximum number of pages of each site (200). ``depth``:
                 maximum number of links from the start (10); what a sitemap lists is one
                 away. ``scope``: what is below the ``path`` of the start (the default),
-                its ``host``, or its ``domain`` with subdomains. ``sitemaps=False``:
-                begin with the start alone. ``concurrency`` and the part of each page
-                are as for `iter_read`.
+                its ``host``, or its ``domain`` with subdomains. ``include``,
+                ``exclude``: patterns of paths with their queries, such as ``/guide/*``
+                and ``*/print``, of pages to read alone, and to leave out; the start is
+                read in any case. ``sitemaps=False``: begin with the start alone.
+                ``concurrency`` and the part of each page are as for `iter_read`.
 
         Raises:
             InvalidOption: An option is wrong.

@@ -14,10 +14,11 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import aclosing, closing
+from fnmatch import fnmatchcase
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast, get_args
-from urllib.parse import urljoin
+from urllib.parse import quote, urljoin
 
 from .._runtime.bugs import contain_bugs
 from .._runtime.deadline import time_limit
@@ -66,18 +67,28 @@ _CRAWL: Mapping[str, Any] = MappingProxyType(
         "depth": 10,
         "scope": "path",
         "sitemaps": True,
+        "include": (),
+        "exclude": (),
         "concurrency": 32,
         "links": "keep",
     }
 )
 _MAP = MappingProxyType({**_CRAWL, "limit": 5_000, "depth": 1})
-_OTHER_NAMES = MappingProxyType({"max_depth": "depth", "max_pages": "limit"})
+_OTHER_NAMES = MappingProxyType(
+    {
+        "max_depth": "depth",
+        "max_pages": "limit",
+        "include_paths": "include",
+        "exclude_paths": "exclude",
+    }
+)
 _MAX_LENGTH = 1_000  # characters of a URL
 _MAX_REPEATS = 3  # of one part of a path: /a/b/a/b/... never ends
 _MAX_QUERIES = 500  # of one path: a calendar has a page for every day
 _MAX_LISTS = 100  # sitemaps of one site
 # where a sitemap usually is: the next one is asked for if one is missing
 _PLACES = ("/sitemap.xml", "/sitemap_index.xml", "/wp-sitemap.xml")
+_IN_PATTERNS = "/*?[]!$%&'()+,:;=@#"
 _SESSION = re.compile(
     r";jsessionid=[^/?#;]*|"
     r"(?<=[?&])(?:phpsessid|jsessionid|aspsessionid\w*|session_?id|sid)=[^&#]*&?",
@@ -128,14 +139,28 @@ class _Area:
 
     def wants(self, url: str) -> bool:
         """Return whether to read a page: it is in the scope, and no trap."""
-        path, mark = split_url(url)[3].partition("?")[:2]
+        path, mark = split_url(url).rest.partition("?")[:2]
         self._queries[path] += bool(mark)
         if self._queries[path] > _MAX_QUERIES or len(url) > _MAX_LENGTH:
             return False
         repeats = Counter(filter(None, path.split("/")))
         if max(repeats.values(), default=0) > _MAX_REPEATS:
             return False
-        return self.holds(url)
+        return self.admits(url)
+
+    def admits(self, url: str) -> bool:
+        """Return whether a page is in the scope, and has a path that is wanted."""
+        if not self.holds(url):
+            return False
+        address = split_url(url).rest
+        if self.site.include and not _fits(address, self.site.include):
+            return False
+        return not _fits(address, self.site.exclude)
+
+
+def _fits(address: str, patterns: Iterable[str]) -> bool:
+    """Return whether one of *patterns* fits all of a path with its query."""
+    return any(fnmatchcase(address, pattern) for pattern in patterns)
 
 
 class _Item(NamedTuple):
@@ -166,7 +191,7 @@ class Crawl:
         defaults = _MAP if only_urls else _CRAWL
         part = _complete(options, defaults)
         extent: Any = {}
-        for name in ("limit", "depth", "scope", "sitemaps"):
+        for name in Site._fields[1:]:
             extent[name] = part.pop(name)
         urls = [starts] if isinstance(starts, str) else check_urls(starts)
         self._sites = [Site(_normalize(strip_fragment(url)), **extent) for url in urls]
@@ -298,7 +323,7 @@ class Crawl:
         if item.is_list:
             self._take_in_list(item, answer, links)
             return None
-        if depth and not area.holds(final_url):
+        if depth and not area.admits(final_url):
             return UnsafeURL("the page redirects to something outside of the crawl")
         if not depth:
             area.begin(final_url)
@@ -479,6 +504,8 @@ def _complete(
             complete[name] = value
     for name, minimum in (("limit", 1), ("depth", 0), ("concurrency", 1)):
         check_number(name, complete[name], minimum, InvalidOption)
+    for name in ("include", "exclude"):
+        complete[name] = _check_patterns(name, complete[name])
     # a crawl follows the links
     if complete["scope"] not in get_args(Scope) or complete["links"] != "keep":
         scopes = ", ".join(get_args(Scope))
@@ -486,6 +513,20 @@ def _complete(
             f"scope: must be one of {scopes}; links: a crawl keeps them"
         )
     return complete
+
+
+def _check_patterns(name: str, value: Any) -> tuple[str, ...]:
+    """Return the patterns of an option, written as URLs are sent."""
+    patterns: Any = [value] if isinstance(value, str) else value
+    if not isinstance(patterns, Iterable):
+        raise InvalidOption(f"{name}: must be a list of patterns such as '/guide/*'")
+    for pattern in patterns:
+        if not isinstance(pattern, str) or not pattern.startswith(("/", "*")):
+            raise InvalidOption(
+                f"{name}: {pattern!r} is no pattern of a path with its query: write "
+                "'/guide/*' or '*/print'"
+            )
+    return tuple(quote(pattern, safe=_IN_PATTERNS) for pattern in patterns)
 
 
 def _normalize(url: str) -> str:

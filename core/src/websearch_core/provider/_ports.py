@@ -145,6 +145,8 @@ class Site(NamedTuple):
     depth: int
     scope: Scope
     sitemaps: bool
+    include: tuple[str, ...] = ()  # patterns of paths
+    exclude: tuple[str, ...] = ()
 
     @property
     def folder(self) -> str:

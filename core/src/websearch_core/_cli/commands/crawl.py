@@ -43,6 +43,14 @@ def crawl(
     scope: Annotated[
         Scope, declare(Scope, "What of the start all pages have")
     ] = "path",
+    include: Annotated[
+        list[str] | None,
+        declare("PATTERN", "Read only pages with such a path: '/guide/*'; repeatable"),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        declare("PATTERN", "Leave out pages with such a path: '*/print'; repeatable"),
+    ] = None,
     sitemaps: Annotated[
         bool, typer.Option(help="Begin with sitemaps and llms.txt, too")
     ] = True,
@@ -59,7 +67,14 @@ def crawl(
     from ..revalidation import Revalidation
     from ..rows import Rows, write_rows
 
-    far: Any = {"limit": limit, "depth": depth, "scope": scope, "sitemaps": sitemaps}
+    far: Any = {
+        "limit": limit,
+        "depth": depth,
+        "scope": scope,
+        "include": include,
+        "exclude": exclude,
+        "sitemaps": sitemaps,
+    }
     part: Any = {"max_length": sys.maxsize}
     # only when all arguments are right
     rows = cache(
