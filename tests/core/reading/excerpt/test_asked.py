@@ -6,7 +6,7 @@ import pytest
 
 from websearch_core import Page
 from websearch_core.reading import Excerpt
-from websearch_core.reading._excerpt.passages import (
+from websearch_core.reading._excerpt.asked import (
     kinds_asked,
     kinds_stated,
     words_asking,

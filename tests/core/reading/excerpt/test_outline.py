@@ -8,7 +8,7 @@ import pytest
 from websearch_core import Page, WebSearch
 from websearch_core.errors import InvalidOption
 from websearch_core.reading import Excerpt
-from websearch_core.reading._excerpt.spec import find_parts, find_sections
+from websearch_core.reading._excerpt.outline import find_parts, find_sections
 from websearch_core.render import page_for_model, render_page
 from websearch_core.testing import FakeWeb
 from websearch_core.tools import PageArguments, WebTools

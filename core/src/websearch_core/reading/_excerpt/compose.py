@@ -16,7 +16,7 @@ and where each part begins.
 
 from __future__ import annotations
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -36,7 +36,12 @@ class Composer:
     A code block of at most *whole* characters is never divided.
     """
 
-    def __init__(self, page: Page, offset: int, whole: int) -> None:
+    def __init__(
+        self,
+        page: Page,
+        offset: int,
+        whole: int,
+    ) -> None:
         check(1, offset)
         self.page = page
         self.offset = offset
@@ -48,26 +53,36 @@ class Composer:
     def pieces(self) -> list[Piece]:
         """The pieces of the text, found when they are needed."""
         main = self.page.content
+        all_pieces = tie(main, pieces(main, self._whole))
+        all_pieces += self._pieces_beside()
+        first = bisect_right(all_pieces, self.offset, key=lambda piece: piece.end)
+        del all_pieces[:first]
+        if all_pieces and all_pieces[0].start < self.offset:
+            all_pieces[0] = all_pieces[0]._replace(start=self.offset)
+        return all_pieces
+
+    def _pieces_beside(self) -> list[Piece]:
+        """Return the pieces outside the main text.
+
+        A paragraph there has all that stands together: to tie pieces would join
+        neighbours.
+        """
         rest = self.page.rest
-        whole = tie(main, pieces(main, self._whole))
-        if rest:
-            shift = len(self.text) - len(rest)
-            # Its paragraphs have all that stands together: to tie them would join
-            # neighbours.
-            beside = [_shifted(piece, shift) for piece in pieces(rest, self._whole)]
-            if beside:
-                beside[0] = beside[0]._replace(start=len(main))
-            whole += beside
-        first = bisect_right(whole, self.offset, key=lambda piece: piece.end)
-        parts = whole[first:]
-        if parts and parts[0].start < self.offset:
-            parts[0] = parts[0]._replace(start=self.offset)
-        return parts
+        shift = len(self.text) - len(rest)
+        beside: list[Piece] = []
+        for piece in pieces(rest, self._whole):
+            beside.append(_shifted(piece, shift))
+        if beside:
+            end = len(self.page.content)
+            beside[0] = beside[0]._replace(start=end)
+        return beside
 
     @cached_property
     def cuts(self) -> list[int]:
         """Where the pieces begin, and where the last one ends."""
-        return [*(piece.start for piece in self.pieces), len(self.text)]
+        cuts = [piece.start for piece in self.pieces]
+        cuts.append(len(self.text))
+        return cuts
 
     @cached_property
     def beside(self) -> int:
@@ -81,20 +96,21 @@ class Composer:
         """The numbers of the pieces that begin a section: headings of their own;
         outside the main text, paragraphs.
         """
+        return [n for n in range(len(self.pieces)) if self._begins_section(n)]
 
-        def begins(n: int, piece: Piece) -> bool:
-            if n > self.beside:
-                return self.text.endswith("\n\n", 0, piece.start)
-            if n == self.beside:
-                return True
-            return piece.leads and piece.frame is None and not piece.tied
-
-        return [n for n, piece in enumerate(self.pieces) if begins(n, piece)]
+    def _begins_section(self, n: int) -> bool:
+        piece = self.pieces[n]
+        if n > self.beside:
+            return self.text.endswith("\n\n", 0, piece.start)
+        if n == self.beside:
+            return True
+        return piece.leads and piece.frame is None and not piece.tied
 
     def covering(self, start: int, end: int) -> Span:
         """Return the pieces that contain the characters from *start* to *end*."""
         first = bisect_right(self.cuts, start) - 1
-        return Span(first, max(first + 1, bisect_left(self.cuts, end)))
+        after = bisect_left(self.cuts, end)
+        return Span(first, max(first + 1, after))
 
     def excerpt(self, runs: Sequence[Span]) -> Page:
         """Return the page with only *runs* of its pieces as content, in the order of
@@ -103,44 +119,55 @@ class Composer:
         runs = self._joined(runs)
         complete = not self.main.strip()
         if runs:
-            complete = runs[0].first == 0 and runs[0].after >= self.beside
+            first = runs[0]
+            complete = first.first == 0 and first.after >= self.beside
         content = "\n\n".join(self._lines(runs))
-        return self._page(content, map(self._passage, runs), complete=complete)
+        passages = [self._passage(run) for run in runs]
+        return self._page(content, passages, complete=complete)
 
     def everything(self, *, telling: bool) -> Page:
         """Return the page with all its text; *telling* says whether the text has what
         was asked for.
         """
-        whole = Passage(offset=self.offset, length=len(self.main))
-        passages = [whole] if telling else []
+        passages: list[Passage] = []
+        if telling:
+            whole = Passage(offset=self.offset, length=len(self.main))
+            passages.append(whole)
         return self._page(self.main, passages, complete=True)
 
     def around(self, place: int, max_length: int) -> Page:
         """Return the text around *place* without marks, for when not even one piece
         fits.
         """
-        first = self.pieces[self.covering(place, place + 1).first]
+        span = self.covering(place, place + 1)
+        first = self.pieces[span.first]
         start = max(first.start, place - max_length // 4)
-        text = self.text if start >= len(self.page.content) else self.page.content
-        cut = cut_window(
-            self.page.model_copy(update={"content": text}), max_length, start
-        )
+        page = self.page
+        if start >= len(page.content):
+            page = page.model_copy(update={"content": self.text})
+        cut = cut_window(page, max_length, start)
         passage = Passage(
-            offset=start, length=cut.content_length, headings=first.headings
+            offset=start,
+            length=cut.content_length,
+            headings=first.headings,
         )
         return self._page(cut.content, [passage], complete=False)
 
     def _page(
-        self, content: str, passages: Iterable[Passage], *, complete: bool
+        self,
+        content: str,
+        passages: Sequence[Passage],
+        *,
+        complete: bool,
     ) -> Page:
-        facts = {
-            "offset": self.offset,
-            "rest": "",
-            "next_offset": None,
-            "passages": tuple(passages),
-        }
         return show(
-            self.page, content, truncated=self.page.truncated or not complete, **facts
+            self.page,
+            content,
+            offset=self.offset,
+            rest="",
+            next_offset=None,
+            passages=tuple(passages),
+            truncated=self.page.truncated or not complete,
         )
 
     def _joined(self, runs: Sequence[Span]) -> list[Span]:
@@ -149,11 +176,12 @@ class Composer:
         """
         joined: list[Span] = []
         for run in sorted(runs):
-            if joined and self._are_near(joined[-1], run):
-                last = joined[-1]
-                joined[-1] = last._replace(after=max(last.after, run.after))
-            else:
+            if not joined or not self._are_near(joined[-1], run):
                 joined.append(run)
+                continue
+            last = joined[-1]
+            after = max(last.after, run.after)
+            joined[-1] = last._replace(after=after)
         return joined
 
     def _are_near(self, run: Span, other: Span) -> bool:
@@ -162,51 +190,59 @@ class Composer:
         """
         if run.first < self.beside <= other.first:
             return False
-        return self.cuts[other.first] - self.cuts[run.after] <= _MIN_MARK_LENGTH
+        between = self.cuts[other.first] - self.cuts[run.after]
+        return between <= _MIN_MARK_LENGTH
 
     def _passage(self, run: Span) -> Passage:
         start, text = self._bare(run)
         return Passage(
-            offset=start, length=len(text), headings=self.pieces[run.first].headings
+            offset=start,
+            length=len(text),
+            headings=self.pieces[run.first].headings,
         )
 
     def _bare(self, run: Span) -> tuple[int, str]:
         """Return where the text of *run* begins, and the text without surrounding blank
         lines.
         """
-        start = self.pieces[run.first].start
-        end = self.pieces[run.after - 1].end
-        text = self.text[start:end]
+        text = self.text_of(run)
         bare = text.lstrip("\n")
-        return start + len(text) - len(bare), bare.rstrip()
+        blank = len(text) - len(bare)
+        return self.cuts[run.first] + blank, bare.rstrip()
+
+    def text_of(self, run: Span) -> str:
+        """Return the text of *run*, with the blank lines around it."""
+        start = self.cuts[run.first]
+        end = self.cuts[run.after]
+        return self.text[start:end]
 
     def _lines(self, runs: Sequence[Span]) -> Iterator[str]:
-        at = self.offset
-        under: tuple[str, ...] = ()
+        shown_to = self.offset  # where the text that is shown so far ends
+        under: tuple[str, ...] = ()  # the headings above that end
         for run in runs:
             first = self.pieces[run.first]
             last = self.pieces[run.after - 1]
             start, text = self._bare(run)
-            if first.start >= len(self.page.content) >= at:
-                yield from self._end(at)
-                at = first.start
+            if first.start >= len(self.page.content) >= shown_to:
+                yield from self._end(shown_to)
                 yield f"[... {OUTSIDE}; offset {start}{_path(first)} ...]"
-            elif first.start > at:
-                path = "" if first.headings == under else _path(first)
-                yield (
-                    f"[... {first.start - at:,} characters left out; offset "
-                    f"{start}{path} ...]"
-                )
+            elif first.start > shown_to:
+                size = first.start - shown_to
+                path = ""
+                if first.headings != under:
+                    path = _path(first)
+                yield f"[... {size:,} characters left out; offset {start}{path} ...]"
             yield f"{_opening_of(first)}{text}{_closing_of(last)}"
-            at = last.end
+            shown_to = last.end
             under = last.headings
         if runs:
-            yield from self._end(at)
+            yield from self._end(shown_to)
 
-    def _end(self, at: int) -> Iterator[str]:
-        """Yield the mark for the main text from *at* on, which is left out."""
-        if at < len(self.page.content):
-            yield f"[... {len(self.page.content) - at:,} characters left out ...]"
+    def _end(self, shown_to: int) -> Iterator[str]:
+        """Yield the mark for the main text that is left out at its end."""
+        size = len(self.page.content) - shown_to
+        if size > 0:
+            yield f"[... {size:,} characters left out ...]"
 
 
 def _opening_of(piece: Piece) -> str:
@@ -221,18 +257,30 @@ def _closing_of(piece: Piece) -> str:
     frame = piece.frame
     if frame is None or piece.end >= frame.end:
         return ""
-    return f"\n{frame.closing}" if frame.closing else ""
+    if not frame.closing:
+        return ""
+    return f"\n{frame.closing}"
 
 
 def _shifted(piece: Piece, by: int) -> Piece:
-    frame = piece.frame and replace(
-        piece.frame, start=piece.frame.start + by, end=piece.frame.end + by
-    )
-    return piece._replace(start=piece.start + by, end=piece.end + by, frame=frame)
+    """Return *piece* as it is in a text that begins *by* so many characters earlier."""
+    start = piece.start + by
+    end = piece.end + by
+    frame = piece.frame
+    if frame is not None:
+        frame = replace(
+            frame,
+            start=frame.start + by,
+            end=frame.end + by,
+        )
+    return piece._replace(start=start, end=end, frame=frame)
 
 
 def _path(piece: Piece) -> str:
-    return f": {' > '.join(piece.headings)}".removesuffix(": ")
+    """Return the headings above a piece, for a mark."""
+    if not piece.headings:
+        return ""
+    return f": {' > '.join(piece.headings)}"
 
 
 def quote(words: str) -> str:

@@ -4,30 +4,24 @@ Sentences are packed into passages of about 600 characters within a section and 
 by BM25 over the terms of `websearch_core._text.terms`. A passage also counts the words
 of the headings above it, and of the header of its table. The best passages that fit are
 shown in the order of the page; a part of the room is for those outside the main text.
-An amount of money, a time or a number counts as a word of a question that asks for one,
-and so do an address, the number of a telephone, an e-mail address and opening hours, in
-the languages of the tests: Arabic, Chinese, English, German, Greek, Hindi, Romanian,
-Russian, Spanish, Thai, Turkish and Vietnamese. There is no model and no network;
-``benchmarks/reading/passages.py`` measures how often the answer is kept, and
+What a question asks for counts as one of its words (`asked`). There is no model and no
+network; ``benchmarks/reading/passages.py`` measures how often the answer is kept, and
 ``benchmarks/facts`` how often a fact is.
 """
 
 from __future__ import annotations
-import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib.resources import files
 from itertools import accumulate, pairwise
-from typing import Any
 
 from ..._text.bm25 import Question, score_counts
-from ..._text.money import has_amount
-from ..._text.terms import fold, list_terms, query_terms
+from ..._text.terms import list_terms
 from ...models import Page
+from .asked import kinds_asked, kinds_stated, words_asking
 from .compose import Composer, quote
 from .pieces import TARGET, Span
-from .window import beyond, cut_window
+from .window import Cut, beyond, cut_window
 
 _LENGTH = 600  # characters of a passage
 _ENOUGH = 0.25  # of _LENGTH: a paragraph this long is a passage by itself
@@ -39,11 +33,6 @@ _BESIDE = 0.4
 _MAX_BESIDE = 2_400  # characters of them, however large the excerpt is
 _MIN_WORDS = 4  # of a question or a title that stands on a page as it was asked
 _FAINT = 0.2  # of the best score: a passage below it is not an answer
-# Words as `fold` returns them, most of them only their beginning; then those of scripts
-# without spaces, anywhere.
-_ASKING: Any = json.loads(
-    files(__package__ or "").joinpath("asking.json").read_text("utf-8")
-)
 # Words without a space between them, mostly names in elements of their own:
 # "EmberLamp", "SKFBearing".
 _CASE = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -52,44 +41,14 @@ _SEAM = re.compile(r"[A-Z](?:(?<=[a-z][A-Z])|(?<=[A-Z]{2})(?=[a-z]))")
 _GLUED = re.compile(
     r"(?<![^\W_])(?:[a-z]+|[A-Z](?:[A-Z]+(?=[A-Z][a-z])|[a-z]+))[A-Z][^\W_]+"
 )
-# "5 Main Street", "Hafenstraße 5", "ул. Садовая, 5"
-_STREETS = (
-    r"\b(?i:street|st\.|road|rd\.|avenue|ave\.|lane|square|strasse|platz|allee)",
-    r"\b(?i:calle|avda|plaza|strada|bulevardul)|(?i:stra[sß]s?e|str\.|gasse\b)",
-    r"(?i:οδος|οδός|\bул(?:\.|иц)|\bпросп|cadde|sokak|mah\.|\bđường)",  # noqa: RUF001
-    r"شارع|मार्ग|ถนน|[路街]\d",
-)
-# "EC1A 1BB", "10115 Berlin"
-_POSTCODES = (
-    r"\b[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b",
-    r"(?<![\d.,])\d{5}(?:-\d{3,4})? [A-ZÀ-Þ][a-zß-ÿ]",
-)
-# seven digits or more, grouped as people write them, or after a plus or a zero
-_DIGITS = r"[ /.\u00a0-]\(?\d{2,5}\)?"
-_PHONES = (
-    rf"(?<![\w/.,])(?:\+|00)?\(?\d{{1,5}}\)?(?:{_DIGITS}){{2,5}}(?![\w/.,]\d)",
-    r"\+\d{8,15}\b|\b0\d{8,11}\b",
-)
-# from one time of day to another
-_HOUR = r"\d{1,2}(?:[:.]\d\d)? ?(?:[ap]\.?m\.?|h|uhr)?"
-_TO = "(?:[-–—~至到]|to|bis|until|до|až)"  # noqa: RUF001 - as pages have it
-_END_HOUR = r"\d{1,2}(?:[:.]\d\d\b| ?(?:[ap]\.?m\b|uhr|h\b))"
-_STATING: dict[str, Callable[[str], object]] = {
-    "money": has_amount,
-    "time": re.compile(
-        r"(?<!\d)(?:1\d|20)\d\d(?!\d)|(?<!\d)\d{1,2}(?::\d{2}|[./]\d{1,2}[./]\d{2})"
-        r"|\d{1,2}(?:st|nd|rd|th|\.|º)? [^\W\d_]{3}|[^\W\d_]{3,12}\.? "
-        r"\d{1,2}(?!\d)|\d[年月日]|\d ?[ap]\.?m\b"
-    ).search,
-    "number": re.compile(r"\d").search,
-    "address": re.compile("|".join([*_STREETS, *_POSTCODES])).search,
-    "phone": re.compile("|".join(_PHONES)).search,
-    "email": re.compile(r"[\w+-]@[\w-]+\.[^\W\d_]").search,
-    "hours": re.compile(rf"{_HOUR} ?{_TO} ?(?:{_END_HOUR})", re.IGNORECASE).search,
-}
 
 
-def by_query(page: Page, query: str, offset: int, about: int) -> Callable[[int], Page]:
+def by_query(
+    page: Page,
+    query: str,
+    offset: int,
+    about: int,
+) -> Cut:
     """Rank the passages of a whole page from *offset* on, once, when *about* so many
     characters will fit.
 
@@ -100,52 +59,104 @@ def by_query(page: Page, query: str, offset: int, about: int) -> Callable[[int],
     passages outside it. If no passage has a word of the query, the content is the
     beginning of the page, and a note says so.
     """
-    source = Composer(page, offset, whole=max(_LENGTH, about // 2))
-    runs = list(_packed(source, min(_LENGTH, max(1, about // 3)), about * 3 // 4))
-    ranking = _ranking(source, runs, query)
-    beside = [run for run in ranking if run.first >= source.beside]
-    ranked = [run for run in ranking if run.first < source.beside]
+    return _Picker(page, query, offset, about).cut
 
-    def room_beside(max_length: int) -> int:
+
+class _Picker:
+    """Picks passages of a page, the best first, for as much room as there is."""
+
+    def __init__(
+        self,
+        page: Page,
+        query: str,
+        offset: int,
+        about: int,
+    ) -> None:
+        source = Composer(page, offset, whole=max(_LENGTH, about // 2))
+        length = min(_LENGTH, max(1, about // 3))
+        runs = list(_packed(source, length, about * 3 // 4))
+        ranking = _Ranking(source, query).order(runs)
+        self._page = page
+        self._query = query
+        self._source = source
+        self._ranking = ranking
+        self._inside = [run for run in ranking if run.first < source.beside]
+        self._beside = [run for run in ranking if run.first >= source.beside]
+
+    # Of the room, those beside the main text get a part first; then comes the main
+    # text, whole or its best passages; then more of those beside it.
+    def cut(self, max_length: int) -> Page:
+        """Return the page with the best passages that fit."""
+        source = self._source
+        outside = self._fill([], self._beside, self._room_beside(max_length))
+        room = max_length - self._length(outside)
+        if len(source.main) <= room:
+            if not outside:
+                whole = source.everything(telling=bool(self._ranking))
+                return self._noted(beyond(whole))
+            chosen = [Span(0, source.beside), *outside]
+        elif self._ranking:
+            chosen = self._fill(outside, self._inside, max_length)
+        else:
+            return self._noted(cut_window(self._page, max_length, source.offset))
+        limit = min(max_length, _MAX_BESIDE + self._length(chosen))
+        chosen = self._fill(chosen, self._beside, limit)
+        if chosen:
+            return source.excerpt(chosen)
+        best = source.pieces[self._ranking[0].first]
+        return source.around(best.start, max_length)
+
+    def _room_beside(self, max_length: int) -> int:
         """Return how many characters those outside the main text get first: enough for
         the best if it is not long.
 
         The best of all comes before any other, wherever it stands.
         """
         room = int(_BESIDE * max_length)
-        best = source.excerpt(beside[:1]).content_length
-        if best <= max_length // 2:
-            room = max(room, best)
+        best_beside = self._length(self._beside[:1])
+        if best_beside <= max_length // 2:
+            room = max(room, best_beside)
         room = min(room, _MAX_BESIDE)
-        first = source.excerpt(ranking[:1]).content_length
-        if first > max_length:
+        best = self._length(self._ranking[:1])
+        if best > max_length:
             return room
-        if beside[:1] == ranking[:1]:
-            return max(room, first)
-        return min(room, max_length - first)
+        is_beside = self._beside[:1] == self._ranking[:1]
+        if is_beside:
+            return max(room, best)
+        return min(room, max_length - best)
 
-    def cut(max_length: int) -> Page:
-        outside = _filled(source, [], beside, room_beside(max_length))
-        room = max_length - source.excerpt(outside).content_length
-        if len(source.main) <= room and not outside:
-            return _noted(beyond(source.everything(telling=bool(ranking))), query)
-        if len(source.main) <= room:
-            chosen = [Span(0, source.beside), *outside]
-        elif not ranking:
-            return _noted(cut_window(page, max_length, offset), query)
-        else:
-            chosen = _filled(source, outside, ranked, max_length)
-        chosen = _filled(
-            source,
-            chosen,
-            beside,
-            min(max_length, _MAX_BESIDE + source.excerpt(chosen).content_length),
+    def _fill(
+        self,
+        begun: Sequence[Span],
+        ranking: Sequence[Span],
+        max_length: int,
+    ) -> list[Span]:
+        """Add runs to those *begun* with, best first, as long as the excerpt fits."""
+        chosen = list(begun)
+        added = 0  # characters, without marks
+        for run in ranking:
+            if run in begun:
+                continue
+            text = self._source.text_of(run)
+            length = len(text.strip())
+            if added + length > max_length:
+                continue
+            if self._length([*chosen, run]) <= max_length:
+                chosen.append(run)
+                added += length
+        return chosen
+
+    def _length(self, runs: Sequence[Span]) -> int:
+        """Return how many characters an excerpt of *runs* has."""
+        return self._source.excerpt(runs).content_length
+
+    def _noted(self, page: Page) -> Page:
+        if not page.content or page.passages:
+            return page
+        sought = quote(self._query)
+        return page.with_notes(
+            f"no passage of the page contains a word of the query {sought}"
         )
-        if not chosen:
-            return source.around(source.pieces[ranking[0].first].start, max_length)
-        return source.excerpt(chosen)
-
-    return cut
 
 
 def _packed(source: Composer, length: int, max_source: int) -> Iterator[Span]:
@@ -153,17 +164,21 @@ def _packed(source: Composer, length: int, max_source: int) -> Iterator[Span]:
     with the heading above them.
     """
     pieces = source.pieces
+    cuts = source.cuts
     first = 0
     units = _units(source, min(_LENGTH, 3 * length), max_source)
     for before, unit in pairwise(units):
-        start = pieces[first].start
-        cut = pieces[unit.first].start
-        enough = _ENOUGH * length if first < source.beside else _ENOUGH_BESIDE
-        ends = cut - start >= enough and _is_paragraph(
-            source.text[pieces[before.first].start : cut]
-        )
+        start = cuts[first]
+        cut = cuts[unit.first]
+        enough = _ENOUGH * length
+        if first >= source.beside:
+            enough = _ENOUGH_BESIDE
         begins = pieces[unit.first].leads or unit.first == source.beside
-        is_full = pieces[unit.after - 1].end - start > length
+        is_full = cuts[unit.after] - start > length
+        ends = False
+        if cut - start >= enough:
+            last = source.text_of(before)
+            ends = _is_paragraph(last)
         if any((begins, ends, is_full)):
             yield Span(first, unit.first)
             first = unit.first
@@ -181,93 +196,109 @@ def _units(source: Composer, length: int, max_source: int) -> Iterator[Span]:
     """
     first = 0
     cuts = source.cuts
-    lengths = (
-        len(TARGET.sub("]", source.text[start:end])) for start, end in pairwise(cuts)
-    )
-    begins = [*accumulate(lengths, initial=0)]  # of the pieces, without targets
+    total = len(source.pieces)
+    lengths: list[int] = []
+    for start, end in pairwise(cuts):
+        text = source.text[start:end]
+        lengths.append(len(TARGET.sub("]", text)))
+    begins = list(accumulate(lengths, initial=0))  # of the pieces, without targets
     max_source = max(length, max_source)
-    for n, piece in enumerate(source.pieces):
-        if n == 0:
-            continue
-        is_tied = piece.tied and n != source.beside
+    for n in range(1, total):
+        is_tied = source.pieces[n].tied and n != source.beside
         is_short = begins[n] - begins[first] <= length
         has_room = cuts[n] - cuts[first] <= max_source
         if not all((is_tied, is_short, has_room)):
             yield Span(first, n)
             first = n
-    if source.pieces:
-        yield Span(first, len(source.pieces))
+    if total:
+        yield Span(first, total)
 
 
-def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
-    """Return the runs that have a word of *query*, best first: those that repeat all of
-    it, then by BM25.
-    """
-    question = Question(f"{query} {_names_in(query)}")
-    kinds = kinds_asked(query)
-    asking = words_asking(query)
-    wording = f" {' '.join(list_terms(query))} "
-    is_sentence = wording.count(" ") > _MIN_WORDS
+class _Ranking:
+    """Ranks runs of the pieces of a page by how well they answer a question."""
 
-    @cache
-    def heading_words(headings: tuple[str, ...]) -> list[str]:
-        return list_terms(" ".join(headings))
+    def __init__(self, source: Composer, query: str) -> None:
+        self._source = source
+        self._question = Question(f"{query} {_names_in(query)}")
+        self._kinds = kinds_asked(query)
+        self._asking = words_asking(query)
+        terms = list_terms(query)
+        self._wording = f" {' '.join(terms)} "
+        self._is_sentence = len(terms) >= _MIN_WORDS
+        self._heading_terms = cache(_terms_of_headings)
 
-    counts: list[dict[str, float]] = []
-    lengths: list[int] = []
-    repeats: list[bool] = []
-    for run in runs:
-        text = TARGET.sub("]", _text_of(source, run))
-        terms = list_terms(text)
-        lengths.append(len(terms))
-        repeats.append(is_sentence and wording in f" {' '.join(terms)} ")
-        terms += list_terms(_names_in(text))
-        last = source.pieces[run.after - 1]
-        terms += heading_words(last.headings)
+    def order(self, runs: Sequence[Span]) -> list[Span]:
+        """Return the runs that have a word of the question, best first: those that
+        repeat all of it, then by BM25.
+        """
+        counts: list[dict[str, float]] = []
+        lengths: list[int] = []
+        repeats: list[bool] = []
+        for run in runs:
+            text = self._source.text_of(run)
+            text = TARGET.sub("]", text)
+            terms = list_terms(text)
+            lengths.append(len(terms))
+            repeats.append(self._is_repeated(terms))
+            counts.append(self._count(run, text, terms))
+        scores = score_counts(counts, lengths)
+        self._drop_repetitions(runs, scores)
+        faint = max(scores, default=0.0) * _FAINT
+        order: list[tuple[bool, float, int]] = []
+        for n, score in enumerate(scores):
+            if score > faint:
+                rank = (not repeats[n], -score, n)
+                order.append(rank)
+        order.sort()
+        return [runs[n] for *_, n in order]
+
+    def _is_repeated(self, terms: Sequence[str]) -> bool:
+        """Return whether a text with *terms* has the question word by word."""
+        return self._is_sentence and self._wording in f" {' '.join(terms)} "
+
+    def _count(
+        self,
+        run: Span,
+        text: str,
+        terms: list[str],
+    ) -> dict[str, float]:
+        """Count the words of the question in a run, whose *text* has these *terms*, and
+        in what stands above it.
+        """
+        last = self._source.pieces[run.after - 1]
+        terms = terms + list_terms(_names_in(text))
+        terms += self._heading_terms(last.headings)
         if last.frame and not last.frame.closing:
             terms += list_terms(last.frame.opening)
-        weights: dict[str, float] = dict(question.count(terms))
-        for form in asking & weights.keys():
+        weights: dict[str, float] = dict(self._question.count(terms))
+        for form in self._asking & weights.keys():
             weights[form] *= _ASKS
-        counts.append(weights | dict.fromkeys(kinds_stated(text, kinds), 1))
-    scores = score_counts(counts, lengths)
-    _drop_repetitions(source, runs, scores, question, kinds)
-    best = max(scores, default=0.0)
-    order = sorted(
-        (not repeats[n], -scores[n], n)
-        for n in range(len(runs))
-        if scores[n] > best * _FAINT
-    )
-    return [runs[n] for *_, n in order]
+        for kind in kinds_stated(text, self._kinds):
+            weights[kind] = 1
+        return weights
+
+    def _drop_repetitions(self, runs: Sequence[Span], scores: list[float]) -> None:
+        """Set the score of a run to 0 if only what it repeats of the main text answers.
+
+        Outside the main text, short texts of it are repeated to name what stands beside
+        them. What is new there has a word of the question, or a kind of thing that it
+        asks for.
+        """
+        source = self._source
+        main_lines = set(map(_bare_line, source.main.splitlines()))
+        for n, run in enumerate(runs):
+            if run.first < source.beside or not scores[n]:
+                continue
+            lines = source.text_of(run).splitlines()
+            lines = [line for line in lines if _bare_line(line) not in main_lines]
+            new = "\n".join(lines)
+            has_words = self._question.count(list_terms(new))
+            if not has_words and not kinds_stated(new, self._kinds):
+                scores[n] = 0.0
 
 
-def _drop_repetitions(
-    source: Composer,
-    runs: Sequence[Span],
-    scores: list[float],
-    question: Question,
-    kinds: list[str],
-) -> None:
-    """Set the score of a run to 0 if only what it repeats of the main text answers.
-
-    Outside the main text, short texts of it are repeated to name what stands beside
-    them. What is new there has a word of the question, or a kind of thing that it asks
-    for.
-    """
-    main_lines = {_bare_line(line) for line in source.main.splitlines()}
-    for n, run in enumerate(runs):
-        if run.first < source.beside or not scores[n]:
-            continue
-        lines = _text_of(source, run).splitlines()
-        new = "\n".join(line for line in lines if _bare_line(line) not in main_lines)
-        if not question.count(list_terms(new)) and not kinds_stated(new, kinds):
-            scores[n] = 0.0
-
-
-def _text_of(source: Composer, run: Span) -> str:
-    start = source.pieces[run.first].start
-    end = source.pieces[run.after - 1].end
-    return source.text[start:end]
+def _terms_of_headings(headings: tuple[str, ...]) -> list[str]:
+    return list_terms(" ".join(headings))
 
 
 def _bare_line(line: str) -> str:
@@ -278,61 +309,5 @@ def _names_in(text: str) -> str:
     """Return the words that stand in *text* without a space between them."""
     if not _SEAM.search(text):
         return ""
-    return " ".join(_CASE.sub(" ", name) for name in _GLUED.findall(text))
-
-
-def _filled(
-    source: Composer, begun: Sequence[Span], ranking: Sequence[Span], max_length: int
-) -> list[Span]:
-    """Add runs to those *begun* with, best first, as long as the excerpt fits."""
-    chosen = list(begun)
-    taken = 0  # characters of those added, without marks
-    for run in ranking:
-        if run in begun:
-            continue
-        length = len(_text_of(source, run).strip())
-        if taken + length > max_length:
-            continue
-        if source.excerpt([*chosen, run]).content_length <= max_length:
-            chosen.append(run)
-            taken += length
-    return chosen
-
-
-def _noted(page: Page, query: str) -> Page:
-    if page.content and not page.passages:
-        return page.with_notes(
-            f"no passage of the page contains a word of the query {quote(query)}"
-        )
-    return page
-
-
-def kinds_asked(query: str) -> list[str]:
-    """Return what *query* asks for: ``money``, ``time``, ``number``, ``address``,
-    ``phone``, ``email``, ``hours``; or nothing of these.
-    """
-    folded = fold(query)
-    return [kind for kind, pattern in _patterns().items() if pattern.search(folded)]
-
-
-def words_asking(query: str) -> frozenset[str]:
-    """Return the terms of *query* that only say what it asks for: ``how``, ``much``."""
-    folded = fold(query)
-    words: list[str] = []
-    for pattern in _patterns().values():
-        words += [match[0] for match in pattern.finditer(folded)]
-    return frozenset(query_terms(" ".join(words)))
-
-
-def kinds_stated(text: str, kinds: list[str]) -> list[str]:
-    """Return those of *kinds* that *text* states."""
-    return [kind for kind in kinds if _STATING[kind](text)]
-
-
-@cache
-def _patterns() -> dict[str, re.Pattern[str]]:
-    joined = {kind: map("|".join, forms) for kind, forms in _ASKING.items()}
-    return {
-        kind: re.compile(rf"(?<![^\W\d_])(?:{spaced})|{unspaced}")
-        for kind, (spaced, unspaced) in joined.items()
-    }
+    names = _GLUED.findall(text)
+    return " ".join(_CASE.sub(" ", name) for name in names)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..._text.money import AMOUNT
 from ..._text.sentences import SENTENCE_END
 from .._markdown.fences import find_fences, span_at
-from .window import LINK, plain_title
+from .window import LINK, Part, plain_title, without_targets
 
 _MAX_LENGTH = 600  # characters of a sentence; a longer one is divided between words
 _ALONE = {"heading", "item"}  # each line is a block
@@ -31,7 +31,7 @@ _NEAR = 6  # pieces between the name of a thing and its price
 # of a link: its words are not words of the page
 TARGET = re.compile(r"\]\([^()\n]*+\)")
 _INDENT = re.compile(r"[ \t>]{0,60}")
-_ITEM_OR_TERM = re.compile(r"[ \t>]{0,60}(?:[-*+]|\d{1,9}[.)])[ \t]|: ")
+_ITEM_OR_TERM = re.compile(rf"{_ITEM.pattern}|: ")
 _TERM = "\n: "  # after it, the explanation of a term
 _CARD_HEADING = re.compile(r"(?:[-*+] )?(#{1,6})[ \t]")
 _CLOSING = " \t\n*_`\"'”’»)]"  # noqa: RUF001 - quotation marks
@@ -85,8 +85,9 @@ def pieces(text: str, whole: int = _MAX_LENGTH) -> list[Piece]:
         if kind == "heading":
             title = text[start:end].lstrip("#")
             level = end - start - len(title)
-            headings = [(above, name) for above, name in headings if above < level]
-            parts.append(Piece(start, end, _titles(headings), leads=True))
+            headings = [opened for opened in headings if opened[0] < level]
+            above = _titles(headings)
+            parts.append(Piece(start, end, above, leads=True))
             headings.append((level, plain_title(title)))
             path = _titles(headings)
         elif kind == "code":
@@ -94,9 +95,8 @@ def pieces(text: str, whole: int = _MAX_LENGTH) -> list[Piece]:
         elif kind == "table":
             parts += _table(text, start, end, path)
         else:
-            parts += (
-                Piece(here, there, path) for here, there in _sentences(text, start, end)
-            )
+            for here, there in _sentences(text, start, end):
+                parts.append(Piece(here, there, path))
     if parts:
         parts[0] = parts[0]._replace(start=0)
     return parts
@@ -122,15 +122,14 @@ def _prose(text: str, position: int, stop: int) -> Iterator[tuple[str, int, int]
     while position < stop:
         end = text.find("\n", position, stop) + 1 or stop
         line_kind = _kind(text[position:end])
-        if line_kind == "blank":
-            is_closed = True
-        else:
-            if is_closed or not _goes_on(kind, line_kind):
-                if kind:
-                    yield kind, start, position
-                    start = position
-                kind = line_kind
-            is_closed = False
+        is_blank = line_kind == "blank"
+        begins = is_closed or not _goes_on(kind, line_kind)
+        if begins and not is_blank:
+            if kind:
+                yield kind, start, position
+                start = position
+            kind = line_kind
+        is_closed = is_blank
         position = end
     if start < stop:
         yield kind or "text", start, stop
@@ -150,47 +149,64 @@ def _kind(line: str) -> str:
         return "heading"
     if _ROW.match(line):
         return "table"
-    return "item" if _ITEM.match(line) else "text"
+    if _ITEM.match(line):
+        return "item"
+    return "text"
 
 
 def _code(
-    text: str, start: int, end: int, path: tuple[str, ...], whole: int
+    text: str,
+    start: int,
+    end: int,
+    path: tuple[str, ...],
+    whole: int,
 ) -> Iterator[Piece]:
     first = text.find("\n", start, end) + 1 or end
     fence = _FENCE.match(text, start, first)
-    closing = re.sub(r"[^\s>]", " ", fence[1]) + fence[2] if fence else ""
+    closing = ""
+    if fence:
+        indent = re.sub(r"[^\s>]", " ", fence[1])
+        closing = indent + fence[2]
     frame = Frame(start, end, text[start:first], closing)
     if end - start <= whole:
         yield Piece(start, end, path, frame=frame)
         return
-    position = start
-    while position < end:
-        after = text.find("\n", position, end) + 1 or end
+    for begin, stop in _lines(text, start, end):
+        for here, there in _divided(text, begin, stop):
+            opens = here == start
+            yield Piece(here, there, path, leads=opens, frame=frame)
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[Part]:
+    """Yield where each line begins and ends; blank ones belong to the one before."""
+    while start < end:
+        after = text.find("\n", start, end) + 1 or end
         after = _past_blank(text, after, end)
-        for here, there in _divided(text, position, after):
-            yield Piece(here, there, path, leads=here == start, frame=frame)
-        position = after
+        yield start, after
+        start = after
 
 
-def _table(text: str, start: int, end: int, path: tuple[str, ...]) -> Iterator[Piece]:
-    rows = []
-    position = start
-    while position < end:
-        after = _past_blank(text, text.find("\n", position, end) + 1 or end, end)
-        rows.append((position, after))
-        position = after
+def _table(
+    text: str,
+    start: int,
+    end: int,
+    path: tuple[str, ...],
+) -> Iterator[Piece]:
+    rows = list(_lines(text, start, end))
     frame = None
-    if len(rows) > 2 and _RULE.fullmatch(text[slice(*rows[1])].rstrip()):
-        head = rows[1][1]
-        if head - start <= _MAX_LENGTH:
-            frame = Frame(start, end, text[start:head])
-        yield Piece(start, head, path, leads=True, frame=frame)
-        del rows[:2]
+    if len(rows) > 2:
+        second, head = rows[1]
+        rule = text[second:head].rstrip()
+        if _RULE.fullmatch(rule):
+            if head - start <= _MAX_LENGTH:
+                frame = Frame(start, end, text[start:head])
+            yield Piece(start, head, path, leads=True, frame=frame)
+            del rows[:2]
     for here, there in rows:
         yield Piece(here, there, path, frame=frame)
 
 
-def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _sentences(text: str, start: int, end: int) -> Iterator[Part]:
     ends = [mark.end() for mark in SENTENCE_END.finditer(text, start, end)]
     is_one = not ends or ends[0] == end
     if is_one and end - start <= _MAX_LENGTH:  # most items of a list
@@ -206,20 +222,26 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _divided(
-    text: str, start: int, end: int, links: Sequence[tuple[int, int]] = ()
-) -> Iterator[tuple[int, int]]:
+    text: str,
+    start: int,
+    end: int,
+    links: Sequence[Part] = (),
+) -> Iterator[Part]:
     """Yield the text from *start* to *end* in parts of at most `_MAX_LENGTH`, except
     for a longer link.
     """
-    written = start + len(text[start:end].rstrip())
+    bare = text[start:end].rstrip()
+    written = start + len(bare)
     while written - start > _MAX_LENGTH:
         middle = start + _MAX_LENGTH // 2
         limit = start + _MAX_LENGTH
-        blank = max(text.rfind(" ", middle, limit), text.rfind("\n", middle, limit))
-        cut = blank + 1 or limit
+        space = text.rfind(" ", middle, limit)
+        line_end = text.rfind("\n", middle, limit)
+        cut = max(space, line_end) + 1 or limit
         link = span_at(links, cut, within=True)
         if link is not None:
-            cut = link[0] if link[0] > start else link[1]
+            begin, after = link
+            cut = begin if begin > start else after
         if cut >= written:
             break
         yield start, cut
@@ -232,12 +254,14 @@ def _past_blank(text: str, position: int, stop: int | None = None) -> int:
     if stop is None:
         stop = len(text)
     blank = _BLANK.match(text, position, stop)
-    return blank.end() if blank else position
+    if blank is None:
+        return position
+    return blank.end()
 
 
 def _titles(headings: list[tuple[int, str]]) -> tuple[str, ...]:
     """Return the titles of the open headings, without the title of the page."""
-    titles = (title for level, title in headings if level > 1)
+    titles = [title for level, title in headings if level > 1]
     return tuple(filter(None, titles))
 
 
@@ -261,8 +285,9 @@ class _Ties:
         self.text = text
         self.pieces = list(pieces)
         self.inside = self._tie_items()
-        outside = (n for n in range(len(self.pieces)) if not self.inside[n])
-        for group in self._groups(filter(self._is_price, outside)):
+        outside = (n for n, inside in enumerate(self.inside) if not inside)
+        prices = filter(self._is_price, outside)
+        for group in self._groups(prices):
             self._tie_prices(group)
 
     # Measured: every piece of a page. What is said of the piece before decides:
@@ -275,25 +300,28 @@ class _Ties:
         text, found = self.text, self.pieces
         inside = bytearray(len(found))
         column = 0  # where the text of the open item begins; 0 if none is open
-        leads = short = expects = False  # of the piece before
+        # of the piece before; the first piece has none
+        leads = short = expects = False
         explains = _TERM in text
         for n, piece in enumerate(found):
-            start, end = piece.start, piece.end
-            if (
-                column
-                and (not start or text[start - 1] == "\n")
-                and _indent(text, start, end) < column
-            ):
-                column = 0
-            inside[n] = column > 0
-            if not column and (item := _ITEM_OR_TERM.match(text, start, end)):
-                column = item.end() - start
-            elif explains and not column and text.find(_TERM, start, end) >= 0:
-                column = len(_TERM) - 1
+            start = piece.start
+            end = piece.end
+            if column:
+                begins_line = not start or text[start - 1] == "\n"
+                if begins_line and _indent(text, start, end) < column:
+                    column = 0
+            if column:
+                inside[n] = True
+            else:
+                column = _column(text, start, end, explains)
             answers = expects and (piece.frame or not piece.leads)
-            if n and (leads or answers or (inside[n] and (short or self._is_price(n)))):
+            belongs = leads or answers
+            if inside[n] and not belongs:
+                belongs = short or self._is_price(n)
+            if belongs:
                 found[n] = _tied(piece)
-            leads, short = piece.leads, _is_short(text, start, end)
+            leads = piece.leads
+            short = _is_short(text, start, end)
             expects = short and _expects_more(text[start:end])
         return inside
 
@@ -305,11 +333,14 @@ class _Ties:
         written = self.text[piece.start : piece.end].strip()
         max_letters = _MAX_PRICE_LETTERS
         if written.startswith("["):
-            written = LINK.sub(lambda link: link[0][1 : link[0].rindex("](")], written)
+            written = without_targets(written)
             max_letters = 0
-        if len(written) > _MAX_PRICE_LENGTH or not AMOUNT.search(written):
+        if len(written) > _MAX_PRICE_LENGTH:
             return False
-        return sum(map(str.isalpha, AMOUNT.sub("", written))) <= max_letters
+        if not AMOUNT.search(written):
+            return False
+        besides = AMOUNT.sub("", written)
+        return sum(map(str.isalpha, besides)) <= max_letters
 
     def _groups(self, prices: Iterable[int]) -> Iterator[list[Span]]:
         """Yield the prices of one grid at a time, as runs of pieces: only a few short
@@ -324,7 +355,8 @@ class _Ties:
             if after == n:
                 group[-1] = Span(first, n + 1)
                 continue
-            if n - after > _NEAR or not all(map(self._is_near, range(after, n))):
+            between = range(after, n)
+            if len(between) > _NEAR or not all(map(self._is_near, between)):
                 yield group
                 group = []
             group.append(Span(n, n + 1))
@@ -343,9 +375,8 @@ class _Ties:
         if self._come_first(group):
             for first, after in group:
                 above = self.pieces[after].headings
-                self.pieces[first] = self.pieces[first]._replace(
-                    tied=False, headings=above
-                )
+                price = self.pieces[first]
+                self.pieces[first] = price._replace(tied=False, headings=above)
                 self._tie(first + 1, after + 1)
             return
         previous = 0  # where the card before ends
@@ -363,57 +394,90 @@ class _Ties:
 
     def _is_in_card(self, n: int) -> bool:
         """Return whether the piece before another can be in the same card."""
-        return not self.pieces[n].leads and self._is_near(n - 1)
+        if self.pieces[n].leads:
+            return False
+        return self._is_near(n - 1)
 
     def _tie(self, first: int, after: int) -> None:
-        self.pieces[first:after] = map(_tied, self.pieces[first:after])
+        pieces = self.pieces[first:after]
+        self.pieces[first:after] = map(_tied, pieces)
 
     def _come_first(self, group: Sequence[Span]) -> bool:
         """Return whether each price of a grid stands before the name of the thing."""
         before = [self._shape(prices.first - 1) for prices in group]
         after = [self._shape(prices.after) for prices in group]
-        if before[0] in before[1:] or not after[-1]:
+        if before[0] in before[1:]:
             return False
-        return after[-1] in after[:-1]
+        last = after[-1]
+        return bool(last) and last in after[:-1]
 
     def _shape(self, n: int) -> str:
         """Return what kind of block a piece is; empty if it is none that names a
         thing.
         """
-        if not 0 <= n < len(self.pieces) or not self._is_near(n):
+        if not 0 <= n < len(self.pieces):
             return ""
-        piece = self.pieces[n]
-        heading = _CARD_HEADING.match(self.text, piece.start, piece.end)
+        if not self._is_near(n):
+            return ""
+        start = self.pieces[n].start
+        end = self.pieces[n].end
+        heading = _CARD_HEADING.match(self.text, start, end)
         if heading is not None:
             return heading[1]
-        bare = self.text[piece.start : piece.end].lstrip("*_ \n")
+        written = self.text[start:end]
+        bare = written.lstrip("*_ \n")
         if bare.startswith("["):
             return "link"
-        return "text" if piece.end - piece.start <= _SHORT else ""
+        if len(written) > _SHORT:
+            return ""
+        return "text"
 
 
 def _tied(piece: Piece) -> Piece:
     return Piece(*piece[:-1], tied=True)  # faster than _replace
 
 
+def _column(
+    text: str,
+    start: int,
+    end: int,
+    explains: bool,
+) -> int:
+    """Return where the text of the item begins that a piece opens; 0 if it opens
+    none. *explains* says whether the page explains terms.
+    """
+    item = _ITEM_OR_TERM.match(text, start, end)
+    if item:
+        return item.end() - start
+    if explains and text.find(_TERM, start, end) >= 0:
+        return len(_TERM) - 1
+    return 0
+
+
 def _indent(text: str, start: int, end: int) -> int:
     blank = _INDENT.match(text, start, end)
-    return blank.end() - start if blank else 0
+    if blank is None:
+        return 0
+    return blank.end() - start
 
 
 def _is_short(text: str, start: int, end: int) -> bool:
     """Return whether a text has few characters, without link targets."""
-    if end - start <= _SHORT or end - start > _MAX_TIED_LENGTH:
-        return end - start <= _SHORT
-    return (
-        text.find("](", start, end) >= 0
-        and len(TARGET.sub("]", text[start:end])) <= _SHORT
-    )
+    length = end - start
+    if length <= _SHORT:
+        return True
+    if length > _MAX_TIED_LENGTH:
+        return False
+    if text.find("](", start, end) < 0:
+        return False
+    seen = TARGET.sub("]", text[start:end])
+    return len(seen) <= _SHORT
 
 
 def _expects_more(text: str) -> bool:
     """Return whether a text is a question, or ends in a colon."""
     bare = text.rstrip()
     if bare.endswith(")") and "](" in bare:
-        bare = bare[: bare.rindex("](")]
+        target = bare.rindex("](")
+        bare = bare[:target]
     return bare.rstrip(_CLOSING).endswith(_EXPECTS_MORE)

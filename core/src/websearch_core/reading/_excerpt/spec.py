@@ -7,29 +7,19 @@ later: most of it happens in another process.
 
 from __future__ import annotations
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate
 from typing import NamedTuple, TypedDict
 
 from ..._text.escaping import link_target
-from ..._text.quantity import quantity
 from ..._text.vocabulary import Responses
 from ...errors import InvalidOption
 from ...models import Page, Passage
 from ...tokens import CHARACTERS_PER_TOKEN, TokenCounter, estimate_tokens
 from .._links import Links
-from .window import (
-    LINK,
-    OUTSIDE,
-    check,
-    cut_window,
-    join_rest,
-    plain_title,
-    show,
-)
+from .outline import find_parts, outline_of
+from .window import OUTSIDE, Cut, check, cut_window, join_rest, without_targets
 
 _TYPES = {
     "max_length": (int | None, "a whole number"),
@@ -47,11 +37,6 @@ _MARKER = re.compile(r"\A[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?")
 _UNSURE = re.compile(r"[\\<>|\[\]$_~]|https?:")
 _MIN_LENGTH = 12  # characters of a sentence that is worth going to
 _TEXT_TYPES = ("", "text/html", "application/xhtml+xml", "text/plain", "text/markdown")
-# a sign is found much faster than "^"
-_HEADING = re.compile(r"#(?<![^\n]#)(#{0,5})[ \t]+(.*)")
-_MAX_HEADINGS = 300
-_MAX_PARTS = 30
-_LEVELS = 6
 
 
 class ReadOptions(TypedDict, total=False):
@@ -133,13 +118,16 @@ class Excerpt:
                 raise InvalidOption(
                     f"{name}: must be {what}, not {type(value).__name__}"
                 )
-        max_length = 1 if self.max_length is None else self.max_length
+        max_length = self.max_length
+        if max_length is None:
+            max_length = 1
         check(max_length, self.offset)
         if self.max_tokens is not None and self.max_tokens < 1:
             raise InvalidOption(
                 f"max_tokens: must be at least 1, not {self.max_tokens}"
             )
-        if _describe(self.query) + _describe(self.find) + self.outline > 1:
+        ways = [_describe(self.query), _describe(self.find), self.outline]
+        if sum(ways) > 1:
             raise InvalidOption("give one of query, find and outline")
 
     def is_cheap(self, page: Page) -> bool:
@@ -166,18 +154,20 @@ class Excerpt:
         about = max_length
         if self.max_tokens is not None:
             about = min(max_length, CHARACTERS_PER_TOKEN * self.max_tokens)
-        cut = partial(_safely, self._cut(page, about), page.content, text)
+        bare_cut = self._cut(page, about)
+        cut = partial(_safely, bare_cut, page.content, text)
         if self.max_tokens is None:
             part = cut(max_length)
         else:
             part = _fit_tokens(cut, max_length, self.max_tokens, self.count)
         if not self.outline:
-            part = part.model_copy(update={"outline": find_parts(page.content)})
+            outline = find_parts(page.content)
+            part = part.model_copy(update={"outline": outline})
         if not part.passages:
             return part
-        return link_passages(part, page, f"{self.query or ''} {self.find or ''}")
+        return link_passages(part, page, self.query or self.find or "")
 
-    def _cut(self, page: Page, about: int) -> Callable[[int], Page]:
+    def _cut(self, page: Page, about: int) -> Cut:
         if _describe(self.find):
             from .find import by_phrase
 
@@ -189,14 +179,16 @@ class Excerpt:
         if self.outline:
             return partial(outline_of, page)
         if page.rest and self.offset > len(page.content):
-            page = page.model_copy(update={"content": join_rest(page)}).with_notes(
-                f"this is {OUTSIDE}"
-            )
+            page = page.model_copy(update={"content": join_rest(page)})
+            page = page.with_notes(f"this is {OUTSIDE}")
         return partial(cut_window, page, offset=self.offset)
 
 
 def _safely(
-    cut: Callable[[int], Page], content: str, whole: str, max_length: int
+    cut: Cut,
+    content: str,
+    whole: str,
+    max_length: int,
 ) -> Page:
     """Cut a part out of *whole*, a page's *content* and what is beside it, that is as
     safe to render as the whole.
@@ -210,22 +202,27 @@ def _safely(
     part = _sealed(bare, whole)
     if part.content_length <= max_length:
         return part
-    return _sealed(
-        cut(max(1, max_length - (part.content_length - bare.content_length))), whole
-    )
+    longer = part.content_length - bare.content_length
+    shorter = cut(max(1, max_length - longer))
+    return _sealed(shorter, whole)
 
 
 def _sealed(part: Page, whole: str) -> Page:
     from .._markdown.sanitizer import is_safe, opening_of, sanitize
 
-    opening = None if part.passages else opening_of(whole, part.offset)
+    opening = None
+    if not part.passages:
+        opening = opening_of(whole, part.offset)
     if opening is None and is_safe(part.content):
         return part
-    begun = f"{opening}\n{part.content}" if opening else part.content
+    begun = part.content
+    if opening:
+        begun = f"{opening}\n{begun}"
     content, _ = sanitize(begun, close=False)
     if content == part.content:
         return part
-    return part.model_copy(update={"content": content, "content_length": len(content)})
+    update = {"content": content, "content_length": len(content)}
+    return part.model_copy(update=update)
 
 
 def _describe(words: str | None) -> bool:
@@ -233,7 +230,10 @@ def _describe(words: str | None) -> bool:
 
 
 def _fit_tokens(
-    cut: Callable[[int], Page], max_length: int, max_tokens: int, count: TokenCounter
+    cut: Cut,
+    max_length: int,
+    max_tokens: int,
+    count: TokenCounter,
 ) -> Page:
     """Cut a page so that its content fills a budget of tokens, which *count* is asked
     for a few times.
@@ -288,6 +288,7 @@ def link_passages(part: Page, whole: Page, words: str) -> Page:
 
     visible = Folded(whole.content, seen=True).form
     terms = {term.removesuffix("*") for term in query_terms(words)}
+    content = whole.content
 
     def count(text: str) -> int:
         return visible.count(Folded(text).form.strip())
@@ -296,15 +297,17 @@ def link_passages(part: Page, whole: Page, words: str) -> Page:
         return len(terms.intersection(list_terms(sentence.text)))
 
     def link(passage: Passage) -> str | None:
-        text = whole.content[passage.offset : passage.offset + passage.length]
+        end = passage.offset + passage.length
+        text = content[passage.offset : end]
         best = max(_sentences(text), key=rate, default=None)
         if best is None:
             return None
         return link_to_text(url, best.text, count, before=best.before, after=best.after)
 
-    passages = [
-        passage.model_copy(update={"link": link(passage)}) for passage in part.passages
-    ]
+    passages: list[Passage] = []
+    for passage in part.passages:
+        update = {"link": link(passage)}
+        passages.append(passage.model_copy(update=update))
     return part.model_copy(update={"passages": tuple(passages)})
 
 
@@ -320,8 +323,10 @@ def _sentences(text: str) -> Iterator[_Sentence]:
     """Yield each sentence that a browser shows as it is."""
     from .pieces import pieces
 
-    prose = (piece for piece in pieces(text) if not piece.leads)
-    parts = [text[piece.start : piece.end] for piece in prose if not piece.frame]
+    parts: list[str] = []
+    for piece in pieces(text):
+        if not piece.leads and not piece.frame:
+            parts.append(text[piece.start : piece.end])
     for n, part in enumerate(parts):
         plain = _plain(part)
         if len(plain) < _MIN_LENGTH or "\n" in part.strip():
@@ -339,153 +344,10 @@ def _plain(part: str) -> str:
     """Return the text of *part* as a person sees it, or nothing if that is not
     certain.
     """
-    bare = LINK.sub(
-        lambda link: link[0][1 : link[0].rindex("](")], _MARKER.sub("", part)
-    )
-    bare = " ".join(bare.replace("*", "").replace("`", "").split())
-    return "" if _UNSURE.search(bare) else bare
-
-
-class Section(NamedTuple):
-    """What a heading is above: its level, where it begins and ends, and the headings
-    around it with its own.
-    """
-
-    level: int
-    start: int
-    end: int
-    titles: tuple[str, ...]
-
-    def show(self) -> Passage:
-        """Return it as a part of the page."""
-        return Passage(
-            offset=self.start, length=self.end - self.start, headings=self.titles
-        )
-
-
-def find_sections(text: str) -> list[Section]:
-    """Return the sections of *text*: so few that they may lack the lower levels.
-
-    If even the highest level below the title has too many, they are its first ones.
-    """
-    return _list_sections(text)[:_MAX_HEADINGS]
-
-
-def _list_sections(text: str) -> list[Section]:
-    """Return all sections of the levels that an outline can show."""
-    headings = _find_headings(text)
-    deepest = _find_deepest([level for level, _, _ in headings])
-    headings = [heading for heading in headings if heading[0] <= deepest]
-    ends = [len(text)] * len(headings)
-    opened: list[int] = []
-    for n, (level, start, _) in enumerate(headings):
-        while opened and headings[opened[-1]][0] >= level:
-            ends[opened.pop()] = start
-        opened.append(n)
-    sections: list[Section] = []
-    path: list[tuple[int, str]] = []
-    for (level, start, title), end in zip(headings, ends, strict=True):
-        path = [*(above for above in path if above[0] < level), (level, title)]
-        lowest = 1 if level == 1 else 2  # the title of the page is above all others
-        titles = tuple(name for above, name in path if above >= lowest)
-        sections.append(Section(level, start, end, titles))
-    return sections
-
-
-def _find_headings(text: str) -> list[tuple[int, int, str]]:
-    """Return the level, the place and the title of each heading."""
-    from .._markdown.fences import find_fences, span_at
-
-    fences = find_fences(text)
-    headings: list[tuple[int, int, str]] = []
-    for heading in _HEADING.finditer(text):
-        if span_at(fences, heading.start()) is not None:
-            continue
-        title = plain_title(heading[2])
-        if title:
-            headings.append((len(heading[1]) + 1, heading.start(), title))
-    return headings
-
-
-def _find_deepest(levels: Sequence[int]) -> int:
-    """Return the lowest level of headings that an outline can show whole, or the
-    highest one below the title if there are too many of those.
-    """
-    counts = Counter(levels)
-    deepest = 0
-    total = 0
-    for level in range(1, _LEVELS + 1):
-        if total > 1 and total + counts[level] > _MAX_HEADINGS:
-            break
-        total += counts[level]
-        deepest = level
-    return deepest
-
-
-def find_parts(text: str) -> tuple[Passage, ...]:
-    """Return the main parts of *text*: the sections of the highest level that has
-    several, the title set aside.
-    """
-    if text.count("#") < 2:  # most short pages have no two headings
-        return ()
-    sections = find_sections(text)
-    levels = [section.level for section in sections]
-    for level in range(1, _LEVELS + 1):
-        if levels.count(level) > 1:
-            break
-    else:
-        return ()
-    parts = [section for section in sections if section.level == level]
-    return tuple([part.show() for part in parts[:_MAX_PARTS]])
-
-
-def outline_of(page: Page, max_length: int) -> Page:
-    """Return *page* with its outline as its content: as many levels as *max_length*
-    characters hold.
-    """
-    check(max_length, 0)
-    sections = _list_sections(page.content)
-    lines = _choose_lines(sections[:_MAX_HEADINGS], max_length)
-    cut = show(
-        page,
-        "\n".join(lines),
-        truncated=True,
-        outline=tuple(section.show() for section in sections[:_MAX_HEADINGS]),
-    )
-    if not sections:
-        size = len(page.content)
-        return cut.with_notes(f"the text has no headings, and {size:,} characters")
-    left = len(sections) - len(lines)
-    if not left:
-        return cut
-    return cut.with_notes(f"{quantity(left, 'heading')} left out of the outline")
-
-
-def _choose_lines(sections: Sequence[Section], max_length: int) -> list[str]:
-    """Return the lines of as many levels as fit; if only the title would, the first
-    ones of the level below it.
-    """
-    levels = sorted({section.level for section in sections})
-    lines: list[str] = []
-    for depth in range(len(levels), 0, -1):
-        lines = [
-            _write_line(section, levels[0])
-            for section in sections
-            if section.level in levels[:depth]
-        ]
-        is_last = depth == 1 or _count(sections, levels[: depth - 1]) <= 1
-        if is_last or len("\n".join(lines)) <= max_length:
-            break
-    ends = accumulate(len(line) + 1 for line in lines)
-    return lines[: sum(end <= max_length + 1 for end in ends)]
-
-
-def _count(sections: Sequence[Section], levels: Sequence[int]) -> int:
-    return sum(section.level in levels for section in sections)
-
-
-def _write_line(section: Section, base: int) -> str:
-    indent = "  " * (section.level - base)
-    size = section.end - section.start
-    title = section.titles[-1]
-    return f"{indent}- {title} ({size:,} characters; offset {section.start})"
+    bare = without_targets(_MARKER.sub("", part))
+    for mark in "*`":
+        bare = bare.replace(mark, "")
+    bare = " ".join(bare.split())
+    if _UNSURE.search(bare):
+        return ""
+    return bare

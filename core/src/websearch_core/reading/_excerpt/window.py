@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from ...errors import InvalidOption
 from ...models import Page
 from .._markdown.fences import find_fences, span_at
+
+# Where a part of a text begins and ends.
+Part: TypeAlias = tuple[int, int]
+# Cuts a page to at most so many characters.
+Cut: TypeAlias = Callable[[int], Page]
 
 _LAST_PART = 3  # give up at most a third of the window for a better place to cut
 _MAX_LINK_LENGTH = 4_000  # characters
 OUTSIDE = "outside the main text of the page"
 _MAX_TITLE_LENGTH = 80  # characters of a heading in a mark
 LINK = re.compile(r"\[(?:[^\[\]\n]|\[[^\[\]\n]{0,200}\])*+\]\([^()\n]*+\)")
+
+
+def without_targets(text: str) -> str:
+    """Return Markdown with the text of its links in their place."""
+    return LINK.sub(_text_of_link, text)
+
+
+def _text_of_link(link: re.Match[str]) -> str:
+    return link[0][1 : link[0].rindex("](")]
 
 
 def cut_window(page: Page, max_length: int, offset: int = 0) -> Page:
@@ -30,19 +44,17 @@ def cut_window(page: Page, max_length: int, offset: int = 0) -> Page:
     check(max_length, offset)
     whole = page.content
     end = _end(whole, offset, offset + max_length)
-    facts = {
-        "offset": offset,
-        "rest": "",
-        "next_offset": end if end < len(whole) else None,
-    }
-    return beyond(
-        show(
-            page,
-            whole[offset:end],
-            truncated=end < len(whole) or page.truncated,
-            **facts,
-        )
+    is_end = end >= len(whole)
+    next_offset = None if is_end else end
+    part = show(
+        page,
+        whole[offset:end],
+        offset=offset,
+        rest="",
+        next_offset=next_offset,
+        truncated=page.truncated or not is_end,
     )
+    return beyond(part)
 
 
 def show(page: Page, content: str, **facts: Any) -> Page:
@@ -82,28 +94,32 @@ def _end(text: str, start: int, limit: int) -> int:
         return len(text)
     code = find_fences(text, limit)
     fence = span_at(code, limit, within=True)
+    line = text.rfind("\n", start, limit) + 1
     if fence is not None:
         if fence[0] > start:
             return fence[0]
-        # the fence is longer than the window
-        return text.rfind("\n", start, limit) + 1 or limit
+        return line or limit  # the fence is longer than the window
     earliest = limit - (limit - start) // _LAST_PART
     for boundary in ("\n\n", "\n"):
         cut = _last(text, boundary, earliest, limit, code)
         if cut is not None:
             return cut
-    line = text.rfind("\n", start, limit) + 1
     if line > start and text.startswith("|", line):
         return line
     cut = text.rfind(" ", earliest, limit) + 1 or limit
     for link in LINK.finditer(text, max(line, start), limit + _MAX_LINK_LENGTH):
-        if link.start() < cut < link.end():
-            return link.start() if link.start() > start else cut
+        begin, after = link.span()
+        if begin < cut < after and begin > start:
+            return begin
     return cut
 
 
 def _last(
-    text: str, boundary: str, earliest: int, limit: int, code: Sequence[tuple[int, int]]
+    text: str,
+    boundary: str,
+    earliest: int,
+    limit: int,
+    code: Sequence[Part],
 ) -> int | None:
     """Return the last position after a *boundary*, between *earliest* and *limit*, that
     is outside code.
@@ -122,15 +138,20 @@ def join_rest(page: Page) -> str:
     """Return the whole text of a page, and after it what else a person sees on it:
     offsets lead to both.
     """
-    return f"{page.content}\n\n{page.rest}" if page.rest else page.content
+    if not page.rest:
+        return page.content
+    return f"{page.content}\n\n{page.rest}"
 
 
 def plain_title(title: str) -> str:
     """Return the text of a heading, without Markdown and not too long."""
     title = title.rstrip(" \t\n#")
     if "](" in title:
-        title = LINK.sub(lambda link: link[0][1 : link[0].rindex("](")], title)
-    line = " ".join(title.replace("*", "").replace("`", "").replace("\\", "").split())
+        title = without_targets(title)
+    for mark in "*`\\":
+        title = title.replace(mark, "")
+    line = " ".join(title.split())
     if len(line) <= _MAX_TITLE_LENGTH:
         return line
-    return f"{line[: _MAX_TITLE_LENGTH - 1].rstrip()}…"
+    beginning = line[: _MAX_TITLE_LENGTH - 1].rstrip()
+    return f"{beginning}…"

@@ -1,0 +1,90 @@
+"""What a question asks for, and what a text states: an amount of money, a time, a
+number, an address, the number of a telephone, an e-mail address, opening hours.
+
+The words of questions are those of the languages of the tests: Arabic, Chinese,
+English, German, Greek, Hindi, Romanian, Russian, Spanish, Thai, Turkish and Vietnamese.
+"""
+
+from __future__ import annotations
+import json
+import re
+from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from ..._text.money import has_amount
+from ..._text.terms import fold, query_terms
+
+# Words as `fold` returns them, most of them only their beginning; then those of scripts
+# without spaces, anywhere.
+_ASKING: Any = json.loads(
+    files(__package__ or "").joinpath("asking.json").read_text("utf-8")
+)
+# "5 Main Street", "Hafenstraße 5", "ул. Садовая, 5"
+_STREETS = (
+    r"\b(?i:street|st\.|road|rd\.|avenue|ave\.|lane|square|strasse|platz|allee)",
+    r"\b(?i:calle|avda|plaza|strada|bulevardul)|(?i:stra[sß]s?e|str\.|gasse\b)",
+    r"(?i:οδος|οδός|\bул(?:\.|иц)|\bпросп|cadde|sokak|mah\.|\bđường)",  # noqa: RUF001
+    r"شارع|मार्ग|ถนน|[路街]\d",
+)
+# "EC1A 1BB", "10115 Berlin"
+_POSTCODES = (
+    r"\b[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b",
+    r"(?<![\d.,])\d{5}(?:-\d{3,4})? [A-ZÀ-Þ][a-zß-ÿ]",
+)
+# seven digits or more, grouped as people write them, or after a plus or a zero
+_DIGITS = r"[ /.\u00a0-]\(?\d{2,5}\)?"
+_PHONES = (
+    rf"(?<![\w/.,])(?:\+|00)?\(?\d{{1,5}}\)?(?:{_DIGITS}){{2,5}}(?![\w/.,]\d)",
+    r"\+\d{8,15}\b|\b0\d{8,11}\b",
+)
+# from one time of day to another
+_HOUR = r"\d{1,2}(?:[:.]\d\d)? ?(?:[ap]\.?m\.?|h|uhr)?"
+_TO = "(?:[-–—~至到]|to|bis|until|до|až)"  # noqa: RUF001 - as pages have it
+_END_HOUR = r"\d{1,2}(?:[:.]\d\d\b| ?(?:[ap]\.?m\b|uhr|h\b))"
+_STATING: dict[str, Callable[[str], object]] = {
+    "money": has_amount,
+    "time": re.compile(
+        r"(?<!\d)(?:1\d|20)\d\d(?!\d)|(?<!\d)\d{1,2}(?::\d{2}|[./]\d{1,2}[./]\d{2})"
+        r"|\d{1,2}(?:st|nd|rd|th|\.|º)? [^\W\d_]{3}|[^\W\d_]{3,12}\.? "
+        r"\d{1,2}(?!\d)|\d[年月日]|\d ?[ap]\.?m\b"
+    ).search,
+    "number": re.compile(r"\d").search,
+    "address": re.compile("|".join([*_STREETS, *_POSTCODES])).search,
+    "phone": re.compile("|".join(_PHONES)).search,
+    "email": re.compile(r"[\w+-]@[\w-]+\.[^\W\d_]").search,
+    "hours": re.compile(rf"{_HOUR} ?{_TO} ?(?:{_END_HOUR})", re.IGNORECASE).search,
+}
+
+
+def kinds_asked(query: str) -> list[str]:
+    """Return what *query* asks for: ``money``, ``time``, ``number``, ``address``,
+    ``phone``, ``email``, ``hours``; or nothing of these.
+    """
+    folded = fold(query)
+    return [kind for kind, pattern in _patterns().items() if pattern.search(folded)]
+
+
+def words_asking(query: str) -> frozenset[str]:
+    """Return the terms of *query* that only say what it asks for: ``how``, ``much``."""
+    folded = fold(query)
+    words: list[str] = []
+    for pattern in _patterns().values():
+        for match in pattern.finditer(folded):
+            words.append(match[0])
+    return frozenset(query_terms(" ".join(words)))
+
+
+def kinds_stated(text: str, kinds: list[str]) -> list[str]:
+    """Return those of *kinds* that *text* states."""
+    return [kind for kind in kinds if _STATING[kind](text)]
+
+
+@cache
+def _patterns() -> dict[str, re.Pattern[str]]:
+    patterns: dict[str, re.Pattern[str]] = {}
+    for kind, forms in _ASKING.items():
+        spaced, unspaced = map("|".join, forms)
+        patterns[kind] = re.compile(rf"(?<![^\W\d_])(?:{spaced})|{unspaced}")
+    return patterns
