@@ -157,7 +157,7 @@ def write_names() -> str:
     roles: dict[str, Role] = {"Searches with": "search", "Reads pages with": "read"}
     able = {
         verb: [
-            f"{_label(name)} (`{name}`)"
+            f"{label(name)} (`{name}`)"
             for name in known()
             if can(provider_class(name), role)
         ]
@@ -168,7 +168,8 @@ def write_names() -> str:
     )
 
 
-def _label(name: str) -> str:
+def label(name: str) -> str:
+    """Return how a service is called in texts."""
     return str(getattr(provider_class(name), "label", name))
 
 

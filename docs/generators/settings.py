@@ -70,6 +70,19 @@ _MORE = {
 
 
 def write_table() -> str:
+    """Return the table with the rows of `list_rows`."""
+    head = [
+        "argument of `WebSearch`",
+        "environment",
+        "in a file",
+        "default",
+        "a project file may set",
+        "",
+    ]
+    return make_table(head, list_rows())
+
+
+def list_rows() -> list[list[str]]:
     """Return a row for each setting, or for each part of one, and one for each further
     argument of `WebSearch`.
     """
@@ -89,15 +102,7 @@ def write_table() -> str:
         [f"`{name}`", "", "", "", "", _meaning(name, arguments[name])]
         for name in further
     ]
-    head = [
-        "argument of `WebSearch`",
-        "environment",
-        "in a file",
-        "default",
-        "a project file may set",
-        "",
-    ]
-    return make_table(head, rows)
+    return rows
 
 
 def write_sources() -> str:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from docs.site import check, pages
+from docs.site import check, names, pages
 
 
 def main() -> int:
@@ -35,7 +35,9 @@ def main() -> int:
         problems.append(done.stdout)
     else:
         pages.publish_markdown()
-        problems += check.find_problems(pages.BUILT / "html")
+        html = pages.BUILT / "html"
+        problems += check.find_problems(html)
+        problems += check.find_missing(html / "search.json", names.list_headings())
     print(
         "\n".join(problems)
         or f"The site is in {pages.BUILT.relative_to(pages.ROOT)}/html."

@@ -3,8 +3,10 @@ text.
 """
 
 from __future__ import annotations
+import json
 import os
 import re
+from collections.abc import Iterable
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -69,3 +71,16 @@ def find_problems(site: Path) -> list[str]:
             for link in gone
         ]
     return problems
+
+
+def find_missing(index: Path, headings: Iterable[str]) -> list[str]:
+    """Return the headings that the search of the site would not find, a line for each.
+
+    Args:
+        index: The file that the search reads.
+        headings: The headings, as Markdown.
+    """
+    items = json.loads(index.read_text("utf-8"))["items"]
+    titles = {re.sub(r"<[^>]*>", "", item["title"]) for item in items}
+    names = [heading.replace("`", "") for heading in headings]
+    return [f"the search does not find {name}" for name in names if name not in titles]

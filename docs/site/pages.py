@@ -21,6 +21,7 @@ from pydantic import BaseModel
 
 from docs.generators.docstrings import read_args
 from docs.generators.reference import MODULES, find_homes
+from docs.site import names
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -33,6 +34,7 @@ GUESTS = {
     "llamaindex.md": "llamaindex_websearch/README.md",
 }
 REFERENCE = "reference"
+NAMES = "names.md"  # for the search: it has no file in docs/
 _PUBLISHED = {".md", ".svg", ".txt"}
 _OURS = DOCS / "site"  # the pages' tools: no documentation
 _LINK = re.compile(
@@ -57,11 +59,12 @@ def prepare(repository: str) -> None:
     written: dict[str, str] = {}
     for name, source in sources.items():
         if source.suffix == ".md":
-            written[name] = move_links(
-                source.read_text("utf-8"), source, sources, repository
-            )
+            text = source.read_text("utf-8")
+            written[name] = move_links(text, source, sources, repository)
+            written[name] += link_source(source, repository)
     written["api.md"] = link_names(written["api.md"])
     written |= write_reference()
+    written[NAMES] = names.write_page()
     written |= {
         f"{folder}/index.md": write_index(folder, written) for folder in folders
     }
@@ -265,6 +268,14 @@ def move_links(
     )
 
 
+def link_source(source: Path, repository: str) -> str:
+    """Return a link to where a page can be edited, or nothing without a repository."""
+    if not repository:
+        return ""
+    place = repository.replace("/blob/HEAD/", "/edit/HEAD/")
+    return f"\n[Edit this page]({place}{source.relative_to(ROOT)}){{ .edit }}\n"
+
+
 def _split(text: str) -> Iterator[tuple[str, bool]]:
     """Yield the parts of a page, and whether each is a block of code."""
     fence, part = "", ""
@@ -378,6 +389,20 @@ def _arguments(cls: type[Any]) -> Iterator[tuple[str, str, str, str | None]]:
             _annotation(annotation),
             default if is_readable else "...",
         )
+    others = _find_others(cls)
+    # A decorator shows them one by one; the docstring says whose they are.
+    if others in documented and others not in parameters:
+        yield others, "VAR_KEYWORD", "Any", None
+
+
+def _find_others(cls: type[Any]) -> str:
+    """Return the name of the argument that takes all further ones, if there is one."""
+    code = getattr(vars(cls).get("__init__"), "__code__", None)
+    if code is None or not code.co_flags & inspect.CO_VARKEYWORDS:
+        return ""
+    before = code.co_argcount + code.co_kwonlyargcount
+    before += bool(code.co_flags & inspect.CO_VARARGS)
+    return str(code.co_varnames[before])
 
 
 def _annotation(annotation: Any) -> str:

@@ -12,7 +12,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from docs.site import check, markup, pages
+from docs import generate
+from docs.site import check, markup, names, pages
 from websearch_core.models import SearchQuery
 from websearch_core.provider import Limits
 
@@ -32,7 +33,7 @@ def test_the_navigation_has_each_page_once(published):
         name
         for name in published
         if name.endswith(".md") and not name.startswith(folders)
-    }
+    } | {pages.NAMES}
     cure = "In docs/site/mkdocs.yml, write a line below nav for a page that is missing there, or name it in exclude_docs"
 
     assert expected - set(NAMED) == set(), cure
@@ -90,6 +91,8 @@ def test_the_tool_gets_every_page_with_links_that_it_can_follow(
     )
     assert "](decisions/index.md)" in (root / "index.md").read_text()
     assert "[`WebSearch(" in (root / "api.md").read_text()
+    edit = "](https://code.example/edit/HEAD/langchain_websearch/README.md)"
+    assert f"[Edit this page{edit}" in (root / "langchain.md").read_text()
     for entry in pages.walk(
         pages.yaml.safe_load((tmp_path / "site" / "mkdocs.yml").read_text())["nav"]
     ):
@@ -220,6 +223,7 @@ def test_the_reference_has_the_arguments_that_a_decorator_or_a_framework_makes(c
     from websearch_core import WebSearch
     from websearch_core.errors import WebSearchError
     from websearch_core.providers import Tavily
+    from websearch_core.tools import WebTools
 
     assert find(classes, SearchQuery, "time_range") == (
         "KEYWORD_ONLY",
@@ -234,6 +238,8 @@ def test_the_reference_has_the_arguments_that_a_decorator_or_a_framework_makes(c
     )
     assert find(classes, Limits, "results") == ("KEYWORD_ONLY", "int", "...")
     assert find(classes, WebSearchTool, "limit")[1] == "int | None"
+    # said once for all arguments of a `WebSearch`
+    assert find(classes, WebTools, "arguments") == ("VAR_KEYWORD", "Any", None)
     # LangChain's, but we document it
     assert find(classes, WebSearchTool, "handle_tool_error")[2] == "True"
     assert "tags" not in [
@@ -327,6 +333,34 @@ def test_a_link_of_the_site_that_leads_nowhere_is_a_problem(page, problem, tmp_p
     (site / "index.html").write_text(page)
 
     assert check.find_problems(site) == ([problem] if problem else [])
+
+
+@pytest.mark.parametrize(
+    "name", ["max_uses", "WEB_SEARCH_TIMEOUT", "TAVILY_API_KEY", "time_range", "find"]
+)
+def test_the_search_has_a_heading_for_each_name(name):
+    found = [one for one in names.list_headings() if f"`{name}`" in one]
+    assert len(found) == 1, found
+
+
+def test_each_setting_and_variable_has_a_heading():
+    headings = "".join(names.list_headings())
+    variables = set(re.findall(r"`(WEB_SEARCH_\w+)`", generate.settings.write_table()))
+
+    assert variables
+    assert [one for one in variables if f"`{one}`" not in headings] == []
+
+
+def test_a_heading_that_the_search_lacks_is_a_problem(tmp_path):
+    index = tmp_path / "search.json"
+    index.write_text('{"items": [{"title": "<code>kelp</code>, <code>K</code>"}]}')
+
+    assert check.find_missing(index, ["`kelp`, `K`"]) == []
+    assert check.find_missing(index, ["`tide`"]) == ["the search does not find tide"]
+
+
+def test_without_a_repository_no_page_can_be_edited():
+    assert pages.link_source(pages.DOCS / "index.md", "") == ""
 
 
 def test_llms_txt_links_to_markdown_that_is_beside_it(tmp_path, monkeypatch):
