@@ -32,14 +32,19 @@ class Element:
         """Return the value of *attribute*, or an empty string."""
         return self.attributes.get(attribute) or ""
 
-    def elements(self) -> Iterator[Element]:
-        """Yield this element and all inside it, in the order of the page."""
+    def elements(self, name: str = "") -> Iterator[Element]:
+        """Yield this element and all inside it, in the order of the page.
+
+        Or only those of that *name*.
+        """
         waiting: list[Element | str] = [self]
         while waiting:
             node = waiting.pop()
-            if isinstance(node, Element):
+            if isinstance(node, str):
+                continue
+            if name in {"", node.name}:
                 yield node
-                waiting += reversed(node.children)
+            waiting += reversed(node.children)
 
     def text(self) -> str:
         """Return the plain text, with each block on its own line."""

@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from io import StringIO
+from itertools import islice
 
 from .._element import BLOCKS, Element
 
@@ -46,8 +47,10 @@ def fence_code(code: str, language: str) -> str:
     """Return *code* as a fenced code block that its text cannot close; empty if *code*
     is empty.
     """
+    if not code:
+        return ""
     ticks = code_fence(code)
-    return f"{ticks}{language}\n{code}\n{ticks}" if code else ""
+    return f"{ticks}{language}\n{code}\n{ticks}"
 
 
 def code_fence(code: str, minimum: int = 3) -> str:
@@ -55,7 +58,9 @@ def code_fence(code: str, minimum: int = 3) -> str:
 
     It has at least *minimum*.
     """
-    return "`" * max(minimum, 1 + max(map(len, _BACKTICKS.findall(code)), default=0))
+    runs = map(len, _BACKTICKS.findall(code))
+    longest = max(runs, default=0)
+    return "`" * max(minimum, longest + 1)
 
 
 def find_fences(text: str, end: int | None = None) -> list[tuple[int, int]]:
@@ -66,16 +71,16 @@ def find_fences(text: str, end: int | None = None) -> list[tuple[int, int]]:
     if "```" not in text and "~~~" not in text:
         return []
     spans: list[tuple[int, int]] = []
-    limit = len(text) if end is None else end
     opening: re.Match[str] | None = None
     for line in _FENCE.finditer(text):
         if opening is None:
-            if line.start() >= limit:
+            if end is not None and line.start() >= end:
                 return spans
             if "`" not in line[2]:  # else it is inline code
                 opening = line
         elif line[1].startswith(opening[1]) and not line[2].strip():
-            spans.append((opening.start(), min(line.end() + 1, len(text))))
+            closed = min(line.end() + 1, len(text))
+            spans.append((opening.start(), closed))
             opening = None
     if opening is not None:
         spans.append((opening.start(), len(text)))
@@ -110,31 +115,35 @@ def code_text(pre: Element) -> str:
     """Return the text of a code block, where each block element and each ``<br>`` ends
     a line.
     """
-    pieces: list[str] = []
-    waiting: list[Element | str | int] = list(reversed(_code_in(pre).children))
+    code = StringIO()
+    waiting: list[Element | str | int] = [*reversed(_code_in(pre).children)]
+    last = ""  # the piece before
     ended = False  # True after a block: a newline right after it adds no line
     while waiting:
         node = waiting.pop()
-        if isinstance(node, str):
-            text = node.removeprefix("\n") if ended else node
-            if text:
-                pieces.append(text)
-            ended = False
-        elif isinstance(node, int):
-            # the end of a block; the number of pieces at its start
-            if len(pieces) == node or not pieces[-1].endswith("\n"):
-                pieces.append("\n")
-            ended = True
-        elif node.name == "br":
-            pieces.append("\n")
-            ended = False
-        elif node.name != "button" and not is_gutter(node):
+        if isinstance(node, Element) and node.name != "br":
+            if node.name == "button" or is_gutter(node):
+                continue
             if node.name in _LINES:
-                if pieces and not pieces[-1].endswith("\n"):
-                    pieces.append("\n")
-                waiting.append(len(pieces))
+                if last and not last.endswith("\n"):
+                    last = "\n"
+                    code.write(last)
+                waiting.append(code.tell())
             waiting += reversed(node.children)
-    return "".join(pieces)
+            continue
+        piece = "\n"  # of a break
+        if isinstance(node, int):
+            # the end of a block; the length at its start
+            if code.tell() != node and last.endswith("\n"):
+                piece = ""
+        elif isinstance(node, str):
+            piece = node
+            if ended:
+                piece = node.removeprefix("\n")
+        ended = isinstance(node, int)
+        code.write(piece)
+        last = piece or last
+    return code.getvalue()
 
 
 def _code_in(pre: Element) -> Element:
@@ -166,7 +175,7 @@ def language(pre: Element) -> str:
 
     Empty if none is.
     """
-    elements = [element for element in pre.elements() if element.name == "code"][:1]
+    elements = [*islice(pre.elements("code"), 1)]
     around: Element | None = pre
     for _ in range(3):
         if around is not None:

@@ -99,14 +99,18 @@ def _write_script(script: re.Match[str]) -> str:
     It must not change the number or the name beside it.
     """
     inner = script[2]
-    before = script.string[max(0, script.start() - 1) : script.start()]
-    after = script.string[script.end() : script.end() + 1]
+    text = script.string
+    begin = script.start()
+    end = script.end()
+    before = text[max(0, begin - 1) : begin]
+    after = text[end : end + 1]
     joins = inner[-1].isdigit() and after.isdigit()
     if script[1] == "^":
         is_name = False
         needs_brackets = not _SIMPLE.fullmatch(inner)
     else:
-        is_name = not joins and not (before.isdigit() and inner[0].isdigit())
+        continues = before.isdigit() and inner[0].isdigit()
+        is_name = not joins and not continues
         needs_brackets = bool(_OPERATOR.search(inner))
     if needs_brackets:
         return f"{script[1]}({inner})"
@@ -135,26 +139,30 @@ def _move_marks(text: str) -> str:
     dropped: set[int] = set()
     for n, run in enumerate(runs):
         signs = [sign for sign in run if sign.text not in dropped]
-        chosen = _choose_signs(signs)
+        chosen = _place_signs(pieces, 2 * n, signs)
         dropped |= {sign.text for sign in signs if sign not in chosen}
-        if not chosen:
-            continue
-        ends = chosen[0].ends
-        outer = pieces[2 * n + 2][:1] if ends else pieces[2 * n][-1:]
-        if not _find_place(pieces, 2 * n, ends=ends):
-            dropped |= {sign.text for sign in chosen}
-            continue
-        if ends:
-            outer = pieces[2 * n + 2][:1]
-        else:
-            outer = pieces[2 * n][-1:]
-        if len(chosen) > 1 and outer.isalnum():
-            # the other sign is punctuation beside it
-            dropped |= {sign.text for sign in chosen if sign.mark == STRIKE}
     for n, run in enumerate(runs):
         marks = [sign.mark for sign in run if sign.text not in dropped]
         pieces[2 * n + 1] = "".join(marks)
     return "".join(pieces)
+
+
+def _place_signs(pieces: list[str], n: int, signs: Sequence[_Sign]) -> list[_Sign]:
+    """Return those of the signs after a piece that a parser sees there."""
+    chosen = _choose_signs(signs)
+    if not chosen:
+        return []
+    ends = chosen[0].ends
+    if not _find_place(pieces, n, ends=ends):
+        return []
+    if ends:
+        outer = pieces[n + 2][:1]
+    else:
+        outer = pieces[n][-1:]
+    if len(chosen) > 1 and outer.isalnum():
+        # the other sign is punctuation beside it
+        return [sign for sign in chosen if sign.mark != STRIKE]
+    return chosen
 
 
 def _read_signs(runs: Iterable[str]) -> list[list[_Sign]]:
@@ -204,17 +212,16 @@ def _find_place(pieces: list[str], n: int, *, ends: bool) -> bool:
         return True
     if ends:
         text = before.rstrip(_MOVABLE)
-        pieces[n] = text
-        pieces[n + 2] = before[len(text) :] + after
+        moved = before[len(text) :]
         is_seen = text[-1:].isalnum()
+        around = (text, moved + after)
     else:
         text = after.lstrip(_MOVABLE)
-        pieces[n] = before + after[: len(after) - len(text)]
-        pieces[n + 2] = text
+        moved = after.removesuffix(text)
         is_seen = text[:1].isalnum()
-    if not is_seen:
-        pieces[n] = before
-        pieces[n + 2] = after
+        around = (before + moved, text)
+    if is_seen:
+        pieces[n], pieces[n + 2] = around
     return is_seen
 
 
@@ -225,22 +232,18 @@ def tidy(text: str) -> str:
     while "  " in text:
         text = text.replace("  ", " ")
     if "\n" not in text and BREAK not in text:  # like most list items
-        line = text.strip(" ")
-        may_mislead = line and line[0] in _MISLEADING
-        return _escape_line(line, "") if may_mislead else line
+        return _escape_line(text.strip(" "), "")
     lines: list[str] = []
     last = ""
-    for line in _split(text):
-        line = line.strip(" ")  # noqa: PLW2901 (the stripped line is the line)
-        if line:
-            if line == "---" and not last:
-                if lines[-2:-1] == ["---"]:
-                    continue
-            elif line[0] in _MISLEADING:
-                line = _escape_line(line, last)  # noqa: PLW2901
+    for part in _split(text):
+        line = part.strip(" ")
+        is_rule = line == "---" and not last
+        if is_rule and lines[-2:-1] == ["---"]:
+            continue
+        if not is_rule:
+            line = _escape_line(line, last)
+        if line or last:
             lines.append(line)
-        elif last:
-            lines.append("")
         last = line
     return "\n".join(lines).rstrip("\n")
 
@@ -262,9 +265,11 @@ def _split(text: str) -> list[str]:
 
 def _strip_outer_rules(text: str) -> str:
     """Remove the rules at the start and the end: they separate nothing."""
-    if text.startswith("---") and text[3:4] in {"", "\n"}:
+    if text.startswith("---\n") or text == "---":
         text = text[3:].lstrip("\n")
-    return text[:-3].rstrip("\n") if text.endswith("\n---") else text
+    if text.endswith("\n---"):
+        text = text[:-3].rstrip("\n")
+    return text
 
 
 def _escape_line(line: str, before: str) -> str:
@@ -272,7 +277,9 @@ def _escape_line(line: str, before: str) -> str:
 
     That is a heading, quotation or fence, or the underline of the line *before*.
     """
-    first = line[0]
+    first = line[:1]
+    if first not in _MISLEADING:  # nor is an empty line
+        return line
     if first.isdigit():
         number = _NUMBER.match(line)
         if not number:
@@ -284,7 +291,9 @@ def _escape_line(line: str, before: str) -> str:
         is_syntax = _HEADING.match(line) is not None
     else:
         is_syntax = first == ">" or line.startswith(("```", "~~~"))
-    return f"\\{line}" if is_syntax else line
+    if is_syntax:
+        return f"\\{line}"
+    return line
 
 
 def _escape(text: str) -> str:
@@ -293,7 +302,9 @@ def _escape(text: str) -> str:
         text = "\n\n".join(map(_escape_block, text.split("\n\n")))
     if "]" in text and "]:" in text:
         text = _DEFINITION.sub(r"\1\\[", text)
-    return text.replace(f"!{LINK}", f"! {LINK}") if "!" in text else text
+    if "!" in text:
+        text = text.replace(f"!{LINK}", f"! {LINK}")
+    return text
 
 
 def _may_need_escapes(text: str) -> bool:
@@ -342,7 +353,9 @@ def mark(link: Element, label: str) -> str:
 
 def leads_back(link: Element, label: str) -> bool:
     """Return whether a link leads from a footnote back to its mark."""
-    return len(label) <= _MAX_BACK_LENGTH and _BACK.search(place(link)) is not None
+    if len(label) > _MAX_BACK_LENGTH:
+        return False
+    return _BACK.search(place(link)) is not None
 
 
 def place(link: Element) -> str:
@@ -355,26 +368,23 @@ def find_footnotes(root: Element, hrefs: Iterable[str]) -> dict[str, str]:
 
     The distinct targets of its links, *hrefs*, tell quickly whether there can be any.
     """
-    if not any(_NOTE.search(href.partition("#")[2]) for href in hrefs if "#" in href):
+    names = [href.partition("#")[2] for href in hrefs]
+    if not any(map(_NOTE.search, names)):
         return {}
     ids: set[str] = set()
-    links: list[Element] = []
+    marks: dict[str, str] = {}
     for element in root.elements():
         if element.attributes and element.children:
             ids.add(element.get("id"))
-        if element.name == "a" and "#" in element.get("href"):
-            links.append(element)
-    ids.discard("")
-    marks: dict[str, str] = {}
-    for link in links:
-        name = place(link)
-        if name not in ids or name in marks:
+        target = place(element) if element.name == "a" else ""
+        if not target or target in marks:
             continue
-        label = link.text()
-        sign = mark(link, label)
-        if sign and not leads_back(link, label):
-            marks[name] = sign
-    return marks
+        label = element.text()
+        sign = mark(element, label)
+        if sign and not leads_back(element, label):
+            marks[target] = sign
+    ids.discard("")
+    return {name: sign for name, sign in marks.items() if name in ids}
 
 
 def strip_mark(note: str) -> str:

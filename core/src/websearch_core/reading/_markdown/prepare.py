@@ -41,15 +41,18 @@ def prepare(root: Element) -> None:
 
 def _beside(element: Element, step: int) -> Element | str:
     """Return what stands beside an element that has text; empty if nothing does."""
-    siblings = element.parent.children if element.parent else []
+    if element.parent is None:
+        return ""
+    siblings = element.parent.children
     if len(siblings) > _MAX_SIBLINGS:
         return ""
-    place = siblings.index(element) + step if siblings else -1
+    place = siblings.index(element) + step
     while 0 <= place < len(siblings):
         sibling = siblings[place]
-        is_blank = not sibling.children if isinstance(sibling, Element) else False
-        if step > 0 and isinstance(sibling, str):
-            is_blank = sibling.isspace()
+        if isinstance(sibling, Element):
+            is_blank = not sibling.children
+        else:
+            is_blank = step > 0 and sibling.isspace()
         if not is_blank:
             return sibling
         place += step
@@ -89,7 +92,9 @@ def _are_tools(node: Element | str) -> bool:
 
 def _part_sentence(element: Element) -> None:
     """Part a sentence that is shown beside the text from the word before it."""
-    first = element.children[0] if element.children else ""
+    if not element.children:
+        return
+    first = element.children[0]
     if not isinstance(first, str) or not first[:1].isupper():
         return
     before = _beside(element, -1)

@@ -168,7 +168,9 @@ class _Fence:
     def __init__(self, prefix: str, ticks: str) -> None:
         self.prefix = _MARKER.sub(" ", prefix)
         self.ticks = ticks
-        self._columns = None if self.prefix.strip(" \t") else _columns(self.prefix)
+        self._columns: int | None = None  # of a prefix that is but blanks
+        if not self.prefix.strip(" \t"):
+            self._columns = _columns(self.prefix)
 
     @property
     def closing(self) -> str:
@@ -198,7 +200,9 @@ class _Fence:
 
     def _is_mark(self, line: str) -> bool:
         mark = line.strip(" \t")
-        return len(mark) >= len(self.ticks) and not mark.strip(self.ticks[0])
+        if len(mark) < len(self.ticks):
+            return False
+        return not mark.strip(self.ticks[0])
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -236,7 +240,8 @@ def _split(  # noqa: C901 - see above
             if not closes and fence.holds(line):
                 waiting.append(line)
                 continue
-            yield _Piece("\n".join([*waiting, fence.closing]), is_code=True)
+            waiting.append(fence.closing)
+            yield _Piece("\n".join(waiting), is_code=True)
             waiting = []
             fence = None
             if closes:
@@ -254,7 +259,8 @@ def _split(  # noqa: C901 - see above
             yield _Piece("\n".join(waiting), is_code=False)
         prefix = opening[1].expandtabs(4)
         # some parsers look for a table first
-        waiting = [prefix + line[opening.end(1) :].replace("|", " ")]
+        ticks = line[opening.end(1) :]
+        waiting = [prefix + ticks.replace("|", " ")]
         fence = _Fence(prefix, opening[2])
     if fence is not None and close:
         waiting.append(fence.closing)
@@ -306,7 +312,9 @@ class _Rewriter:
         """Replace the marks in the whole text."""
         for mark, sign in _SIGNS.items():
             text = text.replace(mark, sign)
-        return _KEPT.sub(self._restore, text) if self._originals else text
+        if self._originals:
+            text = _KEPT.sub(self._restore, text)
+        return text
 
     def _restore(self, mark: re.Match[str]) -> str:
         original = self._originals[int(mark[2])]
@@ -339,22 +347,27 @@ class _Rewriter:
         out: list[str] = []
         open_brackets: deque[_Bracket] = deque(maxlen=_MAX_DEPTH)
         position = 0
-        while token := _TOKEN.search(text, position):
-            out.append(text[position : token.start()])
+        token = _TOKEN.search(text)
+        while token:
+            begin = token.start()
+            out.append(text[position:begin])
             position = token.end()
             sign = token[0]
-            if sign[0] == "`" and (end := spans.get(token.start())):
-                out.append(self._keep(_CODE, text[token.start() : end]))
-                position = end
+            if begin in spans:
+                position = spans[begin]
+                out.append(self._keep(_CODE, text[begin:position]))
             elif sign in {"[", "!["}:
                 open_brackets.append(_Bracket(len(out), position, len(self.targets)))
                 out.append(sign)
             elif sign == "]" and open_brackets:
-                position = self._close(text, token.start(), out, open_brackets.pop())
+                position = self._close(text, begin, out, open_brackets.pop())
             elif sign[0] == "<":
                 out.append(self._autolink(sign))
+            elif sign == "\\<":
+                out.append("&lt;")
             else:
-                out.append("&lt;" if sign == "\\<" else sign)
+                out.append(sign)
+            token = _TOKEN.search(text, position)
         out.append(text[position:])
         return "".join(out)
 
@@ -371,7 +384,9 @@ class _Rewriter:
         else:
             reference = _REFERENCE.match(text, end)
             label = (reference and reference[1]) or text[start.label : bracket]
-            name = _normalize_label(label) if self._addresses else ""
+            name = ""
+            if self._addresses:
+                name = _normalize_label(label)
             if name not in self._addresses:
                 out.append("]")
                 return end
@@ -393,10 +408,15 @@ class _Rewriter:
         return end
 
     def _autolink(self, sign: str) -> str:
-        if self._links == "keep":
-            url = self._url(sign[1:-1])
-            return f"{_LEFT}{url}{_RIGHT}" if url else sign
-        return sign[1:-1] if self._links == "text" else ""
+        address = sign[1:-1]
+        if self._links == "drop":
+            return ""
+        if self._links == "text":
+            return address
+        url = self._url(address)
+        if url is None:
+            return sign
+        return f"{_LEFT}{url}{_RIGHT}"
 
     def _url(self, address: str) -> str | None:
         address = address.removeprefix("<").removesuffix(">")
@@ -405,7 +425,9 @@ class _Rewriter:
         if url is None:
             return None
         self.targets.append(url)
-        return _ENTITY.sub("&amp;", url).replace("[", "%5B").replace("]", "%5D")
+        url = _ENTITY.sub("&amp;", url)
+        url = url.replace("[", "%5B")
+        return url.replace("]", "%5D")
 
 
 def _read_definition(line: str) -> re.Match[str] | None:
@@ -490,7 +512,8 @@ def _spans_of_line(line: str, *, in_table: bool) -> dict[int, int] | None:
 def _expand_indent(line: str) -> str:
     """Return *line* with its indentation in spaces."""
     rest = line.lstrip(" \t")
-    return line[: len(line) - len(rest)].expandtabs(4) + rest
+    blank = line.removesuffix(rest)
+    return blank.expandtabs(4) + rest
 
 
 def _columns(line: str) -> int:
@@ -498,8 +521,8 @@ def _columns(line: str) -> int:
 
     A tab goes to the next multiple of four.
     """
-    blank = line[: len(line) - len(line.lstrip(" \t"))]
-    return len(blank.expandtabs(4)) if "\t" in blank else len(blank)
+    blank = line.removesuffix(line.lstrip(" \t"))
+    return len(blank.expandtabs(4))
 
 
 def _is_address(target: str) -> bool:

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
-from itertools import chain, compress, count
-from operator import attrgetter
+from itertools import chain, compress, islice, repeat
+from operator import attrgetter, or_
 
 from .._element import HEADINGS, Element
 from .lines import CELL, DOWN, ROW
@@ -36,30 +36,28 @@ def is_data(table: Element) -> bool:
 
     That is rows of several cells, or a header above one column.
     """
-    rows = list(_rows(table))
+    rows = [_cells(row) for row in _rows(table)]
     if table.get("role") in {"presentation", "none"} or len(rows) < 2:
         return False
-    cells = [_cells(row) for row in rows]
-    if all(len(row) < 2 for row in cells) and not _is_column(cells):
+    is_narrow = all(len(row) < 2 for row in rows)
+    if is_narrow and not _is_column(rows):
         return False
-    headed = any(map(_has_head, rows))
+    cells = [*chain.from_iterable(rows)]
+    headed = any(cell.name == "th" for cell in cells)
     if not _fits_cells(table, headed=headed):
         return False
-    return headed or all(
-        len(cell.text()) <= _MAX_CELL_LENGTH for cell in chain.from_iterable(cells)
-    )
-
-
-def _has_head(row: Element) -> bool:
-    children = row.children
-    return any(child.name == "th" for child in children if isinstance(child, Element))
+    if headed:
+        return True
+    return all(len(cell.text()) <= _MAX_CELL_LENGTH for cell in cells)
 
 
 # Measured: level by level, each in few steps. `level` has the elements that are equally
 # deep in the table: its groups, then its rows, its cells, what they contain ...
 def _fits_cells(table: Element, *, headed: bool) -> bool:
     """Return whether nothing in a table needs more than a cell of one line."""
-    never = _NEVER_IN_A_CELL if headed else _NEVER_IN_A_CELL | _RARELY_IN_A_CELL
+    never = _NEVER_IN_A_CELL
+    if not headed:
+        never |= _RARELY_IN_A_CELL
     level = [table]
     while level:
         level = [
@@ -70,11 +68,13 @@ def _fits_cells(table: Element, *, headed: bool) -> bool:
         names = set(map(_NAME, level))
         if not names.isdisjoint(never):
             return False
-        if "pre" in names and any(
-            node.name == "pre" and "\n" in node.text() for node in level
-        ):
+        if "pre" in names and any(map(_is_block_of_code, level)):
             return False
     return True
+
+
+def _is_block_of_code(element: Element) -> bool:
+    return element.name == "pre" and "\n" in element.text()
 
 
 def _is_column(rows: Sequence[Sequence[Element]]) -> bool:
@@ -84,8 +84,11 @@ def _is_column(rows: Sequence[Sequence[Element]]) -> bool:
     """
     cells = [row[0] for row in rows if row]
     names = [cell.name for cell in cells]
-    is_headed = names[:1] == ["th"] and names.count("td") == len(names) - 1 > 1
-    return is_headed and all(len(cell.text()) <= _MAX_VALUE_LENGTH for cell in cells)
+    if names[:1] != ["th"] or len(names) < 3:
+        return False
+    if names.count("td") != len(names) - 1:
+        return False
+    return all(len(cell.text()) <= _MAX_VALUE_LENGTH for cell in cells)
 
 
 def spanning(element: Element, content: str) -> str:
@@ -133,9 +136,10 @@ def _read_row(line: str, taken: dict[int, int]) -> tuple[list[str], dict[int, in
         while left.get(len(cells)):
             left[len(cells)] -= 1
             cells.append("")
-        content = part.rpartition(DOWN)[2]
-        if content != part and len(cells) < _MAX_COLUMNS:
-            left[len(cells)] = int(part.partition(DOWN)[0]) - 1  # rows below this one
+        first, _, content = part.rpartition(DOWN)
+        if first and len(cells) < _MAX_COLUMNS:
+            rows = first.partition(DOWN)[0]
+            left[len(cells)] = int(rows) - 1  # below this one
         cells.append(content.strip())
     for column in taken:
         left[column] -= column >= len(cells)  # behind the last cell of the row
@@ -158,26 +162,27 @@ def _lay_out(element: Element, rows: Sequence[Sequence[str]]) -> list[str]:
     The first row gets as many cells as the widest one, since viewers do not show cells
     beyond it.
     """
-    longest = max(rows, key=len, default=())
-    filled = {*range(len(longest))}
-    if not all(longest):
-        filled = set[int]().union(*(compress(count(), row) for row in rows))
-    used = [column in filled for column in range(max(filled, default=-1) + 1)]
+    used: list[bool] = []  # whether a column has a cell that is not empty
+    for row in rows:
+        used += [False] * (len(row) - len(used))
+        used[: len(row)] = map(or_, used, map(bool, row))
     grid = [[*compress(row, used)] for row in rows if any(row)]
     if not grid:
         return []
-    header = grid[0] + [""] * (len(filled) - len(grid[0]))
+    header = _fill(grid[0], sum(used))
     is_wide = len(header) > _WIDE and len(grid) > 1
     if is_wide and _has_header(element):
         return [_record(header, row) for row in grid[1:]]
-    return [_line(header), _RULE * len(header) + "|", *map(_line, grid[1:])]
+    rule = _RULE * len(header) + "|"
+    return [_line(header), rule, *map(_line, grid[1:])]
 
 
 def _line(row: Sequence[str]) -> str:
     """Write a row between pipes; pipes in its cells are already escaped."""
     if row and all(row):
         return f"| {' | '.join(row)} |"
-    return "".join([f"| {cell and f'{cell} '}" for cell in row]) + "|"
+    cells = [f" {cell} |" if cell else " |" for cell in row]
+    return "|" + "".join(cells)
 
 
 def _record(names: Sequence[str], row: Sequence[str]) -> str:
@@ -187,9 +192,10 @@ def _record(names: Sequence[str], row: Sequence[str]) -> str:
     """
     cells: list[str] = []
     for name, cell in zip(names, row, strict=False):
-        if cell:
-            label = f"{name}: " if name else ""
-            cells.append(label + cell)
+        if name and cell:
+            cells.append(f"{name}: {cell}")
+        elif cell:
+            cells.append(cell)
     return "- " + "; ".join(cells)
 
 
@@ -203,30 +209,57 @@ def write_rows(
     Returns the text, and its number of rows, not counting the first.
     """
     columns = min(columns, MOST_COLUMNS)
+    write = _list_records
+    if columns <= _WIDE:
+        write = _list_lines
     out = StringIO()
-    names: list[str] = []
     number = 0
-    for number, row in enumerate(rows):
-        cells = [" ".join(cell.split()) for cell in row[:columns]]
-        if number == 0 or columns <= _WIDE:
-            cells += [""] * (columns - len(cells))
-        if columns <= _WIDE:
-            cells = [cell.replace("|", "\\|") for cell in cells]
-            out.write(f"{_line(cells)}\n")
-            if number == 0:
-                out.write(_RULE * columns + "|\n")
-        elif number == 0:
-            names = [cell or f"column {n}" for n, cell in enumerate(cells, start=1)]
-        elif any(cells):
-            out.write(f"{_record(names, cells)}\n")
+    for number, line in enumerate(write(rows, columns)):
+        out.write(line)
         if out.tell() > limit:
             break
     return out.getvalue(), number
 
 
+def _list_lines(rows: Iterable[Sequence[str]], columns: int) -> Iterator[str]:
+    """Yield what to write for each row of a table."""
+    rule = f"{_RULE * columns}|\n"  # only below the first
+    for row in rows:
+        cells = _fill(map(_fold, row), columns)
+        cells = [cell.replace("|", "\\|") for cell in cells]
+        yield f"{_line(cells)}\n{rule}"
+        rule = ""
+
+
+def _list_records(rows: Iterable[Sequence[str]], columns: int) -> Iterator[str]:
+    """Yield what to write for each row of records: nothing for the first."""
+    names: list[str] = []
+    for row in rows:
+        cells = [*map(_fold, row[:columns])]
+        if not names:
+            numbered = enumerate(_fill(cells, columns), start=1)
+            names = [cell or f"column {n}" for n, cell in numbered]
+            yield ""
+        elif any(cells):
+            yield f"{_record(names, cells)}\n"
+        else:
+            yield ""
+
+
+def _fold(cell: str) -> str:
+    return " ".join(cell.split())
+
+
+def _fill(cells: Iterable[str], columns: int) -> list[str]:
+    """Return as many cells as there are columns."""
+    return [*islice(chain(cells, repeat("")), columns)]
+
+
 def _has_header(table: Element) -> bool:
     first = next(_rows(table), None)
-    return first is not None and all(cell.name == "th" for cell in _cells(first))
+    if first is None:
+        return False
+    return all(cell.name == "th" for cell in _cells(first))
 
 
 def _cells(row: Element) -> list[Element]:
@@ -236,7 +269,7 @@ def _cells(row: Element) -> list[Element]:
 
 def _rows(table: Element) -> Iterator[Element]:
     for child in table.children:
-        if not isinstance(child, Element):
+        if isinstance(child, str):
             continue
         if child.name == "tr":
             yield child

@@ -130,8 +130,7 @@ def to_markdown(root: Element, links: Mapping[str, str]) -> str:
     text = _Converter(root, links).write()
     if text:
         return text
-    pictures = (element for element in root.elements() if element.name == "img")
-    if any(picture.get("alt") for picture in pictures):
+    if any(picture.get("alt") for picture in root.elements("img")):
         return _Converter(root, links, only_pictures=True).write()
     return ""
 
@@ -165,7 +164,9 @@ class _Converter:
     def write(self) -> str:
         """Return the whole page."""
         text = finish(self.process_tag(self.root))
-        return _CODE_LINE.sub(self._insert_code, text) if self.code else text
+        if self.code:
+            return _CODE_LINE.sub(self._insert_code, text)
+        return text
 
     # Measured: each string and element of the page passes once. The state is the
     # element being written, its name and context, the rest of its children, and the
@@ -188,65 +189,68 @@ class _Converter:
         waiting: list[
             tuple[Element, str, Context, Context, Iterator[Element | str], list[str]]
         ] = []
-        element, name, around, inside = node, "div", parent_tags, parent_tags
-        children, pieces = iter(node.children), list[str]()
-        direct, join = not self.footnotes, self._join
+        element = node
+        name = "div"
+        around = parent_tags
+        inside = parent_tags
+        children = iter(node.children)
+        pieces: list[str] = []
+        direct = not self.footnotes
+        join = self._join
         while True:
             for child in children:
                 if isinstance(child, str):
-                    pieces.append(
-                        _escape(child, inside)
-                        if "<" in child or "*" in child
-                        else child
-                    )
+                    if "<" in child or "*" in child:
+                        pieces.append(_escape(child, inside))
+                    else:
+                        pieces.append(child)
                     continue
-                tag, held, within = child.name, child.children, inside
-                if (own := _AROUND.get(tag)) is not None:
-                    if tag in _DOUBTFUL and not (
-                        "table" in inside and tag in _TABLE_PARTS
-                    ):
+                tag = child.name
+                held = child.children
+                within = inside
+                own = _AROUND.get(tag)
+                if own is not None:
+                    is_cell = "table" in inside and tag in _TABLE_PARTS
+                    if tag in _DOUBTFUL and not is_cell:
                         tag, held, within = self._enter(child, inside)
                     else:
                         within = join(inside, own)
                 elif direct and tag in _BOXES:
-                    while (
-                        len(held) == 1
-                        and isinstance(box := held[0], Element)
-                        and box.name in _WITHIN_BOXES
-                    ):
-                        held = box.children
-                text = held[0] if held else ""
-                if direct and len(held) < 2 and isinstance(text, str):
-                    if "<" in text or "*" in text:
-                        text = _escape(text, within)
-                    if convert := _CONVERSIONS.get(tag):
-                        text = convert(self, child, text, inside) or (
-                            "\n" if tag in _SEPARATING else ""
-                        )
-                    pieces.append(text)
-                    continue
+                    held = _inside_boxes(held)
+                if direct and len(held) < 2:
+                    text = _text_of(held)
+                    if text is not None:
+                        if "<" in text or "*" in text:
+                            text = _escape(text, within)
+                        pieces.append(self._convert(child, tag, text, inside))
+                        continue
                 waiting.append((element, name, around, inside, children, pieces))
-                element, name, around, inside, children, pieces = (
-                    child,
-                    tag,
-                    inside,
-                    within,
-                    iter(held),
-                    [],
-                )
+                element = child
+                name = tag
+                around = inside
+                inside = within
+                children = iter(held)
+                pieces = []
                 break
             else:
                 text = "".join(pieces)
-                if convert := _CONVERSIONS.get(name):
-                    text = convert(self, element, text, around) or (
-                        "\n" if name in _SEPARATING else ""
-                    )
-                if not direct and element.get("id") in self.footnotes and name != "li":
-                    text = f"{_edges(text)[0]}{self._note(element, text.lstrip())}"
+                text = self._convert(element, name, text, around)
+                if not direct and name != "li":
+                    text = self._begin_note(element, text)
                 if not waiting:
                     return text
                 element, name, around, inside, children, pieces = waiting.pop()
                 pieces.append(text)
+
+    def _convert(self, element: Element, name: str, text: str, around: Context) -> str:
+        """Write an element as one of that *name*, from the text inside it."""
+        convert = _CONVERSIONS.get(name)
+        if convert is None:
+            return text
+        text = convert(self, element, text, around)
+        if not text and name in _SEPARATING:
+            return "\n"
+        return text
 
     def _enter(
         self, element: Element, around: Context
@@ -270,11 +274,11 @@ class _Converter:
         if not _MARGIN.fullmatch(before):  # then put it on its own line
             before = f"{before.rstrip()}\n"
             margin = ""
-        first, *rest = self.code[int(place[2])].split("\n")
+        code = self.code[int(place[2])]
+        first, *rest = code.split("\n")
         lines = [before + first]
         for line in rest:
-            indent = margin if line else margin.rstrip()
-            lines.append(indent + line)
+            lines.append(f"{margin}{line}" if line else margin.rstrip())
         return "\n".join(lines)
 
     def convert_div(self, el: Element, text: str, parent_tags: Context) -> str:
@@ -284,7 +288,9 @@ class _Converter:
         return _separate(text.strip(" \t\r\n"), parent_tags)
 
     def convert_br(self, el: Element, text: str, parent_tags: Context) -> str:
-        return f"{text} " if "_inline" in parent_tags else f"  \n{text}"
+        if "_inline" in parent_tags:
+            return f"{text} "
+        return f"  \n{text}"
 
     def convert_q(self, el: Element, text: str, parent_tags: Context) -> str:
         written: str = _load_markdownify().convert_q(el, text, parent_tags)
@@ -299,29 +305,21 @@ class _Converter:
         href = el.get("href")
         if not label:
             return text[:1] and " "
-        before, after = _edges(text)
-        note = self._reference(el, label, parent_tags) if "#" in href else None
-        if note is not None:
-            return f"{before}{note}{after}"
+        if "#" in href:
+            note = self._reference(el, label, parent_tags)
+            if note is not None:
+                before, after = _edges(text)
+                return f"{before}{note}{after}"
         url = self.links.get(href)
         if self._leads_to_picture(el, url):
-            return text if len(label.split()) >= _MIN_ALT_WORDS else " "
+            is_name = len(label.split()) >= _MIN_ALT_WORDS
+            return text if is_name else " "
         may_be_anchor = href.startswith("#") or "heading" in parent_tags
         if may_be_anchor and not any(map(str.isalnum, label)):
             return " "  # the anchor of a heading, or a link to the top
         if url is None or "_noformat" in parent_tags:
             return text
-        is_plain = label.isprintable()  # without any mark or end of a line
-        if not is_plain and not _UNLINKED.isdisjoint(label):
-            return text
-        if label.count("[") != label.count("]"):
-            label = label.replace("[", "\\[").replace("]", "\\]")
-        if not is_plain and _has_blocks(label):
-            lines = tidy(label).split("\n")
-            if "" in lines or any(map(_STRUCTURE.match, lines)):
-                return _link_blocks(lines, url)
-            label = " ".join(lines)
-        return f"{before}{LINK}{_close_escape(label)}{TO}{url}{END}{after}"
+        return _write_link(text, url)
 
     def _leads_to_picture(self, link: Element, url: str | None) -> bool:
         """Return whether a link around a picture only leads to that, or nowhere."""
@@ -343,6 +341,13 @@ class _Converter:
             return mark(el, label) or None
         return None
 
+    def _begin_note(self, el: Element, text: str) -> str:
+        """Put the mark of a note before its text, if the element is one."""
+        if el.get("id") not in self.footnotes:
+            return text
+        before, _ = _edges(text)
+        return before + self._note(el, text.lstrip())
+
     def _note(self, el: Element, text: str) -> str:
         """Put the mark of a note before its text."""
         return f"{self.footnotes[el.get('id')]} {strip_mark(text)}"
@@ -350,30 +355,22 @@ class _Converter:
     @cached_property
     def _text_urls(self) -> set[str]:
         """The targets of links with text."""
-        links = (element for element in self.root.elements() if element.name == "a")
-        return {
-            self.links.get(link.get("href"), "")
-            for link in links
-            if self._contains_text(link)
-        }
+        links = filter(self._contains_text, self.root.elements("a"))
+        return {self.links.get(link.get("href"), "") for link in links}
 
     @cached_property
     def _names_of_pictures(self) -> Counter[str]:
         """How many pictures have each alternative text."""
-        pictures = (
-            element for element in self.root.elements() if element.name == "img"
-        )
         return Counter(
             one_line(picture.get("alt"), _MAX_ALT_LENGTH).casefold()
-            for picture in pictures
+            for picture in self.root.elements("img")
         )
 
     @cached_property
     def _lines(self) -> set[str]:
         """The lines of the page and the descriptions of its pictures, in lower case."""
-        return {
-            " ".join(line.split()) for line in self.root.text().casefold().split("\n")
-        }
+        text = self.root.text().casefold()
+        return {" ".join(line.split()) for line in text.split("\n")}
 
     def _is_repeated(self, line: str) -> bool:
         """Return whether a line is in the text or describes an earlier picture;
@@ -398,8 +395,11 @@ class _Converter:
                 continue
             if node.name == "img" and node.get("alt"):
                 places[node] = length
-            edge = " " if node.name in BLOCKS else ""
-            waiting += [*edge, *reversed(node.children), *edge]
+            inner = reversed(node.children)
+            if node.name in BLOCKS:
+                waiting += [" ", *inner, " "]
+            else:
+                waiting += inner
         text = "".join(pieces)
         some = islice(places.items(), _MAX_COMPARED)
         return {
@@ -427,30 +427,46 @@ class _Converter:
             return ""
         if not _TEX_PICTURES.isdisjoint(el.get("class").split()):
             return self.convert_math(el, alt, parent_tags)
-        link = _ancestor(el, "a") if "a" in parent_tags else None
+        link = None
+        if "a" in parent_tags:
+            link = _ancestor(el, "a")
         if link is None and _PICTURE.search(alt):  # the name of a file
             return ""
         if self.only_pictures:
-            target = self.links.get(link.get("href"), "") if link is not None else ""
-            is_old = self._is_repeated(f"{alt.casefold()} {target}")
-            return "" if is_old else f" {TAG.sub('&lt;', alt)} "
-        if link is not None:
-            if not self._names_link(link, alt):
-                return ""
-            self.picture_link = link
-        elif not self._describes(el, alt, parent_tags):
+            return self._write_alone(link, alt)
+        if not self._is_needed(el, link, alt, parent_tags):
             return ""
-        if self._is_in_heading(el, parent_tags) or self._says_text_near(el, alt):
-            return ""
-        is_sentence = len(alt.split()) >= _MIN_SENTENCE
         is_name = link is not None or "table" in parent_tags
+        is_short = len(alt.split()) < _MIN_SENTENCE
         alt = TAG.sub("&lt;", alt)
-        if is_sentence and not is_name:
-            return f" (Image: {alt}) "
-        return f" {alt} "
+        return f" {alt} " if is_name or is_short else f" (Image: {alt}) "
+
+    def _write_alone(self, link: Element | None, alt: str) -> str:
+        """Write a picture of a page that is nothing but pictures."""
+        target = ""
+        if link is not None:
+            target = self.links.get(link.get("href"), "")
+        if self._is_repeated(f"{alt.casefold()} {target}"):
+            return ""
+        return f" {TAG.sub('&lt;', alt)} "
+
+    def _is_needed(
+        self, picture: Element, link: Element | None, alt: str, parent_tags: Context
+    ) -> bool:
+        """Return whether a text of a picture says what nothing else says."""
+        if link is None:
+            if not self._describes(picture, alt, parent_tags):
+                return False
+        elif self._names_link(link, alt):
+            self.picture_link = link
+        else:
+            return False
+        if self._is_in_heading(picture, parent_tags):
+            return False
+        return not self._says_text_near(picture, alt)
 
     def _names_link(self, link: Element, alt: str) -> bool:
-        """Return whether a text of a picture says where the link around it leads."""
+        """Return whether it says where the link around a picture leads."""
         url = self.links.get(link.get("href"))
         if self._contains_text(link) or url in self._text_urls:
             return False
@@ -459,14 +475,16 @@ class _Converter:
         return self._names_of_pictures[alt.casefold()] <= _MAX_NAMESAKES
 
     def _describes(self, picture: Element, alt: str, parent_tags: Context) -> bool:
-        """Return whether a text says of a picture what nothing else says."""
+        """Return whether it says more than the page and a caption of the picture."""
         if len(alt.split()) < _MIN_ALT_WORDS:
             return False
         alt = alt.casefold()
         if "table" not in parent_tags and self._is_repeated(alt):
             return False
         figure = _ancestor(picture, "figure")
-        caption = self._caption(figure) if figure else ""
+        if figure is None:
+            return True
+        caption = self._caption(figure)
         if not caption:
             return True
         return alt not in caption and caption not in alt
@@ -479,9 +497,11 @@ class _Converter:
         return heading is not None and self._contains_text(heading)
 
     def convert_math(self, el: Element, text: str, parent_tags: Context) -> str:
-        tex = TAG.sub("< ", text.strip()).replace("](", "] (").replace("![", "! [")
+        tex = TAG.sub("< ", text.strip())
         if not tex:
             return ""
+        tex = tex.replace("](", "] (")
+        tex = tex.replace("![", "! [")
         if "td" in parent_tags:
             tex = tex.replace("\\|", "\\Vert ").replace("|", "\\vert ")
         if el.get("display") == "block" and "_inline" not in parent_tags:
@@ -532,11 +552,13 @@ class _Converter:
         holder = el.parent
         if holder in self.begun and _is_list(holder):  # it is part of an item
             number = self.numbers.get(holder, -1)
-            bullet = f"{number}. " if number >= 0 else "- "
-            width = len(bullet)
-            nested = tidy(items)
-            edge = BREAK if _ITEM.match(nested) else "\n\n"
-            return f"{edge}{_indent(nested, INDENT * width)}{BREAK}"
+            width = 2  # of "- "
+            if number >= 0:
+                width += len(str(number))
+            nested = _indent(tidy(items), INDENT * width)
+            if _ITEM.match(nested, width):
+                return f"{BREAK}{nested}{BREAK}"
+            return f"\n\n{nested}{BREAK}"
         # Right below text, only a list that starts with 1 is a list.
         if "li" in parent_tags and items.startswith(("-", "1.")):
             return f"{BREAK}{items}\n\n"
@@ -551,14 +573,13 @@ class _Converter:
         if not item:
             return ""
         self.begun.add(el.parent)
-        if self.footnotes:
-            number = f"[{bullet[:-2]}]"
-            if self.footnotes.get(el.get("id"), number) != number:
-                item = self._note(el, item)
+        number = f"[{bullet[:-2]}]"
+        note = self.footnotes.get(el.get("id"), number)
+        if note != number:
+            item = self._note(el, item)
         if label:
             begins_block = item[0] == CODE or _ITEM.match(item)
-            between = "\n\n" if begins_block else " "
-            item = f"{label}{between}{item}"
+            item = f"{label}\n\n{item}" if begins_block else f"{label} {item}"
         if "\n" not in item and CODE not in item:
             return f"{BREAK}{bullet}{item}{BREAK}"
         return _write_item(bullet, item)
@@ -572,28 +593,32 @@ class _Converter:
         if holder is None or holder.name != "ol":
             return "- ", ""
         falls = "reversed" in holder.attributes
-        step = -1 if falls else 1
-        if holder not in self.numbers:
-            self.numbers[holder] = _first_number(holder, falls=falls) - step
         value = el.get("value")
         if _NUMBER.fullmatch(value):
-            self.numbers[holder] = int(value)
+            number = int(value)
+        elif holder not in self.numbers:
+            number = _first_number(holder, falls=falls)
+        elif falls:
+            number = self.numbers[holder] - 1
         else:
-            self.numbers[holder] += step
-        number = self.numbers[holder]
+            number = self.numbers[holder] + 1
+        self.numbers[holder] = number
         style = el.get("type") or holder.get("type")
         if style in {"a", "A", "i", "I"} and 0 < number < 4000:
             return "- ", f"{_letters(number, style)}."
         if falls or number < 0:
             return "- ", f"{number}{POINT}"
-        point = POINT if number > 999 else "."
-        return f"{number}{point} ", ""
+        if number > 999:
+            return f"{number}{POINT} ", ""
+        return f"{number}. ", ""
 
     def convert_input(self, el: Element, text: str, parent_tags: Context) -> str:
         """Write the checkbox of a task: the tree keeps no other inputs."""
         if "li" not in parent_tags:
             return ""
-        return "[x] " if "checked" in el.attributes else "[ ] "
+        if "checked" in el.attributes:
+            return "[x] "
+        return "[ ] "
 
     def convert_heading(self, el: Element, text: str, parent_tags: Context) -> str:
         title = " ".join(text.split())
@@ -631,23 +656,29 @@ class _Converter:
 
     def convert_sub(self, el: Element, text: str, parent_tags: Context) -> str:
         index = text.strip()
-        return f"{SCRIPT}_{index}{SCRIPT}" if _EXPRESSION.fullmatch(index) else text
+        if _EXPRESSION.fullmatch(index):
+            return f"{SCRIPT}_{index}{SCRIPT}"
+        return text
 
     def convert_hr(self, el: Element, text: str, parent_tags: Context) -> str:
-        return " " if "_inline" in parent_tags else "\n\n---\n\n"
+        if "_inline" in parent_tags:
+            return " "
+        return "\n\n---\n\n"
 
     def convert_rt(self, el: Element, text: str, parent_tags: Context) -> str:
         """Write the reading of a word in brackets after it; the page's own brackets
         (``rp``) are left out.
         """
         reading = text.strip()
-        return f"({reading})" if reading else ""
+        return reading and f"({reading})"
 
     def convert_rp(self, el: Element, text: str, parent_tags: Context) -> str:
         return ""
 
     def convert_button(self, el: Element, text: str, parent_tags: Context) -> str:
-        return "" if text.strip().lower() in _COPY else text
+        if text.strip().lower() in _COPY:
+            return ""
+        return text
 
     def convert_blockquote(self, el: Element, text: str, parent_tags: Context) -> str:
         if "_inline" in parent_tags:
@@ -675,14 +706,17 @@ class _Converter:
         first, *rest = meaning.split("\n", 1)
         if not rest:
             return f"{BREAK}: {first}{BREAK}"
-        # deeper, it would be indented like code
-        indent = "" if "dd" in parent_tags else INDENT * 2
-        return f"{BREAK}: {first}\n{_indent(rest[0], indent)}\n\n"
+        more = rest[0]
+        if "dd" not in parent_tags:  # deeper, it would be indented like code
+            more = _indent(more, INDENT * 2)
+        return f"{BREAK}: {first}\n{more}\n\n"
 
     def convert_td(self, el: Element, text: str, parent_tags: Context) -> str:
-        content = " ".join(text.split()).replace("|", "\\|")
-        # most cells have no attributes
-        return spanning(el, content) if el.attributes else content + CELL
+        content = " ".join(text.split())
+        content = content.replace("|", "\\|")
+        if el.attributes:  # most cells have none
+            return spanning(el, content)
+        return content + CELL
 
     def convert_tr(self, el: Element, text: str, parent_tags: Context) -> str:
         return text.rpartition(CELL)[0] + CELL + ROW  # without text outside its cells
@@ -731,19 +765,40 @@ def _load_markdownify() -> Any:
     return MarkdownConverter()
 
 
+def _inside_boxes(children: list[Element | str]) -> list[Element | str]:
+    """Return what is in the innermost of boxes that contain nothing but each other."""
+    while len(children) == 1:
+        box = children[0]
+        if isinstance(box, str) or box.name not in _WITHIN_BOXES:
+            break
+        children = box.children
+    return children
+
+
+def _text_of(children: list[Element | str]) -> str | None:
+    """Return the only text, empty if there is nothing, None if there is an element."""
+    if not children:
+        return ""
+    first = children[0]
+    if isinstance(first, str):
+        return first
+    return None
+
+
 def _separate(text: str, parent_tags: Context) -> str:
     """Return *text* as a block of its own, where there can be blocks."""
     if "_inline" in parent_tags:
         return f" {text} "
-    return f"\n\n{text}\n\n" if text else ""
+    return text and f"\n\n{text}\n\n"
 
 
 def _escape(text: str, around: Context) -> str:
     if "_noformat" in around:
         return text
     text = TAG.sub("&lt;", text)
-    is_marked = BOLD in around or EM in around
-    return text.replace("*", "\\*") if is_marked else text
+    if BOLD in around or EM in around:
+        return text.replace("*", "\\*")
+    return text
 
 
 def _wrap(sign: str, text: str, parent_tags: Context) -> str:
@@ -763,7 +818,9 @@ def _is_lines(text: str) -> bool:
     if CODE in text or BREAK in text:
         return False
     lines = text.split("\n")
-    return all(map(str.strip, lines)) and not any(map(_STRUCTURE.match, lines))
+    if any(map(_STRUCTURE.match, lines)):
+        return False
+    return all(map(str.strip, lines))
 
 
 def _write_item(bullet: str, item: str) -> str:
@@ -776,10 +833,11 @@ def _write_item(bullet: str, item: str) -> str:
         return f"{BREAK}{bullet}{item}{BREAK}"
     if first[0] != CODE:  # a fence can follow only one bullet
         bullet = f"{bullet.rstrip()}\n{indent}"
-    # In a list that starts with another number right below text, a fence would not be
-    # one.
-    edge = BREAK if bullet[:2] in {"- ", "1."} else "\n\n"
-    return f"{edge}{bullet}{item}{BREAK}"
+    if bullet[:2] in {"- ", "1."}:
+        return f"{BREAK}{bullet}{item}{BREAK}"
+    # in a list that starts with another number right below text, a fence would not be
+    # one
+    return f"\n\n{bullet}{item}{BREAK}"
 
 
 def _first_number(holder: Element, *, falls: bool) -> int:
@@ -793,10 +851,24 @@ def _first_number(holder: Element, *, falls: bool) -> int:
     return sum(child.name == "li" for child in children)
 
 
-def _close_escape(label: str) -> str:
-    """Return a label whose last sign does not escape the bracket after it."""
+def _write_link(text: str, url: str) -> str:
+    """Write a link around a text, or around what is in its blocks."""
+    label = text.strip()
+    is_plain = label.isprintable()  # without any mark or end of a line
+    if not is_plain and not _UNLINKED.isdisjoint(label):
+        return text
+    if label.count("[") != label.count("]"):
+        label = label.replace("[", "\\[").replace("]", "\\]")
+    if not is_plain and _has_blocks(label):
+        lines = tidy(label).split("\n")
+        if "" in lines or any(map(_STRUCTURE.match, lines)):
+            return _link_blocks(lines, url)
+        label = " ".join(lines)
+    # the last sign must not escape the bracket after it
     escapes = len(label) - len(label.rstrip("\\"))
-    return label + "\\" * (escapes % 2)
+    label += "\\" * (escapes % 2)
+    before, after = _edges(text)
+    return f"{before}{LINK}{label}{TO}{url}{END}{after}"
 
 
 def _is_list(element: Element | None) -> TypeGuard[Element]:
@@ -814,28 +886,40 @@ def _letters(number: int, style: str) -> str:
         while number:
             number, rest = divmod(number - 1, 26)
             letters = chr(ord("a") + rest) + letters
-    return letters.upper() if style.isupper() else letters
+    if style.isupper():
+        return letters.upper()
+    return letters
 
 
 def _has_blocks(text: str) -> bool:
-    return "\n" in text or BREAK in text or CODE in text or text.startswith(HASH)
+    if "\n" in text or BREAK in text:
+        return True
+    return CODE in text or text.startswith(HASH)
 
 
 def _edges(text: str) -> tuple[str, str]:
     """Return the whitespace before and after a text."""
-    return text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    begin = len(text) - len(text.lstrip())
+    end = len(text.rstrip())
+    return text[:begin], text[end:]
 
 
 def _link_blocks(lines: list[str], url: str) -> str:
     """Write a link around whole blocks on their heading or first line, so that each
     block stays what it is.
     """
-    first = next((n for n, line in enumerate(lines) if line[:1] == HASH), 0)
-    item = _ITEM.match(lines[first])
-    begin = item.end() if item else 0
-    line = lines[first][begin:]
+    first = 0
+    headings = [n for n, line in enumerate(lines) if line.startswith(HASH)]
+    if headings:
+        first = headings[0]
+    bullet = ""
+    line = lines[first]
+    item = _ITEM.match(line)
+    if item:
+        bullet = item[0]
+        line = line[item.end() :]
     if line not in {"", "---"} and line[0] != "|":
-        lines[first] = f"{lines[first][:begin]}{LINK}{line}{TO}{url}{END}"
+        lines[first] = f"{bullet}{LINK}{line}{TO}{url}{END}"
     return "\n\n" + "\n".join(lines) + "\n\n"
 
 
