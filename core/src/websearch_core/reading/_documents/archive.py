@@ -110,7 +110,8 @@ def _find_refusal(parts: list[zipfile.ZipInfo]) -> str:
         for part in parts
     ):
         return "with an unsupported compression method"
-    if sum(min(part.file_size, _max_size(part)) for part in parts) > _MAX_SIZE:
+    sizes = [min(part.file_size, _max_size(part)) for part in parts]
+    if sum(sizes) > _MAX_SIZE:
         return f"with more than {_MAX_SIZE // 2**20} MiB of text"
     return ""
 
@@ -122,7 +123,9 @@ def _max_size(part: zipfile.ZipInfo) -> int:
     """
     if _MAIN.fullmatch(part.filename):
         return _MAX_MAIN_SIZE
-    return part.file_size if part.filename.lower().endswith(_TEXTS) else 0
+    if part.filename.lower().endswith(_TEXTS):
+        return part.file_size
+    return 0
 
 
 def _read_part(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
@@ -158,7 +161,9 @@ def _find_wide(content: bytes) -> str:
     # a sign < without a mark of the order of bytes
     if b"\0" not in content[:2]:
         return ""
-    return "utf-16-be" if content[:1] == b"\0" else "utf-16-le"
+    if content[:1] == b"\0":
+        return "utf-16-be"
+    return "utf-16-le"
 
 
 def _cut_xml(content: bytes, max_tags: int, *, is_whole: bool) -> tuple[bytes, int]:
@@ -167,7 +172,9 @@ def _cut_xml(content: bytes, max_tags: int, *, is_whole: bool) -> tuple[bytes, i
     Returns the XML, the same object if there is nothing to cut, and its number of tags.
     """
     too_long = _LONG_TAG.search(content)
-    stop = too_long.start() if too_long else len(content)
+    stop = len(content)
+    if too_long:
+        stop = too_long.start()
     opened: list[bytes] = []
     tags = 0
     end = 0  # of the last tag that stays

@@ -31,15 +31,15 @@ def read_book(
     texts: list[str] = []
     targets: list[str] = []
     for name in dict.fromkeys(_list_chapters(parts)):
-        source = parts.get(name, b"").decode("utf-8", "replace")
         if limit <= 0:
             break
-        text, targets_of_chapter = read_fragment(
-            _EMPTY.sub(_close, source), "", links=links, limit=limit
-        )
+        content = parts.get(name, b"")
+        source = content.decode("utf-8", "replace")
+        html = _EMPTY.sub(_close, source)
+        chapter = read_fragment(html, "", links=links, limit=limit)
         limit -= len(source)
-        targets += targets_of_chapter
-        texts.append(text.strip())
+        texts.append(chapter[0].strip())
+        targets += chapter[1]
     return "\n\n".join(filter(None, texts)), targets
 
 
@@ -49,31 +49,40 @@ def _list_chapters(parts: Mapping[str, bytes]) -> Iterator[str]:
     package = root.get("full-path", "")
     if package not in parts:
         raise ValueError("a book without a package")
-    files = {
-        item.get("id"): item.get("href", "")
-        for item in _read_elements(parts[package], "item")
-    }
+    files: dict[str | None, str] = {}
+    for item in _read_elements(parts[package], "item"):
+        files[item.get("id")] = item.get("href", "")
+    folder = posixpath.dirname(package)
     for item in _read_elements(parts[package], "itemref"):
         href = files.get(item.get("idref"))
         if href:
-            yield _resolve(href, posixpath.dirname(package), parts)
+            yield _resolve(href, folder, parts)
 
 
 def _read_elements(content: bytes, name: str) -> Iterator[dict[str, str]]:
     """Yield the attributes of each element of a *name*."""
-    for element in _ELEMENT.finditer(content.decode("utf-8", "replace")):
-        if element[1] == name:
-            yield {
-                match[1]: unescape(match[2] or match[3] or "")
-                for match in _ATTRIBUTE.finditer(element[2])
-            }
+    source = content.decode("utf-8", "replace")
+    for element in _ELEMENT.finditer(source):
+        if element[1] != name:
+            continue
+        attributes: dict[str, str] = {}
+        for attribute in _ATTRIBUTE.finditer(element[2]):
+            value = attribute[2] or attribute[3] or ""
+            attributes[attribute[1]] = unescape(value)
+        yield attributes
 
 
 def _resolve(href: str, folder: str, parts: Mapping[str, bytes]) -> str:
     """Return the name of the part that a package refers to, quoted or not."""
-    names = [posixpath.normpath(posixpath.join(folder, unquote(href)))]
-    names.append(posixpath.normpath(posixpath.join(folder, href)))
-    return next((name for name in names if name in parts), names[0])
+    unquoted = _join(folder, unquote(href))
+    quoted = _join(folder, href)
+    if quoted in parts and unquoted not in parts:
+        return quoted
+    return unquoted
+
+
+def _join(folder: str, href: str) -> str:
+    return posixpath.normpath(posixpath.join(folder, href))
 
 
 def _close(element: re.Match[str]) -> str:

@@ -70,6 +70,7 @@ _ROOT = re.compile(
     r"(?:(?!<!(?!--)).)*?<((?:[a-z]{1,20}:)?)(urlset|sitemapindex)(?=[\s>/])", re.DOTALL
 )
 _VALUE = r"[^>]{0,500}>\s{0,100}(?:<!\[CDATA\[)?([^<>\]]{1,4000})"
+_DAY = re.compile(r"(?:\d{4}(?:-\d{2}(?:-\d{2})?)?)?")
 _SAMPLE = 4096  # bytes
 
 
@@ -104,8 +105,10 @@ def read_feed(document: Document) -> Page:
     url = document.url
     media_type = document.media_type
     decoded = decode_text(document, markup=True, limit=_MAX_CHARACTERS)
-    is_json = media_type.endswith("json")
-    feed = _json_feed(decoded.text) if is_json else _xml_feed(decoded.text)
+    read = _xml_feed
+    if media_type.endswith("json"):
+        read = _json_feed
+    feed = read(decoded.text)
     if feed is None:
         return read_text(document)
     writer = _Writer(absolute(feed.link, url) or url, document.links)
@@ -160,9 +163,13 @@ class _Writer:
         if target:
             label = f"[{label}]({target})"
         self._write_block(f"## {label}")
+        facts: list[str] = []
+        if entry.date:
+            facts.append(entry.date.date().isoformat())
         author = one_line(bare(entry.author), NAME_LENGTH)
-        day = entry.date.date().isoformat() if entry.date else ""
-        self._write_block(" · ".join(filter(None, [day, author])))
+        if author:
+            facts.append(author)
+        self._write_block(" · ".join(facts))
         body = entry.text
         if entry.html:
             body, targets = read_fragment(
@@ -179,10 +186,13 @@ class _Writer:
 
     def _keep_link(self, href: str) -> str:
         """Return the address of a link of the page, empty if it is to have none."""
-        target = absolute(href, self._base) if self._links == "keep" else None
-        if target:
-            self.targets[target] = None
-        return target or ""
+        if self._links != "keep":
+            return ""
+        target = absolute(href, self._base)
+        if target is None:
+            return ""
+        self.targets[target] = None
+        return target
 
 
 def _xml_feed(source: str) -> _Feed | None:
@@ -227,11 +237,13 @@ def _without_long_names(source: str) -> str:
     depth = 0  # of the elements of persons that are open
     begin = 0  # of the text in the outermost one
     for tag in _PERSON.finditer(source):
-        if tag["closes"] == "":
+        if tag["closes"] is None:
+            continue
+        if not tag["closes"]:
             if not depth:
                 begin = tag.end()
             depth += 1
-        elif tag["closes"] and depth:
+        elif depth:
             depth -= 1
             end = tag.start()
             if not depth and _is_no_name(source, begin, end):
@@ -251,8 +263,8 @@ def _is_no_name(source: str, begin: int, end: int) -> bool:
 
 
 def _xml_entry(entry: Any) -> _Entry:
-    content = [_text(part.get("value")) for part in entry.get("content", ())]
-    html = max([*content, _text(entry.get("summary"))], key=len)
+    parts = [part.get("value") for part in entry.get("content", ())]
+    texts = map(_text, [*parts, entry.get("summary")])
     # `dict.get`, since feedparser's own method warns when it substitutes one date for
     # the other.
     published = dict.get(entry, "published_parsed")
@@ -270,7 +282,7 @@ def _xml_entry(entry: Any) -> _Entry:
         link=_text(entry.get("link")),
         author=_text(entry.get("author")),
         date=_to_datetime(published) or _to_datetime(updated),
-        html=html,
+        html=max(texts, key=len),
         files=tuple(files),
     )
 
@@ -295,7 +307,10 @@ def _json_feed(source: str) -> _Feed | None:
 
 
 def _json_entry(item: dict[str, Any]) -> _Entry:
-    files = _objects_in(item.get("attachments"))[:10]
+    files: list[tuple[str, str]] = []
+    for file in _objects_in(item.get("attachments"))[:10]:
+        kind = _text(file.get("mime_type"))
+        files.append((kind, _text(file.get("url"))))
     return _Entry(
         title=_text(item.get("title")),
         link=_text(item.get("url") or item.get("external_url")),
@@ -304,9 +319,7 @@ def _json_entry(item: dict[str, Any]) -> _Entry:
         or parse_date(item.get("date_modified")),
         html=_text(item.get("content_html")),
         text=_text(item.get("content_text")) or _text(item.get("summary")),
-        files=tuple(
-            (_text(file.get("mime_type")), _text(file.get("url"))) for file in files
-        ),
+        files=tuple(files),
     )
 
 
@@ -329,7 +342,9 @@ def _authors(thing: dict[str, Any]) -> Iterator[str]:
 
 
 def _text(value: object) -> str:
-    return value.strip() if isinstance(value, str) else ""
+    if isinstance(value, str):
+        return value.strip()
+    return ""
 
 
 def _to_datetime(value: object) -> datetime | None:
@@ -348,14 +363,10 @@ def read_sitemap(document: Document) -> Page:
     """
     is_packed = document.media_type.endswith("gzip")
     if is_packed:
-        with suppress(zlib.error):
-            data = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(
-                document.data, _MAX_SOURCE_LENGTH
-            )
-            document = replace(document, data=data, content_type="application/xml")
-    url = document.url
+        document = _unpack(document)
     content_type = document.content_type
-    if not _ROOT.match(decode(document.data[:_SAMPLE], content_type).text):
+    sample = decode(document.data[:_SAMPLE], content_type).text
+    if not _ROOT.match(sample):
         if is_packed:
             raise UnsupportedContent(
                 "application/gzip has no text that can be read, unless it is a sitemap"
@@ -365,22 +376,47 @@ def read_sitemap(document: Document) -> Page:
     root = _ROOT.match(source, 0, _SAMPLE)
     if root is None:
         return read_text(document)
+    return _list_addresses(document, source, root, decoding)
+
+
+def _unpack(document: Document) -> Document:
+    """Return a compressed sitemap as XML; what is damaged, as it is."""
+    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    try:
+        data = unpacker.decompress(document.data, _MAX_SOURCE_LENGTH)
+    except zlib.error:
+        return document
+    return replace(document, data=data, content_type="application/xml")
+
+
+def _list_addresses(
+    document: Document, source: str, root: re.Match[str], decoding: str | None
+) -> Page:
+    """Return the addresses in a sitemap with a *root* element as a page."""
+    url = document.url
     out = StringIO()
     links: list[str] = []
     addresses = _read_addresses(source, root[1], url)
     for address, day in islice(addresses, _MAX_ADDRESSES):
         links.append(address)
-        if out.tell() <= _MAX_CONTENT_LENGTH:
-            suffix = f" ({day})" if day else ""
-            out.write(f"- {address}{suffix}\n")
+        if out.tell() > _MAX_CONTENT_LENGTH:
+            continue
+        if day:
+            out.write(f"- {address} ({day})\n")
+        else:
+            out.write(f"- {address}\n")
     content = out.getvalue()
-    cut = out.tell() > _MAX_CONTENT_LENGTH or len(source) == _MAX_SOURCE_LENGTH
-    name = "sitemaps" if root[2] == "sitemapindex" else "addresses"
+    is_cut = len(source) == _MAX_SOURCE_LENGTH
+    has_more = is_cut or next(addresses, None) is not None
+    cut = is_cut or out.tell() > _MAX_CONTENT_LENGTH
+    name = "addresses"
+    if root[2] == "sitemapindex":
+        name = "sitemaps"
     note = f"{content.count(chr(10))} {name}"
     if cut:
         note = f"the first {note}"
     notes = [decoding, note]
-    if len(source) == _MAX_SOURCE_LENGTH or next(addresses, None) is not None:
+    if has_more:
         notes.append(LINKS_LEFT_OUT)
     return make_page(
         url,
@@ -407,9 +443,7 @@ def _read_addresses(source: str, prefix: str, base: str) -> Iterator[tuple[str, 
                 yield address, ""
             address = absolute(value, base) or ""
         elif address:
-            day = re.match(r"\d{4}(?:-\d{2}(?:-\d{2})?)?", value)
-            date = day[0] if day else ""
-            yield address, date
+            yield address, _DAY.match(value)[0]  # type: ignore[index]  # maybe of nothing
             address = ""
     if address:
         yield address, ""

@@ -56,11 +56,12 @@ def end_of_span(text: str, ticks: re.Match[str]) -> int:
 
     Their own end if there is no such span.
     """
-    limit = min(ticks.end() + _MAX_SPAN, len(text))
-    closing = re.compile(rf"(?<!`)`{{{len(ticks[1])}}}(?!`)").search(
-        text, ticks.end(), limit
-    )
-    return closing.end() if closing else ticks.end()
+    begin = ticks.end()
+    same = re.compile(rf"(?<!`)`{{{len(ticks[1])}}}(?!`)")
+    closing = same.search(text, begin, begin + _MAX_SPAN)
+    if closing is None:
+        return begin
+    return closing.end()
 
 
 class _Writer:
@@ -79,7 +80,8 @@ class _Writer:
             if is_foreign or opening.start() < begin:
                 continue
             end = _end_of_block(text, opening, ends)
-            parts.append(self._write_spans(text[begin : opening.start()]))
+            before = text[begin : opening.start()]
+            parts.append(self._write_spans(before))
             source = text[opening.start() : end]
             if "\n\n" in source:  # Markdown may stand between the empty lines
                 source = _to_html(source)
@@ -88,10 +90,11 @@ class _Writer:
         if not parts:
             return self._write_spans(text)
         parts.append(self._write_spans(text[begin:]))
-        before = text[: len(text) - len(text.lstrip("\n"))]
-        after = text[len(text.rstrip("\n")) :]
+        before = text.removesuffix(text.lstrip("\n"))
+        after = text.removeprefix(text.rstrip("\n"))
         parts = [part.strip("\n") for part in parts]
-        return before + "\n\n".join(filter(None, parts)) + after
+        middle = "\n\n".join(filter(None, parts))
+        return f"{before}{middle}{after}"
 
     def _write_spans(self, text: str) -> str:
         if "<" not in text:
@@ -116,10 +119,10 @@ class _Writer:
     def _write_span(self, text: str, tag: re.Match[str], end: int) -> str:
         name = tag[3].lower()
         if name == "br":
-            line = text[max(0, tag.start() - _MAX_LINE) : tag.start()].rpartition("\n")[
-                2
-            ]
-            if "|" in line or text[end : end + 1] == "\n":
+            near = max(0, tag.start() - _MAX_LINE)
+            before = text[near : tag.start()]
+            line = before.rpartition("\n")[2]
+            if "|" in line or text.startswith("\n", end):
                 return " "
             return "\n"
         if end == tag.end() and name not in _EMPTY:
@@ -153,11 +156,14 @@ def find_ends(text: str, tags: re.Pattern[str]) -> dict[int, int]:
 def _end_of_block(text: str, opening: re.Match[str], ends: dict[int, int]) -> int:
     """Return where a block of HTML ends: at a blank line."""
     place = opening.end()
-    tag = _TAG.match(text, opening.end() - len(opening[2]) - len(opening[1]) - 1)
-    if tag and opening[2].lower() in _WHOLE:
-        place = ends.get(tag.end(), place)
+    if opening[2].lower() in _WHOLE:
+        tag = _TAG.match(text, text.index("<", opening.start()))
+        if tag:
+            place = ends.get(tag.end(), place)
     blank = _BLANK_LINE.search(text, place)
-    return blank.start() if blank else len(text)
+    if blank is None:
+        return len(text)
+    return blank.start()
 
 
 def _end_of_element(text: str, tag: re.Match[str], ends: dict[int, int]) -> int:

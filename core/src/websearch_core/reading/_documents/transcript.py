@@ -35,7 +35,7 @@ from .._types import (
 from .text import decode_text, read_text
 
 if TYPE_CHECKING:
-    from selectolax.lexbor import LexborNode
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _TIMES = re.compile(
     r"[ \t]{0,9}(?:(\d{1,4}):)?(\d{1,2}):(\d{2})[.,]\d{1,3}[ \t]{1,9}-->", re.ASCII
@@ -86,8 +86,10 @@ def read_transcript(document: Document) -> Page:
     If nothing is said in it, read it as text.
     """
     decoded = decode_text(document, markup=False)
-    is_json = document.media_type.endswith("json")
-    cues = _in_podcast(decoded.text) if is_json else _in_captions(decoded.text)
+    read = _in_captions
+    if document.media_type.endswith("json"):
+        read = _in_podcast
+    cues = read(decoded.text)
     content = "\n\n".join(map(escape_text, _paragraphs(cues)))
     if not content:
         return read_text(document)
@@ -106,18 +108,24 @@ def _in_captions(text: str) -> Iterator[Cue]:
     for line in StringIO(text):
         times = _TIMES.match(line)
         if times:
-            numbers = [int(part or 0) for part in times.groups()]
-            begin = 3600 * numbers[0] + 60 * numbers[1] + numbers[2]
+            begin = 0
+            for part in times.groups():
+                begin = 60 * begin + int(part or 0)
         elif not line.strip():
             begin = None
         elif begin is not None:
             words = unescape(_TAG.sub("", line)).strip()
             # captions that roll repeat the line above the new one
             if words and words != last:
-                voice = _VOICE.search(line)
-                speaker = unescape(voice[1]) if voice else ""
-                yield Cue(begin, speaker, words)
+                yield Cue(begin, _find_speaker(line), words)
                 last = words
+
+
+def _find_speaker(line: str) -> str:
+    voice = _VOICE.search(line)
+    if voice is None:
+        return ""
+    return unescape(voice[1])
 
 
 def _in_podcast(text: str) -> Iterator[Cue]:
@@ -125,7 +133,9 @@ def _in_podcast(text: str) -> Iterator[Cue]:
         data = json.loads(text)
     except (ValueError, RecursionError):
         return
-    segments = data.get("segments") if isinstance(data, dict) else None
+    if not isinstance(data, dict):
+        return
+    segments = data.get("segments")
     if not isinstance(segments, list):
         return
     for segment in segments:
@@ -193,7 +203,9 @@ def find_transcripts(
         transcripts = _in_feed(source, url)
     else:
         transcripts = _in_page(data, url, content_type)
-    schemes = ("https:",) if url.startswith("https:") else ("https:", "http:")
+    schemes: tuple[str, ...] = ("https:", "http:")
+    if url.startswith("https:"):
+        schemes = ("https:",)
     by_url = {
         transcript.url: transcript
         for transcript in transcripts
@@ -207,9 +219,23 @@ def _in_page(data: bytes, url: str, content_type: str | None) -> Iterator[Transc
     """Yield the captions of each ``<video>``, and the transcript of the head."""
     document = parse_page(data, content_type, size=_MAX_SIZE)
     base = find_base(document, url)
+    yield from _in_videos(document, base)
+    links: list[tuple[str | None, str]] = []
+    for link in document.css("link[rel][href]"):
+        relations = (link.attributes.get("rel") or "").lower()
+        kind = parse_media_type(link.attributes.get("type"))
+        is_captions = _KINDS.get(kind) in {VTT, SRT}
+        wanted = {"alternate", "transcript"} if is_captions else {"transcript"}
+        if not wanted.isdisjoint(relations.split()):
+            links.append((link.attributes.get("href"), kind))
+    yield from _best(links, base)
+
+
+def _in_videos(document: LexborHTMLParser, base: str) -> Iterator[Transcript]:
+    language = ""
     html = document.css_first("html[lang]")
-    stated_language = html.attributes.get("lang") if html else ""
-    language = _primary(stated_language)
+    if html:
+        language = _primary(html.attributes.get("lang"))
 
     def rank(track: LexborNode) -> tuple[bool, bool, bool]:
         attributes = track.attributes
@@ -219,7 +245,9 @@ def _in_page(data: bytes, url: str, content_type: str | None) -> Iterator[Transc
         return is_here, "default" in attributes, is_spoken
 
     def holder(track: LexborNode) -> int | None:
-        return track.parent.mem_id if track.parent else None
+        if track.parent is None:
+            return None
+        return track.parent.mem_id
 
     for _, tracks in groupby(document.css("track[src]"), holder):
         speech = [track for track in tracks if _kind_of(track) in _SPEECH]
@@ -227,15 +255,8 @@ def _in_page(data: bytes, url: str, content_type: str | None) -> Iterator[Transc
             attributes = max(speech, key=rank).attributes
             label = attributes.get("label") or attributes.get("srclang") or ""
             source = attributes.get("src")
-            yield from _best([(source, VTT)], base, one_line(label, TITLE_LENGTH))
-    links: list[tuple[str | None, str]] = []
-    for link in document.css("link[rel][href]"):
-        relations = (link.attributes.get("rel") or "").lower().split()
-        kind = parse_media_type(link.attributes.get("type"))
-        is_captions = "alternate" in relations and _KINDS.get(kind) in {VTT, SRT}
-        if is_captions or "transcript" in relations:
-            links.append((link.attributes.get("href"), kind))
-    yield from _best(links, base)
+            name = one_line(label, TITLE_LENGTH)
+            yield from _best([(source, VTT)], base, name)
 
 
 def _kind_of(track: LexborNode) -> str:
@@ -247,10 +268,12 @@ def _in_feed(source: str, base: str) -> Iterator[Transcript]:
         links = [_read_link(tag) for tag in _NAMED.findall(entry)]
         if not links:
             continue
+        name = ""
         title = _TITLE.search(entry)
-        text = title[1] if title else ""
-        text = text.removeprefix("<![CDATA[").removesuffix("]]>")
-        yield from _best(links, base, one_line(bare(unescape(text)), TITLE_LENGTH))
+        if title:
+            text = title[1].removeprefix("<![CDATA[").removesuffix("]]>")
+            name = one_line(bare(unescape(text)), TITLE_LENGTH)
+        yield from _best(links, base, name)
 
 
 def _read_link(tag: str) -> tuple[str | None, str]:

@@ -51,7 +51,9 @@ def read_word(archive: BytesIO, url: str, links: Links, limit: int) -> WordText:
 
 
 def _write_checkbox(element: re.Match[str]) -> str:
-    return "[x] " if "checked=" in element[1] else "[ ] "
+    if "checked=" in element[1]:
+        return "[x] "
+    return "[ ] "
 
 
 def _list_titles(document: Any) -> Iterator[str]:

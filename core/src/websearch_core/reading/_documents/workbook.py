@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ..._text.invisible import one_line
 from ..._text.quantity import quantity
-from .._markdown.table import write_rows
+from .._markdown.table import drop_empty, write_rows
 from .._types import TITLE_LENGTH
 
 # including empty cells before others, of which a row can have sixteen thousand
@@ -112,24 +112,11 @@ def _read_rows(sheet: Any, cells_left: int, limit: int) -> _Rows:
             if limit < 0:
                 cells_left = -1
                 break
-        while row and not row[-1]:
-            row.pop()
-        if row:
+        if any(row):
             rows.append(row)
         if cells_left < 0:
             break
-    used: set[int] = set()
-    for row in rows:
-        used.update(column for column, text in enumerate(row) if text)
-    columns = sorted(used)
-    return _Rows([_choose(row, columns) for row in rows], cells_left)
-
-
-def _choose(row: list[str], columns: list[int]) -> list[str]:
-    """Return the cells of a row that are in some *columns*."""
-    end = len(row)
-    chosen = [row[column] for column in columns if column < end]
-    return chosen + [""] * (len(columns) - len(chosen))
+    return _Rows(drop_empty(rows), cells_left)
 
 
 def _write(cell: Any) -> str:
@@ -165,30 +152,42 @@ def _write_number(value: float, number_format: str) -> str:
     return str(value)
 
 
+def _form_of(number_format: str) -> str:
+    """Return what a format says of positive numbers, without its literal text."""
+    return _LITERAL.sub("", number_format.partition(";")[0])
+
+
 @lru_cache(maxsize=64)
 def _count_decimals(number_format: str) -> int | None:
     """Return how many decimals a format of percentages shows, None for any other."""
-    form = _LITERAL.sub("", number_format.partition(";")[0])
+    form = _form_of(number_format)
     if "%" not in form:
         return None
     decimals = _DECIMALS.search(form)
-    return min(len(decimals[1]), _MAX_DECIMALS) if decimals else 0
+    if decimals is None:
+        return 0
+    return min(len(decimals[1]), _MAX_DECIMALS)
 
 
 def _write_duration(value: timedelta, number_format: str) -> str:
     """Write a duration with the units that its format shows: ``26:30``."""
-    form = _LITERAL.sub("", number_format.partition(";")[0]).lower()
+    form = _form_of(number_format).lower()
     unit = _DURATION.search(form)
-    first = unit[1][0] if unit else "h"
-    sign = "-" if value < timedelta() else ""
+    if unit is None:
+        form = "hms"
+    else:
+        form = form[unit.start(1) :]
+    sign = ""
+    if value < timedelta():
+        sign = "-"
     seconds = round(abs(value).total_seconds())
-    minutes, rest = divmod(seconds, 60)
-    shows_seconds = "s" in form or not unit
-    if first == "s":
+    if form[0] == "s":
         return f"{sign}{seconds}"
-    if first == "m":
-        return f"{sign}{minutes}:{rest:02}" if shows_seconds else f"{sign}{minutes}"
-    hours, minutes = divmod(minutes, 60)
-    if not shows_seconds:
-        return f"{sign}{hours}:{minutes:02}"
-    return f"{sign}{hours}:{minutes:02}:{rest:02}"
+    minutes, rest = divmod(seconds, 60)
+    written = f"{sign}{minutes}"
+    if form[0] == "h":
+        hours, minutes = divmod(minutes, 60)
+        written = f"{sign}{hours}:{minutes:02}"
+    if "s" in form:
+        written += f":{rest:02}"
+    return written

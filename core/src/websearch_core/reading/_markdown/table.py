@@ -156,20 +156,29 @@ def _span(element: Element, attribute: str, limit: int) -> int:
     return min(limit, max(1, count))
 
 
-def _lay_out(element: Element, rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table, without empty rows and columns.
+def drop_empty(rows: Iterable[Sequence[str]]) -> list[list[str]]:
+    """Return rows without those, and without the columns, that are empty.
 
     The first row gets as many cells as the widest one, since viewers do not show cells
     beyond it.
     """
+    filled = [row for row in rows if any(row)]
     used: list[bool] = []  # whether a column has a cell that is not empty
-    for row in rows:
+    for row in filled:
         used += [False] * (len(row) - len(used))
         used[: len(row)] = map(or_, used, map(bool, row))
-    grid = [[*compress(row, used)] for row in rows if any(row)]
+    grid = [[*compress(row, used)] for row in filled]
+    if grid:
+        grid[0] = _fill(grid[0], sum(used))
+    return grid
+
+
+def _lay_out(element: Element, rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table."""
+    grid = drop_empty(rows)
     if not grid:
         return []
-    header = _fill(grid[0], sum(used))
+    header = grid[0]
     is_wide = len(header) > _WIDE and len(grid) > 1
     if is_wide and _has_header(element):
         return [_record(header, row) for row in grid[1:]]
