@@ -224,9 +224,10 @@ def _in_page(data: bytes, url: str, content_type: str | None) -> Iterator[Transc
     for link in document.css("link[rel][href]"):
         relations = (link.attributes.get("rel") or "").lower()
         kind = parse_media_type(link.attributes.get("type"))
-        is_captions = _KINDS.get(kind) in {VTT, SRT}
-        wanted = {"alternate", "transcript"} if is_captions else {"transcript"}
-        if not wanted.isdisjoint(relations.split()):
+        names = {"transcript"}
+        if _KINDS.get(kind) in {VTT, SRT}:
+            names.add("alternate")
+        if not names.isdisjoint(relations.split()):
             links.append((link.attributes.get("href"), kind))
     yield from _best(links, base)
 

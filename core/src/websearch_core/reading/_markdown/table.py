@@ -136,9 +136,9 @@ def _read_row(line: str, taken: dict[int, int]) -> tuple[list[str], dict[int, in
         while left.get(len(cells)):
             left[len(cells)] -= 1
             cells.append("")
-        first, _, content = part.rpartition(DOWN)
-        if first and len(cells) < _MAX_COLUMNS:
-            rows = first.partition(DOWN)[0]
+        content = part.rpartition(DOWN)[2]
+        if content != part and len(cells) < _MAX_COLUMNS:
+            rows = part.partition(DOWN)[0]
             left[len(cells)] = int(rows) - 1  # below this one
         cells.append(content.strip())
     for column in taken:
@@ -190,8 +190,11 @@ def _line(row: Sequence[str]) -> str:
     """Write a row between pipes; pipes in its cells are already escaped."""
     if row and all(row):
         return f"| {' | '.join(row)} |"
-    cells = [f" {cell} |" if cell else " |" for cell in row]
-    return "|" + "".join(cells)
+    line = "|"
+    for cell in row:
+        line += cell and f" {cell}"
+        line += " |"
+    return line
 
 
 def _record(names: Sequence[str], row: Sequence[str]) -> str:
@@ -222,12 +225,13 @@ def write_rows(
     if columns <= _WIDE:
         write = _list_lines
     out = StringIO()
-    number = 0
-    for number, line in enumerate(write(rows, columns)):
+    number = -1
+    for line in write(rows, columns):
+        number += 1
         out.write(line)
         if out.tell() > limit:
             break
-    return out.getvalue(), number
+    return out.getvalue(), max(number, 0)
 
 
 def _list_lines(rows: Iterable[Sequence[str]], columns: int) -> Iterator[str]:

@@ -278,7 +278,10 @@ class _Converter:
         first, *rest = code.split("\n")
         lines = [before + first]
         for line in rest:
-            lines.append(f"{margin}{line}" if line else margin.rstrip())
+            if line:
+                lines.append(margin + line)
+            else:
+                lines.append(margin.rstrip())
         return "\n".join(lines)
 
     def convert_div(self, el: Element, text: str, parent_tags: Context) -> str:
@@ -439,7 +442,9 @@ class _Converter:
         is_name = link is not None or "table" in parent_tags
         is_short = len(alt.split()) < _MIN_SENTENCE
         alt = TAG.sub("&lt;", alt)
-        return f" {alt} " if is_name or is_short else f" (Image: {alt}) "
+        if is_name or is_short:
+            return f" {alt} "
+        return f" (Image: {alt}) "
 
     def _write_alone(self, link: Element | None, alt: str) -> str:
         """Write a picture of a page that is nothing but pictures."""
