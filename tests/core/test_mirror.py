@@ -90,7 +90,7 @@ OTHERS = {
     "core/reading/isolation/test_pool": "reading/_isolation/child reading/_isolation/messages",
     "core/reading/markdown/test_round_trip": "reading/_markdown/sanitizer",
     "core/reading/markdown/test_writer": (
-        "reading/_markdown/fences reading/_markdown/lines reading/_markdown/prepare reading/_markdown/table"
+        "reading/_markdown/fences reading/_markdown/lines reading/_markdown/table"
     ),
     "core/reading/test_media": "_text/media_types reading/_formats reading/_sniff",
     "core/settings/test_settings": "_text/lists _text/problems _text/suggestion settings/_build",

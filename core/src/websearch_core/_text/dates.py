@@ -92,6 +92,7 @@ _IN_TEXT = re.compile(
     rf"|\d{{1,2}}{_ORDINAL}[\s-]+(?:de\s+)?{_LETTERS}\.?,?[\s-]+(?:de\s+)?[12]\d{{3}}"
     r"|[a-z]{3,9}\.?\s+\d{1,2}(?:st|nd|rd|th)?,?\s+[12]\d{3}"
     r"|\d{1,2}/\d{1,2}/[12]\d{3}"
+    r"|[a-z]{3}\s+\d{1,2}\s+\d\d:\d\d:\d\d\s+(?:[a-z]{1,5}\s+)?[12]\d{3}"
     r")(?!\d)",
     re.IGNORECASE,
 )

@@ -47,6 +47,22 @@ def test_other_links_beside_headings_stay(body):
     assert "oak" in " ".join(texts_of(body))
 
 
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("<h2>Wheel</h2><span>[<a href=/edit>change</a>]</span><p>oak", "Wheel|oak"),
+        ("<h2>Wheel <span>[<a href=/e>change</a> | <a href=/h>history</a>]</span></h2><div>oak</div>", "Wheel|oak"),
+        ("<div><h2>Wheel</h2><div><a href=#>fold</a></div></div><p>oak", "Wheel|oak"),
+        ("<h2>Wheel [<a href=/1871>1871</a>]</h2>", "Wheel [1871]"),
+        ("<h2><span>1.</span> <a href=#>Wheel</a></h2>", "1. Wheel"),
+        ("<h2>Wheel</h2><div><a href=/oak>Of oak</a></div>", "Wheel|Of oak"),
+        ("<h2>Wheel</h2><span>[<a href=#oak>1</a>]</span>", "Wheel|[1]"),
+    ],
+)  # fmt: skip
+def test_a_tool_behind_a_single_heading_is_left_out(body, text):
+    assert "|".join(filter(None, texts_of(body))) == text
+
+
 def test_a_note_in_a_line_has_its_mark_once():
     note = "<span><sup>3</sup><span><sup>3</sup><span>3</span>By weight.</span></span>"
 
@@ -62,6 +78,36 @@ def test_lines_of_chinese_and_japanese_are_joined_without_a_space():
     ]
     assert texts_of("<p>물레방아는\n마을 밖에") == ["물레방아는 마을 밖에"]
     assert texts_of("<pre>水\n车</pre>") == ["水 车"]
+
+
+def test_a_sentence_beside_the_text_is_parted_from_the_word_before_it():
+    assert texts_of("<p>grinds rye<span>In spring it rests.</span> again") == [
+        "grinds rye In spring it rests. again"
+    ]
+    assert texts_of("<p>a Mac<span>Book</span>") == ["a MacBook"]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "<table class=highlight><tr><td class='blob-num' data-line-number=1></td><td class=blob-code><b>def</b> level():</td></tr><tr><td class=blob-num></td><td>    return 1</td></tr></table>",
+        "<table><tbody><tr><td class=lines-num><span data-line-number=1></span></td><td><code>def level():\n</code></td></tr><tr><td class=lines-num></td><td><code>    return 1</code></td></tr></tbody></table>",
+        "<table><tr><td class=gutter><div>1</div><div>2</div></td><td><div><div><code>def</code> <code>level():</code></div><div><code>    </code><code>return 1</code></div></div></td></tr></table>",
+    ],
+)  # fmt: skip
+def test_a_table_of_numbered_lines_is_code(table):
+    assert "```\ndef level():\n    return 1\n```" in content_of(
+        f"<p>It is short:</p>{table}"
+    )
+
+
+def test_a_table_whose_first_cells_are_numbers_stays_a_table():
+    rows = "<tr><td>1<td>oak<tr><td>2<td>ash"
+
+    assert "| 1 | oak |" in content_of(f"<table>{rows}</table>")
+    assert "```" not in content_of(
+        f"<table><tr><th class=gutter>No<th>Wood{rows}</table>"
+    )
 
 
 def test_what_stands_around_the_only_code_of_a_block_is_not_code():

@@ -1311,3 +1311,74 @@ def test_the_reading_of_a_word_is_no_part_of_a_title() -> None:
     ruby = "<ruby>体罰<rp>(</rp><rt>たいばつ</rt><rp>)</rp></ruby>"
     page = read(body=f"<article><h1>子どもへの{ruby}を</h1>{PROSE}</article>")
     assert page.title == "子どもへの体罰を"
+
+
+LETTER = (
+    "<p>" + "The stones of the mill were dressed in spring, and grind rye again. " * 4
+)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "<b>Ada Ames</b> <a href='mailto:x'>ada at mill.example</a><br><i>Tue May  5 17:02:11 CEST 2026</i>",
+        "<ul><li><em>From</em>: Ada Ames &lt;<a href='mailto:ada@mill.example'>ada@mill.example</a>&gt;</li><li><em>To</em>: list</li><li><em>Date</em>: Tue, 5 May 2026 17:02:11 +0200</li></ul>",
+        "<address><span><dfn>From</dfn>: Ada Ames &lt;<a href='mailto:ada@mill.example'>ada@mill.example</a>&gt;</span><br><span><dfn>Date</dfn>: Tue, 5 May 2026 17:02:11 +0200</span></address>",
+    ],
+)  # fmt: skip
+def test_the_head_of_a_letter_names_its_author_and_its_date(head):
+    page = read_html(
+        f"<title>Stones</title><h1>Stones</h1>{head}{LETTER}".encode(), "https://mill.example/1"
+    )  # fmt: skip
+
+    assert page.author == "Ada Ames"
+    assert page.published is not None
+    assert page.published.date().isoformat() == "2026-05-05"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "<p>Ada Ames <a href='mailto:ada@mill.example'>mail</a></p>",
+        "<p>Ada Ames <a href='mailto:ada@mill.example'>mail</a></p><p>Opens on 4 May 2026",
+        "<p>Write to <a href='mailto:ada@mill.example'>us</a></p><p>4 May 2026",
+    ],
+)
+def test_who_can_be_written_to_is_no_author(line):
+    source = f"<title>Stones</title><h1>Stones</h1>{line}{LETTER}"
+
+    assert read_html(source.encode(), "https://mill.example/1").author is None
+
+
+@pytest.mark.parametrize(
+    ("shown", "author"),
+    [
+        ("<p class=byline>By <a rel=author href=/ada>Ada Ames</a></p>", "Ada Ames"),
+        ("<div>By Ada Ames</div>", "Ada Ames"),
+        ("<span class=author-name>Ada Ames</span>", "Ada Ames"),
+        ("<p>By Editorial Staff</p>", "Mill Feed"),
+        ("<p>By Millstream News</p>", "Mill Feed"),
+        ("<p>By Mill Feed and Ada Ames</p>", "Mill Feed"),
+        ("<p>At the brook.</p>", "Mill Feed"),
+    ],
+)
+def test_the_author_that_is_shown_counts_more_than_an_account(shown, author):
+    data = {
+        "@type": "NewsArticle", "headline": "Stones", "datePublished": "2026-05-05",
+        "author": {"@type": "Person", "name": "Mill Feed"},
+    }  # fmt: skip
+    linked = f"<script type='application/ld+json'>{json.dumps(data)}</script>"
+    source = f"<title>Stones</title>{linked}<h1>Stones</h1>{shown}{LETTER}"
+
+    page = read_html(source.encode(), "https://millstream.example/1")
+
+    assert page.author == author
+
+
+@pytest.mark.parametrize(
+    "tags", ["xml:lang=fr", "lang='' xml:lang=fr", "lang=fr xml:lang=en"]
+)
+def test_the_language_of_xhtml_is_read(tags):
+    page = read_html(f"<html {tags}><title>Le moulin".encode(), "https://mill.example/")
+
+    assert page.language == "fr"

@@ -14,11 +14,12 @@ from ..._text.consent import asks_consent, is_box_id, names_box
 from ..._text.dates import parse_date
 from ..._text.invisible import GLYPHS, is_clean, strip_invisible
 from .._element import BLOCKS
+from .._markdown.fences import names_gutter
 from .controls import blank_toggles, find_controls
 from .css.doubt import OUTERMOST, Around, is_lost, read_around
 from .css.look import PLAIN, Look, judge_inline_style
 from .formula import FORMULAS, Formulas
-from .furniture import blank_edits, join_lines, join_marks
+from .furniture import blank_edits, join_lines, join_marks, part_sentences
 from .hidden import (
     MAX_SKIP_LENGTH,
     MAY_HIDE,
@@ -33,7 +34,7 @@ from .hidden import (
     skips,
     stays_hidden,
 )
-from .nodes import has_text, text_of
+from .nodes import first_element, has_text, text_of
 from .templates import SIGNS, remove_templates
 from .text_blocks import IN_LINK, NO_ATTRIBUTES, TELLING_TAGS, TextBlocks
 
@@ -324,6 +325,8 @@ class _Walk:
                     mark = mark[:_MAX_MARKS]
                 else:
                     attributes = NO_ATTRIBUTES
+                if name == "table" and _has_lines_of_code(node):
+                    name = "pre"
                 place = len(names)
                 if place > MAX_ELEMENTS:
                     o.cut = True
@@ -513,6 +516,7 @@ class _Walk:
         blank_toggles(o)
         blank_edits(o)
         join_marks(o)
+        part_sentences(o)
         join_lines(o)
         text = self._join()
         odd = [*_odd(text)]
@@ -589,6 +593,23 @@ def _read_label(drawing: LexborNode) -> Mapping[str, str | None]:
         title = drawing.css_first("title")
         label = text_of(title, _MAX_LABEL_LENGTH) if title else ""
     return {"aria-label": label} if label else NO_ATTRIBUTES
+
+
+def _has_lines_of_code(table: LexborNode) -> bool:
+    """Return whether a table shows a file line by line: its first cell numbers a line,
+    and no cell is a head, or has a block of code of its own.
+    """
+    cell: LexborNode | None = table
+    for _ in range(_MAX_LEVELS_IN_CELL):  # a body, a row, a cell
+        if cell is not None and _name(cell) != "td":
+            cell = first_element(cell)
+    if cell is None or _name(cell) != "td":
+        return False
+    attributes = cell.attributes
+    marks = attributes.get("class") or ""
+    if "data-line-number" not in attributes and not names_gutter(marks):
+        return False
+    return table.css_first("pre,table table,th") is None
 
 
 def _is_place(attributes: Mapping[str, str | None]) -> bool:

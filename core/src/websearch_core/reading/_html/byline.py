@@ -11,6 +11,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from ..._text.dates import find_date, find_dates, parse_date
+from .nodes import first_element
 from .phrases import PHRASES
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ _LESSER = "h2,h3,h4"
 _MAX_NODES = 100  # in an element whose text is read as a line
 _MAX_TEXT_LENGTH = 6_000  # characters
 _MAX_WORDS = 12  # of a name, or a list of names
+_HEAD = 8  # texts after the name of the sender, one of which has the date
 _PROPERTIES = frozenset(
     {"author", "creator", "datePublished", "dateCreated", "dateModified"}
 )
@@ -99,6 +101,7 @@ _LABEL = re.compile(
     rf"starter|(?:{_OTHER_BY}|di|{_NOUN})\s*:?",
     re.IGNORECASE,
 )
+FULL_NAME = re.compile(r"[^\W\d_a-z][\w'’.-]*(?: [^\W\d_a-z][\w'’.-]*){1,2}")  # noqa: RUF001 - as names have them
 _NAME_FOLLOWS = r"(?=[^\W\d_])(?![a-z])"
 _BY_NAME = re.compile(
     rf"(?:(?i:{_VERB})\s+)?(?:by|By|BY)\b[\s:]+{_NAME_FOLLOWS}|(?i:{_OTHER_BY}|{_NOUN})\s*:\s*{_NAME_FOLLOWS}"
@@ -286,6 +289,8 @@ class _LineReader:
         self._byline = byline
         self._before = ""  # the end of the text before the node
         self._is_labelled = False  # whether that text says that a name follows
+        self._sender = ""  # who stands before an address, as in the head of a letter
+        self._texts_left = 0  # of that head
 
     def read(self) -> None:
         """Add what the lines say to the byline."""
@@ -311,12 +316,14 @@ class _LineReader:
             if not self._byline.author and self._is_signature(node, line):
                 self._byline.author = person(line)
             if _YEAR.search(line) and self._may_date_line(node, line):
-                for date, words in dates_of_line(
-                    line, self._before, self._byline.author
-                ):
+                dates = dates_of_line(line, self._before, self._byline.author)
+                for date, words in dates:
                     self._byline.date(date, words)
+                if dates and self._texts_left:
+                    self._byline.author = self._byline.author or self._sender
         self._is_labelled = _LABEL.fullmatch(line) is not None
         self._before = line[-40:]
+        self._texts_left = max(0, self._texts_left - 1)
 
     def _is_signature(self, node: LexborNode, line: str) -> bool:
         """Return whether a text names the author of the page."""
@@ -366,12 +373,23 @@ class _LineReader:
         attributes = node.attributes
         if not attributes:
             return
+        if (attributes.get("href") or "").startswith("mailto:"):
+            self._read_sender()
         marks = (attributes.get("class") or "")[:_MAX_LINE_LENGTH]
         is_linked = "author" in (attributes.get("rel") or "")
         if not is_linked and not _BY_CLASS.search(marks):
             return
         if not self._is_in_card(node):
             self._byline.author = person(_signature_of(node))
+
+    def _read_sender(self) -> None:
+        """Note the name before an address for mail: that of the author, if the date of
+        the letter follows.
+        """
+        name = " ".join(self._before.strip(" :<(").split())
+        if FULL_NAME.fullmatch(name):
+            self._sender = name
+            self._texts_left = _HEAD
 
     def _is_in_card(self, node: LexborNode) -> bool:
         """Return whether an element is in one of several cards, each of which has a
@@ -480,7 +498,7 @@ def _is_value(node: LexborNode) -> bool:
         _element_beside(row, after=True),
     ):
         if other is not None and other.tag == row.tag:
-            first = _first_element(other)
+            first = first_element(other)
             if first is not None and _look(first) == _look(label):
                 return True
     return False
@@ -498,15 +516,6 @@ def _element_beside(node: LexborNode, *, after: bool) -> LexborNode | None:
     if beside is None or not beside.is_element_node:
         return None
     return beside
-
-
-def _first_element(node: LexborNode) -> LexborNode | None:
-    child = node.first_child
-    while child is not None and child.is_empty_text_node:
-        child = child.next
-    if child is None or not child.is_element_node:
-        return None
-    return child
 
 
 def _lead(node: LexborNode | None) -> str:

@@ -1,13 +1,13 @@
 """Remove from a page what belongs to its program, not to its text, before anything is
-judged: links to edit a section, marks of notes that are written twice, line breaks in
-scripts without spaces.
+judged: links to edit a section, marks of notes that are written twice, notes that run
+into a word, line breaks in scripts without spaces.
 """
 
 from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from .._element import HEADINGS
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 _MAX_LENGTH = 30  # characters of a link that stands beside each heading
 _BRACKETS = re.compile(r"[\[\](){}|·\s]*")
-_INLINE = frozenset({"a", "small", "span", "sup"})
+_INLINE = frozenset({"a", "small", "span"})
+_BESIDE = _INLINE | {"div"}
+_MIN_WORDS = 3  # of a sentence beside the text
+_ENDS = (".", "!", "?", "。")
 _MAX_TAIL = 8  # texts at the end of a heading
 _MAX_MARKS = 4  # times that the mark of a note is written
 _MAX_RUNS = 60  # texts of a note in a line
@@ -31,77 +34,127 @@ _CODES = frozenset({"pre", "code"})
 
 
 def blank_edits(outline: TextBlocks) -> None:
-    """Remove the links that stand behind several headings, such as "[edit]"."""
-    links: list[_Link] = []
-    for runs in _find_headings(outline):
-        links += _find_links(outline, runs)
-    times = Counter(link.text for link in links)
-    for link in links:
-        if times[link.text] < _MIN_HEADINGS:
-            continue
-        for run in link.runs:
-            outline.run_texts[run] = ""
+    """Remove the links behind headings that do something with them, such as "[edit]".
+
+    They lead nowhere, or stand in brackets, or behind several headings.
+    """
+    lines = [line for line in _find_lines(outline) if line.tail]
+    times = Counter(line.text for line in lines)
+    for line in lines:
+        is_repeated = line.is_apart and times[line.text] >= _MIN_HEADINGS
+        if is_repeated or _is_tool(outline, line):
+            for run in line.tail:
+                outline.run_texts[run] = ""
 
 
-class _Link(NamedTuple):
-    text: str
-    runs: range  # with the brackets around it
+class _Line(NamedTuple):
+    """The end of a heading, or what stands beside one."""
+
+    heading: int
+    tail: list[int]  # runs that are links and what parts them; maybe none
+    text: str  # of these
+    is_apart: bool  # that text is in brackets, or the only one beside the heading
 
 
-def _find_headings(outline: TextBlocks) -> Iterator[list[int]]:
-    """Yield the runs of each heading, and of the only element beside it in a line."""
-    lines: dict[int, int] = {}  # by heading, and by what stands beside it
+def _find_lines(outline: TextBlocks) -> Iterator[_Line]:
+    """Yield the ends of headings, and what stands beside them, if they have links."""
+    headings: dict[int, int] = {}  # by the element with the links
     for heading in outline.block_elements:
         if outline.names[heading] in HEADINGS:
-            beside = _find_beside(outline, heading)
-            end = outline.ends[beside or heading]
-            if "a" in outline.names[heading:end]:
-                lines[heading] = heading
-                lines[beside or heading] = heading
-    if len(lines) < _MIN_HEADINGS:
+            for holder in (heading, _find_beside(outline, heading)):
+                if "a" in outline.names[holder : outline.ends[holder]]:
+                    headings[holder] = heading
+    headings.pop(0, None)
+    if not headings:
         return
-    holders = outline.holders(lines)
+    holders = outline.holders(headings)
     runs: defaultdict[int, list[int]] = defaultdict(list)
     for run, element in enumerate(outline.run_elements):
-        if holders[element]:
-            runs[lines[holders[element]]].append(run)
-    yield from runs.values()
+        runs[holders[element]].append(run)
+    for holder, heading in headings.items():
+        tail = _find_tail(outline, runs[holder], is_whole=holder != heading)
+        text = "".join(outline.run_texts[run] for run in tail).strip()
+        is_only = holder != heading and _is_only_beside(outline, heading, holder)
+        yield _Line(heading, tail, text, text[:1] == "[" or is_only)
 
 
 def _find_beside(outline: TextBlocks, heading: int) -> int:
-    """Return the only element beside a heading, if it is a part of a line; or 0."""
-    parent = outline.parents[heading]
+    """Return the element after a heading if it may be a part of its line; or 0."""
     beside = outline.ends[heading]
-    if heading != parent + 1 or beside >= outline.ends[parent]:
+    if beside >= outline.ends[outline.parents[heading]]:
         return 0
-    is_last = outline.ends[beside] == outline.ends[parent]
-    if not is_last or outline.names[beside] not in _INLINE:
-        return 0
-    return beside
+    return beside if outline.names[beside] in _BESIDE else 0
 
 
-def _find_links(outline: TextBlocks, runs: list[int]) -> Iterator[_Link]:
-    """Yield the short links after the text of a heading that stand in brackets, or in
-    an element of their own.
+def _is_only_beside(outline: TextBlocks, heading: int, beside: int) -> bool:
+    """Return whether a heading and what is beside it are all of a line."""
+    parent = outline.parents[heading]
+    if heading != parent + 1 or outline.names[beside] not in _INLINE:
+        return False
+    return outline.ends[beside] == outline.ends[parent]
+
+
+def _find_tail(outline: TextBlocks, runs: list[int], *, is_whole: bool) -> list[int]:
+    """Return the last of some texts that are short links, and what parts them: not the
+    first of a heading, and nothing unless they are the *whole*.
     """
+    first = 0 if is_whole else 1
+    begin = len(runs)
+    has_link = False
+    while begin > max(first, len(runs) - _MAX_TAIL):
+        run = runs[begin - 1]
+        text = outline.run_texts[run]
+        if not _BRACKETS.fullmatch(text):
+            is_linked = outline.is_linked(outline.run_elements[run])
+            if not is_linked or len(text.strip()) > _MAX_LENGTH:
+                break
+            has_link = True
+        begin -= 1
+    if is_whole and begin > 0:
+        return []
+    return runs[begin:] if has_link else []
+
+
+def _is_tool(outline: TextBlocks, line: _Line) -> bool:
+    """Return whether links behind a heading lead nowhere, or stand in brackets of their
+    own and lead to another page.
+    """
+    targets = {_find_target(outline, run) for run in line.tail} - {None}
+    first = outline.run_elements[line.tail[0]]
+    if targets == {"#"} and first >= outline.ends[line.heading]:
+        return any(map(str.isalpha, line.text))
+    if line.text[:1] != "[" or first == line.heading:
+        return False
+    return not any(target[:1] == "#" for target in targets if target)
+
+
+def _find_target(outline: TextBlocks, run: int) -> str | None:
+    """Return where a text leads, or None if it is not linked."""
+    element = outline.run_elements[run]
+    if not outline.is_linked(element):
+        return None
+    while outline.names[element] != "a":
+        element = outline.parents[element]
+    return outline.attributes[element].get("href")
+
+
+def part_sentences(outline: TextBlocks) -> None:
+    """Part a sentence that a page shows beside the text from the word before it."""
     texts = outline.run_texts
-    tail = runs[1:][-_MAX_TAIL:]
-    for run in tail:
-        text = texts[run].strip()
-        if not 0 < len(text) <= _MAX_LENGTH:
+    elements = outline.run_elements
+    for run, (before, text) in enumerate(pairwise(texts), start=1):
+        if not text[:1].isupper() or not before[-1:].islower():
             continue
-        element = outline.run_elements[run]
-        if not outline.is_linked(element):
+        span = elements[run]
+        if outline.names[span] != "span" or elements[run - 1] != outline.parents[span]:
             continue
-        begin = run
-        while begin - 1 in tail and _BRACKETS.fullmatch(texts[begin - 1]):
-            begin -= 1
-        end = run + 1
-        while end in tail and _BRACKETS.fullmatch(texts[end]):
-            end += 1
-        is_in_brackets = "".join(texts[begin:run]).strip()[:1] == "["
-        if is_in_brackets or outline.run_blocks[run] != outline.run_blocks[runs[0]]:
-            yield _Link(text, range(begin, end))
+        inside = range(span, outline.ends[span])
+        near = elements[run : run + _MAX_RUNS]
+        length = len([*takewhile(inside.__contains__, near)])
+        sentence = "".join(texts[run : run + length])
+        is_ended = sentence.endswith(_ENDS)
+        if is_ended and len(sentence.split()) >= _MIN_WORDS:
+            texts[run] = f" {text}"
 
 
 def join_marks(outline: TextBlocks) -> None:

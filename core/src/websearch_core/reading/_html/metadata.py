@@ -28,7 +28,7 @@ from ..._text.markup import strip_markup
 from ..._text.vocabulary import Kind
 from .._links import absolute
 from .._types import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
-from .byline import Byline, is_past, line_of, lines_near, person, read_byline
+from .byline import FULL_NAME, Byline, is_past, line_of, lines_near, person, read_byline
 from .jsonld import (
     TYPES,
     JsonLd,
@@ -107,6 +107,11 @@ _SELECTORS = {
 }
 _NAMES_OF_TAGS = ("property", "name", "http-equiv")
 _TEMPLATE = ("author", "authors")  # tags that have the same content on many a site
+_TEAM = re.compile(
+    r"\b(?:team|staff|desk|editor|editors|editorial|guest|contributor|author|admin"
+    r"|redaktion|redazione|redaction|rédaction|redacción)\b",
+    re.IGNORECASE,
+)
 _AUTHOR_LABELS = frozenset({"written by", "author"})
 
 
@@ -228,6 +233,7 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
         language=language_of(
             (
                 _attribute(document, "html", "lang"),
+                _attribute(document, "html", "xml:lang"),
                 *tags.texts(*_TAGS["languages"]),
                 data.text(about, "inLanguage"),
             )
@@ -315,13 +321,14 @@ def _read_byline(sources: _Sources, subject: _Subject) -> Byline:
         names = [name for name in names if name not in _TEMPLATE]
     if not authors:
         authors = _find_named_authors(tags, house, names)
-    if authors and published:
+    heading = title_element(subject.title, subject.headings, sources.document)
+    site = f"{urlsplit(sources.url).hostname} {sources.site}"
+    if published and _is_shown_near(heading, authors):
         return Byline(_join(authors), published, modified)
 
-    heading = title_element(subject.title, subject.headings, sources.document)
     near = read_byline(heading, sources.properties)
-    if not authors and near.author:
-        authors = house.without([near.author])
+    if near.author and _may_replace(near.author, authors, site):
+        authors = house.without([near.author]) or authors
     if not authors and is_article:
         authors = house.without(_find_linked_author(sources.document))
     # the template may name the agency or the program that made it
@@ -404,6 +411,22 @@ def _find_named_authors(
         if authors:
             return authors
     return []
+
+
+def _may_replace(name: str, authors: Sequence[str], site: str) -> bool:
+    """Return whether the *name* that a page shows is that of another person than the
+    only one of the *authors* that it states, which may be the account of a program.
+
+    It is no team either: that has a name of the *site*.
+    """
+    if not authors:
+        return True
+    if len(authors) > 1 or _TEAM.search(name):
+        return False
+    if FULL_NAME.fullmatch(name) is None:
+        return False
+    letters = letters_of(f"{authors[0]} {site}")
+    return not any(letters_of(word) in letters for word in name.split())
 
 
 def _is_shown_near(heading: LexborNode | None, names: Sequence[str]) -> bool:

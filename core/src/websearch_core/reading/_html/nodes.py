@@ -62,3 +62,13 @@ def _texts(root: LexborNode, visited: set[int] | None = None) -> Iterator[str]:
                     continue
                 visited.add(node.mem_id)
             waiting.append(node.first_child)
+
+
+def first_element(node: LexborNode) -> LexborNode | None:
+    """Return the first child of an element, if that is an element, too."""
+    child = node.first_child
+    while child is not None and child.is_empty_text_node:
+        child = child.next
+    if child is None or not child.is_element_node:
+        return None
+    return child

@@ -160,12 +160,17 @@ def _drop_head_of_code(block: Element) -> None:
     """Leave out of a block of code what stands around its only code, such as a language
     and "Copy".
     """
+    for part in block.children:
+        if isinstance(part, str) and part.strip():
+            return
     codes = [element for element in block.elements() if element.name == "code"]
-    texts = [code for code in codes if code.text()]
-    if len(texts) != 1 or any(isinstance(part, str) for part in block.children):
+    codes = [code for code in codes if code.text()]
+    if len(codes) != 1:
         return
-    if block.children != texts and 2 * len(texts[0].text()) > len(block.text()):
-        block.children = [*texts]
+    code = codes[0]
+    is_inner = code.parent is not block
+    if is_inner or 2 * len(code.text()) > len(block.text()):
+        block.children = [code]
 
 
 def _name_icon(cell: Element) -> None:

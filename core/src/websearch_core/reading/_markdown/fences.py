@@ -34,7 +34,7 @@ LANGUAGES = frozenset(
 _GUTTER = frozenset(
     "lineno linenos linenodiv linenumber linenumbers line-number line-nos gutter "
     "rouge-gutter hljs-ln-numbers "
-    "hljs-ln-n blob-num line-numbers-rows copy copybtn copy-button copy-btn "
+    "hljs-ln-n blob-num lines-num line-numbers-rows copy copybtn copy-button copy-btn "
     "clipboard-copy".split()
 )
 # in a table of code lines: number and text are on one line
@@ -116,7 +116,7 @@ def code_text(pre: Element) -> str:
     a line.
     """
     code = StringIO()
-    waiting: list[Element | str | int] = [*reversed(_code_in(pre).children)]
+    waiting: list[Element | str | int] = [*reversed(pre.children)]
     last = ""  # the piece before
     ended = False  # True after a block: a newline right after it adds no line
     while waiting:
@@ -146,27 +146,15 @@ def code_text(pre: Element) -> str:
     return code.getvalue()
 
 
-def _code_in(pre: Element) -> Element:
-    """Return the ``code`` of a block, if its other elements are what stands around it.
-
-    That is the name of its language, and buttons.
-    """
-    if any(isinstance(child, str) and child.strip() for child in pre.children):
-        return pre
-    codes = [element for element in pre.elements() if element.name == "code"]
-    if len(codes) != 1 or codes[0].parent is pre:
-        return pre
-    return codes[0] if codes[0].text() else pre
-
-
 def is_gutter(element: Element) -> bool:
     """Return whether its class marks it as line numbers or a copy button."""
     marks = element.get("class")
-    return bool(marks) and _names_gutter(marks[:_MAX_CLASS_LENGTH])
+    return bool(marks) and names_gutter(marks[:_MAX_CLASS_LENGTH])
 
 
 @lru_cache(maxsize=256)  # highlighters use few classes, one for each word of code
-def _names_gutter(marks: str) -> bool:
+def names_gutter(marks: str) -> bool:
+    """Return whether a class is one of line numbers or of a copy button."""
     return not _GUTTER.isdisjoint(marks.lower().split())
 
 

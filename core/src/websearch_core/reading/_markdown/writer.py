@@ -46,7 +46,6 @@ from .lines import (
     strip_mark,
     tidy,
 )
-from .prepare import prepare
 from .table import is_data, spanning, table
 
 _ITEM = re.compile(f"(?:{HASH}+|-|{QUOTE}|[0-9]+[.{POINT}]) ")
@@ -126,7 +125,6 @@ def to_markdown(root: Element, links: Mapping[str, str]) -> str:
     """Write the tree as Markdown; *links* has the absolute URL of each ``href`` to
     keep.
     """
-    prepare(root)
     text = _Converter(root, links).write()
     if text:
         return text
