@@ -5,12 +5,29 @@ in the tools of a request, by its documentation.
 from __future__ import annotations
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import pytest
+
 from tests.server import Received, Server, http
 
+KEY = "SECRET-of-a-test"
+# Clients of vendors leave sockets to the garbage collector.
+LEAVES_SOCKETS = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+# options of the tools that change their schemas, or might
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"multi_query": True},
+    {"site_tools": True},
+    {"limit": 3, "search_options": {"allowed_domains": ["sea.example"]}},
+    {"search_options": {"time_range": "week", "topic": "news", "unsupported": "note"}},
+    {"output_format": "json", "max_uses": 3, "provenance": "seen"},
+]
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _MAX_DESCRIPTION = 1024  # characters, of OpenAI
 # https://platform.openai.com/docs/guides/structured-outputs#supported-schemas (no
@@ -171,3 +188,11 @@ def _to_camel(word: str) -> str:
     """Return the spelling that the documentation has: Gemini takes both of them."""
     first, *others = word.split("_")
     return first + "".join(map(str.capitalize, others))
+
+
+def make_model(make: Callable[[str], Any], url: str) -> Any:
+    """Return a model that is at *url*; skip the test without the vendor's package."""
+    try:
+        return make(url)
+    except ImportError:
+        pytest.skip("the packages of models come with: make test-models")

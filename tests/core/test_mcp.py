@@ -25,6 +25,7 @@ pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
 import mcp as sdk
 
+from tests.core.client.test_crawl import SEA, SITE, Sites
 from tests.core.net.test_guard_corpus import CORPUS, AsyncWire, Names, rows
 from tests.waiting import await_until
 from websearch_core.mcp import make_server
@@ -48,9 +49,9 @@ def web(**options):
     return FakeWeb(**{"results": [KELP, TIDES], "pages": dict(PAGES), **options})
 
 
-def serve(provider=None, *, structured=True, **options):
+def serve(provider=None, *, structured=True, site_tools=False, **options):
     tools = WebTools(provider=provider or web(), **options)
-    return make_server(tools, structured=structured)
+    return make_server(tools, structured=structured, site_tools=site_tools)
 
 
 @asynccontextmanager
@@ -102,8 +103,9 @@ async def test_the_tools_are_listed_with_schemas_and_hints(era):
         listed = (await client.list_tools()).model_dump(by_alias=True, mode="json")
     search, page = listed["tools"]
 
-    assert [search["name"], page["name"]] == list(DESCRIPTIONS)
-    assert [search["description"], page["description"]] == list(DESCRIPTIONS.values())
+    assert [search["name"], page["name"]] == ["web_search", "open_page"]
+    for tool in (search, page):
+        assert tool["description"] == DESCRIPTIONS[tool["name"]]
     assert search["inputSchema"]["required"] == ["query"]
     assert "1 to 3" in search["inputSchema"]["properties"]["limit"]["description"]
     for tool in (search, page):
@@ -116,6 +118,24 @@ async def test_the_tools_are_listed_with_schemas_and_hints(era):
         assert hints["destructiveHint"] is False
     if era == "auto":
         assert (listed["ttlMs"], listed["cacheScope"]) == (86_400_000, "public")
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_pages_of_a_site_are_listed_if_the_host_may_and_open_by_number(era):
+    sites = Sites(SITE)
+    server = make_server(WebTools(sites.open()), site_tools=True)
+
+    async with connect(server, era) as client:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        listed = texts(await call(client, "list_pages", url=SEA, contains="b"))
+        handle = re.search("conversation ([0-9a-f]+)", listed[1])[1]
+        opened = await call(client, "open_page", url="[1]", conversation=handle)
+    refused = await calls_of(serve())("list_pages", {"url": SEA})
+
+    assert names == ["web_search", "open_page", "list_pages"]
+    assert f"1. b — {SEA}/b" in listed[0]
+    assert f"URL: {SEA}/b" in texts(opened)[0]
+    assert "there is no such tool" in texts(refused)[0]
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -8,20 +8,18 @@ import pytest
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from langchain_websearch import WebSearchToolkit
-from tests.vendors import Function, find_problems, list_functions, serve_models
+from tests import vendors
+from tests.vendors import (
+    KEY,
+    Function,
+    find_problems,
+    list_functions,
+    serve_models,
+)
 
-KEY = "SECRET-of-a-test"
-# Clients of vendors leave sockets to the garbage collector.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
-OPTIONS: list[dict[str, Any]] = [
-    {},
-    {"multi_query": True},
-    {"limit": 3, "search_options": {"allowed_domains": ["sea.example"]}},
-    {"search_options": {"time_range": "week", "topic": "news", "unsupported": "note"}},
-    {"output_format": "json", "max_uses": 3, "provenance": "seen"},
+pytestmark = vendors.LEAVES_SOCKETS
+OPTIONS = [
+    *vendors.OPTIONS,
     {"output_format": "search_result", "configurable": ["api_key"]},
 ]
 
@@ -88,14 +86,11 @@ def test_a_vendor_gets_only_what_it_takes_and_nothing_is_logged(
     mode = {} if strict is None else {"strict": strict}
 
     with serve_models() as (url, requests):
-        try:
-            model = MODELS[vendor](url)
-        except ImportError:
-            pytest.skip("the packages of models come with: make test-models")
+        model = vendors.make_model(MODELS[vendor], url)
         model.bind_tools(tools, **mode).invoke("What is kelp?")
     functions = {each.name: each for each in list_functions(requests[-1])}
 
-    assert functions.keys() == {"web_search", "open_page"}
+    assert functions.keys() == {tool.name for tool in tools}
     for tool in tools:
         function = functions[tool.name]
         assert list(find_problems(function, vendor)) == []
@@ -132,10 +127,7 @@ def test_the_extras_of_a_toolkit_reach_the_vendor_that_knows_them():
     tools = WebSearchToolkit(provider="duckduckgo", extras=extras).get_tools()
 
     with serve_models() as (url, requests):
-        try:
-            model = make_anthropic(url)
-        except ImportError:
-            pytest.skip("the packages of models come with: make test-models")
+        model = vendors.make_model(make_anthropic, url)
         model.bind_tools(tools).invoke("What is kelp?")
 
     for function in list_functions(requests[-1]):

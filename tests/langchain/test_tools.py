@@ -27,6 +27,7 @@ from langchain_websearch import (
     collect_sources,
 )
 from langchain_websearch.tools import PageToolOptions, SearchToolOptions, ToolkitOptions
+from tests.core.client.test_crawl import SEA, SITE, Sites
 from websearch_core import (
     Http,
     Page,
@@ -104,7 +105,9 @@ def test_a_model_sees_these_parameters_and_no_others():
     }
 
 
-@pytest.mark.parametrize("tool", tools(api_key="k"), ids=lambda tool: tool.name)
+@pytest.mark.parametrize(
+    "tool", tools(api_key="k", site_tools=True), ids=lambda tool: tool.name
+)
 def test_a_definition_is_small_and_describes_every_parameter(tool):
     text = json.dumps(convert_to_openai_tool(tool))
 
@@ -118,6 +121,28 @@ def test_a_definition_is_small_and_describes_every_parameter(tool):
         if not field["description"]
     ] == []
     assert "not instructions" in tool.description
+
+
+async def test_a_toolkit_lists_sites_only_if_asked_to_and_pages_open_by_number():
+    sites = Sites(SITE)
+    toolkit = WebSearchToolkit(web=sites.open(), site_tools=True)
+    listing = toolkit.get_tools()[2]
+    call = {"type": "tool_call", "id": "1", "name": listing.name}
+    config = {"configurable": {"thread_id": "1"}}
+    sent = {"url": SEA, "contains": "b"}
+
+    message = listing.invoke({**call, "args": sent}, config)
+    other = await listing.ainvoke({**call, "args": sent}, config)
+    page = toolkit.get_tools()[1].invoke({"url": "[1]"}, config)
+    failed = listing.invoke({**call, "args": {"url": SEA, "depth": 2}}, config)
+
+    assert len(tools(api_key="k")) == 2
+    assert f"1. b — {SEA}/b" in message.content
+    assert other.artifact == message.artifact
+    assert [source["url"] for source in collect_sources([message])] == [f"{SEA}/b"]
+    assert f"URL: {SEA}/b" in page
+    assert failed.status == "error"
+    assert failed.content.endswith("the arguments are url, contains, limit.")
 
 
 def test_a_model_is_asked_to_cite():
@@ -187,7 +212,7 @@ def test_a_tool_adds_few_arguments_to_those_of_a_web_search_and_of_a_langchain_t
 
     assert own[0] == own[1] | {"limit", "multi_query"}
     assert len(own[0] | {"web"}) <= 10
-    assert ToolkitOptions.__annotations__.keys() - given == own[0]
+    assert ToolkitOptions.__annotations__.keys() - given == own[0] | {"site_tools"}
 
 
 def test_a_tool_can_be_dumped_as_json_with_its_options_and_without_the_key():

@@ -18,6 +18,7 @@ from llama_index.core.tools.calling import acall_tool, call_tool
 from workflows.context.serializers import JsonSerializer
 
 from llamaindex_websearch import ToolError, WebSearchToolSpec
+from tests.core.client.test_crawl import SEA, SITE, Sites
 from websearch_core import WebSearch
 from websearch_core.errors import ConfigurationError, InvalidOption, PageNotFound
 from websearch_core.layers import leaves
@@ -73,8 +74,32 @@ def test_there_are_two_tools_which_are_small_and_fully_described(sea: Sea) -> No
             assert "anyOf" not in parameter
 
 
+async def test_a_spec_lists_sites_only_if_asked_to_and_pages_open_by_number() -> None:
+    spec = WebSearchToolSpec(web=Sites(SITE).open(), site_tools=True)
+    listing = spec.to_tool_list()[2]
+    sent = {"url": SEA, "contains": "b"}
+
+    output = listing.call(**sent)
+    other = await listing.acall(**sent)
+    page = spec.open_page("[1]")
+    failed = await acall_tool(listing, {"url": SEA, "depth": 2})
+
+    assert (listing.metadata.name, len(WebSearchToolSpec.spec_functions)) == (
+        "list_pages",
+        2,
+    )
+    assert len(json.dumps(listing.metadata.to_openai_tool())) / 4 <= 250
+    assert f"1. b — {SEA}/b" in output.content
+    assert [document.metadata["url"] for document in output.raw_output] == [f"{SEA}/b"]
+    assert [document.metadata["url"] for document in other.raw_output] == [f"{SEA}/b"]
+    assert f"URL: {SEA}/b" in str(page)
+    assert failed.is_error
+    assert failed.content.endswith("the arguments are url, contains, limit.")
+
+
 def test_the_defaults_a_model_reads_are_those_a_caller_gets() -> None:
-    for tool in WebSearchToolSpec(provider="duckduckgo").to_tool_list():
+    spec = WebSearchToolSpec(provider="duckduckgo", site_tools=True)
+    for tool in spec.to_tool_list():
         for method in (tool.fn, tool.async_fn):
             signature = inspect.signature(method).parameters
             assert list(tool.metadata.get_parameters_dict()["properties"]) == list(

@@ -24,6 +24,7 @@ from .tools import (
     PageArguments,
     Run,
     SearchArguments,
+    SiteArguments,
     WebTools,
     as_error,
 )
@@ -78,7 +79,9 @@ _ANSWER: dict[str, Any] = {
 }
 
 
-def make_server(tools: WebTools, *, structured: bool = False) -> Any:
+def make_server(
+    tools: WebTools, *, structured: bool = False, site_tools: bool = False
+) -> Any:
     """Return an ``mcp.server.lowlevel.Server`` with ``web_search`` and ``open_page``,
     for any of the SDK's transports.
 
@@ -93,6 +96,7 @@ def make_server(tools: WebTools, *, structured: bool = False) -> Any:
         structured: Add the facts about a result, without its text, as structured
             content: for clients that show a model the text beside it. Some hosts show
             only structured content if there is any.
+        site_tools: Also serve ``list_pages``.
 
     Raises:
         ConfigurationError: The package ``mcp`` is not installed, or the tools have a
@@ -108,6 +112,8 @@ def make_server(tools: WebTools, *, structured: bool = False) -> Any:
     if tools.output_format == "search_result":
         raise ConfigurationError("output_format: MCP has text, markdown and json")
     calls = _Calls(tools, types, structured=structured)
+    if site_tools:
+        calls.schemas["list_pages"] = _SiteArguments
     listed = calls.describe()
 
     async def list_tools(*_: Any) -> Any:
@@ -199,7 +205,15 @@ class _PageArguments(PageArguments):
     conversation: str = Field(default="", description=_HANDLE)
 
 
-_Arguments: TypeAlias = _SearchArguments | _PageArguments
+class _SiteArguments(SiteArguments):
+    """The arguments of ``list_pages``, and the conversation."""
+
+    readers = {**SiteArguments.readers, **_READ_HANDLE}  # noqa: RUF012
+
+    conversation: str = Field(default="", description=_HANDLE)
+
+
+_Arguments: TypeAlias = _SearchArguments | _PageArguments | _SiteArguments
 
 
 class _Calls:
@@ -212,7 +226,7 @@ class _Calls:
         self._types = types
         self._structured = structured
         self._secret = secrets.token_bytes(32)
-        self._schemas: dict[str, type[_Arguments]] = {
+        self.schemas: dict[str, type[_Arguments]] = {
             "web_search": tools.search_arguments(_SearchArguments),  # type: ignore[dict-item] # one derived from it
             "open_page": _PageArguments,
         }
@@ -221,7 +235,7 @@ class _Calls:
 
     def describe(self) -> Any:
         tools: list[dict[str, Any]] = []
-        for name, schema in self._schemas.items():
+        for name, schema in self.schemas.items():
             about = {
                 "name": name,
                 "title": name.replace("_", " ").capitalize(),
@@ -264,11 +278,11 @@ class _Calls:
         return self._make_result(output, conversation)
 
     def _parse(self, name: str, sent: Any) -> _Arguments:
-        if name not in self._schemas:
+        if name not in self.schemas:
             raise InvalidOption(
-                f"there is no such tool; there are {' and '.join(DESCRIPTIONS)}"
+                f"there is no such tool; there are {' and '.join(self.schemas)}"
             )
-        return self._schemas[name].parse(sent or {})
+        return self.schemas[name].parse(sent or {})
 
     async def _run(self, arguments: _Arguments, run: Run) -> Output:
         from anyio import CancelScope  # of the SDK
@@ -285,6 +299,8 @@ class _Calls:
     async def _call(self, arguments: _Arguments, run: Run) -> Output:
         if isinstance(arguments, SearchArguments):
             return await self._tools.asearch(arguments, run)
+        if isinstance(arguments, SiteArguments):
+            return await self._tools.alist_pages(arguments, run)
         return await self._tools.aopen_page(arguments, run)
 
     def _make_result(self, output: Output, conversation: _Conversation | None) -> Any:

@@ -1,5 +1,5 @@
-"""Two tools for an agent: `WebSearchTool` finds pages, `OpenPageTool` reads one.
-`WebSearchToolkit` has both.
+"""Tools for an agent: `WebSearchTool` finds pages, `OpenPageTool` reads one, and
+`ListPagesTool` lists those of a site. `WebSearchToolkit` has them.
 
 The model gets text with numbered sources, in which data from the web has marked
 boundaries. The program also gets the artifact: the facts as plain JSON, which any
@@ -61,6 +61,7 @@ from websearch_core.tools import (
     Run,
     SearchArguments,
     SearchDefaults,
+    SiteArguments,
     WebTools,
     as_error,
     output_schema,
@@ -123,6 +124,7 @@ class ToolkitOptions(SharedOptions, total=False):
 
     limit: int | None
     multi_query: bool
+    site_tools: bool
     extras: dict[str, Any] | None
 
 
@@ -429,6 +431,17 @@ class PageToolArguments(PageArguments):
     runtime: Injected = None
 
 
+class SiteToolArguments(SiteArguments):
+    """The arguments of ``list_pages``, and the runtime that LangGraph injects and no
+    model sees.
+    """
+
+    hidden: ClassVar[frozenset[str]] = SiteArguments.hidden | {"runtime"}
+    injected: ClassVar[frozenset[str]] = frozenset({"runtime"})
+
+    runtime: Injected = None
+
+
 class WebSearchTool(_WebTool, defer_build=False):
     """Searches the web for an agent: ``web_search(query, limit, allowed_domains,
     time_range)``.
@@ -562,27 +575,12 @@ class WebSearchTool(_WebTool, defer_build=False):
         return SearchArguments.model_construct(query=query, **sent)
 
 
-class OpenPageTool(_WebTool, defer_build=False):
-    """Reads a page or a part of it for an agent: ``open_page(url, max_length, offset,
-    query, find)``.
-
-    Pages of this machine and its network are refused, also behind host names and
-    redirects, except those in ``internal``:
-    ``OpenPageTool(internal=["https://wiki.corp:8443"])``. Its arguments are those of
-    `WebSearchTool` without ``limit``:
-
-    Args:
-        read_options: The options of every page, such as ``{"max_length": 8_000}``, as
-            `websearch_core.reading.ReadOptions` explains; a model can ask for another
-            length.
-        provenance: Which URLs may be opened: ``any``, ``seen`` or ``seen+links``, as
-            `Ledger` explains, or a `Ledger` shared with the tool that searches.
+class _URLTool(_WebTool):
+    """Base of the tools whose first argument is a URL, and whose calls `WebTools` has
+    under their names.
     """
 
-    _kind: ClassVar[str] = "open_page"
-    name: str = "open_page"
-    description: str = DESCRIPTIONS["open_page"]
-    args_schema: type[BaseModel] = PageToolArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
+    _arguments: ClassVar[type[PageArguments | SiteArguments]]
 
     @show_arguments(WebTools, without=("limit", "multi_query"))
     def __init__(
@@ -603,8 +601,9 @@ class OpenPageTool(_WebTool, defer_build=False):
         **sent: Any,
     ) -> tuple[Any, Any]:
         with self._as_tool_exception(), report(run_manager, config):
-            arguments = _make_page_arguments(url, sent)
-            output = self._tools.open_page(arguments, self._find_run(config, runtime))
+            call = getattr(self._tools, self._kind)
+            arguments = self._make_arguments(url, sent)
+            output = call(arguments, self._find_run(config, runtime))
         return output.content, output.artifact
 
     async def _arun(
@@ -618,21 +617,59 @@ class OpenPageTool(_WebTool, defer_build=False):
     ) -> tuple[Any, Any]:
         with self._as_tool_exception():
             async with areport(run_manager, config):
-                arguments = _make_page_arguments(url, sent)
-                run = self._find_run(config, runtime)
-                output = await self._tools.aopen_page(arguments, run)
+                call = getattr(self._tools, f"a{self._kind}")
+                arguments = self._make_arguments(url, sent)
+                output = await call(arguments, self._find_run(config, runtime))
         return output.content, output.artifact
 
+    def _make_arguments(self, url: str, sent: Mapping[str, Any]) -> Any:
+        """Return the arguments of a page, as `WebSearchTool` does those of a search."""
+        if not sent:
+            return self._arguments.model_validate({"url": url})
+        return self._arguments.model_construct(url=url, **sent)
 
-def _make_page_arguments(url: str, sent: Mapping[str, Any]) -> PageArguments:
-    """Return the arguments of a page, as `_make_arguments` does."""
-    if not sent:
-        return PageArguments.model_validate({"url": url})
-    return PageArguments.model_construct(url=url, **sent)
+
+class OpenPageTool(_URLTool, defer_build=False):
+    """Reads a page or a part of it for an agent: ``open_page(url, max_length, offset,
+    query, find)``.
+
+    Pages of this machine and its network are refused, also behind host names and
+    redirects, except those in ``internal``:
+    ``OpenPageTool(internal=["https://wiki.corp:8443"])``. Its arguments are those of
+    `WebSearchTool` without ``limit``:
+
+    Args:
+        read_options: The options of every page, such as ``{"max_length": 8_000}``, as
+            `websearch_core.reading.ReadOptions` explains; a model can ask for another
+            length.
+        provenance: Which URLs may be opened: ``any``, ``seen`` or ``seen+links``, as
+            `Ledger` explains, or a `Ledger` shared with the tool that searches.
+    """
+
+    _kind: ClassVar[str] = "open_page"
+    _arguments: ClassVar[type[PageArguments | SiteArguments]] = PageArguments
+    name: str = "open_page"
+    description: str = DESCRIPTIONS["open_page"]
+    args_schema: type[BaseModel] = PageToolArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
+
+
+class ListPagesTool(_URLTool, defer_build=False):
+    """Lists the pages of a site for an agent: ``list_pages(url, contains, limit)``.
+
+    They come from its sitemaps, its ``llms.txt`` and the links of the start, as far as
+    its robots.txt allows. ``WebSearchToolkit(site_tools=True)`` has it beside the
+    others; its arguments are those of `OpenPageTool`.
+    """
+
+    _kind: ClassVar[str] = "list_pages"
+    _arguments: ClassVar[type[PageArguments | SiteArguments]] = SiteArguments
+    name: str = "list_pages"
+    description: str = DESCRIPTIONS["list_pages"]
+    args_schema: type[BaseModel] = SiteToolArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
 
 
 class WebSearchToolkit(_Options, BaseToolkit, defer_build=False):
-    """Both tools, over one `WebSearch` and one `Ledger`.
+    """The tools, over one `WebSearch` and one `Ledger`.
 
     ::
 
@@ -645,12 +682,13 @@ class WebSearchToolkit(_Options, BaseToolkit, defer_build=False):
         agent.invoke(question, config=config)
 
     Its arguments are those of `WebSearch` and those that `WebSearchTool` adds, of which
-    four are about both tools:
+    five are about all tools:
 
     Args:
         extras: What the package of a model vendor knows about tools besides the schema,
             such as ``{"defer_loading": True}`` of Anthropic.
-        max_uses: Maximum number of calls in one run, of both tools together.
+        max_uses: Maximum number of calls in one run, of all tools together.
+        site_tools: Also give ``list_pages``, for agents that look around a site.
         provenance: Which URLs may be opened: ``any``; ``seen``, those that a search of
             the same conversation returned or that the user wrote; or ``seen+links``.
         conversation: The keys of a run's config that distinguish conversations: a
@@ -661,6 +699,7 @@ class WebSearchToolkit(_Options, BaseToolkit, defer_build=False):
 
     limit: int | None = Field(default=None, frozen=True)
     multi_query: bool = Field(default=False, frozen=True)
+    site_tools: bool = Field(default=False, frozen=True)
     handle_tool_error: OnError = True
     extras: dict[str, Any] | None = None
 
@@ -671,7 +710,12 @@ class WebSearchToolkit(_Options, BaseToolkit, defer_build=False):
         super().__init__(web=web, **options)
 
     def get_tools(self) -> list[BaseTool]:
-        """Return ``web_search`` and ``open_page``."""
+        """Return ``web_search`` and ``open_page``; with ``site_tools``, also
+        ``list_pages``.
+        """
+        tools: list[Any] = [WebSearchTool, OpenPageTool]
+        if self.site_tools:
+            tools.append(ListPagesTool)
         return [
             tool(
                 web=self._tools,
@@ -679,7 +723,7 @@ class WebSearchToolkit(_Options, BaseToolkit, defer_build=False):
                 conversation=self.conversation,
                 extras=self.extras,
             )
-            for tool in (WebSearchTool, OpenPageTool)
+            for tool in tools
         ]
 
     @property

@@ -4,7 +4,7 @@
 # annotations, not from strings.
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from typing import (
@@ -33,8 +33,11 @@ from websearch_core.render import Format, render_error
 from websearch_core.tools import (
     DESCRIPTIONS,
     Configurable,
+    Output,
     PageArguments,
+    Run,
     SearchDefaults,
+    SiteArguments,
     WebTools,
     as_error,
     make_web,
@@ -69,7 +72,7 @@ _ELSEWHERE = {
     **dict.fromkeys(_READS.split(), _READ),
 }
 # The arguments besides those of `WebSearch`.
-_OWN = [name for name in WebTools.own_arguments if name != "full_artifact"]
+_OWN = {*WebTools.own_arguments, "site_tools"} - {"full_artifact"}
 P = ParamSpec("P")
 R = TypeVar("R")
 TimeRange = Literal["all", "day", "week", "month", "year"]
@@ -179,6 +182,7 @@ class WebSearchToolSpec(BaseToolSpec):
             ``query``, for models that plan them. Their results are numbered together.
             If one fails, its error takes the place of its results. Each counts for
             ``max_uses``.
+        site_tools: Also return ``list_pages`` from `to_tool_list`.
         arguments: The arguments of `WebSearch`, instead of *web*.
 
     Raises:
@@ -206,6 +210,7 @@ class WebSearchToolSpec(BaseToolSpec):
         configurable: Configurable = (),
         require: Sequence[str] = (),
         multi_query: bool = False,
+        site_tools: bool = False,
         **arguments: Unpack[CommonArguments],
     ) -> None:
         if output_format not in get_args(Format):
@@ -229,6 +234,8 @@ class WebSearchToolSpec(BaseToolSpec):
             multi_query=multi_query,
             **arguments,
         )
+        if site_tools:
+            self.spec_functions = [*self.spec_functions, ("list_pages", "alist_pages")]
         self.conversations: Conversations = Conversations(self._tools)
         self.web: WebSearch = self._tools.web
         self.ledger: Ledger = self._tools.provenance
@@ -275,8 +282,7 @@ class WebSearchToolSpec(BaseToolSpec):
             "time_range": time_range,
             **unseen,
         }
-        with self._as_tool_error("web_search"), self.conversations.enter() as run:
-            return ToolDocuments.of(self._tools.search(sent, run))
+        return self._call("web_search", self._tools.search, sent)
 
     @_leave_checks_to_tools
     async def aweb_search(
@@ -295,9 +301,7 @@ class WebSearchToolSpec(BaseToolSpec):
             "time_range": time_range,
             **unseen,
         }
-        with self._as_tool_error("web_search"):
-            async with self.conversations.aenter() as run:
-                return ToolDocuments.of(await self._tools.asearch(sent, run))
+        return await self._acall("web_search", self._tools.asearch, sent)
 
     @_leave_checks_to_tools
     def open_page(  # noqa: D417 - a model reads this, which is not shown the rest
@@ -336,10 +340,10 @@ class WebSearchToolSpec(BaseToolSpec):
             "offset": offset,
             "query": query,
             "find": find,
+            "outline": outline,
+            **unseen,
         }
-        sent |= {"outline": outline, **unseen}
-        with self._as_tool_error("open_page"), self.conversations.enter() as run:
-            return ToolDocuments.of(self._tools.open_page(sent, run))
+        return self._call("open_page", self._tools.open_page, sent)
 
     @_leave_checks_to_tools
     async def aopen_page(
@@ -360,11 +364,40 @@ class WebSearchToolSpec(BaseToolSpec):
             "offset": offset,
             "query": query,
             "find": find,
+            "outline": outline,
+            **unseen,
         }
-        sent |= {"outline": outline, **unseen}
-        with self._as_tool_error("open_page"):
-            async with self.conversations.aenter() as run:
-                return ToolDocuments.of(await self._tools.aopen_page(sent, run))
+        return await self._acall("open_page", self._tools.aopen_page, sent)
+
+    @_leave_checks_to_tools
+    def list_pages(  # noqa: D417 - a model reads this, which is not shown the rest
+        self, url: str, contains: str = "", limit: int = 50, **unseen: Any
+    ) -> ToolDocuments:
+        """List the pages of a site, or of a folder of it.
+
+        Args:
+            url: Where to start: the URL of the site or folder, or the number of a
+                source, such as ``[3]``.
+            contains: Only pages with these words in their URL.
+            limit: Maximum number of pages, 1 to 200; usually 50.
+
+        Returns:
+            A document for each page, with ``url`` as metadata and no text. As a string,
+            the documents are the text for a model.
+
+        Raises:
+            ToolError: The URL may not be opened, or the site cannot be read.
+        """
+        sent = {"url": url, "contains": contains, "limit": limit, **unseen}
+        return self._call("list_pages", self._tools.list_pages, sent)
+
+    @_leave_checks_to_tools
+    async def alist_pages(
+        self, url: str, contains: str = "", limit: int = 50, **unseen: Any
+    ) -> ToolDocuments:
+        """Async version of `list_pages`."""
+        sent = {"url": url, "contains": contains, "limit": limit, **unseen}
+        return await self._acall("list_pages", self._tools.alist_pages, sent)
 
     async def allow_text(self, user_msg: str | ChatMessage, ctx: Context) -> None:
         """Allow the URLs in *user_msg*, which the user wrote, to be opened in the
@@ -442,6 +475,7 @@ class WebSearchToolSpec(BaseToolSpec):
         schemas: dict[str, type[BaseModel]] = {
             "web_search": self._tools.search_arguments(),
             "open_page": PageArguments,
+            "list_pages": SiteArguments,
         }
         metadata: dict[str, ToolMetadata] = {}
         for name, description in DESCRIPTIONS.items():
@@ -452,6 +486,25 @@ class WebSearchToolSpec(BaseToolSpec):
             metadata[f"a{name}"] = entry  # of the async method
         metadata.update(func_to_metadata_mapping or {})
         return super().to_tool_list(spec_functions, metadata)
+
+    def _call(
+        self,
+        tool: str,
+        call: Callable[[dict[str, Any], Run], Output],
+        sent: dict[str, Any],
+    ) -> ToolDocuments:
+        with self._as_tool_error(tool), self.conversations.enter() as run:
+            return ToolDocuments.of(call(sent, run))
+
+    async def _acall(
+        self,
+        tool: str,
+        call: Callable[[dict[str, Any], Run], Awaitable[Output]],
+        sent: dict[str, Any],
+    ) -> ToolDocuments:
+        with self._as_tool_error(tool):
+            async with self.conversations.aenter() as run:
+                return ToolDocuments.of(await call(sent, run))
 
     @contextmanager
     def _as_tool_error(self, tool: str) -> Iterator[None]:

@@ -322,6 +322,22 @@ def test_a_page_that_only_its_own_spelling_has_is_asked_for_so():
 _SHELL = "<html><body><div id=root></div><script src=/a.js></script></body></html>"
 
 
+def test_a_start_from_a_cache_does_not_hide_the_sitemaps_that_robots_txt_names(
+    tmp_path,
+):
+    pages = {
+        f"{SEA}/": html("/a"),
+        f"{SEA}/robots.txt": f"Sitemap: {SEA}/list.xml",
+        f"{SEA}/list.xml": urlset(f"{SEA}/b"),
+    }
+    listed = []
+    for _ in range(2):
+        web = Sites(pages).open(cache=tmp_path / "cache")
+        listed.append(web.map(SEA))
+
+    assert listed[0] == listed[1] == [f"{SEA}/", f"{SEA}/a", f"{SEA}/b"]
+
+
 @pytest.mark.parametrize("start", [403, 404, 500, "", _SHELL, b"%PDF-1.7 broken"])
 @pytest.mark.parametrize("places", ["robots.txt", "usual"])
 def test_a_start_that_cannot_be_read_still_gives_its_sitemap(start, places):

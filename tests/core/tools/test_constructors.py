@@ -33,7 +33,7 @@ OWN = {
     | {"k", "content", "text_splitter", "name", "tags", "metadata"},
     langchain.WebPageLoader: {"urls", "read_options", "crawl", "on_error"},
     langchain.WebPageCompressor: {"read_options"},
-    llamaindex.WebSearchToolSpec: OF_WEB_TOOLS - {"full_artifact"},
+    llamaindex.WebSearchToolSpec: OF_WEB_TOOLS - {"full_artifact"} | {"site_tools"},
     llamaindex.WebSearchRetriever: OPTIONS
     | {"k", "content", "node_parser", "callback_manager", "verbose"},
     llamaindex.WebPageReader: {"read_options", "crawl", "on_error", "is_remote"},

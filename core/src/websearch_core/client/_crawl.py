@@ -22,7 +22,7 @@ from urllib.parse import quote, urljoin
 
 from .._runtime.bugs import contain_bugs
 from .._runtime.deadline import time_limit
-from .._runtime.scope import WantedContent, scope
+from .._runtime.scope import WantedContent, current_call, scope
 from .._text.media_types import HTML
 from .._text.suggestion import check_names
 from .._text.urls import (
@@ -44,7 +44,7 @@ from ..errors import (
     UnsafeURL,
     WebSearchError,
 )
-from ..flow import Flow
+from ..flow import Flow, Gather
 from ..layers import Robots
 from ..layers._budget import BudgetProvider
 from ..layers._layer import Rank, Started, inner_of, leaves, parts, rank_of
@@ -252,6 +252,7 @@ class Crawl:
         return self.urls
 
     def _start(self) -> Flow[Stream[Any]]:
+        yield from self._read_robots()
         for site in self._sites:
             yield from self._enter(site)
         calls = self._web._calls.with_reader(self._reader)  # noqa: SLF001 - part of it
@@ -261,6 +262,27 @@ class Crawl:
                     self._part, self._concurrency, in_order=False, give_up_after=3
                 )
             )
+
+    def _read_robots(self) -> Flow[None]:
+        """Read the robots.txt of each start that may come from a cache: it names the
+        sitemaps, and would not be read for such a page.
+        """
+        layers = list(parts(self._reader))
+        ranks = set(map(rank_of, layers))
+        if Rank.CACHE not in ranks and current_call().memory is None:
+            return
+        flows: list[Flow[Any]] = []
+        for layer in layers:
+            if isinstance(layer, RobotsProvider):
+                flows += map(layer.files.find_rules, self._list_starts())
+        yield Gather(flows)
+
+    def _list_starts(self) -> list[str]:
+        """Return the starts that may be read, and whose sitemaps are wanted."""
+        starts = [site.url for site in self._sites if site.sitemaps]
+        return list(
+            filter(self._web.settings.domains.permits, filter(is_web_url, starts))
+        )
 
     def _enter(self, site: Site) -> Flow[None]:
         """Begin with the start of a site, and with what a service lists of it."""

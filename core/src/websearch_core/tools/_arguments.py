@@ -1,4 +1,4 @@
-"""The arguments of the two tools: the schema for the model, and the validation of what
+"""The arguments of the tools: the schema for the model, and the validation of what
 it sends.
 """
 
@@ -27,6 +27,7 @@ from . import _dialects as dialects
 MAX_CHARACTERS = 100_000  # of a page, in one call
 MAX_RESULTS = 20  # results of a search, unless the developer sets another limit
 MAX_QUERIES = 5  # in one call
+MAX_PAGES = 200  # of a site, in one call
 # What repeats the name, or is refused by a strict mode.
 _REFUSED = (
     "title",
@@ -203,12 +204,7 @@ class SearchArguments(Arguments):  # type: ignore[metaclass]
 
     @classmethod
     def _finish(cls, values: dict[str, Any], notes: list[str]) -> None:
-        limit = values.get("limit")
-        # more than the maximum is cut later: a run may have another
-        if is_whole_number(limit) and limit < 1:
-            default = cls.model_fields["limit"].default
-            notes.append(f"limit: 1 is the minimum, so the usual {default} was used")
-            del values["limit"]
+        _forget_low_limit(cls, values, notes)
         sites = dialects.find_sites(values.get("query"))
         if sites:
             notes.append("query: site: alone was taken for allowed_domains")
@@ -265,6 +261,48 @@ class PageArguments(Arguments):  # type: ignore[metaclass]
         if is_whole_number(max_length) and max_length > MAX_CHARACTERS:
             notes.append(f"max_length: {MAX_CHARACTERS} is the maximum, so it was used")
             values["max_length"] = MAX_CHARACTERS
+
+
+class SiteArguments(Arguments):  # type: ignore[metaclass]
+    """The arguments of ``list_pages``."""
+
+    main: ClassVar[str] = "url"
+    readers: ClassVar[Mapping[str, dialects.Reader]] = {
+        "url": dialects.read_site,
+        "contains": dialects.read_text,
+        "limit": dialects.read_number,
+    }
+
+    url: str = Field(
+        min_length=1,
+        description="Where to begin: a site, a folder of it, or a page's number.",
+    )
+    contains: str = Field(
+        default="", description="Only pages with these words in their address."
+    )
+    limit: int = Field(
+        default=50,
+        ge=1,
+        description=f"Maximum number of pages, 1 to {MAX_PAGES}; usually 50.",
+    )
+    notes: list[str] = []  # for the model, about what it sent
+
+    @classmethod
+    def _finish(cls, values: dict[str, Any], notes: list[str]) -> None:
+        _forget_low_limit(cls, values, notes)
+
+
+def _forget_low_limit(
+    schema: type[Arguments], values: dict[str, Any], notes: list[str]
+) -> None:
+    """Use the usual limit instead of one below 1; one above the maximum is cut later: a
+    run may have another.
+    """
+    limit = values.get("limit")
+    if is_whole_number(limit) and limit < 1:
+        default = schema.model_fields["limit"].default
+        notes.append(f"limit: 1 is the minimum, so the usual {default} was used")
+        del values["limit"]
 
 
 @cache

@@ -46,6 +46,7 @@ _WORDS: Mapping[str, str] = MappingProxyType(
         "max_length": "length max_chars max_characters max_content_length char_limit",
         "offset": "start start_index start_offset position cursor",
         "find": "phrase pattern search_for",
+        "contains": "filter pattern query search words keywords path",
         "outline": "headings toc table_of_contents",
         "conversation": "conversation_id",
     }
@@ -83,6 +84,7 @@ _BARE = re.compile(
     r"(?=www\.|[^/]+/)(?:[\w-]{1,63}\.){1,9}[^\W\d_]{2,63}(?::\d{1,5})?(?:[/?#]\S*)?",
     re.IGNORECASE,
 )
+_HOST = re.compile(r"(?:[\w-]{1,63}\.){1,9}[^\W\d_]{2,63}(?::\d{1,5})?")
 _BEFORE_URL = re.compile(
     r"(?<![ \t\r\n<\"'`(\[])[ \t\r\n<\"'`(\[]++(?=https?://)", re.IGNORECASE
 )
@@ -413,6 +415,14 @@ def _count_days(word: str) -> float | None:
     if count is not None and count.isdecimal():
         days *= int(count)
     return round(days, 3)
+
+
+def read_site(value: Any, notes: Notes) -> Any:
+    """Understand a URL as `read_url` does, and a host alone."""
+    url = read_url(value, notes)
+    if isinstance(url, str) and _HOST.fullmatch(url):
+        return f"https://{url}"
+    return url
 
 
 def read_url(value: Any, _: Notes) -> Any:

@@ -45,12 +45,12 @@ def output_schema(tool: str, *, multi_query: bool = False) -> type[BaseModel]:
     """Return the schema of the text that a tool with ``output_format="json"`` returns.
 
     Args:
-        tool: ``web_search`` or ``open_page``.
+        tool: ``web_search``, ``open_page`` or ``list_pages``.
         multi_query: Whether the searches have several queries.
     """
-    success = _describe_page()
-    if tool == "web_search":
-        success = _describe_search()
+    success = _describe_search()
+    if tool == "open_page":
+        success = _describe_page()
     if multi_query and tool == "web_search":
         failure = create_model("FailedSearch", __base__=_Failure, query=(str, ...))
         fields: dict[str, Any] = {

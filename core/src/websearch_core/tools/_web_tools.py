@@ -1,4 +1,4 @@
-"""The two tools, before a framework gets them: from the arguments of a model to what
+"""The tools, before a framework gets them: from the arguments of a model to what
 the model is shown.
 """
 
@@ -7,6 +7,8 @@ import threading
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
 from itertools import count
 from typing import (
     TYPE_CHECKING,
@@ -21,7 +23,9 @@ from typing import (
 )
 
 from .._runtime.bugs import as_error as report_bug
+from .._runtime.deadline import time_limit
 from .._runtime.scope import ByRun, Patience, WantedContent, find_account, scope
+from .._runtime.threads import in_thread
 from .._text.urls import describe_url
 from .._text.vocabulary import Format
 from ..client import CommonArguments, WebSearch
@@ -38,7 +42,7 @@ from ..models import Page, SearchOptions, SearchResponse
 from ..provenance import Ledger, Provenance
 from ..provenance._memory import Memory, Recall
 from ..tokens import estimate_tokens
-from ._arguments import Arguments, PageArguments, SearchArguments
+from ._arguments import Arguments, PageArguments, SearchArguments, SiteArguments
 from ._constructors import make_web, show_arguments
 from ._fixed import FixedOptions, SearchCall, SearchDefaults, check_search_options
 from ._outputs import Output, OutputFormat, join_outputs, page_output, search_output
@@ -50,6 +54,8 @@ if TYPE_CHECKING:
 
 _A = TypeVar("_A", bound=Arguments)
 _Answers: TypeAlias = list[SearchResponse | WebSearchError]
+# seconds for the list of a site; what is known by then is shown
+_LISTING_TIME = 60.0
 # seconds; a model that waits longer for a service could have answered, or asked another
 _PATIENCE = 5.0
 
@@ -141,7 +147,7 @@ _FILTERS = frozenset({"allowed_domains", "time_range"})
 
 
 class WebTools:
-    """The tools ``web_search`` and ``open_page``, for any framework.
+    """The tools ``web_search``, ``open_page`` and ``list_pages``, for any framework.
 
     ::
 
@@ -169,7 +175,7 @@ class WebTools:
         multi_query: Take up to five queries in one search, as ``queries`` instead of
             ``query``. Their results are numbered together, and what fails for one is
             said in its place.
-        max_uses: Maximum number of calls of both tools together in one run; each query
+        max_uses: Maximum number of calls of all tools together in one run; each query
             of a search counts.
         configurable: The options that a run may set: their names, or a mapping from
             each to the key that it has there, or of ``provider`` and ``reader`` to
@@ -282,7 +288,7 @@ class WebTools:
             else:
                 queries, errors = self._count_queries(request, run)
                 answers = [*setup.web.search_many(queries, **call.options), *errors]
-        return self._show_results(request, map(call.finish, answers), run, setup)
+        return self._show_results(map(call.finish, answers), run, setup, request)
 
     async def asearch(
         self, arguments: SearchArguments | Mapping[str, Any], run: Run = _NO_RUN
@@ -298,7 +304,7 @@ class WebTools:
             else:
                 queries, errors = self._count_queries(request, run)
                 answers = [*await web.asearch_many(queries, **call.options), *errors]
-        return self._show_results(request, map(call.finish, answers), run, setup)
+        return self._show_results(map(call.finish, answers), run, setup, request)
 
     def open_page(
         self, arguments: PageArguments | Mapping[str, Any], run: Run = _NO_RUN
@@ -330,6 +336,39 @@ class WebTools:
             page = await setup.web.aread(url, **options)
         page = page.with_notes(*request.notes)
         return self._show_page(page, run, setup, options)
+
+    def list_pages(
+        self, arguments: SiteArguments | Mapping[str, Any], run: Run = _NO_RUN
+    ) -> Output:
+        """List the pages of a site for a model, with the arguments of `search`.
+
+        The output is that of a search whose results are pages; they can be opened.
+
+        Raises:
+            WebSearchError: As in `open_page`; `DisallowedByRobots` if the robots.txt of
+                the site says so.
+        """
+        from ._site import Listing
+
+        request = _parse(SiteArguments, arguments)
+        setup = self._admit(run)
+        with self._scope(run, setup), time_limit(_LISTING_TIME):
+            url = self._check_url(request.url, run)
+            response = Listing(setup.web, url, request).read()
+        return self._show_results([response], run, setup)
+
+    async def alist_pages(
+        self, arguments: SiteArguments | Mapping[str, Any], run: Run = _NO_RUN
+    ) -> Output:
+        """Do the same as `list_pages` on the running event loop."""
+        # importing reads files
+        module = await in_thread(partial(import_module, f"{__package__}._site"))
+        request = _parse(SiteArguments, arguments)
+        setup = self._admit(run)
+        with self._scope(run, setup), time_limit(_LISTING_TIME):
+            url = self._check_url(request.url, run)
+            response = await module.Listing(setup.web, url, request).aread()
+        return self._show_results([response], run, setup)
 
     def read_run_options(
         self, config: Mapping[str, Any], context: object = None
@@ -429,12 +468,14 @@ class WebTools:
 
     def _show_results(
         self,
-        request: SearchArguments,
         answers: Iterable[SearchResponse | WebSearchError],
         run: Run,
         setup: _Setup,
+        request: SearchArguments | None = None,
     ) -> Output:
-        """Return the output for the answers; if all are errors, raise the first."""
+        """Return the output for the answers to the queries of a *request*, or for the
+        pages of a site; if all are errors, raise the first.
+        """
         answers = list(answers)
         if all(isinstance(answer, WebSearchError) for answer in answers):
             raise cast("WebSearchError", answers[0])
@@ -461,7 +502,7 @@ class WebTools:
             )
             outputs.append(output)
         output = outputs[0]
-        if self.multi_query:
+        if self.multi_query and request is not None:
             queries = _list_queries(request)
             output = join_outputs(queries, outputs, self.output_format)
         _record_output(run, output)

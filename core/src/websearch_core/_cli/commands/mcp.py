@@ -64,6 +64,10 @@ def mcp(
         bool,
         typer.Option("--structured", help="Add the sources as structured content"),
     ] = False,
+    site_tools: Annotated[
+        bool,
+        typer.Option("--site-tools", help="Also serve list_pages"),
+    ] = False,
 ) -> None:
     """Serve the web tools to MCP hosts: Claude, VS Code, Cursor.
 
@@ -77,7 +81,7 @@ def mcp(
 
         tools = WebTools(provider=provider, provenance=provenance)
         with tools.web:
-            server = make_server(tools, structured=structured)
+            server = make_server(tools, structured=structured, site_tools=site_tools)
             if not http:
                 raise typer.Exit(asyncio.run(_serve_stdio(server)))
             host = http.rpartition(":")[0]
