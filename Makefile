@@ -34,7 +34,7 @@ export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 ifndef PYTHON
-PYTHON := $(shell for each in python3.11 python3.12 python3.13 python3; do \
+PYTHON := $(shell for each in python3.11 python3.12 python3.13 python3.14 python3; do \
 	"$$each" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$each" && break; done)
 endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
