@@ -88,7 +88,6 @@ PLACES = {
         "youdotcom/models/searchrequestbody:SearchRequestBody",
         {
             "safesearch": "youdotcom/models/safesearch:SafeSearch",
-            "livecrawl": "youdotcom/models/livecrawl:LiveCrawl",
             "language": "youdotcom/models/language:Language",
             "country": "youdotcom/models/country:Country",
         },

@@ -24,7 +24,7 @@ from pydantic import BaseModel
 from langchain_websearch import WebSearchToolkit
 from langchain_websearch.conversations import UserURLs
 from websearch_core import WebSearch
-from websearch_core.layers import no_cache
+from websearch_core.layers import max_age
 
 NAMED = "https://named.example/page"
 FOUND = "https://sea.example/kelp"
@@ -367,7 +367,7 @@ def test_tenants_with_the_same_thread_share_nothing(
     for other in (asked("other"), config(toolkit)):
         run(agent(*opens(NAMED, FOUND)), {"messages": "Hello."}, other)
     assert sea.opened == [NAMED, FOUND]
-    with no_cache():
+    with max_age(0):
         run(agent(*opens(NAMED, FOUND)), {"messages": "Hello."}, asked("acme"))
     assert sea.opened == [NAMED, FOUND] * 2
 
@@ -378,7 +378,7 @@ def test_users_can_share_a_thread(sea, scripted):
     )
     for user, said in (("ann", TEXT), ("ben", "Open it.")):
         agent = create_agent(scripted(opens(NAMED)), toolkit.get_tools())
-        with no_cache():
+        with max_age(0):
             agent.invoke({"messages": said}, config(toolkit, user_id=user))
 
     assert sea.opened == [NAMED, NAMED]

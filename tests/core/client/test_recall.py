@@ -8,7 +8,7 @@ import pytest
 from websearch_core import Http, WebSearch
 from websearch_core.errors import BudgetExceeded
 from websearch_core.events import CacheHit
-from websearch_core.layers import no_cache
+from websearch_core.layers import max_age
 from websearch_core.models import SearchResponse
 from websearch_core.provenance._memory import Memory
 from websearch_core.testing import FakeWeb
@@ -165,7 +165,7 @@ async def test_pages_that_a_search_reads_are_kept_and_used_too(fake, is_async):
 async def test_no_cache_asks_again_and_what_it_gets_is_kept(fake, tools, is_async):
     await open_page(tools, is_async)
     fake.pages[KELP] = "New text."
-    with no_cache():
+    with max_age(0):
         assert "New text." in (await open_page(tools, is_async)).content
     assert "New text." in (await open_page(tools, is_async)).content
     assert len(fake.urls) == 2

@@ -428,7 +428,7 @@ def test_a_wrong_option_is_refused(options):
         (Linkup(api_key=SECRET, include_answer=True), "search", None, None),
         (Parallel(api_key=SECRET, mode="fast"), "search", 0.001, None),
         (You(keyless=True), "read", 0, None),
-        (You(api_key=SECRET, livecrawl=True), "search", None, None),
+        (You(api_key=SECRET, extraction="full_page"), "search", None, None),
         (Jina(api_key=SECRET), "search", None, None),
     ],
 )

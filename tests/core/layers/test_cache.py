@@ -28,12 +28,13 @@ from websearch_core.errors import (
     BadRequest,
     ConfigurationError,
     DomainNotAllowed,
+    InvalidOption,
     PageNotFound,
     TimedOut,
     Unavailable,
 )
 from websearch_core.events import CacheHit
-from websearch_core.layers import Cache, CacheStats, no_cache
+from websearch_core.layers import Cache, CacheStats, max_age
 from websearch_core.layers import _cache as store
 from websearch_core.layers._caching.backend import MemoryBackend
 from websearch_core.layers._caching.entries import Entry, decode, encode
@@ -241,16 +242,37 @@ def test_it_is_asked_again_when_it_is_too_old(path, clock):
 def test_a_call_may_insist_on_a_fresh_answer_which_is_then_kept(path):
     layer = Cache(location=path)(Sea())
     search(layer, answer("old"))
-    with no_cache():
+    with max_age(0):
         assert search(layer, answer("new")).answer == "new"
     assert search(layer).answer == "new"
+
+
+def test_a_call_may_say_how_old_an_answer_may_be(path, clock):
+    layer = Cache(location=path, max_age=100, stale_if_error=1_000)(Sea())
+    search(layer, answer("first"))
+    clock.now += 30
+    with max_age(60):
+        assert search(layer).answer == "first"
+    with max_age(30):
+        assert search(layer, answer("second")).answer == "second"
+    clock.now += 120
+    with max_age(60), pytest.raises(Unavailable):
+        search(layer, Unavailable("down"))
+
+    assert search(layer, Unavailable("down")).answer == "second"
+
+
+@pytest.mark.parametrize("seconds", [-1, float("nan"), "1 hour", True, None])
+def test_an_age_is_a_number_of_seconds(seconds):
+    with pytest.raises(InvalidOption, match="max_age"), max_age(seconds):
+        pass
 
 
 async def test_no_cache_reaches_the_layer_through_a_web_search(path):
     fake = FakeWeb(pages={URL: TEXT})
     web = WebSearch(fake, cache=str(path))
     await web.aread(URL)
-    with no_cache():
+    with max_age(0):
         await web.aread(URL)
         web.read(URL)
     await web.aread(URL)
@@ -941,7 +963,7 @@ def test_a_fresh_answer_that_is_too_large_to_keep_replaces_the_old_one(path, whe
         Sea()
     )
     search(layer, answer("old"))
-    with no_cache():
+    with max_age(0):
         search(layer, answer("new" * 10_000))
 
     assert search(layer, answer("newer")).answer == "newer"
@@ -961,7 +983,7 @@ def test_a_fresh_answer_that_is_not_json_replaces_the_old_one(path):
 
     layer = Cache(location=path)(Odd())
     search(layer, answer("old"))
-    with no_cache():
+    with max_age(0):
         search(layer, answer("new"))
 
     assert search(layer, answer("newer")).answer == "newer"
@@ -1013,7 +1035,7 @@ def test_a_cache_gives_what_a_simple_model_of_it_gives(seed, location, clock, pa
         )
         expected, is_asked = model.call(clock.now, text, fresh, end)
         answers = [reply(end) if end else Unavailable("down")] if is_asked else []
-        with no_cache() if fresh else nullcontext():
+        with max_age(0) if fresh else nullcontext():
             try:
                 got = search(layer, *answers, query=SearchQuery.of(text)).answer
             except Unavailable:
@@ -1041,7 +1063,7 @@ def test_half_an_answer_without_the_cache_replaces_no_whole_one():
     cache = Cache(max_age=0.0, stale_if_error=1000)
     web = WebSearch(Service(), reader=FakeWeb(), cache=cache, retry=False)
     web.search("kelp")
-    with no_cache():
+    with max_age(0):
         web.search("kelp")
 
     assert web.search("kelp").results[0].title == "whole"

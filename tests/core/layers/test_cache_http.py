@@ -22,7 +22,7 @@ from websearch_core.errors import PageNotFound, Unavailable, UnsafeURL
 from websearch_core.events import CacheHit
 from websearch_core.flow import Request, Response, run
 from websearch_core.flow._intercept import AuxiliaryRequest
-from websearch_core.layers import Cache, Fallback, Retry, no_cache
+from websearch_core.layers import Cache, Fallback, Retry, max_age
 from websearch_core.layers._caching.entries import decode
 from websearch_core.layers._caching.http import Lifetime, Validators, Watch
 from websearch_core.models import Page
@@ -245,7 +245,7 @@ def test_a_fresh_answer_that_is_insisted_on_is_not_asked_with_validators(path, c
     site, layer = Site(etag='"a"'), make(path)
     read(layer, site)
     clock.now += HOUR + 1
-    with no_cache():
+    with max_age(0):
         read(layer, site)
 
     assert site.conditional == [False, False]
@@ -661,7 +661,7 @@ def test_a_fresh_page_that_may_not_be_kept_replaces_the_old_one(path):
     site, layer = Site("old" * 50), make(path)
     read(layer, site)
     site.text, site.headers["cache_control"] = "new" * 50, "no-store"
-    with no_cache():
+    with max_age(0):
         read(layer, site)
     site.text = "newer" * 50
 

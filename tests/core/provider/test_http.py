@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 import json
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -23,11 +24,13 @@ from websearch_core.errors import (
     UnsupportedOption,
 )
 from websearch_core.flow import Response
+from websearch_core.layers import max_age
 from websearch_core.models import SearchQuery
 from websearch_core.provider import Limits, decode, get_json, parse_usage, post_json
 from websearch_core.provider._http import (
     check_options,
     error_for,
+    find_max_age,
     find_message,
     redact,
     retry_after,
@@ -551,3 +554,24 @@ def test_the_last_hour_is_refused_where_a_service_has_no_word_for_it():
         next(brave.search(SearchQuery.of("kelp", time_range="h")))
 
     assert caught.value.options == ("time_range",)
+
+
+@pytest.mark.parametrize(
+    ("own", "unit", "wanted", "sent"),
+    [
+        (None, 1, None, None),
+        (7, 1, None, 7),
+        (None, 1, 90, 90),
+        (7, 1, 90, 7),
+        (7, 1, 5, 5),
+        (-1, 3600, 7_300, 2),
+        (-1, 3600, None, -1),
+        (24, 3600, 1_800, 0),
+        (None, 0.001, 2, 2_000),
+        (None, 1, 0, 0),
+    ],
+)
+def test_the_age_of_a_copy_is_that_of_the_provider_or_less(own, unit, wanted, sent):
+    block = nullcontext() if wanted is None else max_age(wanted)
+    with block:
+        assert find_max_age(own, unit) == sent

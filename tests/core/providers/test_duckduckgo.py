@@ -279,13 +279,25 @@ def test_ac1_3_rows_of_the_plain_class_are_read_too():
     assert [result.url for result in results] == ["https://sea.example/"]
 
 
-def test_the_abstract_above_the_results_is_the_answer():
+def test_the_abstract_above_the_results_is_the_answer_and_a_result_with_its_link():
     box = """<div class="zci"><h1 class="zci__heading"><a href="https://en.wikipedia.org/wiki/Kelp">Kelp</a></h1>
     <div class="zci__result" id="zero_click_abstract"><a class="zci__image" href="/i"><img></a> Kelp is a
     <b>brown</b> alga. <a href="https://en.wikipedia.org/wiki/Kelp"><q>More at Wikipedia</q></a></div></div>"""
     response = found(page(box, row("https://sea.example/")), limit=1).result
 
     assert " ".join(response.answer.split()) == "Kelp is a brown alga."
+    (first,) = response.results
+    assert (first.title, first.url) == ("Kelp", "https://en.wikipedia.org/wiki/Kelp")
+    assert " ".join(first.snippet.split()) == "Kelp is a brown alga."
+    again = row("https://en.wikipedia.org/wiki/Kelp")
+    both = found(page(box, again, row("https://sea.example/")), limit=5).result.results
+    assert [one.url for one in both] == [first.url, "https://sea.example/"]
+    assert both[0].snippet != first.snippet
+    unlinked = box.replace("zci__heading", "other")
+    (other,) = found(
+        page(unlinked, row("https://sea.example/")), limit=1
+    ).result.results
+    assert other.url == "https://sea.example/"
     about_us = '<div id="zero_click_abstract">Your IP address is 192.0.2.1</div>'
     assert (
         found(page(about_us, row("https://sea.example/")), limit=1).result.answer

@@ -182,10 +182,10 @@ def test_how_to_read_can_be_chosen():
     ).headers
 
     assert (
-        headers["X-No-Cache"],
+        headers["X-Cache-Tolerance"],
         headers["X-Engine"],
         headers["X-Target-Selector"],
-    ) == ("true", "direct", "main")
+    ) == ("0", "direct", "main")
 
 
 def test_all_links_are_pairs():

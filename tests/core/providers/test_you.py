@@ -128,6 +128,23 @@ def test_a_page_is_read_as_markdown():
     )
 
 
+@pytest.mark.parametrize(
+    ("mode", "contents", "snippet", "content"),
+    [
+        ("highlights", {"highlights": ["It grows", "fast"]}, "It grows … fast", None),
+        ("full_page", {"markdown": "# Kelp"}, "Brown.", "# Kelp"),
+    ],
+)
+def test_more_than_snippets_is_asked_for_and_shown(mode, contents, snippet, content):
+    you = You(api_key=SECRET, extraction=mode)
+    result = {"url": URL, "title": "Kelp", "description": "Brown."}
+    answer = reply({"results": {"web": [{**result, "contents": contents}]}})
+
+    assert request_of(you).json["extraction"] == {"extraction_mode": mode}
+    (found,) = play(you.search(SearchQuery.of("kelp")), answer).result.results
+    assert (found.snippet, found.content) == (snippet, content)
+
+
 def test_several_pages_are_read_in_one_request():
     answer = [
         {"url": URL, "markdown": "Kelp grows."},

@@ -12,21 +12,17 @@ from websearch_core._runtime.scope import (
     run_apart,
     scope,
 )
-from websearch_core.layers import charge_to, no_cache
+from websearch_core.layers import charge_to, max_age
 
 
 def test_a_block_changes_what_it_names_and_leaves_the_rest():
     outer = current_call()
-    with scope(is_fresh=True), charge_to("ann"):
-        with scope(is_fresh=False, reads_on=True):
+    with scope(max_age=0), charge_to("ann"):
+        with scope(max_age=9, reads_on=True):
             inner = current_call()
-        assert (current_call().is_fresh, current_call().reads_on) == (True, False)
+        assert (current_call().max_age, current_call().reads_on) == (0, False)
 
-    assert (inner.is_fresh, inner.reads_on, inner.account.tenant) == (
-        False,
-        True,
-        "ann",
-    )
+    assert (inner.max_age, inner.reads_on, inner.account.tenant) == (9, True, "ann")
     assert current_call() == outer
 
 
@@ -73,7 +69,7 @@ def test_what_is_called_apart_leaves_only_the_variables_of_the_application(fails
         if fails:
             raise ValueError("fails")
 
-    block = no_cache()
+    block = max_age(0)
     seen: list[CallContext] = []
     outer = current_call()
     if fails:
@@ -82,5 +78,5 @@ def test_what_is_called_apart_leaves_only_the_variables_of_the_application(fails
     else:
         run_apart(work, reads_on=True)
 
-    assert (seen[0].reads_on, seen[0].is_fresh, theirs.get()) == (True, True, "set")
+    assert (seen[0].reads_on, seen[0].max_age, theirs.get()) == (True, 0, "set")
     assert current_call() == outer

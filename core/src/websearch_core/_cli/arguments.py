@@ -101,7 +101,7 @@ def open_web(
     from ..settings import Settings
 
     progress = show_progress(doing) if doing else nullcontext()
-    cache = layers.no_cache() if no_cache else nullcontext()
+    cache = layers.max_age(0) if no_cache else nullcontext()
     settings = Settings.load(providers=options)
     with WebSearch(settings=settings, **arguments) as web, progress:
         names = {leaf.name for leaf in layers.leaves(web.provider)}

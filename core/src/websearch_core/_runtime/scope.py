@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary, ref
 
+from .._text.quantity import is_number
 from .._text.vocabulary import Responses
+from ..errors import InvalidOption
 
 T = TypeVar("T")
 
@@ -198,7 +200,7 @@ class CallContext(NamedTuple):
     account: Account = Account()  # who is charged
     content: WantedContent = WantedContent()  # what it wants of pages
     parsing: Parsing = Parsing()  # where these are parsed
-    is_fresh: bool = False  # whether it is made inside `no_cache`
+    max_age: float = math.inf  # seconds; answers that were given before that are old
     # whether it reads what follows of a page, which should be the same page as before
     reads_on: bool = False
     # what its conversation was given (`websearch_core.provenance`); None outside of the
@@ -235,7 +237,7 @@ current_call: Callable[[], CallContext] = _call.get
 
 # Every call enters it several times: a generator would take longer.
 class scope:  # noqa: N801 - a block
-    """Change what belongs to the calls in this block, as ``scope(is_fresh=True)``; a
+    """Change what belongs to the calls in this block, as ``scope(reads_on=True)``; a
     flow may yield inside.
     """
 
@@ -265,16 +267,20 @@ class scope:  # noqa: N801 - a block
 
 
 @contextmanager
-def no_cache() -> Iterator[None]:
-    """Ask the services in this block, whatever the cache holds; their answers are kept
-    for later calls.
+def max_age(seconds: float) -> Iterator[None]:
+    """Take nothing in this block that was kept for longer than *seconds*; what is asked
+    for is kept for later calls.
 
-    It holds for everything that is called in the block, including tools and agents::
+    It holds for everything that is called in the block, including tools and agents, for
+    our cache, for the memory of a conversation, and for the copies of pages that Exa,
+    Firecrawl, Jina and You.com have. With 0, all is asked for again::
 
-        with no_cache():
+        with max_age(0):
             web.search("weather in Oslo")
     """
-    with scope(is_fresh=True):
+    if not is_number(seconds) or not seconds >= 0:
+        raise InvalidOption("max_age: must be a number of seconds, 0 or more")
+    with scope(max_age=seconds):
         yield
 
 

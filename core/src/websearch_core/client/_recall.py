@@ -85,7 +85,7 @@ class Asker:
         make = partial(self._request_once, memory, key, request)
         try:
             shared: SharedAnswer = yield Share(
-                flights, (key, call.is_fresh, call.reads_on), make
+                flights, (key, call.max_age, call.reads_on), make
             )
         except _AnswerInMemoryError as error:
             return cast("A", self._repeat(error.entry))
@@ -148,7 +148,7 @@ class _AnswerInMemoryError(Exception):
 
 def _may_repeat(entry: Entry) -> bool:
     """Return whether the answer may be given again, and the caller takes an old one."""
-    return entry.answer is not None and not current_call().is_fresh
+    return entry.answer is not None and entry.age < current_call().max_age
 
 
 def _without_raw(response: SearchResponse) -> SearchResponse:

@@ -23,7 +23,7 @@ from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from .._runtime.scope import charge_to, no_cache
+from .._runtime.scope import charge_to, max_age
 from ..errors import ConfigurationError
 from ._layer import Layer, ProviderWrapper, Rank, leaves
 
@@ -46,7 +46,7 @@ __all__ = [
     "Layer", "ProviderWrapper", "Rank",
     "RateLimiter", "Relax", "Rerank", "Retry", "Robots", "SingleFlight", "Throttle",
     "charge_to", "layer_class",
-    "leaves", "no_cache",
+    "leaves", "max_age",
 ]  # fmt: skip
 
 _BUILT_IN: Mapping[str, str] = MappingProxyType({

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, Self, TypeVar
@@ -283,19 +284,22 @@ class _CacheProvider(ProviderWrapper[Cache]):
                 if self._may_stand_in(whole):
                     new = None
             yield from self._save({key: new})
-        elif entry or current_call().is_fresh:
+        elif entry or current_call().max_age < inf:
             yield from self._save({key: None}, erase=True)
         return self._replace_failure(answer, entry, seconds)
 
     def _load(
         self, kind: type[SearchResponse | Page], *keys: str
     ) -> Flow[list[Entry | None]]:
-        if current_call().is_fresh:
+        max_age = current_call().max_age
+        if not max_age:
             return [None] * len(keys)
         entries: list[Entry | None] = yield from self._use(self._store.load, *keys)
         kinds = (kind, PageNotFound)
         for place, entry in enumerate(entries):
-            if entry is not None and not isinstance(entry.answer, kinds):
+            if entry is None:
+                continue
+            if entry.age >= max_age or not isinstance(entry.answer, kinds):
                 entries[place] = None
         return entries
 

@@ -96,7 +96,7 @@ class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
         call = current_call()
         return (
             self._identity.caller(),
-            call.is_fresh,
+            call.max_age,
             call.reads_on,
             self._identity.of(what),
         )

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from .. import errors
+from .._runtime.scope import current_call
 from .._text.invisible import strip_invisible
 from .._text.rates import RateLimit, parse_wait
 from .._text.urls import describe_url
@@ -814,3 +815,18 @@ def _slots(provider: object) -> list[str]:
             slots = (slots,)
         names += slots
     return names
+
+
+def find_max_age(own: float | None, unit: float = 1.0) -> int | None:
+    """Return how old the copy of a page that a service has may be, in units of so many
+    seconds; None leaves it to the service.
+
+    It is what the provider was made with, its *own*, unless the caller wants newer ones
+    (`websearch_core.layers.max_age`). A negative one stands for any age.
+    """
+    limit = current_call().max_age / unit
+    if own is not None and 0 <= own <= limit:
+        return int(own)
+    if math.isfinite(limit):
+        return int(limit)
+    return None if own is None else int(own)

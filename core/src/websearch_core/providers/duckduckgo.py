@@ -11,7 +11,8 @@ there. Advertisements are dropped.
 
 from __future__ import annotations
 import re
-from typing import ClassVar, TypeAlias
+from html import escape
+from typing import Any, ClassVar, TypeAlias
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -128,7 +129,7 @@ class DuckDuckGo:
         tree = self._parse(answer)
         response = kit.SearchResponse(
             query=query.text,
-            results=_find_results(tree),
+            results=kit.parse_results(_find_items(tree), self.name, markup="html"),
             provider=self.name,
             answer=_find_abstract(tree),
             suggestions=_find_corrections(tree, query),
@@ -169,8 +170,17 @@ class DuckDuckGo:
         raise kit.unexpected_format(self.name)
 
 
-def _find_results(tree: LexborHTMLParser) -> tuple[kit.SearchResult, ...]:
-    items = []
+def _find_items(tree: LexborHTMLParser) -> list[dict[str, Any]]:
+    """Return the results, and first the box above them if its page is none of these."""
+    rows = _find_rows(tree)
+    box = _find_box(tree)
+    if box is None or box["url"] in [row["url"] for row in rows]:
+        return rows
+    return [box, *rows]
+
+
+def _find_rows(tree: LexborHTMLParser) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = []
     for row in tree.css(_ROWS):
         link = row.css_first(".result__a")
         item = {
@@ -181,7 +191,7 @@ def _find_results(tree: LexborHTMLParser) -> tuple[kit.SearchResult, ...]:
         }
         if item["url"]:
             items.append(item)
-    return kit.parse_results(items, DuckDuckGo.name, markup="html")
+    return items
 
 
 def _take_html(node: LexborNode | None) -> str:
@@ -246,6 +256,18 @@ def _find_abstract(tree: LexborHTMLParser) -> str | None:
     if box is None or _ABOUT_YOU.search(box.text()):
         return None
     return kit.plain_text(_LINK.sub(" ", box.inner_html or ""), "html") or None
+
+
+def _find_box(tree: LexborHTMLParser) -> dict[str, Any] | None:
+    """Return the box above the results in the form of one, if it links to its source:
+    without it, an answer cannot be cited.
+    """
+    link = tree.css_first(".zci__heading a")
+    url = _find_target(link)
+    abstract = _find_abstract(tree)
+    if abstract is None or url is None:
+        return None
+    return {"title": _take_html(link), "url": url, "snippet": escape(abstract)}
 
 
 def _find_corrections(

@@ -156,7 +156,7 @@ class Exa:
             "highlights": self.highlights or None,
             "text": self.text or None,
             "summary": {"query": query.text} if self.summary else None,
-            "maxAgeHours": self.max_age_hours,
+            "maxAgeHours": kit.find_max_age(self.max_age_hours, 3600),
             "extras": {"imageLinks": 1} if query.images else None,
         }
         return kit.drop_none(contents)
@@ -170,7 +170,7 @@ class Exa:
         payload = {
             "urls": [kit.serialize(url) for url in urls],
             "text": True,
-            "maxAgeHours": self.max_age_hours,
+            "maxAgeHours": kit.find_max_age(self.max_age_hours, 3600),
         }
         response = yield kit.post_json(self, "contents", payload, target=tuple(urls))
         if response.status >= 400:

@@ -178,7 +178,7 @@ class Firecrawl:
         payload = {
             "url": kit.serialize(url),
             "formats": ["markdown", "links"],
-            "maxAge": self.max_age,
+            "maxAge": kit.find_max_age(self.max_age, 0.001),
             "onlyMainContent": self.only_main_content,
             "headers": dict(self.headers) or None,
             "waitFor": self.wait_for,

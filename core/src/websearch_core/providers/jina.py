@@ -159,12 +159,14 @@ class Jina:
         headers = {
             "X-Retain-Images": "alt",
             "X-With-Links-Summary": "all",
-            "X-No-Cache": "true" if self.no_cache else None,
             "X-Engine": self.engine,
             "X-Target-Selector": self.target_selector,
             "X-Remove-Selector": self.remove_selector,
             "X-Wait-For-Selector": self.wait_for,
         }
+        max_age = kit.find_max_age(0 if self.no_cache else None)
+        if max_age is not None:
+            headers["X-Cache-Tolerance"] = str(max_age)
         seconds = kit.time_left()
         if isfinite(seconds):  # Jina should give up on a page before we do
             headers["X-Timeout"] = str(max(1, min(180, int(seconds * 0.8))))

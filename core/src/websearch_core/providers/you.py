@@ -8,7 +8,7 @@ has both allowed and blocked domains, the blocked ones are filtered out here.
 
 from __future__ import annotations
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator
 
@@ -28,7 +28,9 @@ class You:
         keyless: Use the free allowance without a key, even if a key is set.
         base_url: Where the API is.
         keyless_url: Where the search without a key is.
-        livecrawl: Also return the text of every result; costs extra, and needs a key.
+        extraction: Return more than snippets: ``highlights``, the passages of each page
+            that fit the query, or ``full_page``, its text, which costs extra. Needs a
+            key.
         max_age: Fetch a page again if the copy is older than this, in seconds; 0
             always. None is any age.
         boost_domains: Rank results from these domains higher. Has no effect with
@@ -71,7 +73,7 @@ class You:
         price="USD 5 per 1,000 searches, USD 1 per 1,000 pages",
         prices=(
             kit.Price(usd=0, when={"keyless": True}),
-            kit.Price(verb="search", usd=0.005, when={"livecrawl": False}),
+            kit.Price(verb="search", usd=0.005, when={"extraction": None}),
             kit.Price(verb="read", usd=0.001, size=1),
         ),
         as_of="2026-10",
@@ -84,7 +86,7 @@ class You:
     keyless: bool = False
     base_url: kit.BaseUrl = "https://ydc-index.io/v1"
     keyless_url: kit.BaseUrl = "https://api.you.com/v1/agents"
-    livecrawl: bool = False
+    extraction: Literal["highlights", "full_page"] | None = None
     max_age: Annotated[int | None, kit.ProjectFile()] = None
     boost_domains: Annotated[
         list[str] | tuple[str, ...], AfterValidator(tuple), kit.ProjectFile()
@@ -141,9 +143,8 @@ class You:
         else:
             payload["exclude_domains"] = list(query.blocked_domains) or None
             payload["boost_domains"] = list(self.boost_domains) or None
-        if self.livecrawl:
-            payload["livecrawl"] = "all"
-            payload["livecrawl_formats"] = ["markdown"]
+        if self.extraction:
+            payload["extraction"] = {"extraction_mode": self.extraction}
         return kit.with_extra(payload, query)
 
     def _request(self, payload: dict[str, Any]) -> kit.Request:
@@ -163,7 +164,7 @@ class You:
         payload = {
             "urls": [kit.serialize(url) for url in urls],
             "formats": ["markdown", "metadata"],
-            "max_age": self.max_age,
+            "max_age": kit.find_max_age(self.max_age),
         }
         response = yield kit.post_json(self, "contents", payload, target=tuple(urls))
         records = kit.find_records(urls, self._find_pages(response))
@@ -204,5 +205,7 @@ def _join_list(value: Any) -> Any:
 
 
 def _find_snippet(result: Mapping[str, Any]) -> str:
-    extracts = " … ".join(kit.as_texts(result.get("snippets")))
-    return extracts or kit.as_text(result.get("description")) or ""
+    """Return the extracts of a page: highlights come instead of snippets."""
+    extracts = kit.as_texts(kit.find_value(result, "contents.highlights"))
+    extracts = extracts or kit.as_texts(result.get("snippets"))
+    return " … ".join(extracts) or kit.as_text(result.get("description")) or ""
