@@ -8,6 +8,7 @@ from websearch_core.reading import read_bytes
 from websearch_core.reading._html.blocks import find_blocks
 from websearch_core.reading._html.parse import parse
 from websearch_core.reading._html.together import (
+    drop_headings,
     drop_repeats,
     fill_headings,
     whole_lists,
@@ -32,7 +33,10 @@ def decide(function, html: str, content: str) -> str:
         ("<ul><li>all<ul><li>apples<li>pears</ul><li>none</ul>", "1101", "1111"),
         ("<ul><li><p>eggs<button>Add</button><li>flour</ul>", "101", "101"),
         ("<ul><li>one<li>two</ul>", "00", "00"),
-        (f"<ul><li>{LONG * 9}<li>short</ul>", "10", "10"),
+        (f"<ul><li>{LONG * 9}<li>short</ul>", "10", "11"),
+        (f"<ul><li>{LONG * 9}<li>short<li>brief</ul>", "010", "000"),
+        (f"<ul><li><p>{LONG * 9}<li>one<li>two<li>six</ul>", "0110", "1111"),
+        (f"<ul><li><p>{LONG * 9}<ul><li>no<li>so</ul><li>one<li>a", "01000", "00000"),
         (f"<ol><li>type<pre>{'x' * 2000}</pre><li>run</ol>", "110", "111"),
     ],
 )
@@ -50,10 +54,20 @@ def test_a_list_is_kept_whole_or_not_at_all(html, content, expected):
         ("<h2><a href=/a>A day at sea</a></h2><p>by Ames<h2>Way</h2>", "101", "101"),
         ("<h2>Hours</h2><h3>Summer</h3><p>From nine to five.", "111", "111"),
         ("<h1>Hours</h1><p>From nine to five.", "10", "10"),
+        ("<h2>Hours</h2><h3>Summer</h3><p>Nine to five.<h2>Way", "1001", "1111"),
+        (f"<h2>Hours</h2><h3>Summer</h3><p>{LONG * 9}<h2>Way", "1101", "0001"),
+        ("<h3>Hours</h3><h2>Way</h2><p>By tram.", "111", "111"),
     ],
 )
 def test_no_heading_stands_over_nothing(html, content, expected):
     assert decide(fill_headings, html, content) == expected
+
+
+def test_a_heading_whose_text_is_left_out_later_goes_with_it():
+    html = "<h2>Hours</h2><h3>Summer</h3><p>Nine to five.<h2>Way</h2><h2>Fare</h2><p>2"
+
+    assert decide(drop_headings, html, "110111") == "000111"
+    assert decide(drop_headings, html, "111111") == "111111"
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from .select import select_content
 from .strays import drop_strays
 from .structured_data import lacks_article, markup_from_data
 from .text_blocks import TextBlocks
+from .together import drop_headings
 from .tree import build_tree
 from .walls import find_wall, wall_notes
 
@@ -111,6 +112,7 @@ def read_html(
         blocks, choice.content, facts.title, is_article=is_article
     )
     text = _write(blocks, content, base, links)
+    content = drop_headings(blocks, content)
     length = sum(map(len, compress(blocks.block_texts, content)))
     if length < _MIN_LENGTH or lacks_article(blocks.block_texts, length, facts):
         markup = markup_from_data(facts, comments=choices.get("comments") != "drop")

@@ -4,11 +4,10 @@ a row, a heading and its text, a control and what it opens, code and what announ
 
 from __future__ import annotations
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from itertools import compress
+from collections.abc import Iterable, Iterator
+from itertools import chain, compress
+from operator import not_
 from typing import TYPE_CHECKING
-
-from .._element import HEADINGS
 
 if TYPE_CHECKING:
     from .text_blocks import TextBlocks
@@ -24,10 +23,11 @@ _VERBATIM = _CELLS | {"pre", "code"}  # where repetition is legitimate
 _LISTS = frozenset({"ul", "ol", "menu", "dir"})
 _ANNOUNCES = (":", "：")  # noqa: RUF001 - at the end of a text before code
 _MAX_BETWEEN = 6  # short texts between kept text and code: labels, names of files
-_MAX_ITEM_LENGTH = 1_000  # characters: longer ones are posts, each for itself
+_MAX_ITEM_LENGTH = 1_000  # characters: longer ones are posts
 _MAX_SECTION_LENGTH = 600  # characters below a heading
 _MAX_ROW_LENGTH = 400  # characters of a row with several blocks in a cell
 _SHORT = 60  # characters of such a text
+_LEVELS = {f"h{level}": level for level in range(1, 7)}
 
 
 def keep_code(outline: TextBlocks, content: list[bool]) -> list[bool]:
@@ -41,23 +41,26 @@ def keep_code(outline: TextBlocks, content: list[bool]) -> list[bool]:
     whole = content.copy()
     codes: list[int] = []  # since the last kept block
     between = _MAX_BETWEEN + 1  # other texts since then
+    before = ""  # the text before, if it is kept
     for block, text in enumerate(outline.block_texts):
         is_code = outline.names[outline.block_elements[block]] == "pre"
-        follows = is_code and block > 0 and whole[block - 1]
-        if follows and outline.block_texts[block - 1].endswith(_ANNOUNCES):
+        if is_code and before.endswith(_ANNOUNCES):
             whole[block] = True
+        before = ""
         if whole[block]:
+            before = text
             for code in codes:
                 whole[code] = True
             codes = []
             between = 0
-        elif is_code and between <= _MAX_BETWEEN:
+            continue
+        if is_code and between <= _MAX_BETWEEN:
             codes.append(block)
-        else:
-            step = 1 if len(text) <= _SHORT else _MAX_BETWEEN + 1
-            between += step
-            if between > _MAX_BETWEEN:
-                codes = []
+            continue
+        step = 1 if len(text) <= _SHORT else _MAX_BETWEEN + 1
+        between += step
+        if between > _MAX_BETWEEN:
+            codes = []
     return whole
 
 
@@ -70,12 +73,13 @@ def keep_labels(outline: TextBlocks, content: list[bool]) -> list[bool]:
     labels = outline.holders(control.label for control in outline.controls)
     panels = outline.holders(control.panel for control in outline.controls)
     opened: set[int] = set()  # panels with content
-    for block, element in enumerate(outline.block_elements):
-        if content[block] and not labels[element]:
-            for panel in _above(outline, panels, element):
-                if panel in opened:
-                    break
-                opened.add(panel)
+    for element in compress(outline.block_elements, content):
+        if labels[element]:
+            continue
+        panel = panels[element]
+        while panel and panel not in opened:
+            opened.add(panel)
+            panel = panels[outline.parents[panel]]
     is_open = {control.label: control.panel in opened for control in outline.controls}
     whole = content.copy()
     for run, block in enumerate(outline.run_blocks):
@@ -83,14 +87,6 @@ def keep_labels(outline: TextBlocks, content: list[bool]) -> list[bool]:
         if label:
             whole[block] = is_open[label]
     return whole
-
-
-def _above(outline: TextBlocks, holders: list[int], element: int) -> Iterator[int]:
-    """Yield the holder of an element, and the holders around that."""
-    holder = holders[element]
-    while holder:
-        yield holder
-        holder = holders[outline.parents[holder]]
 
 
 def whole_lists(outline: TextBlocks, content: list[bool]) -> list[bool]:
@@ -116,30 +112,42 @@ def whole_lists(outline: TextBlocks, content: list[bool]) -> list[bool]:
         lists[outline.parents[item]].append(inner)
     whole = content.copy()
     for holder in sorted(lists, reverse=True):  # inner lists first
-        _decide_list(outline, whole, lists[holder])
+        _decide_list(outline, lists[holder], content, whole)
     return whole
 
 
 def _decide_list(
-    outline: TextBlocks, content: list[bool], items: list[list[int]]
+    outline: TextBlocks, items: list[list[int]], content: list[bool], whole: list[bool]
 ) -> None:
-    """Keep or drop those items of a list of which nothing is kept, or all of it."""
-    is_item = [True in map(content.__getitem__, item) for item in items]
+    """Keep or drop those items of a list of which nothing is kept, or all of it.
+
+    Those with most of the text decide. Long items, such as posts, may have answers
+    inside: what was kept of them to begin with counts, and half of them decide, too.
+    """
+    is_item = [_is_kept(item, whole) for item in items]
     if all(is_item) or not any(is_item):
         return
     sizes = [_measure(outline, item) for item in items]
-    if max(sizes) > _MAX_ITEM_LENGTH:
-        return
     size = sum(compress(sizes, is_item))
-    keep = 2 * size >= sum(sizes)
-    for item, is_kept in zip(items, is_item, strict=True):
-        if keep and is_kept:
-            continue
-        for block in item:
-            content[block] = keep
+    is_half = False
+    if max(sizes) > _MAX_ITEM_LENGTH:
+        blocks = [*chain.from_iterable(items)]
+        size = _measure(outline, filter(content.__getitem__, blocks))
+        is_half = 2 * sum(_is_kept(item, content) for item in items) >= len(items)
+    if is_half or 2 * size >= sum(sizes):
+        missing = compress(items, map(not_, is_item))
+        for block in chain.from_iterable(missing):
+            whole[block] = True
+        return
+    for block in chain.from_iterable(items):
+        whole[block] = False
 
 
-def _measure(outline: TextBlocks, blocks: list[int]) -> int:
+def _is_kept(item: list[int], content: list[bool]) -> bool:
+    return any(map(content.__getitem__, item))
+
+
+def _measure(outline: TextBlocks, blocks: Iterable[int]) -> int:
     """Return the characters of some blocks, without code."""
     return sum(
         len(outline.block_texts[block])
@@ -151,39 +159,48 @@ def _measure(outline: TextBlocks, blocks: list[int]) -> int:
 def fill_headings(outline: TextBlocks, content: list[bool]) -> list[bool]:
     """Keep a little text below a heading of which nothing else is kept, or drop the
     heading.
-
-    A heading that is a link, such as a headline, says enough alone.
     """
     whole = content.copy()
-    for heading, end in _find_sections(outline):
-        if not whole[heading] or True in whole[heading + 1 : end]:
-            continue
-        length = len(outline.block_texts[heading])
-        if outline.block_linked[heading] >= length or end == heading + 1:
-            continue
-        section = range(heading + 1, end)
+    for heading, section in _find_bare(outline, whole):
         size = sum(len(outline.block_texts[block]) for block in section)
         linked = sum(outline.block_linked[block] for block in section)
-        if size <= _MAX_SECTION_LENGTH and 2 * linked < size:
+        whole[heading] = size <= _MAX_SECTION_LENGTH and 2 * linked < size
+        if whole[heading]:
             for block in section:
                 name = outline.names[outline.block_elements[block]]
                 whole[block] = name != "button"
-        else:
-            whole[heading] = False
     return whole
 
 
-def _find_sections(outline: TextBlocks) -> Iterator[tuple[int, int]]:
-    """Yield each heading but the first-level ones, and where the next heading is."""
-    headings = [
-        block
-        for block, element in enumerate(outline.block_elements)
-        if outline.names[element] in HEADINGS
-    ]
-    ends = [*headings[1:], len(outline.block_elements)]
-    for heading, end in zip(headings, ends, strict=False):
-        if outline.names[outline.block_elements[heading]] != "h1":
-            yield heading, end
+def drop_headings(outline: TextBlocks, content: list[bool]) -> list[bool]:
+    """Drop the headings over text of which nothing is kept."""
+    whole = content.copy()
+    for heading, _ in _find_bare(outline, whole):
+        whole[heading] = False
+    return whole
+
+
+def _find_bare(outline: TextBlocks, content: list[bool]) -> Iterator[tuple[int, range]]:
+    """Yield the kept headings over text of which nothing is kept, the inner ones first,
+    and the blocks of that text.
+
+    A heading that is a link, such as a headline, says enough alone; so does one over
+    nothing, and the headline of the page.
+    """
+    ends = [len(content)] * (len(_LEVELS) + 1)  # of a section at each level
+    for block in range(len(content) - 1, -1, -1):
+        level = _LEVELS.get(outline.names[outline.block_elements[block]])
+        if level is None:
+            continue
+        section = range(block + 1, ends[level])
+        ends[level:] = [block] * (len(ends) - level)
+        if level == 1 or not content[block]:
+            continue
+        is_link = outline.block_linked[block] >= len(outline.block_texts[block])
+        if is_link or True in content[block + 1 : section.stop]:
+            continue
+        if section:
+            yield block, section
 
 
 def whole_rows(outline: TextBlocks, content: list[bool]) -> list[bool]:
@@ -219,23 +236,22 @@ def drop_repeats(outline: TextBlocks, content: list[bool]) -> list[bool]:
     lists = outline.holders(
         element for element, name in enumerate(outline.names) if name in _LISTS
     )
+    holders = [lists[element] for element in outline.block_elements]
     texts: defaultdict[int, list[str]] = defaultdict(list)  # of each list
-    for text, element in zip(outline.block_texts, outline.block_elements, strict=True):
-        texts[lists[element]].append(text)
+    for text, holder in zip(outline.block_texts, holders, strict=True):
+        texts[holder].append(text)
     list_texts = {holder: "\n".join(parts) for holder, parts in texts.items()}
     # the parent of the element in which each text occurs first
     first: dict[str, int] = {}
-    once: list[bool] = []
-    for text, element, keep in zip(
-        outline.block_texts, outline.block_elements, content, strict=True
-    ):
-        holder = lists[element]
-        key = list_texts[holder] if holder else text
+    once = content.copy()
+    for block in compress(range(len(content)), content):
+        holder = holders[block]
+        element = outline.block_elements[block]
+        text = list_texts[holder] if holder else outline.block_texts[block]
         parent = outline.parents[holder or element]
-        once.append(keep and first.get(key, parent) == parent)
-        is_long = keep and len(key) >= _LONG
-        if is_long and outline.names[element] not in _VERBATIM:
-            first.setdefault(key, parent)
+        once[block] = first.get(text, parent) == parent
+        if len(text) >= _LONG and outline.names[element] not in _VERBATIM:
+            first.setdefault(text, parent)
     return once
 
 
@@ -246,22 +262,14 @@ def drop_copies(outline: TextBlocks, content: list[bool]) -> list[bool]:
     kept_texts = [*compress(outline.block_texts, content)]
     if len(kept_texts) - len(set(kept_texts)) < _MIN_COPIED:
         return content
-    parents = outline.parents
-    parts: defaultdict[int, list[int]] = defaultdict(list)  # their kept blocks
-    blocks = range(len(content))
-    for block in compress(blocks, content):
-        around = outline.block_elements[block]
-        for _ in range(_MAX_LEVELS):
-            if outline.names[around] in _DIVISIONS:
-                parts[around].append(block)
-            around = parents[around]
-            if around <= 0:
-                break
+    parts = _find_parts(outline, content)
     once = content.copy()
     for part, members in parts.items():
         beside = outline.ends[part]
         copies = parts.get(beside, [])
-        if len(copies) < _MIN_COPIED or parents[part] != parents[beside]:
+        if len(copies) < _MIN_COPIED:
+            continue
+        if outline.parents[part] != outline.parents[beside]:
             continue
         texts = [outline.block_texts[block] for block in copies]
         before = {outline.block_texts[block] for block in members}
@@ -269,3 +277,17 @@ def drop_copies(outline: TextBlocks, content: list[bool]) -> list[bool]:
             for block in copies:
                 once[block] = False
     return once
+
+
+def _find_parts(outline: TextBlocks, content: list[bool]) -> dict[int, list[int]]:
+    """Return the divisions of the page with the kept blocks in them."""
+    parts: defaultdict[int, list[int]] = defaultdict(list)
+    for block in compress(range(len(content)), content):
+        around = outline.block_elements[block]
+        for _ in range(_MAX_LEVELS):
+            if outline.names[around] in _DIVISIONS:
+                parts[around].append(block)
+            around = outline.parents[around]
+            if around <= 0:
+                break
+    return parts
