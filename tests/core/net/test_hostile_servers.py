@@ -432,6 +432,15 @@ def test_a_page_without_its_end_is_cut(server, run, body, end):
     assert (answer.content, answer.truncated) == (_HTML, True)
 
 
+@pytest.mark.parametrize("after", [b"<p>A page", _HTML + b"<!-- kept -->"])
+def test_a_page_that_stalls_is_cut_while_there_is_time_for_it(server, run, after):
+    data = b"HTTP/1.1 200 OK\r\nContent-Length: 999\r\n" + _KIND + b"\r\n" + after
+    server.answers["/"] = lingering(data)
+    (answer,) = run(server.url, guarded=True, seconds=4)
+
+    assert (answer.content, answer.truncated) == (after, True)
+
+
 def test_a_compressed_page_is_whole_whatever_length_its_server_states(server, run):
     packed = gzip.compress(_HTML)
     head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 9999\r\n"

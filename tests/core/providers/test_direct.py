@@ -266,6 +266,27 @@ def test_a_page_without_its_end_is_fetched_once_more():
     assert page.truncated
 
 
+@pytest.mark.parametrize(
+    "second",
+    [
+        Unavailable("gone"),
+        reply("<p>Try again later", 503),
+        make_cut(b"kelp"),
+    ],
+)
+def test_what_arrived_is_kept_if_less_arrives_the_second_time(second):
+    page = play(Direct().read(URL), make_cut(b"kelp " * 10), second).result
+
+    assert page.content.count("kelp") == 10
+
+
+def test_the_beginning_of_a_page_without_text_is_no_page_that_needs_its_scripts():
+    head = make_cut(b"<html><head><script>", "text/html")
+
+    with pytest.raises(Unavailable, match="only the beginning of the page arrived"):
+        play(Direct().read(URL), head, head)
+
+
 def test_a_page_takes_at_most_thirty_requests():
     answers = [redirect(f"/{n}") for n in range(30)]
 

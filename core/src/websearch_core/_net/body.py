@@ -1,11 +1,11 @@
 """Decompress a body up to a limit: 1 MB of gzip can become a gigabyte."""
 
 from __future__ import annotations
-import re
 import time
 import zlib
 from collections.abc import Iterator
 
+from .._text.markup import ends_html
 from ..errors import BadResponse
 
 _STEP = 2**18  # bytes inflated at a time, which takes about a millisecond
@@ -25,7 +25,6 @@ _WINDOWS = {
 # authors write one there, and browsers ignore it.
 _REFUSED = frozenset({"br", "zstd", "compress", "x-compress", "dcb", "dcz"})
 _GZIP = b"\x1f\x8b"  # how it begins
-_END = re.compile(rb"</html\s*+>\s*+\Z", re.IGNORECASE)
 
 
 class BoundedBody:
@@ -95,7 +94,7 @@ class BoundedBody:
         """True if what arrived ends as a whole page does, whatever the server says."""
         if self._inflate is not None and self._inflate.complete:
             return True
-        return _END.search(self.content[-100:]) is not None
+        return ends_html(self.content)
 
     def __bytes__(self) -> bytes:
         # slicing the bytearray would make another copy

@@ -126,15 +126,13 @@ def _translate(
     return error
 
 
-def is_end(error: Exception, *, is_expected: bool) -> bool:
+def is_end(error: Exception) -> bool:
     """Return whether *error* says that the connection ended in the middle of a body, or
-    brought nothing more where its end *is_expected*.
+    brought nothing more.
     """
     if isinstance(error, _find_error_types("RemoteProtocolError")):
         return not _is_malformed(error)
-    if isinstance(error, _find_error_types("ReadTimeout")):
-        return is_expected
-    return isinstance(error, _find_error_types("ReadError"))
+    return isinstance(error, _find_error_types("ReadError", "ReadTimeout"))
 
 
 def _is_malformed(error: Exception) -> bool:

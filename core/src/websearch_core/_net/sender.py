@@ -161,8 +161,8 @@ class Sender(Restartable):
                         clamp(None)
                     if body.is_full:
                         break
-                    if request.guarded and body.seems_complete:
-                        _expect_end(reply)
+                    if request.guarded:
+                        _limit_silence(reply, body)
         except Exception as error:
             if not _is_cut_off(error, request, reply, body):
                 raise
@@ -210,8 +210,8 @@ class Sender(Restartable):
                         await steps.next()
                     if body.is_full:
                         break
-                    if request.guarded and body.seems_complete:
-                        _expect_end(reply)
+                    if request.guarded:
+                        _limit_silence(reply, body)
         except Exception as error:
             if not _is_cut_off(error, request, reply, body):
                 raise
@@ -458,13 +458,15 @@ def _start_body(
     return BoundedBody(encoding, request.max_bytes)
 
 
-def _expect_end(reply: Any) -> None:
-    """Let the connection wait only briefly for more of a page that seems to be whole:
-    some servers keep it open.
+def _limit_silence(reply: Any, body: BoundedBody) -> None:
+    """Let the connection wait for more of a page in half of the time left; only briefly
+    if it seems to be whole, since some servers keep it open.
     """
     stream = reply.extensions.get("network_stream")
     if hasattr(stream, "patience"):  # it is ours
-        stream.patience = _PATIENCE
+        stream.patience = time_left() / 2
+        if body.seems_complete:
+            stream.patience = min(stream.patience, _PATIENCE)
 
 
 def _is_cut_off(
@@ -479,7 +481,7 @@ def _is_cut_off(
         return False
     if reply.status_code >= 300 or "content-type" not in reply.headers:
         return False
-    if not is_end(error, is_expected=body.seems_complete):
+    if not is_end(error):
         return False
     body.is_cut_off = True
     return True

@@ -7,9 +7,16 @@ import re
 _INLINE = "a|b|code|em|font|i|mark|q|s|small|span|strong|sub|sup|u|wbr"
 _BLOCK = "article|blockquote|br|div|h[1-6]|li|ol|p|pre|section|table|ul"
 MARKUP = re.compile(rf"</?(?:({_INLINE})|{_BLOCK})\b[^<>]*>", re.IGNORECASE)
+_MAX_END = 500  # bytes
 _HIGHLIGHT = re.compile(
     r"<(/?)(b|em|mark|span|strong)(?: class=[^<>]*)?>", re.IGNORECASE
 )
+
+
+def ends_html(source: bytes) -> bool:
+    """Return whether *source* ends as a page of HTML does; comments may follow."""
+    _, end, after = source[-_MAX_END:].lower().rpartition(b"</html")
+    return end != b"" and after.rstrip().endswith(b">")
 
 
 def strip_highlights(text: str) -> str:

@@ -38,6 +38,7 @@ from websearch_core._runtime.scope import (
     current_call,
     scope,
 )
+from websearch_core._text.markup import ends_html
 from websearch_core._text.media_types import HTML, MARKDOWN
 from websearch_core._text.urls import (
     Origin,
@@ -284,7 +285,7 @@ class Direct:
             )
             response: kit.Response = yield request
             if _lacks_its_end(response, size):
-                response = yield request  # it may arrive this time
+                response = yield from _ask_again(request, response)
             target: str | None = yield from self._find_next(response, url)
             if target is None:
                 return response, url
@@ -404,6 +405,12 @@ class Direct:
                 "direct read failed: the page is empty", provider=self.name
             )
         if needs_scripts(page.content, response.content, route):
+            if _lacks_its_end(response, self.max_bytes):
+                raise errors.Unavailable(
+                    "direct read failed: only the beginning of the page arrived",
+                    provider=self.name,
+                    status=response.status,
+                )
             raise errors.NeedsBrowser(
                 f"direct read failed: {_SILENT}",
                 provider=self.name,
@@ -426,7 +433,21 @@ def _lacks_its_end(response: kit.Response, size: int) -> bool:
     """Return whether less than a page of *size* bytes arrived, and no more came."""
     if not response.truncated or len(response.content) >= size:
         return False
-    return not response.content[-100:].rstrip().lower().endswith(b"</html>")
+    return not ends_html(response.content)
+
+
+def _ask_again(
+    request: kit.Request, response: kit.Response
+) -> kit.Flow[kit.Response]:
+    """Return the answer to *request* if more arrives this time; else *response*."""
+    try:
+        again: kit.Response = yield request
+    except errors.ServiceError:
+        return response
+    is_whole = again.status == response.status and not again.truncated
+    if is_whole or len(again.content) > len(response.content):
+        return again
+    return response
 
 
 def _may_send_on(response: kit.Response) -> bool:
