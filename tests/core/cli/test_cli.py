@@ -431,6 +431,7 @@ def test_files_that_are_skipped_for_one_reason_are_one_line(websearch, home):
         (home / "sea" / f".{number}").write_text("kelp")
     done = websearch("index", home / "sea")
 
+    assert done.exit_code == 1  # nothing of it could be read
     assert "and 8 others: hidden" in done.stdout
     assert done.stdout.count("  skipped ") == 1
 
@@ -1039,7 +1040,7 @@ def test_a_file_name_cannot_forge_a_line(websearch, tmp_path, form):
 
     result = websearch("index", folder, "--format", form)
 
-    assert result.exit_code == 0
+    assert result.exit_code == 1  # all are hidden
     assert not set(result.stdout) & set("\r\x1b\x9b\u202e\u2066\udcff")
     if form == "text":
         assert len(result.stdout.splitlines()) == 1 + len(names)

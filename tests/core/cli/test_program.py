@@ -192,7 +192,8 @@ def test_a_wrong_choice_is_reported_in_our_words(websearch, form):
     [
         (
             "example.com",
-            "there is no file 'example.com'; did you mean https://example.com?",
+            "there is no file 'example.com', and this is not an absolute http(s) URL; "
+            "did you mean https://example.com?",
         ),
         ("//example.com/a", "did you mean https://example.com/a?"),
         (
@@ -200,8 +201,8 @@ def test_a_wrong_choice_is_reported_in_our_words(websearch, form):
             "did you mean http://docs.example.com:8080/a?b=c?",
         ),
         ("localhost:8000", "did you mean http://localhost:8000?"),
-        ("kelp", "give the whole URL, with https://; there is no file 'kelp'."),
-        ("mailto:a@b.example", "give the whole URL"),
+        ("kelp", "there is no file 'kelp', and this is not an absolute http(s) URL"),
+        ("mailto:a@b.example", "not an absolute http(s) URL"),
     ],
 )
 def test_a_url_without_its_scheme_is_wrong_usage(websearch, url, says):

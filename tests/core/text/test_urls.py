@@ -147,6 +147,25 @@ def test_names_that_could_be_mistaken_are_refused_for_the_right_reason(url):
 
 
 @pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("sea.example/kelp?a=b", "; did you mean https://sea.example/kelp?a=b?"),
+        ("//sea.example/kelp", "; did you mean https://sea.example/kelp?"),
+        ("localhost:8000", "; did you mean http://localhost:8000?"),
+        ("sea.example/?key=abcdefghijklmnop12345", "https://sea.example/?key=...?"),
+        ("kelp", " such as https://example.com/"),
+        ("", " such as https://example.com/"),
+    ],
+)
+def test_a_url_without_its_scheme_is_refused_with_what_was_meant(written, meant):
+    with pytest.raises(UnsafeURL) as caught:
+        serialize(written)
+
+    assert str(caught.value).startswith("not an absolute http(s) URL")
+    assert str(caught.value).endswith(meant)
+
+
+@pytest.mark.parametrize(
     ("written", "sent"),
     [("ΒΌΛΟΣ", "βόλοσ"), ("βόλος.ΒΌΛΟΣ", "βόλος.βόλοσ"), ("ΣΑΣ.gr", "σασ.gr")],
 )

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from .._text.urls import describe_relative
 from ..errors import InvalidOption
 from .arguments import declare
 
@@ -69,14 +70,10 @@ def find_items(source: str | None, arguments: list[str] | None) -> str | list[st
 
 def check_url(place: str, *, why: str = "") -> str:
     """Return *place*, a URL, without spaces around it; refuse what has no scheme."""
-    from ..provider._declare import complete_url
-
     place = place.strip()
     if "://" in place:
         return place
-    url = complete_url(place.lstrip("/"))
-    hint = f"; did you mean {url}?" if url else ""
-    raise InvalidOption(f"url: give the whole URL, with https://{why}{hint}")
+    raise InvalidOption(f"url: {why}{describe_relative(place)}")
 
 
 def check_column(column: str | None, source: str | None) -> None:

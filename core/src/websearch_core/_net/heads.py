@@ -32,16 +32,6 @@ _BODY_LENGTHS = frozenset({"content-length", "transfer-encoding"})
 # the page is, are an error; of the others, the first counts.
 _DECISIVE = _BODY_LENGTHS | {"location"}
 _SINGLE = _DECISIVE | {"content-type", "refresh", "retry-after"}
-_SINGLE_NAME = re.compile(
-    rb"(?im)^(content-length|transfer-encoding|location|content-type|refresh"
-    rb"|retry-after)[ \t]*+:"
-)
-# the lines of these fields that need no repair
-_PLAIN = re.compile(
-    rb"(?im)^(?:content-length:[ \t]*+[0-9]++[ \t]*+\r?$"
-    rb"|transfer-encoding:[ \t]*+chunked[ \t]*+\r?$"
-    rb"|location:[\t\x20-\x7e]*+\r?$|(?:content-type|refresh|retry-after):)"
-)
 
 
 class MalformedHead(Exception):
@@ -113,12 +103,10 @@ def repair_response(head: bytes) -> bytes:
     page is wrong. Raise `MalformedHead` if it says two things about where the body ends
     or where the page is.
     """
-    names = [name.lower() for name in _SINGLE_NAME.findall(head)]
-    is_plain = len({*names}) == len(names) == len(_PLAIN.findall(head))
-    if is_plain and _IN_FORM.fullmatch(head):
-        return head
     response = parse_response(head)
     fields = _unite(response.fields)
+    if fields == response.fields and _IN_FORM.fullmatch(head):
+        return head
     if {name for name, _ in fields} >= _BODY_LENGTHS:
         raise MalformedHead("a length beside chunks")
     return write_response(response.status, b"", fields)

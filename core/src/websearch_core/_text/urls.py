@@ -34,6 +34,10 @@ _LIST = re.compile(r"(?:\.xml(?:\.gz)?|/llms\.txt|/sitemap[^/]*)$", re.IGNORECAS
 _URL = re.compile(r"(https?)://([^/?#]*)([/?#].*)?", re.IGNORECASE | re.DOTALL)
 _ORIGIN = re.compile(r"https?://[^/\\?#]+(?=/)", re.IGNORECASE)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+_WITHOUT_SCHEME = re.compile(
+    r"(localhost|[\w-]+(\.[\w-]+)+|[\w-]+(?=:\d))(:\d+)?([/?][^\s@]*)?"
+)
+_PUBLIC_NAME = re.compile(r"[\w-]+\.[\w.-]*[A-Za-z]([/?]|$)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _BLANK = re.compile(
     r"[\s\xa0\u1680\u180e\u2000-\u200b\u200e\u200f\u2028-\u202f"
@@ -290,6 +294,24 @@ def is_web_url(url: str) -> bool:
     return find_origin(url) is not None
 
 
+def complete_url(text: str) -> str:
+    """Return *text* with the scheme that it lacks, as in ``localhost:8888``; empty if
+    it is not only that.
+    """
+    if not _WITHOUT_SCHEME.fullmatch(text):
+        return ""
+    scheme = "https" if _PUBLIC_NAME.match(text) else "http"
+    return f"{scheme}://{text}"
+
+
+def describe_relative(text: str) -> str:
+    """Say that *text* is no absolute URL, and which one was probably meant."""
+    guess = complete_url(text.lstrip("/"))
+    if guess:
+        return f"not an absolute http(s) URL; did you mean {describe_url(guess)}?"
+    return "not an absolute http(s) URL such as https://example.com/"
+
+
 @lru_cache(maxsize=1024)  # each result of a search is looked at several times
 def describe_url(url: str) -> str:
     """Return *url* for a log or an error: printable ASCII, without credentials and
@@ -350,9 +372,10 @@ def split_url(url: str) -> SplitURL:
         raise UnsafeURL("the URL contains control characters or surrounding spaces")
     match = _URL.fullmatch(url)
     if match is None:
-        if _SCHEME.match(url) and not re.match("https?:", url, re.IGNORECASE):
+        has_scheme = _SCHEME.match(url) and not complete_url(url)
+        if has_scheme and not re.match("https?:", url, re.IGNORECASE):
             raise UnsafeURL("only http and https URLs can be opened")
-        raise UnsafeURL("not an absolute http(s) URL such as https://example.com/")
+        raise UnsafeURL(describe_relative(url))
     scheme = match[1].lower()
     host, port = _split_authority(match[2], PORTS[scheme])
     rest = match[3] or "/"

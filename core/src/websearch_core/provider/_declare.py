@@ -33,6 +33,7 @@ from pydantic import (
 from pydantic.dataclasses import dataclass
 from pydantic_core import ErrorDetails
 
+from .._text.urls import complete_url
 from ..errors import ConfigurationError, MissingKey
 from ..keys._environ import read_variable
 from ..keys._keys import ApiKey, KeyFromEnvironment
@@ -113,19 +114,6 @@ def _is_base_url(value: str) -> bool:
     if parts.username or re.search(r"\s", value):
         return False
     return not parts.query and not parts.fragment
-
-
-def complete_url(value: str) -> str:
-    """Return *value* with the scheme that it lacks, as in ``localhost:8888``; empty if
-    it is not only that.
-    """
-    if not re.fullmatch(
-        r"(localhost|[\w-]+(\.[\w-]+)+|[\w-]+(?=:\d))(:\d+)?([/?][^\s@]*)?", value
-    ):
-        return ""
-    is_name = re.match(r"[\w-]+\.[\w.-]*[A-Za-z]([/?]|$)", value)
-    scheme = "https" if is_name else "http"
-    return f"{scheme}://{value}"
 
 
 def check_key_header(value: str) -> str:

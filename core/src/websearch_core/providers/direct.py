@@ -436,9 +436,7 @@ def _lacks_its_end(response: kit.Response, size: int) -> bool:
     return not ends_html(response.content)
 
 
-def _ask_again(
-    request: kit.Request, response: kit.Response
-) -> kit.Flow[kit.Response]:
+def _ask_again(request: kit.Request, response: kit.Response) -> kit.Flow[kit.Response]:
     """Return the answer to *request* if more arrives this time; else *response*."""
     try:
         again: kit.Response = yield request

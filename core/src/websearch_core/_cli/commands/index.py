@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
 import typer
 
 from ..._text.quantity import quantity
+from ..._text.urls import complete_url
 from ...errors import ConfigurationError, DisallowedByRobots, WebSearchError
 from ..arguments import Internal, TextOrJson, declare
 from ..output import print_json, print_line, report_errors, show_progress
@@ -74,6 +75,13 @@ def index(
                     "places": [{"place": place, **report} for place, report in pairs],
                 }
             )
+        if any(map(_has_failed, reports)):
+            raise typer.Exit(1)
+
+
+def _has_failed(report: Report) -> bool:
+    """Return whether there was something to index, and nothing of it could be read."""
+    return bool(report.skipped) and not report.added + report.unchanged
 
 
 def _add(
@@ -85,8 +93,6 @@ def _add(
 ) -> Report:
     if _is_site(place):
         return _add_site(place, local, max_pages, internal, report_step)
-    from ...provider._declare import complete_url
-
     url = complete_url(place)
     if url and not Path(place).exists():
         raise ConfigurationError(

@@ -248,7 +248,7 @@ def _find_target(place: str) -> str:
         return f"file:{place[5:]}"
     if "://" not in place and Path(place).exists():
         return Path(place).resolve().as_uri()
-    return check_url(place, why=f"; there is no file {place!r}")
+    return check_url(place, why=f"there is no file {place!r}, and this is ")
 
 
 def _read_all(

@@ -136,7 +136,8 @@ def _ask_options(choice: ProviderInfo) -> dict[str, str]:
 
 def _ask_url() -> str:
     """Ask for a URL; one that only lacks its scheme is offered with it."""
-    from ...provider._declare import check_base_url, complete_url
+    from ..._text.urls import complete_url
+    from ...provider._declare import check_base_url
 
     offered: str | None = None
     while True:
