@@ -192,8 +192,7 @@ def test_a_wrong_choice_is_reported_in_our_words(websearch, form):
     [
         (
             "example.com",
-            "there is no file 'example.com', and this is not an absolute http(s) URL; "
-            "did you mean https://example.com?",
+            "there is no file 'example.com', and this is not an absolute http(s) URL; did you mean https://example.com?",
         ),
         ("//example.com/a", "did you mean https://example.com/a?"),
         (
