@@ -15,8 +15,8 @@ _HIGHLIGHT = re.compile(
 
 def ends_html(source: bytes) -> bool:
     """Return whether *source* ends as a page of HTML does; comments may follow."""
-    _, end, after = source[-_MAX_END:].lower().rpartition(b"</html")
-    return end != b"" and after.rstrip().endswith(b">")
+    end = source[-_MAX_END:].lower().rsplit(b"</html", 1)[1:]
+    return bool(end) and end[0].rstrip().endswith(b">")
 
 
 def strip_highlights(text: str) -> str:
