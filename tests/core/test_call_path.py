@@ -30,8 +30,8 @@ _LIMITS = {
     "search": 189,  # two say what it cost
     "tool": 260,  # a dozen understand what a model sends
     "tool in a conversation": 272,
-    "page": 219,
-    "open_page": 300,
+    "page": 226,  # six parse its head and look for its end
+    "open_page": 306,
 }
 _FOLDER = str(Path(websearch_core.__file__).parent)
 _FOUND = http(

@@ -10,10 +10,10 @@ import gzip
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from io import BufferedReader, RawIOBase, TextIOWrapper
+from io import BufferedReader, TextIOWrapper
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 from ..errors import InvalidOption
 
@@ -49,10 +49,11 @@ def read_items(
         raise _refuse("its end is missing, or it is not compressed by gzip") from None
 
 
-def _decode(file: BinaryIO) -> TextIOWrapper:
-    stream = file if isinstance(file, BufferedReader) else BufferedReader(_raw(file))
+def _decode(file: Any) -> TextIOWrapper:
+    stream = file if isinstance(file, BufferedReader) else BufferedReader(file)
     if stream.peek(2)[:2] == _GZIP:
-        stream = BufferedReader(_raw(gzip.GzipFile(fileobj=stream)))
+        unpacked: Any = gzip.GzipFile(fileobj=stream)
+        stream = BufferedReader(unpacked)
     head = stream.peek(_SAMPLE)[:_SAMPLE]
     encoding = "utf-8-sig"
     if head.startswith(_UTF16):
@@ -60,10 +61,6 @@ def _decode(file: BinaryIO) -> TextIOWrapper:
     elif b"\0" in head:
         raise _refuse("it is not text")
     return TextIOWrapper(stream, encoding=encoding, newline=None)
-
-
-def _raw(file: Any) -> RawIOBase:
-    return cast("RawIOBase", file)
 
 
 def _read(

@@ -400,6 +400,15 @@ def complete_page(
     )
 
 
+def with_text(page: Page, text: str, **facts: Any) -> Page:
+    """Return *page* with another text, all of which it is, and *facts*: other fields of
+    it.
+    """
+    size = len(text)
+    update = {"content": text, "content_length": size, "original_length": size}
+    return page.model_copy(update=update | facts)
+
+
 def first_heading(markdown: str) -> str:
     """Return the text of the first heading in *markdown*, or an empty text.
 

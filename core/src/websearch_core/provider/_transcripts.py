@@ -15,7 +15,7 @@ from ..errors import DisallowedByRobots, ServiceError, UnsafeURL, UnsupportedCon
 from ..flow import Call, Flow, Response
 from ..models import Page
 from ._ports import PageReader
-from ._reading import check_response, parse_response
+from ._reading import check_response, parse_response, with_text
 
 MAX_BYTES = 2 * 2**20  # of a transcript: three hours of captions are 300 kB
 _MAX_TRANSCRIPTS = 3  # of a page: each is a request
@@ -72,13 +72,8 @@ def add_transcripts(
         notes.append(
             f"of {len(links)} transcripts, the first {_MAX_TRANSCRIPTS} were asked for"
         )
-    content = "\n\n".join(parts)
-    update = {
-        "content": content,
-        "content_length": len(content),
-        "original_length": len(content),
-    }
-    return page.model_copy(update=update).with_notes(*dict.fromkeys(notes))
+    page = with_text(page, "\n\n".join(parts))
+    return page.with_notes(*dict.fromkeys(notes))
 
 
 def _parse(reader: PageReader, response: Response, final_url: str, kind: str) -> str:

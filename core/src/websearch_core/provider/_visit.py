@@ -27,6 +27,7 @@ from ..errors import (
 from ..flow import Call, Flow, Request, Response
 from ..flow._intercept import Auxiliary, intercept
 from ..models import Page
+from ._reading import with_text
 
 T = TypeVar("T")
 
@@ -120,15 +121,12 @@ def read_frames(
     left_out = len(urls) - len(here[:_MAX_FRAMES])
     if left_out:
         notes.append(f"frames left out: {left_out}, of other sites or too many")
-    content = "\n\n".join(texts)
-    update = {
-        "content": content,
-        "content_length": len(content),
-        "original_length": len(content),
-        "links": tuple(dict.fromkeys(links)),
-        "notes": tuple(dict.fromkeys(notes)),
-    }
-    return page.model_copy(update=update)
+    return with_text(
+        page,
+        "\n\n".join(texts),
+        links=tuple(dict.fromkeys(links)),
+        notes=tuple(dict.fromkeys(notes)),
+    )
 
 
 def find_secure(target: str, url: str) -> str | None:

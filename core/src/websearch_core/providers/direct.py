@@ -200,9 +200,12 @@ class Direct:
         """Return the page, or the Markdown that it names as its alternate, if that says
         what the page says; of a page that consists of frames, what these say.
         """
+        from ..reading import find_frames
+
         frames: list[str] = []
         if _may_send_on(response):
-            frames = yield Call(_find_frames, response, final_url)
+            content_type = response.headers.get("content-type")
+            frames = yield Call(find_frames, response.content, final_url, content_type)
         if frames:
             content = current_call().content
             holder = yield Call(self._convert, response, url, final_url, content)
@@ -242,7 +245,15 @@ class Direct:
             return None
         if b"markdown" not in response.content and "link" not in response.headers:
             return None
-        alternate: str | None = yield Call(_find_alternate, response, final_url)
+        from ..reading import find_markdown_alternate
+
+        alternate: str | None = yield Call(
+            find_markdown_alternate,
+            response.content,
+            final_url,
+            response.headers.get("content-type"),
+            response.headers.get("link", ""),
+        )
         return alternate
 
     def _read_alternate(self, url: str) -> kit.Flow[kit.Page | None]:
@@ -460,18 +471,3 @@ def _may_send_on(response: kit.Response) -> bool:
         return True
     source = response.content.replace(b"\x00", b"").lower()
     return _LEADS_ON.search(source) is not None
-
-
-def _find_frames(response: kit.Response, url: str) -> list[str]:
-    from ..reading import find_frames
-
-    return find_frames(response.content, url, response.headers.get("content-type"))
-
-
-def _find_alternate(response: kit.Response, url: str) -> str | None:
-    from ..reading import find_markdown_alternate
-
-    headers = response.headers
-    return find_markdown_alternate(
-        response.content, url, headers.get("content-type"), headers.get("link", "")
-    )
