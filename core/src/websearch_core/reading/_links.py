@@ -55,20 +55,24 @@ def absolute(href: str | None, base: str) -> str | None:
     if "\\" in without_fragment(before_query):  # one beside a host
         return None
     try:
-        url = urljoin(base, address)
-        parts = urlsplit(url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            return None
-        if "@" in parts.netloc or _HALF.search(parts.netloc):
-            return None
+        return _resolve(address, base)
     except ValueError:
+        return None
+
+
+def _resolve(address: str, base: str) -> str | None:
+    """Return an address as a URL of its own; raises ValueError if it is none."""
+    url = urljoin(base, address)
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        return None
+    if "@" in parts.netloc or _HALF.search(parts.netloc):
         return None
     # an IPv6 address keeps its brackets
     begin = len(parts.scheme) + len("://") + len(parts.netloc)
     visible, _ = strip_invisible(url[begin:])
-    return _UNSAFE.sub(quote_match, url[:begin]) + _UNSAFE_AFTER_HOST.sub(
-        quote_match, visible
-    )
+    path = _UNSAFE_AFTER_HOST.sub(quote_match, visible)
+    return _UNSAFE.sub(quote_match, url[:begin]) + path
 
 
 def resolved(hrefs: Iterable[str], base: str) -> dict[str, str]:

@@ -497,16 +497,11 @@ class _Walk:
         large = [place for place, length in lengths.items() if length > limit]
         if large:
             return frozenset(large)
-        styles = {
-            hidden.node.mem_id: hidden.attributes.get("style") or ""
-            for hidden in put_away
-        }
         faint = frozenset(
-            place for place, style in styles.items() if "opacity" in style
+            hidden.node.mem_id for hidden in put_away if _is_faint(hidden)
         )
-        if sum(lengths[place] for place in faint) <= limit:
-            return frozenset()
-        return faint
+        length = sum(map(lengths.__getitem__, faint))
+        return faint if length > limit else frozenset()
 
     def finish(self) -> TextBlocks:
         """Complete the texts of the blocks, without invisible characters."""
@@ -544,6 +539,10 @@ class _Walk:
         return "".join(
             chain.from_iterable(zip(self._joints, self.outline.run_texts, strict=True))
         )
+
+
+def _is_faint(hidden: _Hidden) -> bool:
+    return "opacity" in (hidden.attributes.get("style") or "")
 
 
 def _write_days(outline: TextBlocks) -> None:

@@ -7,7 +7,7 @@ order of tabs and panels, or by what stands next to each other.
 
 from __future__ import annotations
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain, islice
 
 from .hidden import find_targets
@@ -48,13 +48,15 @@ def find_controls(outline: TextBlocks) -> list[Control]:
     times = Counter(texts.values())
     controls: dict[int, Control] = {}  # by panel
     for label, panel in panels.items():
-        text = texts[label]
-        is_name = any(map(str.isalnum, text)) and len(text) <= _MAX_LENGTH
-        if not is_name or len(names[panel]) > 1:
+        if len(names[panel]) > 1 or not _is_name(texts[label]):
             continue
-        if times[text] == 1 or outline.names[label] == "summary":
+        if times[texts[label]] == 1 or outline.names[label] == "summary":
             controls.setdefault(panel, Control(label, panel))
     return sorted(controls.values())[:_MAX_CONTROLS]
+
+
+def _is_name(text: str) -> bool:
+    return len(text) <= _MAX_LENGTH and any(map(str.isalnum, text))
 
 
 def blank_toggles(outline: TextBlocks) -> None:
@@ -189,16 +191,24 @@ class _Finder:
             if outline.names[element] != "label":
                 continue
             radio = self._places.get(attributes.get("for") or "", 0)
-            if (outline.attributes[radio].get("type") or "").lower() == "radio":
-                groups[outline.attributes[radio].get("name") or ""].append(element)
+            choice = outline.attributes[radio]
+            if (choice.get("type") or "").lower() == "radio":
+                groups[choice.get("name") or ""].append(element)
         for labels in islice(groups.values(), _MAX_LISTS):
-            panels = [self._next(label) for label in labels]
-            if all(outline.names[panel] == "div" for panel in panels):
+            panels = self._find_panels(labels)
+            if len(panels) == len(labels):
                 yield from zip(labels, panels, strict=True)
-            elif len({outline.parents[label] for label in labels}) == 1:
-                panels = self._children(self._next(outline.parents[labels[0]]))
-                if len(panels) == len(labels):
-                    yield from zip(labels, panels, strict=True)
+
+    def _find_panels(self, labels: Sequence[int]) -> list[int]:
+        """Return the element after each label, or those of the list after them."""
+        outline = self._outline
+        panels = [self._next(label) for label in labels]
+        if all(outline.names[panel] == "div" for panel in panels):
+            return panels
+        parents = {outline.parents[label] for label in labels}
+        if len(parents) > 1:
+            return []
+        return self._children(self._next(parents.pop()))
 
     def _beside(self, control: int) -> Iterator[tuple[int, int]]:
         """Yield a control with what comes next to it, or to what has nothing else."""

@@ -265,19 +265,26 @@ def _describe(
         if not names:
             continue
         name = names[0]
-        now = dict.fromkeys(price.text for price in prices if not price.is_former)
-        former = dict.fromkeys(price.text for price in prices if price.is_former)
-        before = [text for text in former if text not in now]
+        now, before = _write_prices(prices)
         list_price = None
         if now and before:
-            list_price = inert(", ".join(before), _MAX_PRICE_LENGTH)
+            list_price = before
         item = Item(
             name=inert(name.text, NAME_LENGTH),
-            price=inert(", ".join(now or before), _MAX_PRICE_LENGTH),
+            price=now or before,
             list_price=list_price,
             url=absolute(_find_link(elements, card, name.run), base),
         )
         yield card, item
+
+
+def _write_prices(prices: list[Price]) -> tuple[str, str]:
+    """Return the prices of a thing, and those that it had before."""
+    texts = dict.fromkeys(price.text for price in prices if not price.is_former)
+    former = dict.fromkeys(price.text for price in prices if price.is_former)
+    others = [text for text in former if text not in texts]
+    now = inert(", ".join(texts), _MAX_PRICE_LENGTH)
+    return now, inert(", ".join(others), _MAX_PRICE_LENGTH)
 
 
 def _rate(

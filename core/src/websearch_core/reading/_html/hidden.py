@@ -152,24 +152,27 @@ class Openers:
         accordion, a link within the page.
         """
         if name == "template":
-            gap = attributes.get("id") or ""
-            if gap.startswith(("B:", "P:")):
-                self._gaps.add(gap[2:])
+            self._pass_gap(attributes.get("id") or "")
             return
         role = (attributes.get("role") or "").lower()
         is_in_page = (attributes.get("href") or "").startswith("#")
         is_telling = role or is_in_page
         if not is_telling and _NAMES_TARGETS.isdisjoint(attributes):
             return  # as most links
+        if role == "tablist":
+            self.waiting.append(_Control(place, [], [], place))
+            return
         targets = find_targets(name, attributes)
         tabs: list[str] = []
         if role == "tab":
             tabs = (attributes.get("id") or "").split()
-        if role == "tablist":
-            self.waiting.append(_Control(place, [], [], place))
-        elif targets or tabs:  # few have
+        if targets or tabs:  # few have
             self.waiting.append(_Control(place, targets, tabs))
             self._wordless.update(targets, tabs)
+
+    def _pass_gap(self, identity: str) -> None:
+        if identity.startswith(("B:", "P:")):
+            self._gaps.add(identity[2:])
 
     def see(self, text: str, element: int, parents: Sequence[int]) -> None:
         """Note visible text: the controls around it have a word now, and the others

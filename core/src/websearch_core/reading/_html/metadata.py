@@ -315,26 +315,25 @@ def _read_byline(sources: _Sources, subject: _Subject) -> Byline:
     )
     house = _House(sources, subject)
     is_article = published is not None or _is_article(tags, thing)
-    authors = _find_stated_authors(sources, thing, house)
-    names = _TAGS["authors"]
-    if not is_article:
-        names = [name for name in names if name not in _TEMPLATE]
-    if not authors:
-        authors = _find_named_authors(tags, house, names)
     heading = title_element(subject.title, subject.headings, sources.document)
-    site = f"{urlsplit(sources.url).hostname} {sources.site}"
+    authors = _find_stated_authors(sources, thing, house)
+    if not authors:
+        tag_names = _TAGS["authors"]
+        if not is_article:
+            tag_names = [name for name in tag_names if name not in _TEMPLATE]
+        authors = _find_named_authors(tags, house, tag_names)
     if published and _is_shown_near(heading, authors):
         return Byline(_join(authors), published, modified)
 
     near = read_byline(heading, sources.properties)
+    site = f"{urlsplit(sources.url).hostname} {sources.site}"
     if near.author and _may_replace(near.author, authors, site):
         authors = house.without([near.author]) or authors
     if not authors and is_article:
         authors = house.without(_find_linked_author(sources.document))
-    # the template may name the agency or the program that made it
-    template_authors = _find_named_authors(tags, house, _TEMPLATE)
-    if not authors and _is_shown_near(heading, template_authors):
-        authors = template_authors
+    if not authors:  # the template may name the agency or the program that made it
+        names = _find_named_authors(tags, house, _TEMPLATE)
+        authors = names if _is_shown_near(heading, names) else []
     return Byline(
         _join(authors), published or near.published, modified or near.modified
     )

@@ -133,14 +133,16 @@ def _find_list(
     items: list[Item] = []
     if may_have_grid:
         items = find_items(elements, prices, base)
-    if kind != "collection" and items:
+    minimum = _MIN_GRID
+    if kind == "collection":
+        minimum = 1
+    elif items:
         amounts = ShownAmounts(elements, prices, facts.title)
         if 0 < len(amounts.beside_title()) < len(items):
             return None  # these are beside what the page is about
         if not _have_names(items):
             items = []
-    is_grid = len(items) >= _MIN_GRID or (items and kind == "collection")
-    if not is_grid:
+    if len(items) < minimum:
         items = list(_read_list(linked, lists, prices, base))
     if not items:
         return None
@@ -532,13 +534,10 @@ class ShownAmounts:
             former = self._single(amounts, price)
             if any(_is_other(other, price, former) for other in inside):
                 return None
-            if not formers:
-                continue
-            if not all(self._is_beside(first, other) for other in formers):
-                return None
-            if not all(may_be_in(currency, other.text) for other in formers):
-                return None
-            return former
+            if formers:
+                are_beside = all(self._is_beside(first, other) for other in formers)
+                may_be = are_beside and _are_in(currency, formers)
+                return former if may_be else None
         return None
 
     @staticmethod
@@ -607,6 +606,10 @@ class ShownAmounts:
         former = self._former.get(price, "")
         written = next(filter(None, self._texts[price]), former)
         return _write(price, cents=_CENTS.search(written) is not None)
+
+
+def _are_in(currency: str, prices: Sequence[Price]) -> bool:
+    return all(may_be_in(currency, price.text) for price in prices)
 
 
 def _is_other(shown_price: Price, price: Decimal, former: Decimal | None) -> bool:

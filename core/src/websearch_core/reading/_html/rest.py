@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
+from operator import and_, not_
 from typing import TYPE_CHECKING
 
 from .text_blocks import TELLING_TAGS
@@ -54,10 +55,8 @@ def write_rest(
     if all(content):
         return ""
     if not linked:
-        readable = [
-            readable[block] and not length
-            for block, length in enumerate(outline.block_linked)
-        ]
+        unlinked = map(not_, outline.block_linked)
+        readable = [*map(and_, readable, unlinked)]
     beside = _find_beside(outline, content, readable)
     if not any(beside):
         return ""  # the names around a text are not worth showing without it
@@ -70,11 +69,12 @@ def write_rest(
     groups = _group(outline)
     for _, members in groupby(range(len(groups)), groups.__getitem__):
         passage = list(members)
-        if any(beside[block] for block in passage):
+        if any(map(beside.__getitem__, passage)):
             passage = [block for block in passage if names[block]]
         elif len(passage) > 1 or not _is_section(outline, content, passage[0]):
             continue
-        passages["\n".join(_lines(outline, passage, raised))] = None
+        lines = _lines(outline, passage, raised)
+        passages["\n".join(lines)] = None
     return "\n\n".join(_without_empty_sections(list(passages)))
 
 

@@ -187,25 +187,35 @@ def _read_style(style: str) -> _Own:
     values = {
         declaration.name: declaration.value for declaration in parse_declarations(style)
     }
-    size = parse_size(values.get("font-size", ()))
-    share = None
-    is_relative = any(token.text == "em" for token in values.get("font-size", ()))
-    if size is not None and size.kind == "%":
-        share = size.number
-    elif size is not None and is_relative:
-        share = size.number / 16
-    grounds = values.get("background-color") or values.get("background") or ()
-    has_image = "background-image" in values or any(
-        token.kind in {"function", "string"} for token in grounds
-    )
-    ground = None if has_image else next(_colours(grounds), None)
+    variables = {name: value for name, value in values.items() if name.startswith("--")}
     return _Own(
-        {name: value for name, value in values.items() if name.startswith("--")},
-        share,
+        variables,
+        _find_share(values.get("font-size", ())),
         "font-size" in values,
-        ground,
+        _find_ground(values),
         parse_colour(values.get("color", ())),
     )
+
+
+def _find_share(font_size: Value) -> float | None:
+    """Return the size of a font as a share of that around it, if it is one."""
+    size = parse_size(font_size)
+    if size is None:
+        return None
+    if size.kind == "%":
+        return size.number
+    is_relative = any(token.text == "em" for token in font_size)
+    return size.number / 16 if is_relative else None
+
+
+def _find_ground(values: Mapping[str, Value]) -> Colour | None:
+    """Return the colour of a background, if it has no picture."""
+    if "background-image" in values:
+        return None
+    grounds = values.get("background-color") or values.get("background") or ()
+    if any(token.kind in {"function", "string"} for token in grounds):
+        return None
+    return next(_colours(grounds), None)
 
 
 _read_cached = lru_cache(maxsize=1_024)(_read_style)

@@ -607,14 +607,7 @@ def _is_empty_clip(clip: Value) -> bool:
 def _is_empty_shape(name: str, inside: Value) -> bool:
     if name == "polygon":
         return _is_empty_polygon(inside)
-    sizes: list[Size] = []
-    for part in split_parts(inside):
-        if part[0].kind == "ident" and part[0].text in {"at", "round"}:
-            break
-        size = parse_size(part)
-        if size is None:
-            return False
-        sizes.append(size)
+    sizes = _read_sizes(inside)
     if not sizes:
         return False
     if name in {"circle", "ellipse"}:
@@ -622,11 +615,27 @@ def _is_empty_shape(name: str, inside: Value) -> bool:
     if name == "inset" and len(sizes) <= 4:
         sides = _four(sizes)  # top, right, bottom, left
         return _leave_nothing(sides[0], sides[2]) or _leave_nothing(sides[1], sides[3])
-    if name == "xywh" and len(sizes) == 4:
-        return min(sizes[2].number, sizes[3].number) <= 0
-    if name == "rect" and len(sizes) == 4:
-        return sizes[1].number <= sizes[3].number or sizes[2].number <= sizes[0].number
+    if len(sizes) != 4:
+        return False
+    numbers = [size.number for size in sizes]
+    if name == "xywh":
+        return min(numbers[2:]) <= 0
+    if name == "rect":
+        return numbers[1] <= numbers[3] or numbers[2] <= numbers[0]
     return False
+
+
+def _read_sizes(inside: Value) -> list[Size]:
+    """Return the sizes of a shape; none if one of its parts is something else."""
+    sizes: list[Size] = []
+    for part in split_parts(inside):
+        if part[0].kind == "ident" and part[0].text in {"at", "round"}:
+            break
+        size = parse_size(part)
+        if size is None:
+            return []
+        sizes.append(size)
+    return sizes
 
 
 def _is_tiny_radius(size: Size) -> bool:
