@@ -36,6 +36,7 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command, Send
 
 from langchain_websearch import WebSearchMiddleware, WebSearchToolkit, collect_sources
+from langchain_websearch.middleware import WebSearchState
 from tests.langchain.gardens import (
     MAKERS,
     PLANTS,
@@ -233,6 +234,18 @@ def test_checks_are_plain_data_and_change_nothing():
     assert again["websearch_checks"] == []
     unchecked = create_agent(Gardener(), middleware=[make_middleware()])
     assert not unchecked.invoke({"messages": "search kelp"})["websearch_checks"]
+
+
+def test_checks_of_agents_that_end_at_the_same_time_are_all_there():
+    graph = StateGraph(WebSearchState)
+    for plant in ("kelp", "moss"):
+        checks = [{"claim": plant}, {"claim": "both"}]
+        graph.add_node(plant, lambda _, checks=checks: {"websearch_checks": checks})
+        graph.add_edge(START, plant)
+    state = graph.compile().invoke({"messages": []})
+
+    claims = [check["claim"] for check in state["websearch_checks"]]
+    assert sorted(claims) == ["both", "kelp", "moss"]
 
 
 def test_a_call_without_sources_is_left_as_it_is():

@@ -16,6 +16,7 @@ from langchain_core.tools import BaseTool
 
 from websearch_core.citations import (
     CitationCheck,
+    Source,
     acheck_citations,
     check_citations,
 )
@@ -35,7 +36,7 @@ try:
     from langchain.agents.middleware import AgentMiddleware, AgentState
     from langchain.agents.middleware.types import PrivateStateAttr, ToolCallRequest
     from langgraph.runtime import Runtime
-    from langgraph.types import Command
+    from langgraph.types import Command, Overwrite
 except ModuleNotFoundError as _missing:
     raise ModuleNotFoundError(
         "WebSearchMiddleware needs: pip install 'langchain>=1'", name=_missing.name
@@ -48,8 +49,10 @@ def _add_urls(before: list[str], new: list[str]) -> list[str]:
     return list(dict.fromkeys([*before, *new]))[-_MAX_URLS:]
 
 
-def _take_last(before: Any, new: Any) -> Any:  # noqa: ARG001 - a reducer has both
-    return new
+def _add_checks(
+    before: list[dict[str, Any]], new: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    return [*before, *(check for check in new if check not in before)]
 
 
 class WebSearchState(AgentState[Any]):
@@ -59,12 +62,13 @@ class WebSearchState(AgentState[Any]):
         websearch_sources: The sources of the conversation; `collect_sources` merges
             those of one number.
         websearch_checks: The checks of the last answer: the fields of `CitationCheck`.
+            Until an agent that checks has answered, those of its sub-agents' answers.
         websearch_named: The URLs that the user named.
     """
 
     websearch_sources: NotRequired[Annotated[list[dict[str, Any]], add_sources]]
-    # Sub-agents that end at the same time may both write theirs.
-    websearch_checks: NotRequired[Annotated[list[dict[str, Any]], _take_last]]
+    # Sub-agents that end at the same time both write theirs.
+    websearch_checks: NotRequired[Annotated[list[dict[str, Any]], _add_checks]]
     websearch_named: NotRequired[Annotated[list[str], PrivateStateAttr, _add_urls]]
 
 
@@ -113,18 +117,27 @@ class WebSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         state: AgentState[Any],
         runtime: Runtime[Any],  # noqa: ARG002 - the signatures are LangChain's
     ) -> dict[str, Any] | None:
-        """Allow the URLs in the messages with which the user begins this run."""
+        """Allow the URLs in the messages with which the user begins this run, and drop
+        the checks of the one before.
+        """
+        update: dict[str, Any] = {"websearch_checks": Overwrite([])}
+        urls = self._allow_urls(state)
+        if urls:
+            update["websearch_named"] = urls
+        return update
+
+    def _allow_urls(self, state: AgentState[Any]) -> list[str]:
+        urls: list[str] = []
         ledger = self.toolkit.provenance
         if not self.user_urls or ledger.mode == "any":
-            return None
+            return urls
         config = ensure_config()
         if current_record() is not None or _is_nested(config):
-            return None
+            return urls
         conversation = find_conversation(config, self.toolkit.conversation)
-        urls: list[str] = []
         for text in find_user_texts(_find_last_of_user(state["messages"])):
             urls += ledger.allow_text(text, conversation)
-        return {"websearch_named": urls} if urls else None
+        return urls
 
     async def abefore_agent(
         self, state: AgentState[Any], runtime: Runtime[Any]
@@ -161,9 +174,7 @@ class WebSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         self._bring_up(state)
         if not self.check:
             return None
-        answer = _find_answer(state)
-        checks = check_citations(answer, collect_sources(state, self._names))
-        return {"websearch_checks": list(map(_as_json, checks))}
+        return _describe(check_citations(*self._find_cited(state)))
 
     async def aafter_agent(
         self,
@@ -174,9 +185,12 @@ class WebSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         self._bring_up(state)
         if not self.check:
             return None
-        answer = _find_answer(state)
-        checks = await acheck_citations(answer, collect_sources(state, self._names))
-        return {"websearch_checks": list(map(_as_json, checks))}
+        return _describe(await acheck_citations(*self._find_cited(state)))
+
+    def _find_cited(self, state: AgentState[Any]) -> tuple[str, list[Source]]:
+        """Return the answer, and the sources that it may cite."""
+        names = [tool.name for tool in self.tools]
+        return _find_answer(state), collect_sources(state, names)
 
     def _bring_up(self, state: AgentState[Any]) -> None:
         """Add what this agent has to the record of the call that it is run by: the call
@@ -187,10 +201,6 @@ class WebSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             return
         conversation = find_conversation(ensure_config(), self.toolkit.conversation)
         record.add(conversation, add_sources([], read_field(state, STATE_FIELD)))
-
-    @property
-    def _names(self) -> list[str]:
-        return [tool.name for tool in self.tools]
 
     @contextmanager
     def _record(self, request: ToolCallRequest) -> Iterator[SourceRecord]:
@@ -222,6 +232,11 @@ def _with_sources(
         return answer
     sources = add_sources(update.get(STATE_FIELD), record.shown)
     return replace(answer, update={**update, STATE_FIELD: sources})
+
+
+def _describe(checks: Sequence[CitationCheck]) -> dict[str, Any]:
+    """Return the update of the state: no others belong to the answer."""
+    return {"websearch_checks": Overwrite(list(map(_as_json, checks)))}
 
 
 def _as_json(check: CitationCheck) -> dict[str, Any]:

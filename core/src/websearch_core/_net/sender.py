@@ -16,7 +16,12 @@ import ssl
 import threading
 import weakref
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Hashable, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Hashable,
+)
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -148,27 +153,19 @@ class Sender(Restartable):
             self._build_request(client, request), stream=True, follow_redirects=False
         )
         answers.append(reply)
-        headers: dict[str, str] = {}
-        body: BoundedBody | None = None
+        answer = _Answer(request, reply)
         try:
-            headers = _read_headers(reply)
-            body = _start_body(reply, headers, request)
-            if body is not None:
-                chunks = [reply.content] if reply.is_stream_consumed else reply.stream
+            with answer as body:
+                chunks = reply.stream if answer.whole is None else answer.whole
                 for chunk in chunks:
                     for _ in body.add(chunk):
                         # the caller's own client does not check our deadline
                         clamp(None)
-                    if body.is_full:
+                    if answer.has_enough:
                         break
-                    if request.guarded:
-                        _limit_silence(reply, body)
-        except Exception as error:
-            if not _is_cut_off(error, request, reply, body):
-                raise
         finally:
             reply.close()
-        return _make_response(request, reply.status_code, headers, body)
+        return answer.respond()
 
     async def asend(self, request: Request) -> Response:
         """Do the same as `send` on the running event loop."""
@@ -194,30 +191,22 @@ class Sender(Restartable):
             self._build_request(client, request), stream=True, follow_redirects=False
         )
         answers.append(reply)
-        headers: dict[str, str] = {}
-        body: BoundedBody | None = None
+        answer = _Answer(request, reply)
         try:
-            headers = _read_headers(reply)
-            body = _start_body(reply, headers, request)
-            if body is None:
-                await steps.next()
-            else:
-                chunks = reply.stream
-                if reply.is_stream_consumed:
-                    chunks = _whole(reply.content)
+            with answer as body:
+                if answer.whole is None:
+                    chunks = reply.stream
+                else:
+                    await steps.next()
+                    chunks = _later(answer.whole)
                 async for chunk in chunks:
                     for _ in body.add(chunk):
                         await steps.next()
-                    if body.is_full:
+                    if answer.has_enough:
                         break
-                    if request.guarded:
-                        _limit_silence(reply, body)
-        except Exception as error:
-            if not _is_cut_off(error, request, reply, body):
-                raise
         finally:
             await reply.aclose()
-        return _make_response(request, reply.status_code, headers, body)
+        return answer.respond()
 
     async def take_turn(self) -> None:
         """Wait until this client has done no other step in this round of the event
@@ -441,67 +430,87 @@ def _read_headers(reply: Any) -> dict[str, str]:
     return headers
 
 
-def _start_body(
-    reply: Any, headers: Mapping[str, str], request: Request
-) -> BoundedBody | None:
-    """Return where to collect the body of an answer; None if it should not be read."""
-    # a redirect's body is useless, and can be endless
-    leads_on = 300 < reply.status_code < 400 and "location" in headers
-    if leads_on or reply.status_code == 304:
-        return None
-    # by a transport with whole answers, such as a mock: already decoded
-    if reply.is_stream_consumed:
-        return BoundedBody("", request.max_bytes)
-    # else its encoding is that of another answer
-    has_body = reply.status_code != 204 and request.method != "HEAD"
-    encoding = headers.get("content-encoding", "") if has_body else ""
-    return BoundedBody(encoding, request.max_bytes)
+class _Answer:
+    """An answer, while what is requested of it is read in the ``with`` block."""
 
+    def __init__(self, request: Request, reply: Any) -> None:
+        self._request = request
+        self._reply = reply
+        self._headers: dict[str, str] = {}
+        self._body = BoundedBody("", request.max_bytes)
+        # all that is to be added to the body, if it is there; None if it is to be read
+        self.whole: list[bytes] | None = []
 
-def _limit_silence(reply: Any, body: BoundedBody) -> None:
-    """Let the connection wait for more of a page in half of the time left; only briefly
-    if it seems to be whole, since some servers keep it open.
-    """
-    stream = reply.extensions.get("network_stream")
-    if hasattr(stream, "patience"):  # it is ours
-        stream.patience = time_left() / 2
-        if body.seems_complete:
-            stream.patience = min(stream.patience, _PATIENCE)
+    def __enter__(self) -> BoundedBody:
+        reply = self._reply
+        self._headers = _read_headers(reply)
+        # a redirect's body is useless, and can be endless
+        leads_on = 300 < reply.status_code < 400 and "location" in self._headers
+        if leads_on or reply.status_code == 304:
+            return self._body
+        # by a transport with whole answers, such as a mock: already decoded
+        if reply.is_stream_consumed:
+            self.whole = [reply.content]
+            return self._body
+        self.whole = None
+        # else its encoding is that of another answer
+        has_body = reply.status_code != 204 and self._request.method != "HEAD"
+        encoding = self._headers.get("content-encoding", "")
+        if has_body and encoding:
+            self._body = BoundedBody(encoding, self._request.max_bytes)
+        return self._body
 
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> bool:
+        return isinstance(error, Exception) and self._is_cut_off(error)
 
-def _is_cut_off(
-    error: Exception, request: Request, reply: Any, body: BoundedBody | None
-) -> bool:
-    """Return whether *error* only says that the end of a page did not arrive, and note
-    it in *body*.
-    """
-    if not request.guarded:
+    @property
+    def has_enough(self) -> bool:
+        """Whether the rest of the body need not be read."""
+        if self._body.is_full:
+            return True
+        if self._request.guarded:
+            self._limit_silence()
         return False
-    if body is None or not body.content:
-        return False
-    if reply.status_code >= 300 or "content-type" not in reply.headers:
-        return False
-    if not is_end(error):
-        return False
-    body.is_cut_off = True
-    return True
+
+    def respond(self) -> Response:
+        """Return the answer as a response."""
+        response = Response(
+            status=self._reply.status_code,
+            url=self._request.url,
+            headers=self._headers,
+            content=bytes(self._body),
+            truncated=self._body.truncated,
+        )
+        return redact_response(response, self._request)
+
+    def _limit_silence(self) -> None:
+        """Let the connection wait for more of a page in half of the time left; only
+        briefly if it seems to be whole, since some servers keep it open.
+        """
+        stream = self._reply.extensions.get("network_stream")
+        if hasattr(stream, "patience"):  # it is ours
+            stream.patience = time_left() / 2
+            if self._body.seems_complete:
+                stream.patience = min(stream.patience, _PATIENCE)
+
+    def _is_cut_off(self, error: Exception) -> bool:
+        """Return whether *error* only says that the end of a page did not arrive, and
+        note it in the body.
+        """
+        body = self._body
+        if not self._request.guarded or not body.content:
+            return False
+        if self._reply.status_code >= 300 or "content-type" not in self._reply.headers:
+            return False
+        if not is_end(error):
+            return False
+        body.is_cut_off = True
+        return True
 
 
-async def _whole(content: bytes) -> AsyncIterator[bytes]:
-    yield content
-
-
-def _make_response(
-    request: Request, status: int, headers: Mapping[str, str], body: BoundedBody | None
-) -> Response:
-    response = Response(
-        status=status,
-        url=request.url,
-        headers=headers,
-        content=bytes(body) if body else b"",
-        truncated=body.truncated if body else False,
-    )
-    return redact_response(response, request)
+async def _later(chunks: list[bytes]) -> AsyncIterator[bytes]:
+    for chunk in chunks:
+        yield chunk
 
 
 @dataclass(eq=False)
