@@ -40,7 +40,7 @@ endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
 .PHONY: help install wheels demo check test test-apart test-timed test-ddgs test-cluster test-mcp conformance test-models test-service fuzz test-whole kills coverage lint types format docs docs-types docs-site provider bench bench-reading \
-	bench-memory bench-data bench-citations bench-ssrf bench-browser bench-faults bench-stopping bench-bulk bench-mcp bench-facts model record sdks drift plugin matrix lock distributions sbom release publish
+	bench-memory bench-data bench-citations bench-ssrf bench-browser bench-faults bench-stopping bench-bulk bench-mcp bench-facts model record sdks drift plugin matrix lock distributions rehearse sbom release publish
 
 help:  ## list the targets
 	@awk -f .ci/help.awk $(firstword $(MAKEFILE_LIST))
@@ -291,6 +291,9 @@ build/release/installed: .ci/release-requirements.in
 	$(NEW_VENV) --clear build/release
 	$(INSTALL) build/release --requirement $<
 	@touch $@
+
+rehearse: distributions $(UV)  ## upload dist/ to an index on this machine, and install from it with pip and uv
+	.ci/rehearse build/wheels/bin/python $(UV)
 
 sbom: $(UV) build/wheels/dependencies  ## write a bill of materials for each package: build/sbom/*.cdx.json
 	.ci/sbom $(UV) build/wheels/bin/python

@@ -1,13 +1,11 @@
 """Cut a release, and publish it.
 
-    make release VERSION=0.2.0   # write the version and the changelog; then review and
-        commit make publish                 # build, check, and show what would be done
-        make publish CONFIRM=0.2.0   # do it: push the tag, upon which
-        .github/workflows/release.yml uploads the packages
+    make release VERSION=0.2.0   # write the version and the changelog; then review
+    make publish                 # build, check, and show what would be done
+    make publish CONFIRM=0.2.0   # push the tag, upon which release.yml uploads
 
-Entries for the changelog are files in ``changelog.d``, so that two branches never
-change the same line. A section ``## Unreleased`` may already be there: its text is
-kept, and the files are added to it.
+What is new stands under ``## Unreleased`` in the changelog. A candidate, 0.2.0rc1, is a
+release, too: its section becomes that of the next candidate, or of the release.
 """
 
 from __future__ import annotations
@@ -22,6 +20,9 @@ _ROOT = Path(__file__).resolve().parents[1]
 _MAIN = "main"
 _UNRELEASED = "## Unreleased\n"
 _WRAPPERS = ("langchain_websearch", "llamaindex_websearch")
+_FORM = re.compile(
+    r"(?P<release>(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*)){2})(?:rc(?P<candidate>[1-9]\d*))?"
+)
 _VERSION = re.compile(r'^version = "([^"]+)"', re.MULTILINE)
 _SERVER = "examples/mcp/server.json"  # for the registry of MCP servers
 _SERVER_VERSION = re.compile(
@@ -43,14 +44,13 @@ def read_version(root: Path) -> str:
 
 def bound_for(version: str) -> str:
     """Return the versions of the core that go with the wrappers of *version*: before
-    1.0, a minor release may break.
+    1.0, a minor release may break. A candidate is older than its release.
     """
-    major, minor, _ = map(int, version.split("."))
-    return (
-        f">={major}.{minor},<0.{minor + 1}"
-        if major == 0
-        else f">={major}.{minor},<{major + 1}"
-    )
+    major, minor = map(int, version.split(".")[:2])
+    first = version if "rc" in version else f"{major}.{minor}"
+    if major == 0:
+        return f">={first},<0.{minor + 1}"
+    return f">={first},<{major + 1}"
 
 
 def cut(root: Path, version: str, day: str) -> None:
@@ -59,20 +59,25 @@ def cut(root: Path, version: str, day: str) -> None:
     Raises:
         ReleaseError: *version* is not a later one, or nothing is unreleased.
     """
-    if not re.fullmatch(r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}", version):
+    if not _FORM.fullmatch(version):
         raise ReleaseError(
-            f"{version!r} is not a version such as 0.2.0: make release VERSION=0.2.0"
+            f"{version!r} is not a version such as 0.2.0 or 0.2.0rc1: make release "
+            f"VERSION=0.2.0"
         )
     changelog = root / "CHANGELOG.md"
     text = changelog.read_text("utf-8")
     before = read_version(root)
+    is_released = has_section(text, before)
     # The first release has the version that the packages have already.
-    if has_section(text, version) or _as_numbers(version) < _as_numbers(before):
+    is_later = _as_numbers(version) > _as_numbers(before)
+    is_same = _as_numbers(version)[:3] == _as_numbers(before)[:3]
+    if not is_later and (is_released or not is_same):
         raise ReleaseError(f"{version} is not later than {before}")
-    head, _, changes = text.partition(_UNRELEASED)
-    if not changes.partition("\n## ")[0].strip():
+    head, changes, older = _take_changes(text, version)
+    if not changes:
         raise ReleaseError("CHANGELOG.md: nothing stands under '## Unreleased'")
-    changelog.write_text(f"{head}## {version} - {day}\n{changes}", "utf-8")
+    section = f"## {version} - {day}\n\n{changes}\n"
+    changelog.write_text(f"{head}{section}{older}", "utf-8")
     _replace(root / "core/pyproject.toml", _VERSION, f'version = "{version}"')
     for wrapper in _WRAPPERS:
         _replace(root / wrapper / "pyproject.toml", _BOUND, bound_for(version))
@@ -80,6 +85,25 @@ def cut(root: Path, version: str, day: str) -> None:
     server.write_text(
         _SERVER_VERSION.sub(rf"\g<before>{version}", server.read_text("utf-8")), "utf-8"
     )
+
+
+def _take_changes(changelog: str, version: str) -> tuple[str, str, str]:
+    """Return a changelog in three parts: what is before the changes of *version*, these
+    changes, and what is older. Those of its candidates are among them.
+    """
+    head, mark, rest = changelog.partition(_UNRELEASED)
+    if not mark:
+        head, mark, rest = changelog.partition("\n## ")
+        head += "\n"
+        rest = mark.lstrip() + rest
+    parts = re.split(r"^(?=## )", rest, flags=re.MULTILINE)
+    changes = [parts.pop(0).strip()]
+    release = version.partition("rc")[0]
+    while parts and parts[0].startswith(f"## {release}rc"):
+        _, _, body = parts.pop(0).partition("\n")
+        changes.append(body.strip())
+    older = "".join(parts)
+    return head, "\n\n".join(filter(None, changes)), f"\n{older}" if older else ""
 
 
 def has_section(changelog: str, version: str) -> bool:
@@ -147,7 +171,11 @@ def publish(root: Path, confirm: str) -> list[list[str]]:
 
 
 def _as_numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, version.split(".")))
+    """Return what versions are compared by: a release is later than its candidates."""
+    form = _FORM.fullmatch(version)
+    assert form
+    candidate = form["candidate"] or "999"
+    return (*map(int, form["release"].split(".")), int(candidate))
 
 
 def _replace(path: Path, pattern: re.Pattern[str], text: str) -> None:

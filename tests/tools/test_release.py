@@ -91,9 +91,51 @@ def test_the_first_release_has_the_version_that_the_packages_have(tree):
     first = CHANGELOG.partition("## 0.1.0")[0]
     write(tree / "CHANGELOG.md", first)
     cut(tree, "0.1.0", "2026-11-23")
-    assert read(tree / "CHANGELOG.md") == first.replace(
-        "## Unreleased", "## 0.1.0 - 2026-11-23"
+    assert read(tree / "CHANGELOG.md").rstrip() == (
+        first.replace("## Unreleased", "## 0.1.0 - 2026-11-23").rstrip()
     )
+
+
+def test_a_candidate_becomes_the_next_one_and_then_the_release(tree):
+    cut(tree, "0.2.0rc1", "2026-11-23")
+    assert read_version(tree) == "0.2.0rc1"
+    assert '"websearch-core>=0.2.0rc1,<0.3"' in read(
+        tree / "langchain_websearch" / "pyproject.toml"
+    )
+    first = CHANGELOG.replace("## Unreleased", "## 0.2.0rc1 - 2026-11-23")
+    assert read(tree / "CHANGELOG.md") == first
+
+    more = first.replace("## 0.2.0rc1", "## Unreleased\n\n- A lock.\n\n## 0.2.0rc1")
+    write(tree / "CHANGELOG.md", more)
+    cut(tree, "0.2.0rc2", "2026-11-25")
+    second = first.replace(
+        "## 0.2.0rc1 - 2026-11-23", "## 0.2.0rc2 - 2026-11-25\n\n- A lock."
+    )
+    assert read(tree / "CHANGELOG.md") == second
+
+    cut(tree, "0.2.0", "2026-11-30")
+    last = second.replace("0.2.0rc2 - 2026-11-25", "0.2.0 - 2026-11-30")
+    assert read(tree / "CHANGELOG.md") == last
+    assert '"websearch-core>=0.2,<0.3"' in read(
+        tree / "langchain_websearch" / "pyproject.toml"
+    )
+
+
+@pytest.mark.parametrize("version", ["0.2.0rc1", "0.2.0rc2", "0.1.9"])
+def test_a_candidate_of_what_is_released_is_refused(tree, version):
+    cut(tree, "0.2.0", "2026-11-23")
+    write(
+        tree / "CHANGELOG.md",
+        CHANGELOG.replace("## 0.1.0", "## 0.2.0 - 2026-11-23\n\nText.\n\n## 0.1.0"),
+    )
+    with pytest.raises(ReleaseError, match="not later"):
+        cut(tree, version, "2026-11-30")
+
+
+def test_a_first_candidate_has_the_version_that_the_packages_have(tree):
+    write(tree / "CHANGELOG.md", CHANGELOG.partition("## 0.1.0")[0])
+    cut(tree, "0.1.0rc1", "2026-11-23")
+    assert read_version(tree) == "0.1.0rc1"
 
 
 @pytest.mark.parametrize(
@@ -103,6 +145,8 @@ def test_the_first_release_has_the_version_that_the_packages_have(tree):
         ("0.2.7", ">=0.2,<0.3"),
         ("1.0.0", ">=1.0,<2"),
         ("2.3.1", ">=2.3,<3"),
+        ("0.2.0rc1", ">=0.2.0rc1,<0.3"),
+        ("1.0.0rc2", ">=1.0.0rc2,<2"),
     ],
 )
 def test_a_wrapper_takes_the_cores_that_do_not_break_it(version, bound):
@@ -110,7 +154,7 @@ def test_a_wrapper_takes_the_cores_that_do_not_break_it(version, bound):
 
 
 @pytest.mark.parametrize(
-    "version", ["0.1.0", "0.0.9", "0.2", "v0.2.0", "0.2.0rc1", "0.02.0", ""]
+    "version", ["0.1.0", "0.0.9", "0.2", "v0.2.0", "0.2.0rc0", "0.2.0a1", "0.02.0", ""]
 )
 def test_a_version_that_is_not_a_later_one_is_refused(tree, version):
     with pytest.raises(ReleaseError):
