@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from typing import Annotated, Any, NotRequired
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig, ensure_config
@@ -34,13 +34,16 @@ from .tools import WebSearchToolkit
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState
-    from langchain.agents.middleware.types import PrivateStateAttr, ToolCallRequest
+    from langchain.agents.middleware.types import PrivateStateAttr
     from langgraph.runtime import Runtime
     from langgraph.types import Command, Overwrite
 except ModuleNotFoundError as _missing:
     raise ModuleNotFoundError(
         "WebSearchMiddleware needs: pip install 'langchain>=1'", name=_missing.name
     ) from _missing
+
+if TYPE_CHECKING:  # before LangChain 1.0.8, it had another place
+    from langchain.agents.middleware.types import ToolCallRequest
 
 _MAX_URLS = 100  # of the user in one conversation; the oldest are forgotten
 
@@ -72,7 +75,7 @@ class WebSearchState(AgentState[Any]):
     websearch_named: NotRequired[Annotated[list[str], PrivateStateAttr, _add_urls]]
 
 
-class WebSearchMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
+class WebSearchMiddleware(AgentMiddleware):
     """Gives an agent the tools, and keeps what they found in the state of the agent.
 
     ::

@@ -9,6 +9,7 @@ do not know such pipes.
 
 from __future__ import annotations
 import asyncio
+import contextlib
 import itertools
 import json
 import os
@@ -129,10 +130,9 @@ class Connection:
         finally:
             self._close(fd)
             self._outgoing.put(b"")
-            try:
+            # the loop may have ended: nobody waits any more
+            with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._end)
-            except RuntimeError:  # the loop has ended: nobody waits any more
-                return
 
     def _write(self, fd: int) -> None:
         try:
