@@ -14,9 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.profiling import count_lines
 from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import UnsupportedContent
 from websearch_core.reading import read_bytes
+from websearch_core.reading._documents.layout import _Cell, _make_lines, _Row
 from websearch_core.reading._excerpt.window import cut_window
 
 pypdf = pytest.importorskip("pypdf")
@@ -52,7 +54,7 @@ def stream(data: bytes, *, packed: bool = False) -> bytes:
 def pages(
     *contents: bytes, catalog: bytes = b"", annotations: bytes = b"", info: bytes = b""
 ) -> bytes:
-    """Make a PDF with a page for each stream."""
+    """Make a PDF with a page for each stream; *annotations* are entries of each."""
     first = 5
     kids = b" ".join(b"%d 0 R" % (first + 2 * n) for n in range(len(contents)))
     objects = [
@@ -800,3 +802,110 @@ def test_text_that_is_turned_stands_behind_the_others():
     content = at(72, 700, "Tides") + turned + at(72, 680, "of Selby")
 
     assert text_of(content) == "Tides\nof Selby\n\nPrinted in May"
+
+
+def turned(x: float, y: float, text: str) -> bytes:
+    """Paint a text that goes upwards."""
+    return b"BT 0 1 -1 0 %.1f %.1f Tm /F1 10 Tf (%b) Tj ET\n" % (x, y, text.encode())
+
+
+@pytest.mark.parametrize("entry", [b"", b"/Rotate 90"])
+def test_a_table_across_the_page_is_a_table_and_what_stands_beside_it_follows(entry):
+    rows = [("Port", "Depth"), ("Selby", "1.79"), ("Wharf", "12.5"), ("Quay", "3.4")]
+    content = b"".join(
+        turned(100 + 14 * row, 72 + 130 * column, cell)
+        for row, cells in enumerate(rows)
+        for column, cell in enumerate(cells)
+    )
+    paper = pages(content + at(300, 30, "Printed in May"), annotations=entry)
+
+    assert read_bytes(paper, URL).content == (
+        "## Page 1\n\n| Port | Depth |\n| --- | --- |\n| Selby | 1.79 |\n"
+        "| Wharf | 12.5 |\n| Quay | 3.4 |\n\nPrinted in May"
+    )
+
+
+@pytest.mark.parametrize(
+    ("box", "kept"),
+    [
+        (b"", ["Tides of Selby", "Cut off", "Half of it"]),
+        (b"/CropBox[50 100 612 792]", ["Tides of Selby", "Half of it"]),
+        (b"/CropBox[50 100 9999 9999]", ["Tides of Selby", "Half of it"]),
+        (b"/CropBox[9 9 9 9]", ["Tides of Selby", "Cut off", "Half of it"]),
+        (b"/CropBox[700 0 800 792]", ["Tides of Selby", "Cut off", "Half of it"]),
+    ],
+)
+def test_text_where_nobody_sees_it_is_left_out_with_a_note(box, kept):
+    content = (
+        at(72, 700, "Tides of Selby")
+        + at(72, 40, "Cut off")
+        + at(30, 300, "Half of it")
+        + at(72, -60, "Below the page")
+        + at(700, 400, "Beside the page")
+    )
+    page = read_bytes(pages(content, annotations=box), URL)
+
+    assert [text for text in page.content.split("\n") if text] == ["## Page 1", *kept]
+    assert page.notes == (
+        "1 page",
+        "text outside of the page, which nobody sees, left out: 1 page",
+    )
+
+
+def test_text_from_right_to_left_has_a_note():
+    font = (
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding"
+        b"<</Differences[65/afii57664/afii57665/afii57666]>>>>"
+    )
+    paper = pages(lines("ABC")).replace(
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>",
+        font,
+    )
+    page = read_bytes(paper, URL)
+
+    assert page.content == "## Page 1\n\n\u05d2\u05d1\u05d0"
+    [note] = page.notes[1:]
+    assert note.startswith("1 page with text from right to left")
+
+
+def test_rows_that_are_no_table_take_linear_time():
+    """A list of two columns: each of its rows could be the first of a table."""
+
+    def read(count: int) -> int:
+        rows = [
+            _Row(9e4 - n, 1, [_Cell(1, 2, "1."), _Cell(5, 7, "a")])
+            for n in range(count)
+        ]
+        return count_lines(lambda: [*_make_lines(rows)])
+
+    few, many = read(1_000), read(3_000)
+
+    assert many < 4 * few < 16_000_000, (few, many)
+
+
+def test_a_table_after_rows_that_are_none_is_one():
+    rows = [
+        _Row(900 - 9 * n, 8, [_Cell(1, 9, f"{n}."), _Cell(50, 70, "a")])
+        for n in range(9)
+    ]
+    rows += [
+        _Row(700 - 9 * n, 8, [_Cell(1, 9, "Kelp"), _Cell(50, 70, "c")])
+        for n in range(3)
+    ]
+
+    assert [line.text for line in _make_lines(rows)][8:] == [
+        "8. a", "| Kelp | c |\n| --- | --- |\n| Kelp | c |\n| Kelp | c |"
+    ]  # fmt: skip
+
+
+def test_a_table_of_short_cells_has_all_its_rows():
+    content = b"".join(
+        at(72 + 60 * column, 700 - 14 * row, f"{row}{column}")
+        for row in range(20)
+        for column in range(4)
+    )
+    table = text_of(content).split("\n")
+
+    assert table[2:] == [
+        f"| {row}0 | {row}1 | {row}2 | {row}3 |" for row in range(1, 20)
+    ]

@@ -46,13 +46,14 @@ def find_parts(texts: Sequence[Shown], middle: float) -> list[set[int]]:
     right = [widths[round(b.y), True] for _, b in pairs]
     if not _is_text(left) or not _is_text(right):
         return []
+    limit = _ACROSS * max(left)
     starts = {round(text.y) for text in texts if abs(text.x - start) <= 1}
     parts: list[set[int]] = [set(), set(), set()]
     is_across = False
-    for number, text in sorted(enumerate(texts), key=lambda pair: -round(pair[1].y)):
+    for number, text in sorted(enumerate(texts), key=_height_of):
         y = round(text.y)
         width = widths[y, False] + widths[y, True]
-        is_wide = widths[y, False] and width > _ACROSS * max(left)
+        is_wide = widths[y, False] and width > limit
         if y in starts:
             is_across = False
         elif is_wide and not is_across:
@@ -65,6 +66,11 @@ def find_parts(texts: Sequence[Shown], middle: float) -> list[set[int]]:
         else:
             parts[-2].add(number)
     return list(filter(None, parts))
+
+
+def _height_of(numbered: tuple[int, Shown]) -> int:
+    """Return where a text stands, from the top."""
+    return -round(numbered[1].y)
 
 
 def _is_beside(text: Shown, other: Shown) -> bool:

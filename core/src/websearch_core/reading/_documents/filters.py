@@ -24,7 +24,6 @@ from contextvars import ContextVar
 from functools import lru_cache, partial
 from inspect import getattr_static
 from itertools import product
-from math import hypot
 from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import Any
@@ -90,7 +89,6 @@ _ENCODINGS = {
     "/B5pc": "big5",
     "/HKscs-B5": "big5hkscs",
 }
-_UPRIGHT_COSINE = 0.999  # of the direction of text that is still upright
 
 
 class Budget:
@@ -106,11 +104,10 @@ class Budget:
         self._streams: list[EncodedStreamObject] = []
         self.recorder: Recorder | None = None  # of the text of a page
 
-    def keep(self, stream: EncodedStreamObject, data: bytes) -> bytes:
+    def keep(self, stream: EncodedStreamObject, data: bytes) -> None:
         """Count *data*, the decoded content that *stream* will cache."""
         self._streams.append(stream)
         self.spend(len(data))
-        return data
 
     def spend(self, size: int) -> None:
         """Count bytes that the page takes."""
@@ -194,8 +191,10 @@ def _patch(path: str, ours: Callable[..., Any]) -> bool:
             return ours(partial(theirs, data, *args, **kwargs), data)
         return theirs(data, *args, **kwargs)
 
-    replacement = staticmethod(choose) if is_static else choose
-    setattr(owner, name, replacement)
+    if is_static:
+        setattr(owner, name, staticmethod(choose))
+    else:
+        setattr(owner, name, choose)
     return True
 
 
@@ -208,7 +207,9 @@ def _limit(size: int, decode: Callable[[], bytes], data: bytes) -> bytes:
 def _count(decode: Callable[[], bytes], stream: EncodedStreamObject) -> bytes:
     data = decode()
     budget = _budget.get()
-    return budget.keep(stream, data) if budget else data
+    if budget:
+        budget.keep(stream, data)
+    return data
 
 
 def _count_widths(add_space: Callable[[], float], widths: Mapping[str, float]) -> float:
@@ -228,8 +229,9 @@ def _limit_map(prepare: Callable[[], bytes], font: Any) -> bytes:
     It is the ``/ToUnicode`` of *font*.
     """
     stream = font["/ToUnicode"]
-    data = stream.get_data() if isinstance(stream, StreamObject) else b""
-    return _limit(_MAX_MAP_SIZE, prepare, data)
+    if not isinstance(stream, StreamObject):
+        return prepare()
+    return _limit(_MAX_MAP_SIZE, prepare, stream.get_data())
 
 
 def _decode_ascii85(data: bytes) -> bytes:
@@ -275,7 +277,9 @@ def _characters(collection: str) -> Mapping[str, str]:
     """
     characters = dict.fromkeys(map(chr, range(1, _MAX_NUMBER)), _UNKNOWN)
     for first, text, *rows in _COLLECTIONS[collection]:
-        run = _list_standard(text, *rows) if rows else text
+        run = text
+        if rows:
+            run = _list_standard(text, *rows)
         numbers = map(chr, range(first, first + len(run)))
         characters.update(zip(numbers, run, strict=True))
     return MappingProxyType(characters)
@@ -314,8 +318,9 @@ def _map_numbers(theirs: partial[Any], font: Any) -> Any:
 
 def _name_encoding(theirs: partial[Any], font: Any) -> Any:
     name = font.get("/Encoding")
-    encoding = _ENCODINGS.get(name[:-2]) if isinstance(name, str) else None
-    return encoding or theirs()
+    if isinstance(name, str) and name[:-2] in _ENCODINGS:
+        return _ENCODINGS[name[:-2]]
+    return theirs()
 
 
 def _find_space(theirs: partial[Any], encoding: Any) -> str:
@@ -327,7 +332,9 @@ def _find_space(theirs: partial[Any], encoding: Any) -> str:
     characters = theirs.args[1]
     if isinstance(encoding, dict) or not characters:
         return code
-    return code if characters.get(code) == " " else ""
+    if characters.get(code) == " ":
+        return code
+    return ""
 
 
 def _record(theirs: partial[Any], extraction: Any) -> Any:
@@ -336,9 +343,9 @@ def _record(theirs: partial[Any], extraction: Any) -> Any:
     The width of what was shown since the last move is in thousandths of a point.
     """
     budget = _budget.get()
-    recorder = budget.recorder if budget else None
-    if recorder is None:
+    if budget is None or budget.recorder is None:
         return theirs()
+    recorder = budget.recorder
     before = str(theirs.args[1])
     matrix = _multiply(theirs.args[4], theirs.args[3])
     size = float(theirs.args[8])
@@ -351,20 +358,9 @@ def _record(theirs: partial[Any], extraction: Any) -> Any:
     if goes_left or is_mirrored:
         recorder.is_plain = False
     elif len(text) > len(before):
-        scale = hypot(matrix[0], matrix[1])
-        # the direction of the text, which is (1, 0) if it is upright
-        along = (matrix[0] / scale, matrix[1] / scale)
-        x = matrix[4] * along[0] + matrix[5] * along[1]
-        y = matrix[5] * along[0] - matrix[4] * along[1]
-        scale *= extraction.char_scale / 1000
-        recorder.add(
-            text[len(before) :],
-            x + begin * scale,
-            y,
-            x + float(result[2]["str_widths"]) * scale,
-            hypot(matrix[2], matrix[3]) * size,
-            is_upright=along[0] > _UPRIGHT_COSINE,
-        )
+        scale = extraction.char_scale / 1000
+        end = float(result[2]["str_widths"])
+        recorder.add(text[len(before) :], matrix, begin * scale, end * scale, size)
     return result
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise, product
+from math import atan2, cos, degrees, hypot, radians, sin
 from typing import NamedTuple
 
 from .._markdown.table import write_rows
@@ -18,6 +19,7 @@ _MAX_PIECES = 100_000  # of a page: one with more is read in the order of the fi
 _MAX_SHOWN = 20_000
 _MAX_PARTS = 16
 _MAX_PLACES = 8  # of the same text that are compared
+_STEP = 5  # degrees: text whose directions differ by less is of one direction
 # Of the size of the font. A gap is a space, and a wide one parts the cells of a table.
 _SPACE = 0.15
 _SPACE_OF_NUMBERS = 0.08
@@ -30,9 +32,11 @@ _PARAGRAPH = 1.3  # times the usual distance of lines: a new paragraph begins
 # Of tables.
 _MIN_ROWS = 3
 _MAX_ROWS = 500
+_MAX_STEPS = 50_000  # of the search in a page
 _MAX_COLUMNS = 12
 _MAX_CELL_LENGTH = 120  # characters
 _MAX_MEAN_LENGTH = 30
+_MAX_TABLE_LENGTH = 2_000_000  # characters: none of these rows and cells has more
 _MAX_DISTANCE = 3.5  # of the rows, times the size of their font
 _BULLET = re.compile(r"\W|\(?(?:\d{1,3}(?:\.\d{1,3})*|[a-zA-Z]|[ivxIVX]{1,4})[.)]?")
 _NUMBER = re.compile(r"(?!0\d)\d{1,3}(?:[,.]\d{3})+(?:[.,]\d+)?|(?!0\d)\d+(?:[.,]\d+)?")
@@ -50,6 +54,38 @@ class Piece(NamedTuple):
     operator: int
 
 
+class Box(NamedTuple):
+    """What a page shows: its left, lower, right and upper edge, in points."""
+
+    left: float
+    low: float
+    right: float
+    high: float
+
+    def shows(self, x: float, y: float, size: float) -> bool:
+        """Return whether a text of some size that is at a place can be seen."""
+        is_across = self.left - size < x < self.right + size
+        return is_across and self.low - size < y < self.high + size
+
+    def cut(self, other: Box) -> Box:
+        """Return what both boxes show."""
+        return Box(
+            max(self.left, other.left),
+            max(self.low, other.low),
+            min(self.right, other.right),
+            min(self.high, other.high),
+        )
+
+    def turn(self, angle: int) -> Box:
+        """Return the box as seen by a text that goes up at an angle, in degrees."""
+        cosine = cos(radians(angle))
+        sine = sin(radians(angle))
+        corners = [*product((self.left, self.right), (self.low, self.high))]
+        across = [x * cosine + y * sine for x, y in corners]
+        up = [y * cosine - x * sine for x, y in corners]
+        return Box(min(across), min(up), max(across), max(up))
+
+
 class Line(NamedTuple):
     """A line of text, or a whole table, and where it stands."""
 
@@ -57,6 +93,17 @@ class Line(NamedTuple):
     y: float
     is_new: bool = False  # whether a gap parts it from the line above
     is_table: bool = False
+
+
+class Leaf(NamedTuple):
+    """The lines of a page, and the places of its lower and upper edge."""
+
+    lines: list[Line]
+    low: float
+    high: float
+
+
+_Span = tuple[float, float]  # where a column begins and ends
 
 
 class _Cell(NamedTuple):
@@ -76,52 +123,93 @@ class _Row(NamedTuple):
 
 
 class Recorder:
-    """Keeps what is painted on a page, for `lay_out`."""
+    """Keeps what is painted on a page that shows a *box*."""
 
-    def __init__(self) -> None:
-        self.pieces: list[Piece] = []
-        self.turned: list[Piece] = []  # as if the page were turned for them
+    def __init__(self, box: Box) -> None:
+        self.box = box
         self.operator = 0  # how many have shown text so far
         self.is_plain = True  # False if some text goes from right to left
-        self._places: dict[str, list[Piece]] = {}
+        self.hides = False  # whether some text is where nobody sees it
+        # By the angle of their direction, in degrees; their places are as if the page
+        # were turned for them.
+        self._pieces: dict[int, list[Piece]] = {}
+        self._places: dict[tuple[str, int], list[Piece]] = {}
+        self._count = 0
 
     def add(
-        self,
-        text: str,
-        x: float,
-        y: float,
-        end: float,
-        size: float,
-        *,
-        is_upright: bool = True,
+        self, text: str, matrix: Sequence[float], begin: float, end: float, size: float
     ) -> None:
-        """Keep a text, unless it was painted in this place before."""
-        places = self._places.setdefault(text, [])
-        limit = _DOUBLE * size
-        if len(text) > 2:  # narrow letters can be close
-            limit *= 2
-        for other in places[-_MAX_PLACES:]:
-            if abs(y - other.y) < limit and abs(x - other.x) < limit:
-                return
-        piece = Piece(text, x, y, end, size, self.operator)
-        if is_upright:
-            self.pieces.append(piece)
-        else:
-            self.turned.append(piece)
-        if not text.isspace():
-            places.append(piece)
-        if len(self.pieces) > _MAX_PIECES:
+        """Keep a text that can be seen, unless it was painted there before.
+
+        It goes from *begin* to *end*, from the place and in the units of a *matrix*.
+        """
+        scale = hypot(matrix[0], matrix[1])
+        cosine = matrix[0] / scale
+        sine = matrix[1] / scale
+        size *= hypot(matrix[2], matrix[3])
+        begin *= scale
+        end *= scale
+        if not self._is_shown(matrix, (begin, (begin + end) / 2, end), size):
+            self.hides = True
+            return
+        x = matrix[4] * cosine + matrix[5] * sine
+        y = matrix[5] * cosine - matrix[4] * sine
+        angle = _STEP * round(degrees(atan2(sine, cosine)) / _STEP)
+        piece = Piece(text, x + begin, y, x + end, size, self.operator)
+        if self._is_double(piece, angle):
+            return
+        self._pieces.setdefault(angle, []).append(piece)
+        self._count += 1
+        if self._count > _MAX_PIECES:
             self.is_plain = False
 
+    def _is_shown(
+        self, matrix: Sequence[float], places: Iterable[float], size: float
+    ) -> bool:
+        """Return whether one of some places on a line of text can be seen."""
+        scale = hypot(matrix[0], matrix[1])
+        for place in places:
+            x = matrix[4] + place * matrix[0] / scale
+            y = matrix[5] + place * matrix[1] / scale
+            if self.box.shows(x, y, size):
+                return True
+        return False
 
-def lay_out_turned(pieces: Sequence[Piece], y: float) -> list[Line]:
-    """Return the lines of text that is not upright, as if all stood at *y*."""
-    rows = [_make_row(row) for row in _group_rows(pieces)]
-    return [Line(row.text, y, is_new=True) for row in rows if row.cells]
+    def _is_double(self, piece: Piece, angle: int) -> bool:
+        """Return whether a text was painted in this place before; remember it."""
+        places = self._places.setdefault((piece.text, angle), [])
+        limit = _DOUBLE * piece.size
+        if len(piece.text) > 2:  # narrow letters can be close
+            limit *= 2
+        for other in places[-_MAX_PLACES:]:
+            if abs(piece.y - other.y) < limit and abs(piece.x - other.x) < limit:
+                return True
+        if not piece.text.isspace():
+            places.append(piece)
+        return False
+
+    def leaf(self) -> Leaf:
+        """Return the lines of the page: the text in the direction of most, then others.
+
+        Each of these is laid out as if the page were turned for it.
+        """
+        angles = sorted(self._pieces, key=self._count_letters, reverse=True)
+        if not angles:
+            return Leaf([], self.box.low, self.box.high)
+        box = self.box.turn(angles[0])
+        lines = _lay_out(self._pieces[angles[0]], (box.left + box.right) / 2)
+        middle = (box.low + box.high) / 2
+        for angle in angles[1:]:
+            rows = map(_make_row, _group_rows(self._pieces[angle]))
+            lines += [Line(row.text, middle, is_new=True) for row in rows if row.cells]
+        return Leaf(lines, box.low, box.high)
+
+    def _count_letters(self, angle: int) -> int:
+        return sum(len(piece.text) for piece in self._pieces[angle])
 
 
-def lay_out(pieces: Sequence[Piece], middle: float) -> list[Line]:
-    """Return the lines of a page, whose *middle* may part two columns."""
+def _lay_out(pieces: Sequence[Piece], middle: float) -> list[Line]:
+    """Return the lines of some text, whose *middle* may part two columns."""
     lines: list[Line] = []
     for part in _part_columns(pieces, middle):
         rows = [_make_row(row) for row in _group_rows(part)]
@@ -133,9 +221,9 @@ def _part_columns(pieces: Sequence[Piece], middle: float) -> list[list[Piece]]:
     """Return the pieces of each column, if lines of two are painted in turns."""
     operators: dict[int, Shown] = {}
     for piece in pieces:
-        first = operators.get(piece.operator)
-        x = first.x if first else piece.x
-        operators[piece.operator] = Shown(x, piece.y, piece.size, piece.end - x)
+        first = operators.get(piece.operator, piece)
+        width = piece.end - first.x
+        operators[piece.operator] = Shown(first.x, piece.y, piece.size, width)
     if len(operators) >= _MAX_SHOWN:
         return [[*pieces]]
     numbers = [*operators]
@@ -177,7 +265,9 @@ def _is_level(row: Sequence[Piece], piece: Piece) -> bool:
 
 def _sort(row: list[Piece]) -> list[Piece]:
     goes_back = any(b.x < a.x - a.size / 2 for a, b in pairwise(row))
-    return sorted(row, key=lambda piece: piece.x) if goes_back else row
+    if goes_back:
+        return sorted(row, key=lambda piece: piece.x)
+    return row
 
 
 def _make_row(pieces: Sequence[Piece]) -> _Row:
@@ -211,11 +301,12 @@ def _is_parted(last: Piece, piece: Piece, gap: float) -> bool:
         return True
     before = last.text[-1]
     after = piece.text[0]
+    are_digits = before.isdigit() and after.isdigit()
     share = _SPACE
     if before >= "\u2e80" and after >= "\u2e80":
         share = _SPACE_OF_IDEOGRAPHS
-    elif before.isdigit() and after.isdigit():
-        share = _SPACE if last.operator == piece.operator else _SPACE_OF_NUMBERS
+    elif are_digits and last.operator != piece.operator:
+        share = _SPACE_OF_NUMBERS
     return gap > share * min(last.size, piece.size)
 
 
@@ -234,56 +325,94 @@ def _make_lines(rows: Sequence[_Row]) -> Iterator[Line]:
     """Yield the lines of some rows, and a table where rows repeat."""
     steps = [above.y - below.y for above, below in pairwise(rows)]
     distances = sorted(step for step in steps if step > 0)
-    distance = distances[len(distances) // 2] if distances else 0.0
+    distance = 0.0
+    if distances:
+        distance = distances[len(distances) // 2]
+    tables = _Tables(rows)
+    above: float | None = None
     place = 0
     while place < len(rows):
         row = rows[place]
-        gap = rows[place - 1].y - row.y if place else 0.0
-        is_new = gap > _PARAGRAPH * max(distance, row.size)
-        table = _find_table(rows, place)
+        table = tables.find(place)
         if table:
             yield Line(_write_table(table), row.y, is_new=True, is_table=True)
             place += len(table)
         else:
+            limit = _PARAGRAPH * max(distance, row.size)
+            is_new = above is not None and above - row.y > limit
             yield Line(row.text, row.y, is_new=is_new)
             place += 1
+        above = rows[place - 1].y
 
 
-def _find_table(rows: Sequence[_Row], begin: int) -> list[list[str]]:
-    """Return the rows of cells of the table that begins at a place, if one does."""
-    columns: list[tuple[float, float]] = []
-    end = begin
-    while end < min(len(rows), begin + _MAX_ROWS):
-        row = rows[end]
-        if len(row.cells) < 2 or _LEADERS.search(row.text):
-            break
-        if end > begin and not _follows(rows[end - 1], row):
-            break
+class _Tables:
+    """Finds the tables among the rows of a page, in a limited number of steps."""
+
+    def __init__(self, rows: Sequence[_Row]) -> None:
+        self._rows = rows
+        self._steps = _MAX_STEPS  # that are left; each looks at a row
+
+    def find(self, begin: int) -> list[list[str]]:
+        """Return the rows of cells of the table that begins at a place, if one does."""
+        columns: list[_Span] = []
+        rows: list[_Row] = []
+        for row in islice(self._rows, begin, begin + _MAX_ROWS):
+            if not _has_cells(row):
+                break
+            if rows and not _follows(rows[-1], row):
+                break
+            wider = self._widen(columns, rows, row)
+            if not wider:
+                break
+            columns = wider
+            rows.append(row)
+        if not _is_table(rows, columns):
+            return []
+        return [_list_cells(row, columns) for row in rows]
+
+    def _widen(
+        self, columns: Sequence[_Span], above: Sequence[_Row], row: _Row
+    ) -> list[_Span]:
+        """Return the columns with the cells of one more row; empty if it has others."""
         wider = _merge(columns, row)
-        if not all(_fits(other, wider) for other in rows[begin : end + 1]):
-            break
-        columns = wider
-        end += 1
-    rows = rows[begin:end]
-    if not _is_table(rows, columns):
+        starts = [start for start, _ in wider]
+        self._steps -= 1
+        rows = [row]
+        places = {bisect_right(starts, start) for start, _ in columns}
+        if len(places) < len(columns):  # two became one
+            self._steps -= len(above)
+            rows += above
+        if self._steps < 0 or len(wider) > _MAX_COLUMNS:
+            return []
+        if all(_fits(other, starts) for other in rows):
+            return wider
         return []
+
+
+def _has_cells(row: _Row) -> bool:
+    """Return whether a row can be one of a table."""
+    if not 2 <= len(row.cells) <= _MAX_COLUMNS:
+        return False
+    return not _LEADERS.search(row.text)
+
+
+def _list_cells(row: _Row, columns: Sequence[_Span]) -> list[str]:
+    """Return the text of a row in each column."""
     starts = [start for start, _ in columns]
-    table: list[list[str]] = []
-    for row in rows:
-        cells = [""] * len(columns)
-        for cell in row.cells:
-            cells[bisect_right(starts, cell.x) - 1] = cell.text
-        table.append(cells)
-    return table
+    cells = [""] * len(columns)
+    for cell in row.cells:
+        cells[bisect_right(starts, cell.x) - 1] = cell.text
+    return cells
 
 
 def _follows(above: _Row, row: _Row) -> bool:
     return 0 < above.y - row.y <= _MAX_DISTANCE * row.size
 
 
-def _merge(columns: list[tuple[float, float]], row: _Row) -> list[tuple[float, float]]:
+def _merge(columns: Sequence[_Span], row: _Row) -> list[_Span]:
     """Return the columns, widened by the cells of a row."""
-    spans = sorted([*columns, *((cell.x, cell.end) for cell in row.cells)])
+    spans = [*columns, *((cell.x, cell.end) for cell in row.cells)]
+    spans.sort()
     merged = [spans[0]]
     for start, end in spans[1:]:
         last = merged[-1]
@@ -294,14 +423,13 @@ def _merge(columns: list[tuple[float, float]], row: _Row) -> list[tuple[float, f
     return merged
 
 
-def _fits(row: _Row, columns: Sequence[tuple[float, float]]) -> bool:
+def _fits(row: _Row, starts: Sequence[float]) -> bool:
     """Return whether each cell of a row is in a column of its own."""
-    starts = [start for start, _ in columns]
     places = {bisect_right(starts, cell.x) for cell in row.cells}
     return len(places) == len(row.cells)
 
 
-def _is_table(rows: Sequence[_Row], columns: Sequence[tuple[float, float]]) -> bool:
+def _is_table(rows: Sequence[_Row], columns: Sequence[_Span]) -> bool:
     """Return whether rows are a table, not a list or columns of prose."""
     if len(rows) < _MIN_ROWS or not 2 <= len(columns) <= _MAX_COLUMNS:
         return False
@@ -311,11 +439,12 @@ def _is_table(rows: Sequence[_Row], columns: Sequence[tuple[float, float]]) -> b
         return False
     if sum(lengths) > _MAX_MEAN_LENGTH * len(lengths):
         return False
+    if len(columns) > 2:
+        return True
     first = [row.cells[0].text for row in rows]
     return not all(map(_BULLET.fullmatch, first))
 
 
 def _write_table(rows: Sequence[Sequence[str]]) -> str:
-    limit = 2 * sum(map(len, chain.from_iterable(rows))) + len(rows)
-    table, _ = write_rows(rows, len(rows[0]), limit)
+    table, _ = write_rows(rows, len(rows[0]), _MAX_TABLE_LENGTH)
     return table.rstrip("\n")

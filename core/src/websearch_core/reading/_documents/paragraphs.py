@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from .layout import Line
+from .layout import Leaf, Line
 
 _FULL = 0.7  # of a full line: the line after a line this long may continue it
 _MIN_FULL_LENGTH = 35  # characters: narrower text is a table or a list
@@ -31,14 +31,6 @@ _PAGE_WORDS = frozenset(
 )
 # of a header with a page number: "Chapter 3" may be all that marks a chapter
 _MIN_WORDS = 3
-
-
-class Leaf(NamedTuple):
-    """The lines of a page, and the places of its lower and upper edge."""
-
-    lines: list[Line]
-    low: float
-    high: float
 
 
 class _Form(NamedTuple):
@@ -135,7 +127,9 @@ def _find_shared(
     for form in forms:
         here = counts[form.text, number % 2]
         other = counts[form.text, 1 - number % 2]
-        enough = pages / 5 if form.is_number else pages / 2
+        enough = pages / 2
+        if form.is_number:
+            enough = pages / 5
         # by most pages on this side
         if here >= _MIN_REPEATS and here > pages / 4:
             return form
@@ -175,21 +169,17 @@ def write_paragraphs(
     """
     if not lines:
         return ""
-    lengths = sorted(len(line.text) for line in lines if not line.is_table)
-    longest = lengths[len(lengths) * 9 // 10] if lengths else 0
-    full = max(_MIN_FULL_LENGTH, _FULL * longest)
+    full = _find_full_length(lines)
     out: list[str] = []
     before = ""  # the line that this one may continue
     joined = False  # whether that was added to a line before it
     for line in lines:
         text = line.text
-        depth = 0 if _LEADERS.search(text) else titles.get(fold_title(text), 0)
-        if line.is_table:
-            out.append(f"\n\n{text}\n")
+        heading = _find_heading(line, titles)
+        if heading or line.is_table:
+            out.append(f"\n\n{heading}{text}\n")
             before = ""
-        elif depth:
-            out.append(f"\n\n{'#' * min(6, 2 + depth)} {text}\n")
-            before = ""
+            joined = False
         elif before and _goes_on(before, line, full):
             # a short line was not broken for lack of room: it ends in its own hyphen
             words = compounds if len(before) >= full else None
@@ -197,15 +187,34 @@ def write_paragraphs(
             out.append(more)
             before = text
             joined = True
-            continue
         else:
-            # a blank line ends a paragraph
-            ends = line.is_new or joined
-            edge = "\n" if _ITEM.match(text) else "\n" * (1 + ends)
-            out.append(f"{edge}{text}")
+            ends = line.is_new or joined  # with a blank line, as a paragraph does
+            if ends and not _ITEM.match(text):
+                out.append("\n")
+            out.append(f"\n{text}")
             before = text
-        joined = False
-    return _LEADERS.sub(" …", re.sub(r"\n{3,}", "\n\n", "".join(out))).strip()
+            joined = False
+    written = re.sub(r"\n{3,}", "\n\n", "".join(out))
+    return _LEADERS.sub(" …", written).strip()
+
+
+def _find_full_length(lines: Sequence[Line]) -> float:
+    """Return how many characters a line has that was broken for lack of room."""
+    lengths = sorted(len(line.text) for line in lines if not line.is_table)
+    if not lengths:
+        return _MIN_FULL_LENGTH
+    longest = lengths[len(lengths) * 9 // 10]
+    return max(_MIN_FULL_LENGTH, _FULL * longest)
+
+
+def _find_heading(line: Line, titles: Mapping[str, int]) -> str:
+    """Return the signs before a line that is a title, empty for any other."""
+    if line.is_table or _LEADERS.search(line.text):
+        return ""
+    depth = titles.get(fold_title(line.text), 0)
+    if not depth:
+        return ""
+    return "#" * min(6, 2 + depth) + " "
 
 
 def _goes_on(before: str, line: Line, full: float) -> bool:
@@ -213,11 +222,11 @@ def _goes_on(before: str, line: Line, full: float) -> bool:
     text = line.text
     if _ITEM.match(text) or _LEADERS.search(f"{before}\n{text}"):
         return False
-    if _BROKEN.search(before[-_MAX_WORD_LENGTH:]) and text[:1].islower():
-        return not line.is_new
-    if line.is_new or len(before) < full:
+    if line.is_new:
         return False
-    if before[-1] in "{}=|>" or not _is_prose(before):
+    if _BROKEN.search(before[-_MAX_WORD_LENGTH:]) and text[:1].islower():
+        return True
+    if len(before) < full or before[-1] in "{}=|>":
         return False
     if not _is_prose(before) or not _is_prose(text):
         return False
@@ -244,6 +253,6 @@ def _join(text: str, line: str, compounds: set[str] | None) -> tuple[str, str]:
         if compounds is not None and whole_word not in compounds:
             text = text[:-1]
         return text, line
-    is_east_asian = text[-1:] >= "\u2e80" and line[:1] >= "\u2e80"
-    space = "" if is_east_asian else " "
-    return text, space + line
+    if text[-1:] >= "\u2e80" and line[:1] >= "\u2e80":
+        return text, line
+    return text, f" {line}"

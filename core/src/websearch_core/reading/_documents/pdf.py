@@ -32,9 +32,8 @@ from .._types import (
     language_of,
     make_page,
 )
-from .layout import Line, Recorder, lay_out, lay_out_turned
+from .layout import Box, Leaf, Line, Recorder
 from .paragraphs import (
-    Leaf,
     find_compounds,
     fold_title,
     strip_furniture,
@@ -78,7 +77,7 @@ _DATE = re.compile(
     r"(?:(?P<hour>\d{2})(?P<minute>\d{2})(?P<second>\d{2})?)?"
     r"(?P<zone>Z|[+-]\d{2}'?\d{2})?"
 )
-_LETTER = (0, 0, 612, 792)  # points
+_LETTER = Box(0, 0, 612, 792)
 _MAX_VALUE_LENGTH = 5_000  # characters of a field or note
 _MAX_VALUES = 20  # of a list in which several entries are chosen
 _MAX_PARENTS = 20  # of a field
@@ -155,6 +154,8 @@ class _PdfReader:
         self.characters = 0
         self.invisible = 0
         self.broken = 0  # pages that could not be read
+        self.joined = 0  # pages whose lines are those of pypdf
+        self.hiding = 0  # pages with text where nobody sees it
         self._size = 0  # bytes of the pictures
 
     def read(self, number: int) -> None:
@@ -174,7 +175,14 @@ class _PdfReader:
         self.entered.append(entered)
 
     def _extract(self, page: PageObject, number: int) -> Leaf:
-        leaf = _extract(page, self.budget)
+        recorder = _record(page, _find_box(page), self.budget)
+        if recorder.is_plain:
+            leaf = recorder.leaf()
+            self.hiding += recorder.hides
+        else:
+            self.budget.renew()
+            leaf = _extract_joined(page, recorder.box)
+            self.joined += 1
         texts = self.document.texts
         if texts is not None and not any(line.text.strip() for line in leaf.lines):
             middle = (leaf.low + leaf.high) / 2
@@ -206,8 +214,10 @@ class _PdfReader:
         for link, value in _annotations(page):
             if value:
                 entered.append(value)
-            target = absolute(link, self.document.url) if link else None
-            if target and len(self.links) < MAX_LINKS:
+            if not link or len(self.links) >= MAX_LINKS:
+                continue
+            target = absolute(link, self.document.url)
+            if target:
                 self.links[target] = None
         return entered
 
@@ -253,7 +263,7 @@ def _read(
     if furniture:
         lines = quantity(furniture, "line")
         notes.append(f"headers, footers and page numbers that repeat left out: {lines}")
-    notes += _describe_problems(content, pages.broken, len(texts) - len(sections))
+    notes += _describe_problems(content, pages, len(texts) - len(sections))
     return make_page(
         document.url,
         PDF,
@@ -266,8 +276,18 @@ def _read(
     )
 
 
-def _describe_problems(content: str, broken: int, silent: int) -> Iterator[str]:
-    """Yield notes on what is lacking; *silent* pages have no text, *broken* or not."""
+def _describe_problems(content: str, pages: _PdfReader, silent: int) -> Iterator[str]:
+    """Yield notes on what is lacking; *silent* pages have no text, broken or not."""
+    broken = pages.broken
+    if pages.hiding:
+        size = quantity(pages.hiding, "page")
+        yield f"text outside of the page, which nobody sees, left out: {size}"
+    if pages.joined:
+        size = quantity(pages.joined, "page")
+        yield (
+            f"{size} with text from right to left, or with very much: words may run "
+            "together or change places"
+        )
     if _is_glued(content):
         yield "words may run together: the file does not say where they end"
     nameless = content.count("\ufffd")
@@ -275,38 +295,34 @@ def _describe_problems(content: str, broken: int, silent: int) -> Iterator[str]:
         characters = quantity(nameless, "character")
         yield f"{characters} that the fonts do not name, shown as \ufffd"
     if broken:
-        pages = quantity(broken, "page")
-        yield f"{pages} could not be read: damaged or too complex"
+        size = quantity(broken, "page")
+        yield f"{size} could not be read: damaged or too complex"
     if silent > broken and content:
-        pages = quantity(silent - broken, "page")
-        yield f"{pages} without text: empty, or pictures"
+        size = quantity(silent - broken, "page")
+        yield f"{size} without text: empty, or pictures"
     elif silent > broken:
         yield ("there is no text in it: its pages are pictures, as of a scan, or empty")
 
 
-def _extract(page: PageObject, budget: Budget) -> Leaf:
-    """Return the lines of a page.
-
-    If most is not upright, or some goes from right to left, it is as pypdf joins it.
-    """
-    upright = page.rotation % 180 == 0
-    box = page.mediabox if "/MediaBox" in page else _LETTER
-    edges = (box[1], box[3]) if upright else (box[0], box[2])
-    low, high = sorted(map(float, edges))
-    if upright:
-        recorder = _record(page, budget)
-        is_mostly_upright = len(recorder.turned) <= len(recorder.pieces)
-        if recorder.is_plain and is_mostly_upright:
-            lines = lay_out(recorder.pieces, float(box[0] + box[2]) / 2)
-            lines += lay_out_turned(recorder.turned, (low + high) / 2)
-            return Leaf(lines, low, high)
-        budget.renew()
-    return Leaf(_extract_joined(page, low, upright=upright), low, high)
+def _find_box(page: PageObject) -> Box:
+    """Return the part of a page that is shown."""
+    box = _LETTER
+    for name in ("/MediaBox", "/CropBox"):
+        if name in page:
+            rectangle: Any = page[name]
+            edges = [float(edge) for edge in rectangle]
+            left, right = sorted(edges[0:4:2])
+            low, high = sorted(edges[1:4:2])
+            inner = Box(left, low, right, high)
+            box = inner if name == "/MediaBox" else box.cut(inner)
+    if box.left < box.right and box.low < box.high:
+        return box
+    return _LETTER
 
 
-def _record(page: PageObject, budget: Budget) -> Recorder:
+def _record(page: PageObject, box: Box, budget: Budget) -> Recorder:
     """Return what is painted on a page."""
-    recorder = Recorder()
+    recorder = Recorder(box)
 
     def count(operator: bytes, *_: Any) -> None:
         recorder.operator += operator in _SHOW
@@ -319,20 +335,24 @@ def _record(page: PageObject, budget: Budget) -> Recorder:
     return recorder
 
 
-def _extract_joined(page: PageObject, low: float, *, upright: bool) -> list[Line]:
+def _extract_joined(page: PageObject, box: Box) -> Leaf:
     """Return the lines that pypdf makes of a page."""
+    upright = page.rotation % 180 == 0
+    low, high = (box.low, box.high) if upright else (box.left, box.right)
     lines: list[Line] = [Line("", low)]
 
     def collect(text: str, cm: Any, tm: Any, *_: Any) -> None:
         first, *rest = text.split("\n")
         place = _place(cm, tm)[upright]
         last = lines[-1]
-        y = last.y if last.text.strip() else place
+        y = place
+        if last.text.strip():
+            y = last.y
         lines[-1] = Line(last.text + first, y)
         lines.extend(Line(line, place) for line in rest)
 
     page.extract_text(visitor_text=collect)
-    return lines
+    return Leaf(lines, low, high)
 
 
 def _pictures(page: Any) -> Iterator[bytes]:
@@ -381,8 +401,12 @@ def _read_annotation(annotation: Any) -> tuple[str, str]:
     if kind == "/Widget":
         return "", _read_field(annotation)
     action = annotation.get("/A")
-    address = action.get_object().get("/URI") if action is not None else None
-    return (address, "") if isinstance(address, str) else ("", "")
+    if action is None:
+        return "", ""
+    address = action.get_object().get("/URI")
+    if not isinstance(address, str):
+        address = ""
+    return address, ""
 
 
 def _read_field(annotation: Any) -> str:
@@ -395,21 +419,28 @@ def _read_field(annotation: Any) -> str:
     facts: dict[str, Any] = {}
     for field in reversed(chain):
         facts |= {key: field[key] for key in _FIELD_KEYS if key in field}
-    value = facts.get("/V")
-    if facts.get("/FT") == "/Btn":
-        value = _read_button(value, annotation)
-    elif facts.get("/FT") == "/Sig" or facts.get("/Ff", 0) & _PASSWORD:
-        value = ""
-    # fields can share a long value, so each counts a little only
-    if isinstance(value, list):
-        length = _MAX_VALUE_LENGTH // _MAX_VALUES
-        values = [item for item in value[:_MAX_VALUES] if isinstance(item, str)]
-        value = ", ".join(item[:length] for item in values)
-    text = _clean(value)
-    name = one_line(str(facts.get("/TU") or facts.get("/T") or ""), NAME_LENGTH)
+    text = _clean(_find_value(facts, annotation))
+    title = facts.get("/TU") or facts.get("/T") or ""
+    name = one_line(str(title), NAME_LENGTH)
     if name and text:
         return f"{name}: {text}"
     return text
+
+
+def _find_value(facts: Mapping[str, Any], annotation: Any) -> Any:
+    """Return what was entered in a field, or chosen."""
+    value = facts.get("/V")
+    kind = facts.get("/FT")
+    if kind == "/Btn":
+        return _read_button(value, annotation)
+    if kind == "/Sig" or facts.get("/Ff", 0) & _PASSWORD:
+        return ""
+    if not isinstance(value, list):
+        return value
+    # fields can share a long value, so each counts a little only
+    length = _MAX_VALUE_LENGTH // _MAX_VALUES
+    values = [item for item in value[:_MAX_VALUES] if isinstance(item, str)]
+    return ", ".join(item[:length] for item in values)
 
 
 def _read_button(value: Any, annotation: Any) -> str:
@@ -425,13 +456,15 @@ def _clean(value: object) -> str:
     if not isinstance(value, str):
         return ""
     text, _ = strip_invisible(value[:_MAX_VALUE_LENGTH])
-    return "\n".join(" ".join(line.split()) for line in text.splitlines()).strip()
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    return "\n".join(lines).strip()
 
 
 def _is_glued(text: str) -> bool:
     words = _WORD.findall(_UNSPACED.sub(" ", text[:_GLUED_SAMPLE]))
-    letters = sum(map(len, words))
-    return sum(len(word) for word in words if len(word) > _LONG_WORD) > _GLUED * letters
+    lengths = [*map(len, words)]
+    long = [length for length in lengths if length > _LONG_WORD]
+    return sum(long) > _GLUED * sum(lengths)
 
 
 def _outline(reader: PdfReader, count: int) -> list[dict[str, int]]:
