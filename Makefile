@@ -40,7 +40,7 @@ endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
 .PHONY: help install wheels demo check test test-apart test-timed test-ddgs test-cluster test-mcp conformance test-models test-service fuzz test-whole kills coverage lint types format docs docs-types docs-site provider bench bench-reading \
-	bench-memory bench-data bench-citations bench-ssrf bench-browser bench-faults bench-stopping bench-bulk bench-mcp bench-facts model record sdks drift plugin matrix lock distributions rehearse sbom release publish
+	bench-memory bench-data bench-citations bench-ssrf bench-browser bench-faults bench-stopping bench-bulk bench-mcp bench-facts model first-contact sdks drift plugin matrix lock distributions rehearse sbom release publish
 
 help:  ## list the targets
 	@awk -f .ci/help.awk $(firstword $(MAKEFILE_LIST))
@@ -259,8 +259,10 @@ $(BULK)/installed: benchmarks/bulk/requirements.in
 	$(INSTALL) $(BULK) --requirement $<
 	@touch $@
 
-record: $(VENV)/installed  ## record a provider's cassettes again, and show what has changed: make record PROVIDER=tavily
-	$(BIN)/python -m tests.cassettes.record $(PROVIDER)
+first-contact: $(VENV)/installed  ## ask the services and models that have a key here, and record what differs: make first-contact USD=2 REQUESTS=200
+	$(BIN)/python -m tests.cassettes.first_contact --usd $(or $(USD),2) --requests $(or $(REQUESTS),200) \
+		$(PROVIDER) $(if $(SCENARIO),--scenario $(SCENARIO)) $(if $(MODEL),--model $(MODEL)); \
+		status=$$?; $(BIN)/python -m docs.generate && exit $$status
 
 sdks: $(VENV)/installed  ## download the services' SDKs of today to build/sdks, where `make drift` parses them; nothing of them runs
 	$(BIN)/python -m tests.cassettes.vocabulary | xargs $(BIN)/python -m pip install --quiet --upgrade --no-deps --only-binary :all: --target build/sdks

@@ -12,7 +12,7 @@ function show(name) {
     shown[name] = 1
 }
 function is_measurement(name) {
-    return name ~ /^(bench|test)-|^(bench|conformance|coverage|fuzz|kills|matrix|types)$/
+    return name ~ /^(bench|test)-|^(bench|conformance|coverage|drift|first-contact|fuzz|kills|matrix|types)$/
 }
 END {
     print "First:"

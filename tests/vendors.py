@@ -5,7 +5,7 @@ in the tools of a request, by its documentation.
 from __future__ import annotations
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -46,51 +46,6 @@ _OF_GEMINI = frozenset(
     "propertyOrdering default items minimum maximum".split()
 )
 _TYPES = frozenset("string number integer boolean array object".split())
-_CHAT = {
-    "id": "1",
-    "object": "chat.completion",
-    "created": 1,
-    "model": "m",
-    "choices": [
-        {
-            "index": 0,
-            "message": {"role": "assistant", "content": "Kelp."},
-            "finish_reason": "stop",
-        }
-    ],
-    "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
-}
-_ANTHROPIC = {
-    "id": "1",
-    "type": "message",
-    "role": "assistant",
-    "model": "m",
-    "content": [{"type": "text", "text": "Kelp."}],
-    "stop_reason": "end_turn",
-    "stop_sequence": None,
-    "usage": {"input_tokens": 1, "output_tokens": 1},
-}
-_GEMINI = {
-    "candidates": [
-        {
-            "content": {"role": "model", "parts": [{"text": "Kelp."}]},
-            "finishReason": "STOP",
-        }
-    ]
-}
-_BEDROCK = {
-    "output": {"message": {"role": "assistant", "content": [{"text": "Kelp."}]}},
-    "stopReason": "end_turn",
-    "usage": {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2},
-    "metrics": {"latencyMs": 1},
-}
-# by a part of the path
-_ANSWERS = {
-    "generateContent": _GEMINI,
-    "/messages": _ANTHROPIC,
-    "/converse": _BEDROCK,
-    "/chat/completions": _CHAT,
-}
 
 
 class Function(NamedTuple):
@@ -103,17 +58,109 @@ class Function(NamedTuple):
     others: dict[str, Any]  # fields of the vendor
 
 
+class Reply(NamedTuple):
+    """What a model answers.
+
+    Args:
+        text: Its words.
+        calls: The tools that it calls, each with arguments.
+        status: That of the HTTP response; its body is then the words.
+    """
+
+    text: str = ""
+    calls: Sequence[tuple[str, dict[str, Any]]] = ()
+    status: int = 200
+
+
 @contextmanager
-def serve_models() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Yield the URL of the server, and the requests that it has answered."""
+def serve_models(
+    decide: Callable[[dict[str, Any]], Reply] = lambda _: Reply("Kelp."),
+) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Yield the URL of the server, and the requests that it has answered; *decide* says
+    what the model answers to a request.
+    """
     requests: list[dict[str, Any]] = []
 
-    def reply(request: Received) -> bytes:
+    def answer(request: Received) -> bytes:
         requests.append(json.loads(request[2]))
-        return http(next(_ANSWERS[part] for part in _ANSWERS if part in request[0]))
+        reply = decide(requests[-1])
+        if reply.status != 200:
+            error = {"type": "error", "code": reply.status, "message": reply.text}
+            return http({"error": error, "message": reply.text}, f"{reply.status} No")
+        write = next(_WRITERS[part] for part in _WRITERS if part in request[0])
+        return http(write(reply))
 
-    with Server(reply=reply) as server:
+    with Server(reply=answer) as server:
         yield server.url, requests
+
+
+def _write_chat(reply: Reply) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": reply.text}
+    if reply.calls:
+        message["tool_calls"] = [
+            {
+                "id": f"call{number:05}",
+                "type": "function",
+                "function": {"name": name, "arguments": json.dumps(arguments)},
+            }
+            for number, (name, arguments) in enumerate(reply.calls)
+        ]
+    reason = "tool_calls" if reply.calls else "stop"
+    return {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
+        "choices": [{"index": 0, "message": message, "finish_reason": reason}],
+        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+    }
+
+
+def _write_anthropic(reply: Reply) -> dict[str, Any]:
+    content: list[dict[str, Any]] = [{"type": "text", "text": reply.text or "I look."}]
+    for number, (name, arguments) in enumerate(reply.calls):
+        call = {"id": f"toolu_{number}", "name": name, "input": arguments}
+        content.append({"type": "tool_use", **call})
+    return {
+        "id": "1",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": content,
+        "stop_reason": "tool_use" if reply.calls else "end_turn",
+        "stop_sequence": None,
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+    }
+
+
+def _write_gemini(reply: Reply) -> dict[str, Any]:
+    parts: list[dict[str, Any]] = [{"text": reply.text or "I look."}]
+    for name, arguments in reply.calls:
+        parts.append({"functionCall": {"name": name, "args": arguments}})
+    content = {"role": "model", "parts": parts}
+    return {"candidates": [{"content": content, "finishReason": "STOP"}]}
+
+
+def _write_bedrock(reply: Reply) -> dict[str, Any]:
+    content: list[dict[str, Any]] = [{"text": reply.text or "I look."}]
+    for number, (name, arguments) in enumerate(reply.calls):
+        call = {"toolUseId": f"tool_{number}", "name": name, "input": arguments}
+        content.append({"toolUse": call})
+    return {
+        "output": {"message": {"role": "assistant", "content": content}},
+        "stopReason": "tool_use" if reply.calls else "end_turn",
+        "usage": {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2},
+        "metrics": {"latencyMs": 1},
+    }
+
+
+# by a part of the path
+_WRITERS = {
+    "generateContent": _write_gemini,
+    "/messages": _write_anthropic,
+    "/converse": _write_bedrock,
+    "/chat/completions": _write_chat,
+}
 
 
 def list_functions(request: dict[str, Any]) -> Iterator[Function]:

@@ -4,9 +4,11 @@ providers themselves.
 
 from __future__ import annotations
 import inspect
+import json
 import sys
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from pathlib import Path
 from typing import Any
 
 from websearch_core.errors import MissingKey
@@ -93,6 +95,9 @@ _IN_EXTRA = {
     "tavily": "include_domains_mode max_age_hours fetch_timeout cache_fallback",
     "you": "crawl_timeout extraction",
 }
+# On which day our adapter last had an answer of the service itself: written by
+# `make first-contact`.
+_CHECKED = Path(__file__).resolve().parents[2] / "cassettes" / "checked.json"
 _EVERY_PROVIDER = {"text", "limit", "extra", "unsupported"}
 # key of the limits: unit
 _LENGTHS = {"query_length": "characters", "query_words": "words"}
@@ -129,6 +134,7 @@ def _write_overview() -> str:
     costs.
     """
     rows = []
+    dates = json.loads(_CHECKED.read_text("utf-8"))
     for name in known():
         cls = provider_class(name)
         marks = ["✓" if able else "" for able in (can(cls, "search"), can(cls, "read"))]
@@ -143,11 +149,16 @@ def _write_overview() -> str:
                 needs,
                 about.free_allowance or "",
                 about.price or "",
+                dates.get(name, "never" if _is_service(cls) else ""),
             ]
         )
-    return make_table(
-        ["", "search", "read", "", "key", "free", "price"], rows, "lccllll"
-    )
+    heads = ["", "search", "read", "", "key", "free", "price", "checked live"]
+    return make_table(heads, rows, "lcclllll")
+
+
+def _is_service(cls: type[Any]) -> bool:
+    """Return whether a provider asks a server at an address of its own."""
+    return "base_url" in field_notes(cls)
 
 
 def write_names() -> str:

@@ -7,10 +7,10 @@ on its way out, are listed and change nothing. So is the age of our lists of pri
 
 Of answers, only the shape counts: fields and types. Each provider that has a key in the
 environment, or needs none, makes the call of ``search.yaml`` or ``read.yaml`` once, for
-real; nothing is kept. Ends with 1 if a service has changed: it refuses the call, finds
-nothing, or a field has another type. Fields that are missing or new are listed: most are
-optional. A service that was not reached says nothing: it is listed, too, and if that is
-so of all, the end is 2.
+real, as ``make first-contact`` does; nothing is kept. Ends with 1 if a service has
+changed: it refuses the call, finds nothing, or a field has another type. Fields that
+are missing or new are listed: most are optional. A service that was not reached says
+nothing: it is listed, too, and if that is so of all, the end is 2.
 """
 
 from __future__ import annotations
@@ -20,38 +20,13 @@ from pathlib import Path
 
 from tests.cassettes import tape as tapes
 from tests.cassettes import vocabulary
-from tests.cassettes.record import first_shape, make_call
-from tests.cassettes.shape import Differences, compare
-from websearch_core import SearchResponse, WebSearchError
+from tests.cassettes.allowance import Allowance
+from tests.cassettes.keys import Keys
+from tests.cassettes.record import Recorder
+from tests.cassettes.shape import Differences
 from websearch_core._runtime.clock import now
 from websearch_core._text.quantity import quantity
-from websearch_core.errors import BadRequest, BadResponse, ServiceError
 from websearch_core.providers import get_configured, provider_class
-
-_CHANGES = (BadRequest, BadResponse)  # the other errors are of the network or a key
-
-
-class NotReached(Exception):
-    """A service that did not answer, or refused this key: nothing is known of it."""
-
-
-def check(path: Path) -> Differences:
-    """Make the call of the cassette at *path*, and compare the answer with the one on
-    it.
-
-    Raises:
-        NotReached: There is no answer.
-    """
-    tape = tapes.load(path)
-    outcome, exchanges = make_call(tape)
-    if isinstance(outcome, ServiceError) and not isinstance(outcome, _CHANGES):
-        raise NotReached(str(outcome))
-    if isinstance(outcome, WebSearchError):
-        return Differences([f"the call fails: {outcome}"], [], [])
-    differences = compare(first_shape(tape["interactions"]), first_shape(exchanges))
-    if isinstance(outcome, SearchResponse) and not outcome.results:
-        differences.changed.append("nothing is found")
-    return differences
 
 
 def main() -> int:
@@ -69,6 +44,7 @@ def main() -> int:
         if hasattr(provider_class(info.name), "base_url")
     ]
     ends = []
+    recorder = Recorder(Allowance(), Keys.of_environment(), writes=False)
     if vocabulary.SDKS.is_dir():
         for name in vocabulary.PLACES:
             if not chosen or name in chosen:
@@ -77,7 +53,7 @@ def main() -> int:
         for scenario in ("search", "read"):
             path = tapes.FOLDER / name / f"{scenario}.yaml"
             if path.exists():
-                ends.append(_compare_answer(path))
+                ends.append(_compare_answer(path, recorder))
     for name in names:
         _print_age(name)
     if "changed" in ends:
@@ -105,13 +81,16 @@ def _compare_sdk(name: str) -> str:
     return _report(described, found, "as its SDK accepts")
 
 
-def _compare_answer(path: Path) -> str:
-    try:
-        found = check(path)
-    except NotReached as error:
-        print(f"{tapes.name_of(path)}: not reached: {error}")
+def _compare_answer(path: Path, recorder: Recorder) -> str:
+    observation = next(recorder.observe(path))
+    if observation.verdict in {"refused", "not seen"}:
+        print(f"{observation.cassette}: not reached: {observation.reason}")
         return "not reached"
-    return _report(tapes.name_of(path), found, "as on the cassette")
+    differences = observation.differences
+    if observation.reason:
+        changes = [observation.reason, *differences.changed]
+        differences = differences._replace(changed=changes)
+    return _report(observation.cassette, differences, "as on the cassette")
 
 
 def _report(what: str, differences: Differences, unchanged: str) -> str:

@@ -85,3 +85,22 @@ def _fields(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 def _join(kinds: frozenset[str]) -> str:
     return " or ".join(sorted(kinds))
+
+
+def shape_of_exchanges(exchanges: list[dict[str, Any]]) -> Shape:
+    """Return the shape of all answers of a call, with their statuses and the headers
+    that we read.
+    """
+    fields: defaultdict[str, set[str]] = defaultdict(set)
+    for exchange in exchanges:
+        response = exchange["response"]
+        fields["status"].add(str(response["status"]["code"]))
+        for name in response["headers"]:
+            if not name.lower().startswith("content-"):
+                fields[f"header {name.lower()}"].add("text")
+        body = response["body"]["string"]
+        if isinstance(body, bytes):
+            body = body.decode("utf-8", "replace")
+        for path, kinds in shape_of(body).items():
+            fields[path] |= kinds
+    return {path: frozenset(kinds) for path, kinds in fields.items()}

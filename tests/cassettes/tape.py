@@ -12,6 +12,7 @@ The first line says how a cassette was made. Then come the call (``web``, ``sear
 
 from __future__ import annotations
 import asyncio
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from websearch_core.providers import provider_class
 from websearch_core.settings import Settings
 
 FOLDER = Path(__file__).resolve().parents[2] / "cassettes"
+# The clock of calls and replays: a period such as a month is sent as dates.
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
 # where services take the key in the URL; no cassette has them
 SECRET_PARAMETERS = ["api_key", "key"]
 
@@ -122,32 +125,32 @@ def role(tape: Tape) -> str:
     return "search" if "search" in tape else "read"
 
 
-def call(tape: Tape, *, keyless: bool = False, concurrent: bool = False) -> Outcome:
+def call(tape: Tape, *, concurrent: bool = False, **more: Any) -> Outcome:
     """Make the call of *tape*.
 
     Args:
         tape: The cassette.
-        keyless: Leave out the key on the cassette, which is not a real one: the
-            environment has that.
         concurrent: Use the asynchronous method.
+        more: Further arguments of `WebSearch`.
 
     """
-    options = {
-        name: value
-        for name, value in read_arguments(tape).items()
-        if not (keyless and name == "api_key")
-    }
     verb = role(tape)
-    argument, more = tape[verb]
-    web = WebSearch(**options, retry=1)
+    argument, options = tape[verb]
     try:
+        web = WebSearch(**read_arguments(tape), retry=1, **more)
         if concurrent:
-            outcome: Outcome = asyncio.run(getattr(web, f"a{verb}")(argument, **more))
-        else:
-            with web:
-                outcome = getattr(web, verb)(argument, **more)
+            return asyncio.run(_call_async(web, verb, argument, options))
+        with web:
+            outcome: Outcome = getattr(web, verb)(argument, **options)
     except WebSearchError as error:
         return error
+    return outcome
+
+
+async def _call_async(
+    web: WebSearch, verb: str, argument: str, options: dict[str, Any]
+) -> Outcome:
+    outcome: Outcome = await getattr(web, f"a{verb}")(argument, **options)
     return outcome
 
 
@@ -160,3 +163,28 @@ def facts(outcome: Outcome) -> dict[str, Any]:
         known = {name: value for name, value in more.items() if value is not None}
         return {"error": outcome.code, "message": str(outcome), **known}
     return outcome.model_dump(mode="json")
+
+
+def find_mismatch(expected: Any, value: Any, where: str = "") -> str:
+    """Return where *value* is not what a cassette expects; empty if nowhere. An
+    expected text only has to be a part of the text.
+    """
+    if isinstance(expected, dict):
+        for name, inner in expected.items():
+            if name not in value:
+                return f"{where}.{name}: missing in {value}"
+            mismatch = find_mismatch(inner, value[name], f"{where}.{name}")
+            if mismatch:
+                return mismatch
+        return ""
+    if isinstance(expected, list):
+        if len(expected) != len(value):
+            return f"{where}: {len(value)} instead of {len(expected)}"
+        for number, inner in enumerate(expected):
+            mismatch = find_mismatch(inner, value[number], f"{where}[{number}]")
+            if mismatch:
+                return mismatch
+        return ""
+    if isinstance(expected, str) and isinstance(value, str):
+        return "" if expected in value else f"{where}: {expected!r} is not in {value!r}"
+    return "" if expected == value else f"{where}: {value!r} instead of {expected!r}"

@@ -74,10 +74,10 @@ def without_keys(text: str, keys: Iterable[str]) -> str:
 
 def redact_response(response: Response, request: Request) -> Response:
     """Return *response* without the keys that were sent with *request*."""
-    keys = tuple(key for key in keys_in(request) if len(key) >= _MIN_LENGTH)
+    keys = keys_in(request)
     if not keys:
         return response
-    content = _redact_content(response.content, keys)
+    content = redact_content(response.content, keys)
     headers = response.headers
     lower = tuple(map(str.lower, keys))  # as the names of headers are
     names = "\n".join(headers)
@@ -92,10 +92,11 @@ def redact_response(response: Response, request: Request) -> Response:
     return replace(response, content=content, headers=headers)
 
 
-def _redact_content(content: bytes, keys: tuple[str, ...]) -> bytes:
+def redact_content(content: bytes, keys: Iterable[str]) -> bytes:
     """Return *content* without *keys*. JSON in UTF-16 or UTF-32 that holds one comes
     back in UTF-8.
     """
+    keys = tuple(key for key in keys if len(key) >= _MIN_LENGTH)
     encoding = "utf-8"
     if b"\0" in content[:4]:
         encoding = json.detect_encoding(content)

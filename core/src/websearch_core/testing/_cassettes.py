@@ -8,7 +8,7 @@ bodies and whatever a server repeats.
 from __future__ import annotations
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from ..errors import ConfigurationError
 from ..flow import Request
-from ..flow._redaction import keys_in, without_keys
+from ..flow._redaction import keys_in, redact_content, without_keys
 
 REQUEST_HEADERS = frozenset({"content-type"})
 # What providers read.
@@ -60,10 +60,10 @@ def use_cassette(path: Path, record_mode: str = "none") -> Iterator[Any]:
 
 
 class Scrubber:
-    """Removes keys from the exchanges of one cassette."""
+    """Removes *keys*, and those that are sent, from the exchanges of one cassette."""
 
-    def __init__(self) -> None:
-        self._keys: set[str] = set()
+    def __init__(self, keys: Iterable[str] = ()) -> None:
+        self._keys = set(keys)
 
     def scrub_request(self, request: Any) -> Any:
         """Return the request of vcrpy without keys; remember them, since the server may
@@ -94,9 +94,7 @@ class Scrubber:
         }
         body = response.get("body", {}).get("string", b"")
         if isinstance(body, bytes):
-            clean: Any = without_keys(body.decode("latin-1"), self._keys).encode(
-                "latin-1"
-            )
+            clean: Any = redact_content(body, self._keys)
         else:
             clean = without_keys(body, self._keys)
         return {**response, "headers": headers, "body": {"string": clean}}
