@@ -212,7 +212,7 @@ def find_title(page: str) -> str:
 def write_index(folder: str, pages: Mapping[str, str]) -> str:
     """Return a page that lists the others of its folder."""
     title = {
-        "changing": "Changing the reader",
+        "changing": "For contributors",
         "decisions": "Decisions",
         REFERENCE: "Modules",
     }[folder]
