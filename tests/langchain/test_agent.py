@@ -234,10 +234,14 @@ async def test_when_a_whole_chain_fails_the_error_names_each_provider(
         "searxng search failed: 500 Internal Server Error. Retry after 90 s."
     )
     again = tool_message(agent(tool, query="kelp").invoke(ASK)).content
-    assert again == (
-        "ERROR [all_providers_failed] every provider failed: brave request not sent: the service asked to be left alone "
-        "for another 60 s; searxng search failed: 500 Internal Server Error. Retry after 60 s."
+    # how many of the 60 s are left depends on the machine
+    left = re.fullmatch(
+        r"ERROR \[all_providers_failed\] every provider failed: brave request not sent: the service asked to be left alone "
+        r"for another \d+ s; searxng search failed: 500 Internal Server Error\. Retry after ([\d.]+) s\.",
+        again,
     )
+    assert left is not None, again
+    assert 0 < float(left[1]) <= 60
 
 
 async def test_a_page_is_opened_and_read_on(service, agent, tool_message, answer):
