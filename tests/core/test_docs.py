@@ -242,11 +242,13 @@ async def test_the_provider_that_a_page_shows_works_blocking_and_async(offline, 
 
 def test_the_readme_begins_with_the_idea():
     page = (ROOT / "README.md").read_text("utf-8")
-    first_screen = "".join(page.splitlines(keepends=True)[:38])
+    first_screen = "".join(page.splitlines(keepends=True)[:43])
 
     for shown in (
         "pip install",
         "create_agent(",
+        "The answer has links to its sources.",
+        "ERROR [rate_limited]",
         "docs/migration.md",
         "make demo",
         "make test",
