@@ -13,7 +13,7 @@ _HIGHLIGHT = re.compile(
 )
 
 
-def ends_html(source: bytes) -> bool:
+def ends_html(source: bytes | bytearray) -> bool:
     """Return whether *source* ends as a page of HTML does; comments may follow."""
     end = source[-_MAX_END:].lower().rsplit(b"</html", 1)[1:]
     return bool(end) and end[0].rstrip().endswith(b">")
