@@ -73,6 +73,8 @@ def is_clean(text: str) -> bool:
     Only what is not plain ASCII is searched, for speed: in most texts that is little.
     """
     rest = text.encode("utf-8", "surrogatepass").translate(None, _PLAIN)
+    if not rest:
+        return True
     return not _occurs(_UNCLEAN, rest.decode("utf-8", "surrogatepass"))
 
 

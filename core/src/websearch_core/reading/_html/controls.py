@@ -8,6 +8,7 @@ order of tabs and panels, or by what stands next to each other.
 from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
 from itertools import chain, islice
 
 from .hidden import find_targets
@@ -19,6 +20,7 @@ _TOGGLES = frozenset(
     "aria-controls aria-expanded data-toggle data-bs-toggle data-target "
     "data-bs-target".split()
 )
+_MARKS = _TOGGLES | {"role"}
 _MAX_LENGTH = 200  # characters of a label
 _MIN_TOGGLES = 3  # controls that say the same besides their names
 _MAX_CONTROLS = 300  # of a page
@@ -104,19 +106,28 @@ class _Finder:
 
     def __init__(self, outline: TextBlocks) -> None:
         self._outline = outline
-        self._places: dict[str, int] = {}  # by id
         self._by_role: defaultdict[str, list[int]] = defaultdict(list)
         self._toggles: list[int] = []
         for element in outline.described:
             attributes = outline.attributes[element]
-            identity = attributes.get("id")
-            if identity:
-                self._places.setdefault(identity, element)
+            if _MARKS.isdisjoint(attributes):
+                continue
             role = attributes.get("role")
             if role:
                 self._by_role[role.lower()].append(element)
             if not _TOGGLES.isdisjoint(attributes):
                 self._toggles.append(element)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """The elements with an id, by that; the first of several."""
+        outline = self._outline
+        places = {
+            outline.attributes[element].get("id") or "": element
+            for element in reversed(outline.described)
+        }
+        places.pop("", None)
+        return places
 
     def find(self) -> Iterator[tuple[int, int]]:
         """Yield each control with what it opens."""

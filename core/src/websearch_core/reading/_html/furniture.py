@@ -142,8 +142,9 @@ def part_sentences(outline: TextBlocks) -> None:
     """Part a sentence that a page shows beside the text from the word before it."""
     texts = outline.run_texts
     elements = outline.run_elements
-    for run, (before, text) in enumerate(pairwise(texts), start=1):
-        if not text[:1].isupper() or not before[-1:].islower():
+    starts = [run for run, text in enumerate(texts) if text[:1].isupper()]
+    for run in starts:
+        if not run or not texts[run - 1][-1:].islower():
             continue
         span = elements[run]
         if outline.names[span] != "span" or elements[run - 1] != outline.parents[span]:
@@ -154,7 +155,7 @@ def part_sentences(outline: TextBlocks) -> None:
         sentence = "".join(texts[run : run + length])
         is_ended = sentence.endswith(_ENDS)
         if is_ended and len(sentence.split()) >= _MIN_WORDS:
-            texts[run] = f" {text}"
+            texts[run] = f" {texts[run]}"
 
 
 def join_marks(outline: TextBlocks) -> None:

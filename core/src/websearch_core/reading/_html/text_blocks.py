@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
+from itertools import compress
 from typing import NamedTuple
 
 # Being inside one of these says something about a text; a bit for each.
@@ -111,7 +112,9 @@ class TextBlocks:
         ends = [*range(1, len(parents) + 1)]
         for element in range(len(parents) - 1, 0, -1):
             parent = parents[element]
-            ends[parent] = max(ends[parent], ends[element])
+            end = ends[element]
+            if end > ends[parent]:  # noqa: PLR1730 - twice as fast
+                ends[parent] = end
         return ends
 
     @cached_property
@@ -135,7 +138,7 @@ class TextBlocks:
 
     def links(self) -> Iterator[str]:
         """Yield the targets of the links, as written in the page."""
-        for name, attributes in zip(self.names, self.attributes, strict=True):
-            href = attributes.get("href") if name == "a" else None
+        for attributes in compress(self.attributes, map("a".__eq__, self.names)):
+            href = attributes.get("href")
             if href:
                 yield href
