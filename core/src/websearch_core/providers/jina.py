@@ -164,7 +164,8 @@ class Jina:
             "X-Remove-Selector": self.remove_selector,
             "X-Wait-For-Selector": self.wait_for,
         }
-        max_age = kit.find_max_age(0 if self.no_cache else None)
+        own_limit = 0 if self.no_cache else None
+        max_age = kit.find_max_age(own_limit)
         if max_age is not None:
             headers["X-Cache-Tolerance"] = str(max_age)
         seconds = kit.time_left()
