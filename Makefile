@@ -111,7 +111,7 @@ test-models: $(VENV)/installed build/constraints.txt  ## test what six vendors o
 	$(INSTALL) $(VENV) $(RESOLVED) tests/langchain/requirements.in
 	$(BIN)/python -m pytest -p no:unraisableexception \
 		tests/langchain/test_middleware.py tests/langchain/test_models.py tests/langchain/test_sources.py \
-		tests/llamaindex/test_models.py
+		tests/llamaindex/test_models.py tests/cassettes/test_conversation.py
 	$(BIN)/python -m pytest tests/examples/test_blocks.py -k deepagents
 
 test-mcp: build/mcp/installed  ## test the MCP server with the SDK 1.30 and LangChain's client; the other tests have 2 and LlamaIndex's

@@ -5,11 +5,14 @@ fields, refusing, slow, gone; and nothing of a key reaches a file or the termina
 from __future__ import annotations
 import contextlib
 import errno
+import gzip
 import json
 import logging
 import os
 import shutil
 import signal
+import subprocess
+import sys
 from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
@@ -392,6 +395,38 @@ def test_an_interrupt_leaves_each_cassette_old_or_new(meet, monkeypatch, moment)
 
 
 @pytest.mark.enable_socket
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_program_that_is_stopped_leaves_whole_cassettes(meet, number, monkeypatch):
+    requests = []
+
+    def change(body):
+        requests.append(body)
+        if len(requests) == 3:
+            program.send_signal(number)
+        return add_field(body)
+
+    meet.start("tavily", Service("tavily", change))
+    before = contents(meet.folder)
+    command = "from tests.cassettes import first_contact as f; f.PAUSE = .1; "
+    command += f"raise SystemExit(f.main(['--folder', {str(meet.folder)!r}]))"
+    program = subprocess.Popen(
+        [sys.executable, "-c", command],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=REAL.parent,
+    )
+    shown = program.communicate(timeout=120)[0]
+
+    assert program.returncode == (-9 if number == signal.SIGKILL else 130)
+    assert "tavily/search                differs        recorded" in shown
+    after = contents(meet.folder)
+    assert after["tavily/search.yaml"] != before["tavily/search.yaml"]
+    for path in meet.folder.rglob("*.yaml"):
+        assert tapes.load(path)["interactions"], path
+    assert KEY.encode() not in b"".join(after.values())
+
+
+@pytest.mark.enable_socket
 def test_a_full_disk_ends_it_with_a_message_and_asks_nothing_more(meet, monkeypatch):
     @contextlib.contextmanager
     def full(path):
@@ -487,6 +522,38 @@ def test_a_service_that_repeats_any_key_leaves_nothing_of_it(meet, caplog):
         check_that_nothing_shows(meet, "tavily", key, caplog)
 
     run()
+
+
+@pytest.mark.enable_socket
+@pytest.mark.parametrize(
+    ("encode", "headers"),
+    [
+        (lambda text: gzip.compress(text.encode()), ["Content-Encoding: gzip"]),
+        (lambda text: text.encode("utf-16"), []),
+        (lambda text: b"\xff\xfe\xfd" + text.encode(), []),
+    ],
+)
+def test_a_key_in_bytes_of_any_encoding_is_removed(meet, encode, headers):
+    hit = {"title": KEY, "url": f"https://{live.SITE}/{KEY}", "content": KEY}
+    body = encode(
+        json.dumps({"results": [hit], "echo": b64encode(KEY.encode()).decode()})
+    )
+    service = Service("tavily")
+    kind = "Content-Type: application/json"
+    service.answer = http(body, "200 OK", kind, *headers)
+    meet.start("tavily", service)
+    before = contents(meet.folder)
+    _, lines = meet("--scenario", "search")
+
+    assert KEY not in "".join(lines)
+    for path, data in contents(meet.folder).items():
+        text = data.decode()
+        assert without_keys(text, [KEY]) == text, path
+        if before.get(path) == data or not path.endswith(".yaml"):
+            continue
+        for exchange in tapes.load(meet.folder / path)["interactions"]:
+            raw = exchange["response"]["body"]["string"]
+            assert KEY.encode() not in (raw.encode() if isinstance(raw, str) else raw)
 
 
 def check_that_nothing_shows(meet, name, key, caplog) -> None:
