@@ -346,8 +346,7 @@ def _composed(text: str, marks: Sequence[int]) -> list[str]:
     letters: defaultdict[str, list[int]] = defaultdict(list)
     for pair in pairs:
         if len(unicodedata.normalize("NFC", pair)) == 1:
-            base, sign = pair
-            letters[base].append(ord(sign))
+            letters[pair[0]].append(ord(pair[1]))
     patterns: list[str] = []
     for base, signs_after in letters.items():
         patterns.append(re.escape(base) + _one_of(signs_after))
