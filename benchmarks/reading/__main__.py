@@ -19,10 +19,12 @@ import platform
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks.reading import (
+    documents,
     encodings,
     news,
     passages,
@@ -33,7 +35,7 @@ from benchmarks.reading import (
     size,
     speed,
 )
-from benchmarks.reading.candidates import CANDIDATES, OURS, Candidate
+from benchmarks.reading.candidates import CANDIDATES, DOCUMENTS, OURS, Candidate
 from benchmarks.reading.process import Absent, Reader
 from benchmarks.report import Section, put, store
 from training.corpus import ROOT, load, mozilla, wcxb
@@ -41,7 +43,17 @@ from training.corpus import ROOT, load, mozilla, wcxb
 _ROOT = Path(__file__).resolve().parents[2]
 _PAGE = _ROOT / "benchmarks" / "results" / "benchmarks.md"
 _STORED = _ROOT / "build" / "reading"  # past results: one plot needs two measurements
-_PARTS = ("quality", "news", "share", "speed", "size", "encodings", "pool", "passages")
+_PARTS = (
+    "quality",
+    "news",
+    "share",
+    "speed",
+    "size",
+    "encodings",
+    "documents",
+    "pool",
+    "passages",
+)
 
 
 def main() -> int:
@@ -57,18 +69,16 @@ def main() -> int:
         )
 
     installed, versions, absent = _find_installed(_choose(arguments), arguments.peers)
-    measured = (
-        f"Measured {datetime.now(UTC):%Y-%m-%d} with "
-        f"{platform.python_implementation()} {platform.python_version()} on "
-        f"{os.cpu_count()} cores ({platform.machine()}): "
-        + ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
-        + "."
-    )
+    measured = _describe_run(versions)
     sample = speed.sample(pages)
     timed = {
         candidate: python
         for candidate, python in installed.items()
         if candidate in CANDIDATES
+    }
+    others = {
+        "documents": partial(_measure_documents, arguments.peers),
+        "pool": partial(pool.measure, corpus),
     }
     results: dict[str, Any] = {}
     sections: list[Section] = []
@@ -113,8 +123,8 @@ def main() -> int:
             section = size.section(results[part], measured)
         elif part == "encodings":
             section = encodings.section(encodings.measure(timed), measured)
-        elif part == "pool":
-            section = pool.measure(corpus)
+        elif part in others:
+            section = others[part]()
         elif passages.CORPUS.is_dir():
             section = passages.measure()
         else:
@@ -211,6 +221,21 @@ def _find_installed(
                 sys.exit(f"{candidate.name} cannot read: {error}")
             absent.append(candidate.name)
     return installed, versions, absent
+
+
+def _measure_documents(peers: str) -> Section:
+    readers, versions, _ = _find_installed(DOCUMENTS, peers)
+    return documents.section(documents.measure(readers), _describe_run(versions))
+
+
+def _describe_run(versions: Mapping[str, str]) -> str:
+    """Say when and with which versions is measured."""
+    names = ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
+    return (
+        f"Measured {datetime.now(UTC):%Y-%m-%d} with "
+        f"{platform.python_implementation()} {platform.python_version()} on "
+        f"{os.cpu_count()} cores ({platform.machine()}): {names}."
+    )
 
 
 def _describe_training(arguments: argparse.Namespace) -> str:

@@ -7,6 +7,7 @@ conflict with ours.
 """
 
 from __future__ import annotations
+import io
 import json
 import os
 import pickle
@@ -97,6 +98,21 @@ CANDIDATES = (
 )
 
 
+PYMUPDF = Candidate(
+    "pymupdf", "benchmarks.reading.candidates:pymupdf_text", ("pymupdf",)
+)
+DOCUMENTS = (
+    Candidate(
+        OURS.name,
+        "benchmarks.reading.candidates:websearch_core_document",
+        OURS.distributions,
+        ours=True,
+    ),
+    PYMUPDF,
+    Candidate(
+        "markitdown", "benchmarks.reading.candidates:markitdown", ("markitdown",)
+    ),
+)
 METADATA = (
     Candidate(
         OURS.name,
@@ -229,6 +245,31 @@ def html2text(data: bytes, url: str, content_type: str | None) -> str:
     """Convert the whole page."""
     writer = _import("html2text").HTML2Text(baseurl=url, bodywidth=0)
     return str(writer.handle(_decode(data, content_type)))
+
+
+def websearch_core_document(data: bytes, url: str, content_type: str | None) -> str:
+    """Our reader of documents, which knows their kind by their bytes."""
+    page = _import("websearch_core.reading").read_bytes(data, url, content_type)
+    return str(page.content)
+
+
+def pymupdf_text(data: bytes, _url: str, _content_type: str | None) -> str:
+    """Return the text of each page."""
+    kind = "pdf" if data.startswith(b"%PDF-") else "html"
+    with _import("pymupdf").open(stream=data, filetype=kind) as document:
+        return "\n".join(page.get_text() for page in document)
+
+
+def markitdown(data: bytes, url: str, _content_type: str | None) -> str:
+    """Convert a file that its suffix names."""
+    library = _import("markitdown")
+    suffix = Path(url).suffix
+    if data.lstrip().startswith(b"<"):
+        suffix = ".html"
+    result = library.MarkItDown().convert_stream(
+        io.BytesIO(data), stream_info=library.StreamInfo(extension=suffix)
+    )
+    return str(result.text_content)
 
 
 def websearch_core_metadata(data: bytes, url: str, content_type: str | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 import gzip
 import sys
+import zipfile
 import zlib
 from collections.abc import Iterator
 from importlib import import_module
@@ -476,3 +477,31 @@ def test_news_are_reported_by_language_and_publisher(
     assert section.tables[0].rows[1] == (
         "trafilatura", "0.500", "0.400", "0.667", "0.500", "+0.500", "+0.500 to +0.500", "+0.500 to +0.500"
     )  # fmt: skip
+
+
+def test_the_words_of_a_document_count_once_each_and_in_order():
+    documents = import_module("benchmarks.reading.documents")
+
+    assert documents.score("a b c d", "a b c d") == (1, 1, 1)
+    assert documents.score("a b c d", "b a x") == (0.5, 2 / 3, 0)
+    assert documents.score("hy-\nphen [a](https://a.example/b)", "hyphen a") == (
+        1,
+        1,
+        1,
+    )
+    assert documents.list_words("表の2列 Kelp") == ["表", "の", "2", "列", "kelp"]
+    assert documents.agree("a a b", "a b c", "a c") == 0.5
+
+
+def test_the_words_of_office_files_are_those_of_their_xml(tmp_path):
+    documents = import_module("benchmarks.reading.documents")
+    path = tmp_path / "kelp.docx"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(
+            "word/document.xml",
+            "<w:p><w:r><w:t>Kelp &amp; </w:t></w:r><w:r><w:t>dulse</w:t></w:r></w:p>"
+            "<w:p><w:del><w:t>gone</w:t></w:del><w:t xml:space='a'>Laver</w:t></w:p>",
+        )
+
+    assert documents.read_truth(path).split() == ["Kelp", "&", "dulse", "Laver"]
+    assert documents.read_truth(tmp_path / "kelp.epub") == ""
