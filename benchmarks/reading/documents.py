@@ -146,7 +146,7 @@ def section(
                 for column in zip(*scores, strict=True)
             ]
             shared = "-"
-            if kind and PYMUPDF.name in readers:
+            if kind and PYMUPDF.name in readers - {reader}:
                 shares = [
                     agree(truths[name], texts[PYMUPDF.name, name], texts[reader, name])
                     for name in names
