@@ -3,7 +3,7 @@
     python -m benchmarks.facts.comparison
 
 The pages are served on this machine and put into a local index;
-``../shared/corpora/reading`` has them.
+``../shared/corpora`` has them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from benchmarks.facts.__main__ import _FOLDERS, load_facts
-from training.corpus import CONTENT_TYPE, ROOT, load
+from benchmarks.facts.__main__ import find_missing, load_facts, load_pages
+from training.corpus import CONTENT_TYPE
 from websearch_core.index import Index
 from websearch_core.reading import read_html
 
@@ -52,13 +52,8 @@ def serve(pages: dict[str, bytes]) -> ThreadingHTTPServer:
 def compare(folder: Path) -> str:
     """Index the pages, ask the questions, and return what the command prints."""
     facts = load_facts()
-    names = {fact.page for fact in facts}
-    known = {
-        name: page.data
-        for kind in _FOLDERS
-        for page in load(ROOT / kind)
-        if (name := f"{kind}/{page.name}") in names
-    }
+    pages = load_pages({fact.page for fact in facts})
+    known = {name: data for name, (data, _) in pages.items()}
     server = serve({f"/{name}": data for name, data in known.items()})
     home = f"http://127.0.0.1:{server.server_address[1]}"
     index = Index(folder / "index.db")
@@ -86,11 +81,9 @@ def compare(folder: Path) -> str:
 
 def main() -> int:
     """Write the table, or say why not."""
-    if missing := [folder for folder in _FOLDERS if not (ROOT / folder).is_dir()]:
-        print(
-            f"skipped: {', '.join(missing)} not in ../shared/corpora/reading",
-            file=sys.stderr,
-        )
+    missing = find_missing()
+    if missing:
+        print(f"skipped: there is no {', '.join(missing)}", file=sys.stderr)
         return 0
     with tempfile.TemporaryDirectory() as folder:
         table = compare(Path(folder))

@@ -1,10 +1,12 @@
 """The facts of the benchmark, and how it judges."""
 
 from __future__ import annotations
+import hashlib
 
 import pytest
 
 from benchmarks.facts.__main__ import (
+    FACTS,
     Fact,
     describe,
     interval,
@@ -15,13 +17,20 @@ from benchmarks.facts.__main__ import (
 from benchmarks.reading.candidates import OURS
 from websearch_core.models import Page
 
+FROZEN = "55ff55ef403893006299376806df1252cd6fb24a0429c58460ecc00a71e8a869"
 
-def test_there_are_enough_facts_and_a_third_of_them_are_prices():
+
+def test_the_questions_are_those_that_were_frozen_before_a_reader_ran():
+    assert hashlib.sha256(FACTS.read_bytes()).hexdigest() == FROZEN
+
+
+def test_there_are_enough_facts_of_many_kinds_and_a_fifth_of_them_are_prices():
     facts = load_facts()
 
-    assert len(facts) >= 150
+    assert len(facts) >= 200
     assert len(facts) == len(set(facts))
-    assert sum(fact.kind == "price" for fact in facts) >= len(facts) // 3
+    assert len({fact.kind for fact in facts}) >= 15
+    assert sum(fact.kind == "price" for fact in facts) >= len(facts) // 5
     assert 0.4 < sum(fact.is_aside for fact in facts) / len(facts) < 0.6
     assert [
         fact for fact in facts if not (fact.page and fact.question and fact.answer)
@@ -62,6 +71,17 @@ def test_the_section_counts_by_half_and_by_kind():
 
     assert "**met**" in section
     assert "| price | 14 of 14 |" in section
+
+
+def test_without_a_query_the_beginning_of_the_page_counts():
+    fact = Fact("wcxb/1", "price", "How much is the lamp?", "$5")
+    content = f"{'kelp ' * 100}\n\nA lamp is $5"
+
+    def read(_: str) -> Page:
+        return Page(url="", content=content)
+
+    assert measure([fact], read, {"max_length": 900}) == [True]
+    assert measure([fact], read, {"max_length": 400}) == [False]
 
 
 def test_the_interval_is_wilsons():

@@ -264,10 +264,11 @@ def test_a_tool_can_be_dumped_as_json_with_its_options_and_without_the_key():
     ("option", "function", "name"),
     [
         ("token_counter", len, "len"),
+        ("passages_by", max, "max"),
         ("ocr", lambda data, kind: "", "<lambda>"),
         ("ocr", partial(max), "partial"),
     ],
-    ids=["function", "lambda", "partial"],
+    ids=["function", "scores", "lambda", "partial"],
 )
 def test_a_function_among_the_options_is_dumped_by_its_name(
     kind, option, function, name
@@ -614,6 +615,28 @@ async def test_a_token_budget_limits_the_text_and_the_model_cannot_change_it(col
     assert len(found.content.split()) <= 60
     # the passages of the page leave room for the others
     assert len(found.artifact["sources"]) == 3
+
+
+async def test_a_function_of_the_developer_chooses_the_passages(colour):
+    asked = []
+
+    def prefer_the_last(query, passages):
+        asked.append(query)
+        return [float(n == len(passages) - 1) for n in range(len(passages))]
+
+    tool = OpenPageTool(
+        reader=Forest(),
+        provider=Forest(),
+        read_options={"passages_by": prefer_the_last},
+    )
+
+    page = await colour(
+        tool, url="https://forest.example/long", query="giant kelp", max_length=900
+    )
+
+    (source,) = collect_sources([page])
+    assert source["text"].startswith("[...")
+    assert asked == ["giant kelp"]
 
 
 @pytest.mark.parametrize("wrong", [{"read_top": -1}, {"passage_length": 0}], ids=str)

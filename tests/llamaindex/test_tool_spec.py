@@ -6,7 +6,7 @@ import inspect
 import json
 import pickle
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -253,6 +253,26 @@ async def test_a_token_budget_limits_the_text_for_the_model(sea: Sea) -> None:
         assert len(output.content.split()) <= 60
         # the passages of the page leave room for the others
         assert len(output.raw_output) == 3
+
+
+async def test_a_function_of_the_developer_chooses_the_passages(sea: Sea) -> None:
+    asked: list[str] = []
+
+    def prefer_the_last(query: str, passages: Sequence[str]) -> list[float]:
+        asked.append(query)
+        return [float(n == len(passages) - 1) for n in range(len(passages))]
+
+    web = sea(pages=LONG, read_options={"passages_by": prefer_the_last})
+    _, read = WebSearchToolSpec(web=web).to_tool_list()
+    arguments = {
+        "url": "https://sea.example/kelp",
+        "query": "giant kelp",
+        "max_length": 900,
+    }
+
+    for page in await both(read, arguments):
+        assert page.raw_output[0].text.startswith("[...")
+    assert asked == ["giant kelp"] * 2
 
 
 @pytest.mark.parametrize("wrong", [{"read_top": -1}, {"passage_length": 0}], ids=str)

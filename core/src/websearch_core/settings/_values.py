@@ -3,7 +3,7 @@
 from __future__ import annotations
 import inspect
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -39,8 +39,6 @@ from ..models import SearchOptions
 from ..provider._declare import ProjectFile, field_notes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..layers import Layer, RateLimiter
     from ..provider._ports import AsyncHTTPClient, HTTPClient
 
@@ -199,6 +197,7 @@ class ReadDefaults(BaseModel):
     comments: Annotated[Literal["drop", "keep"] | None, ProjectFile()] = None
     reviews: Annotated[Literal["drop", "keep"] | None, ProjectFile()] = None
     transcripts: Literal["drop", "keep"] | None = None
+    passages_by: Callable[[str, Sequence[str]], Sequence[float]] | None = None
     token_counter: Callable[[str], int] | None = None
     ocr: Callable[[bytes, str], str] | None = None
 

@@ -453,3 +453,112 @@ def test_the_best_passage_of_all_is_shown_wherever_it_stands(outside):
     part = Excerpt(query="care of the Ember lamp", max_length=640).of(page)
 
     assert "Care of the Ember lamp" in part.content
+
+
+RECIPE = f"""# Lemon cake
+
+{FILLER}
+
+## Why lemons
+
+Lemons make this cake fresh, and fresh lemons are better than lemons from a bottle.
+
+## What you need
+
+- 2 cups flour
+- 200 g butter
+- 3 eggs
+- 4 lemons, with their peel
+- 1 pinch of salt
+
+## Steps
+
+1. Heat the oven to 180 °C while the lemons are washed, peeled, pressed and put aside in a bowl of their own for later.
+2. Mix it all with the juice of the lemons and bake it for 50 minutes, then let it cool and pour the juice over it.
+
+{FILLER}
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How many lemons does the cake need?", "4 lemons"),
+        ("How much butter?", "200 g butter"),
+        ("How much flour goes into the lemon cake?", "2 cups flour"),
+    ],
+)
+def test_an_amount_beside_the_word_comes_before_prose_about_the_word(question, answer):
+    assert answer in pick_passages(whole(RECIPE), question, 300).content
+
+
+@pytest.mark.parametrize(
+    ("heading", "lines", "question", "answer"),
+    [
+        (
+            "Visit",
+            ["Shop: 9:00 to 19:00", "Workshop: 10:00 to 16:00", "Closed on Sundays"],
+            "When is the workshop open?",
+            "10:00 to 16:00",
+        ),
+        (
+            "Data",
+            ["Weight: 3 kg", "Frame: 40 mm", "Belt: 2 m"],
+            "How long is the belt of the saw?",
+            "2 m",
+        ),
+        (
+            "Zutaten",
+            ["200 g Mehl", "30 g Butter", "2 Eier"],
+            "Wie viel Butter braucht der Teig?",
+            "30 g Butter",
+        ),
+    ],
+)
+def test_a_line_with_word_and_number_comes_before_a_paragraph_of_the_words(
+    heading, lines, question, answer
+):
+    words = question.strip("?").lower()
+    prose = f"Many ask us about it: {words}, and again {words}, as people do. {FILLER}"
+    rows = "".join(f"- {line}\n" for line in lines)
+    page = whole(f"# Page\n\n{prose}\n\n## {heading}\n\n{rows}\n{FILLER}")
+
+    assert answer in pick_passages(page, question, 400).content
+
+
+def test_a_function_of_the_caller_chooses_the_passages():
+    asked = []
+
+    def count_stones(query, passages):
+        asked.append(query)
+        return [passage.count("stone") for passage in passages]
+
+    page = whole(f"Kelp grows. {FILLER}\n\nOne stone, one stone.\n\n{FILLER} A stone.")
+
+    part = Excerpt(query="kelp", max_length=300, passages_by=count_stones).of(page)
+
+    assert "One stone, one stone." in part.content
+    assert "Kelp" not in part.content
+    assert asked == ["kelp"]
+
+
+def test_a_score_of_0_or_less_or_none_at_all_is_no_answer():
+    page = whole(f"Kelp grows. {FILLER}\n\n{FILLER}\n\n{FILLER}")
+
+    part = Excerpt(
+        query="kelp",
+        max_length=300,
+        passages_by=lambda _, passages: [-1.0, float("nan"), *[0] * len(passages)][
+            : len(passages)
+        ],
+    ).of(page)
+
+    assert part.passages == ()
+    assert "no passage of the page" in part.notes[-1]
+
+
+def test_a_function_that_does_not_score_each_passage_is_refused():
+    page = whole(f"Kelp grows. {FILLER}\n\n{FILLER}")
+
+    with pytest.raises(InvalidOption, match="one number for each passage: there are"):
+        Excerpt(query="kelp", max_length=300, passages_by=lambda *_: [1.0]).of(page)

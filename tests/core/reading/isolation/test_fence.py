@@ -3,6 +3,7 @@
 from __future__ import annotations
 import json
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -107,6 +108,24 @@ def test_a_function_of_the_caller_counts_the_tokens_here() -> None:
     assert there == choose_in(HERE, PAGE, part).model_copy(update={"rest": ""})
     assert 30 < len(there.content.split()) <= 40
     assert counted
+
+
+def test_a_function_of_the_caller_scores_the_passages_here() -> None:
+    asked: list[tuple[str, int]] = []
+
+    def prefer_the_last(query: str, passages: Sequence[str]) -> list[float]:
+        asked.append((query, len(passages)))
+        return [float(n == len(passages) - 1) for n in range(len(passages))]
+
+    part = Excerpt(max_length=400, query="kelp", passages_by=prefer_the_last)
+
+    there = choose_in(THERE, PAGE, part)
+
+    assert there == choose_in(HERE, PAGE, part).model_copy(update={"rest": ""})
+    assert there.content.rstrip().endswith(PAGE.rest.rstrip()[-20:])
+    assert len(there.passages) == 1
+    assert len(asked) == 2
+    assert asked[0] == asked[1]
 
 
 def test_what_such_a_function_raises_is_raised_and_the_next_page_is_read() -> None:

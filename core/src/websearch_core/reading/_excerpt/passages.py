@@ -4,23 +4,26 @@ Sentences are packed into passages of about 600 characters within a section and 
 by BM25 over the terms of `websearch_core._text.terms`. A passage also counts the words
 of the headings above it, and of the header of its table. The best passages that fit are
 shown in the order of the page; a part of the room is for those outside the main text.
-What a question asks for counts as one of its words (`asked`). There is no model and no
+What a question asks for counts as one of its words (`asked`), and its words count twice
+in a short line that has this: the list of ingredients comes before the prose about
+them. There is no model and no
 network; ``benchmarks/reading/passages.py`` measures how often the answer is kept, and
 ``benchmarks/facts`` how often a fact is.
 """
 
 from __future__ import annotations
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate, pairwise
 
 from ..._text.bm25 import Question, score_counts
 from ..._text.terms import list_terms
+from ...errors import InvalidOption
 from ...models import Page
 from .asked import kinds_asked, kinds_stated, words_asking
 from .compose import Composer, quote
-from .pieces import TARGET, Span
+from .pieces import TARGET, Piece, Span
 from .window import Cut, beyond, cut_window
 
 _LENGTH = 600  # characters of a passage
@@ -31,6 +34,7 @@ _ASKS = 0.5  # of a word, for one that only says what is asked for
 # of an excerpt: what passages outside the main text get before those in it
 _BESIDE = 0.4
 _MAX_BESIDE = 2_400  # characters of them, however large the excerpt is
+_MAX_LINE_LENGTH = 120  # characters of an item, a row or another line
 _MIN_WORDS = 4  # of a question or a title that stands on a page as it was asked
 _FAINT = 0.2  # of the best score: a passage below it is not an answer
 # Words without a space between them, mostly names in elements of their own:
@@ -48,6 +52,7 @@ def by_query(
     query: str,
     offset: int,
     about: int,
+    passages_by: Callable[[str, Sequence[str]], Sequence[float]] | None = None,
 ) -> Cut:
     """Rank the passages of a whole page from *offset* on, once, when *about* so many
     characters will fit.
@@ -57,9 +62,30 @@ def by_query(
     them say how much text is left out, at which ``offset`` the next passage begins, and
     under which headings. The main text is shown whole if it fits beside the best
     passages outside it. If no passage has a word of the query, the content is the
-    beginning of the page, and a note says so.
+    beginning of the page, and a note says so. If *passages_by* is given, it scores the
+    passages, from the query and their texts.
     """
-    return _Picker(page, query, offset, about).cut
+    source = Composer(page, offset, whole=max(_LENGTH, about // 2))
+    length = min(_LENGTH, max(1, about // 3))
+    runs = list(_packed(source, length, about * 3 // 4))
+    if passages_by is None:
+        ranking = _Ranking(source, query).order(runs)
+    else:
+        texts = [source.text_of(run).strip() for run in runs]
+        scores = list(passages_by(query, texts))
+        if len(scores) != len(runs):
+            raise InvalidOption(
+                "passages_by: must return one number for each passage: there are "
+                f"{len(runs)}, and it returned {len(scores)}"
+            )
+        ranking = _order(runs, scores)
+    return _Picker(page, query, source, ranking).cut
+
+
+def _order(runs: Sequence[Span], scores: Sequence[float]) -> list[Span]:
+    """Return the runs with a score above 0, the highest first."""
+    ranks = [(-score, n) for n, score in enumerate(scores) if score > 0]
+    return [runs[n] for _, n in sorted(ranks)]
 
 
 class _Picker:
@@ -69,13 +95,9 @@ class _Picker:
         self,
         page: Page,
         query: str,
-        offset: int,
-        about: int,
+        source: Composer,
+        ranking: Sequence[Span],
     ) -> None:
-        source = Composer(page, offset, whole=max(_LENGTH, about // 2))
-        length = min(_LENGTH, max(1, about // 3))
-        runs = list(_packed(source, length, about * 3 // 4))
-        ranking = _Ranking(source, query).order(runs)
         self._page = page
         self._query = query
         self._source = source
@@ -243,14 +265,13 @@ class _Ranking:
             counts.append(self._count(run, text, terms))
         scores = score_counts(counts, lengths)
         self._drop_repetitions(runs, scores)
-        faint = max(scores, default=0.0) * _FAINT
-        order: list[tuple[bool, float, int]] = []
+        best = max(scores, default=0.0)
         for n, score in enumerate(scores):
-            if score > faint:
-                rank = (not repeats[n], -score, n)
-                order.append(rank)
-        order.sort()
-        return [runs[n] for *_, n in order]
+            if score <= best * _FAINT:
+                scores[n] = 0.0
+            elif repeats[n]:
+                scores[n] += best
+        return _order(runs, scores)
 
     def _is_repeated(self, terms: Sequence[str]) -> bool:
         """Return whether a text with *terms* has the question word by word."""
@@ -273,9 +294,36 @@ class _Ranking:
         weights: dict[str, float] = dict(self._question.count(terms))
         for form in self._asking & weights.keys():
             weights[form] *= _ASKS
-        for kind in kinds_stated(text, self._kinds):
+        kinds = kinds_stated(text, self._kinds)
+        for kind in kinds:
             weights[kind] = 1
+        if kinds:
+            for form in self._forms_beside(run):
+                weights[f"{form} beside"] = 1
         return weights
+
+    def _forms_beside(self, run: Span) -> set[str]:
+        """Return the words of the question that stand in one short line with what it
+        asks for: "2 cups flour".
+        """
+        forms: set[str] = set()
+        for piece in self._source.pieces[run.first : run.after]:
+            if piece.leads or not self._is_line(piece):
+                continue
+            line = self._source.text[piece.start : piece.end]
+            line = TARGET.sub("]", line)
+            if len(line) > _MAX_LINE_LENGTH:
+                continue
+            if kinds_stated(line, self._kinds):
+                forms.update(self._question.count(list_terms(line)))
+        return forms - self._asking
+
+    def _is_line(self, piece: Piece) -> bool:
+        """Return whether a piece is a whole line, not a sentence among others."""
+        text = self._source.text
+        if not text.endswith("\n", 0, piece.start) and piece.start:
+            return False
+        return piece.end == len(text) or text.endswith("\n", 0, piece.end)
 
     def _drop_repetitions(self, runs: Sequence[Span], scores: list[float]) -> None:
         """Set the score of a run to 0 if only what it repeats of the main text answers.

@@ -7,7 +7,7 @@ later: most of it happens in another process.
 
 from __future__ import annotations
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, TypedDict
@@ -66,6 +66,11 @@ class ReadOptions(TypedDict, total=False):
             text: captions of its videos, and those of episodes. It is one more request
             for each, at most three, by the readers that run here. By default they are
             dropped, except by the tools.
+        passages_by: Scores the passages of a page for a ``query``, instead of the words
+            that they share with it: a function from the query and the texts of all
+            passages to one number for each, such as the similarity of embeddings. The
+            highest come first, and 0 or less is no answer. It is called once for a
+            page, in this process, and its time counts as that of the page.
         token_counter: Counts the tokens of a text; by default
             `websearch_core.tokens.estimate_tokens`.
         ocr: Returns the text of an image, from its bytes and its media type, such as
@@ -83,6 +88,7 @@ class ReadOptions(TypedDict, total=False):
     reviews: Responses | None
     links: Links | None
     transcripts: Responses | None
+    passages_by: Callable[[str, Sequence[str]], Sequence[float]] | None
     token_counter: TokenCounter | None
     ocr: Callable[[bytes, str], str] | None
 
@@ -107,6 +113,7 @@ class Excerpt:
     query: str | None = None
     find: str | None = None
     outline: bool = False
+    passages_by: Callable[[str, Sequence[str]], Sequence[float]] | None = None
     count: TokenCounter = estimate_tokens
 
     def __post_init__(self) -> None:
@@ -175,7 +182,8 @@ class Excerpt:
         if _describe(self.query):
             from .passages import by_query
 
-            return by_query(page, self.query or "", self.offset, about)
+            query = self.query or ""
+            return by_query(page, query, self.offset, about, self.passages_by)
         if self.outline:
             return partial(outline_of, page)
         if page.rest and self.offset > len(page.content):

@@ -5,6 +5,7 @@ It reads a question, writes the answer, and waits for the next question.
 
 from __future__ import annotations
 import gc
+import json
 import os
 import signal
 import sys
@@ -50,11 +51,15 @@ def serve() -> None:
     gc.enable()
     send(answers, pack({}), b"")
 
-    def count(text: str) -> int:
-        """Ask the parent, whose function counts the tokens of a text."""
-        send(answers, pack({"count": True}), text.encode(errors="replace"))
+    def call(name: str, *texts: str) -> Any:
+        """Have the parent call one of its functions with *texts*."""
+        send(
+            answers,
+            pack({"call": name}),
+            json.dumps(texts, ensure_ascii=False).encode(errors="replace"),
+        )
         head, _ = receive(questions, MAX_HEAD, 0)
-        return int(head["tokens"])
+        return head["value"]
 
     while True:
         try:
@@ -63,7 +68,7 @@ def serve() -> None:
             return
         _end_after(MAX_SECONDS + _GRACE_SECONDS)
         with _limit_memory(len(body)):
-            answer, content = _answer(bytes(body), count=count, **head)
+            answer, content = _answer(bytes(body), call=call, **head)
             packed = _pack(answer)
         _end_after(0)
         send(answers, packed, content)
@@ -120,9 +125,9 @@ def _answer(
     seconds: float = MAX_SECONDS,
     **question: Any,
 ) -> Answer:
-    count: Callable[[str], int] = question.pop("count")
-    if question.pop("counts", False):
-        question["count"] = count
+    call: Callable[..., Any] = question.pop("call")
+    if "functions" in question:
+        question["call"] = call
     try:
         with time_limit(seconds):  # a long PDF ends before, with what it has
             return TASKS[task](data, **question)

@@ -6,6 +6,7 @@ beginning of the page, in which nothing takes long.
 """
 
 from __future__ import annotations
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -74,12 +75,11 @@ def choose(page: Page, part: Excerpt, links: Links | None, parsing: Parsing) -> 
             "choose",
             text + rest,
             partial(_decode_part, page),
-            count=part.count,
+            functions=_functions_of(part),
             page=facts,
             size=len(text),
             part=options,
             links=links,
-            counts=part.count is not estimate_tokens,
         )
 
     def instead() -> Page:
@@ -90,6 +90,23 @@ def choose(page: Page, part: Excerpt, links: Links | None, parsing: Parsing) -> 
         return chosen
     data = chosen.data and chosen.data.without_links()
     return chosen.model_copy(update={"links": (), "data": data})
+
+
+def _functions_of(part: Excerpt) -> dict[str, Callable[[list[str]], Any]]:
+    """Return the developer's functions that choosing *part* calls, each with a list of
+    texts as its argument and a result for JSON.
+    """
+    functions: dict[str, Callable[[list[str]], Any]] = {}
+    if part.count is not estimate_tokens:
+        functions["count"] = lambda texts: int(part.count(texts[0]))
+    passages_by = part.passages_by
+    if passages_by is not None:
+
+        def score(texts: list[str]) -> list[float]:
+            return list(map(float, passages_by(texts[0], texts[1:])))
+
+        functions["passages_by"] = score
+    return functions
 
 
 def look(name: str, data: bytes, parsing: Parsing, **arguments: Any) -> Any:

@@ -6,7 +6,8 @@ needed: somebody waits for the first page.
 
 from __future__ import annotations
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from ...models import Page
@@ -49,14 +50,20 @@ def choose_part(
     size: int,
     part: dict[str, Any],
     links: Any,
-    count: Callable[[str], int] | None = None,
+    call: Callable[..., Any],
+    functions: Sequence[str],
 ) -> Answer:
-    """Choose a part of a whole page, whose content has so many bytes of *data*."""
+    """Choose a part of a whole page, whose content has so many bytes of *data*.
+
+    *call* has the parent call one of its *functions*.
+    """
     from .._choice import choose
     from .._excerpt.spec import Excerpt
 
-    if count is not None:
-        part["count"] = count
+    if "count" in functions:
+        part["count"] = partial(call, "count")
+    if "passages_by" in functions:
+        part["passages_by"] = lambda query, texts: call("passages_by", query, *texts)
     whole = Page(content=data[:size].decode(), rest=data[size:].decode(), **page)
     chosen = _cut(choose(whole, Excerpt(**part), links))
     facts = chosen.model_dump(mode="json", include=set(PART))

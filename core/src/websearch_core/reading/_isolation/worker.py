@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from io import FileIO
 from math import inf
@@ -39,6 +39,7 @@ T = TypeVar("T")
 
 _START_TIMEOUT = 20.0  # seconds until a new process must be ready
 _WATCH_KEPT = 60.0  # seconds that its thread waits for something to watch
+_CRASHED = "the page crashed the reader"
 _PIPE_SIZE = 2**20  # bytes: what Linux allows to all users
 # `child.serve` turns the garbage collector on again: imports leave no garbage
 _PROGRAM = (
@@ -87,7 +88,7 @@ class Worker:
     def get_ready(self) -> None:
         """Wait until the process is ready; if that fails, the process is killed."""
         try:
-            self._ask(None, _START_TIMEOUT)
+            self._ask(None, _START_TIMEOUT, MAX_BODY, {})
         except TimedOut:
             self.was_late = True
         except WebSearchError:
@@ -102,7 +103,7 @@ class Worker:
         decode: Callable[[dict[str, Any], bytearray], T],
         *,
         max_body: int = MAX_BODY,
-        count: Callable[[str], int] | None = None,
+        functions: Mapping[str, Callable[[list[str]], Any]] | None = None,
         **question: Any,
     ) -> T:
         """Have a task of `tasks` done. The process may be dead afterwards.
@@ -112,7 +113,7 @@ class Worker:
             data: The bytes that it is about.
             decode: Makes the result of the head and the body of the answer.
             max_body: Most bytes that the body may have.
-            count: Counts the tokens of a text, if the process may ask for that.
+            functions: What the process may have called with texts, by name.
             question: The other arguments of the task, for JSON.
 
         Raises:
@@ -121,15 +122,18 @@ class Worker:
             TimedOut: It was killed at the deadline, or after a minute.
         """
         seconds = min(time_left(), MAX_SECONDS)
-        head = pack({**question, "task": task, "seconds": seconds})
-        answer, body = self._ask((head, data), seconds, max_body=max_body, count=count)
+        question |= {"task": task, "seconds": seconds}
+        if functions is not None:
+            question["functions"] = list(functions)
+        message = (pack(question), data)
+        answer, body = self._ask(message, seconds, max_body, functions or {})
         try:
             if "error" not in answer:
                 return decode(answer, body)
             error = _ERRORS.get(answer["error"], BadResponse)(str(answer["message"]))
         except (AttributeError, KeyError, TypeError, ValueError) as lie:
             self.end()
-            raise BadResponse("the page crashed the reader") from lie
+            raise BadResponse(_CRASHED) from lie
         raise error
 
     def is_alive(self) -> bool:
@@ -153,11 +157,12 @@ class Worker:
         self,
         question: tuple[bytes, bytes] | None,
         seconds: float,
-        *,
-        max_body: int = MAX_BODY,
-        count: Callable[[str], int] | None = None,
+        max_body: int,
+        functions: Mapping[str, Callable[[list[str]], Any]],
     ) -> tuple[dict[str, Any], bytearray]:
-        """Ask, answer the process's own questions for tokens, and return its answer."""
+        """Ask, call the *functions* that the process asks for, and return its
+        answer.
+        """
         try:
             ends = _watch.begin(self.process, seconds)
         except RuntimeError as error:
@@ -165,9 +170,10 @@ class Worker:
             raise Unavailable("this system has no thread to watch a process") from error
         try:
             head, body = self._exchange(question, ends, max_body)
-            while count is not None and "count" in head:
-                tokens = int(count(str(body, "utf-8", "replace")))
-                reply = (pack({"tokens": tokens}), b"")
+            while str(head.get("call")) in functions:
+                function = functions[str(head["call"])]
+                value = function(_read_texts(body))
+                reply = (pack({"value": value}), b"")
                 head, body = self._exchange(reply, ends, max_body)
         except BaseException:
             # such as Ctrl-C: this answer must not be taken for that to the next
@@ -248,6 +254,17 @@ class _Watch(Restartable):
 
 
 _watch = _Watch()
+
+
+def _read_texts(body: bytearray) -> list[str]:
+    """Return the texts that a process wants a function called with."""
+    try:
+        texts: object = json.loads(body)
+    except ValueError as error:
+        raise BadResponse(_CRASHED) from error
+    if not isinstance(texts, list) or not texts:
+        raise BadResponse(_CRASHED)
+    return [str(text) for text in cast("list[object]", texts)]
 
 
 def _enlarge(pipe: FileIO) -> None:
