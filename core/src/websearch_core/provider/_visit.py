@@ -7,6 +7,7 @@ forgotten with it.
 """
 
 from __future__ import annotations
+import re
 import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,6 +16,8 @@ from http.cookiejar import CookieJar
 from types import SimpleNamespace
 from typing import Any, TypeVar, cast
 
+from .._text.markup import ends_html
+from .._text.media_types import HTML
 from .._text.urls import find_origin, serialize
 from ..errors import (
     BadResponse,
@@ -33,6 +36,8 @@ T = TypeVar("T")
 
 MAX_REQUESTS = 30
 _MAX_FRAMES = 6
+_LEADS_ON = re.compile(rb"http-equiv\s*+=\s*+(?:[\"']\s*+)?refresh|<frameset\b")
+_MAX_LEAD_SIZE = 100_000  # bytes of the HTML of a page that only leads elsewhere
 _MAX_LENGTH = 4096  # characters of a cookie, and twice as many of those in a request
 
 
@@ -89,6 +94,39 @@ def _add_cookies(jar: CookieJar, request: Request) -> Request:
 def _as_urllib(url: str) -> urllib.request.Request:
     """Return a request that the jar understands; nothing is sent with it."""
     return urllib.request.Request(url)  # noqa: S310 - see above
+
+
+def lacks_its_end(response: Response, size: int) -> bool:
+    """Return whether less than a page of *size* bytes arrived, and no more came."""
+    if not response.truncated or len(response.content) >= size:
+        return False
+    return not ends_html(response.content)
+
+
+def ask_again(request: Request, response: Response) -> Flow[Response]:
+    """Return the answer to *request* if more arrives this time; else *response*."""
+    try:
+        again: Response = yield request
+    except ServiceError:
+        return response
+    is_whole = again.status == response.status and not again.truncated
+    if is_whole or len(again.content) > len(response.content):
+        return again
+    return response
+
+
+def may_send_on(response: Response) -> bool:
+    """Return whether the response may be a page that only leads elsewhere; quick, and
+    rarely wrong.
+    """
+    if response.status >= 300 or response.media_type not in {"", *HTML}:
+        return False
+    if len(response.content) > _MAX_LEAD_SIZE:
+        return False
+    if "refresh" in response.headers:
+        return True
+    source = response.content.replace(b"\x00", b"").lower()
+    return _LEADS_ON.search(source) is not None
 
 
 def read_frames(

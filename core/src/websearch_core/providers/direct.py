@@ -38,7 +38,6 @@ from websearch_core._runtime.scope import (
     current_call,
     scope,
 )
-from websearch_core._text.markup import ends_html
 from websearch_core._text.media_types import HTML, MARKDOWN
 from websearch_core._text.urls import (
     Origin,
@@ -49,7 +48,14 @@ from websearch_core._text.urls import (
 from websearch_core.flow import Call
 from websearch_core.provider._obstacles import find_stub, needs_scripts, says_the_same
 from websearch_core.provider._transcripts import MAX_BYTES, add_transcripts
-from websearch_core.provider._visit import Visit, find_secure, read_frames
+from websearch_core.provider._visit import (
+    Visit,
+    ask_again,
+    find_secure,
+    lacks_its_end,
+    may_send_on,
+    read_frames,
+)
 
 _REDIRECTS = {300, 301, 302, 303, 307, 308}
 _OTHERS = "text/plain;q=0.8, application/json;q=0.7, */*;q=0.5"
@@ -64,11 +70,9 @@ _FACTS = (
     "title", "language", "author", "published", "modified", "description",
     "canonical_url", "site_name", "links",
 )  # fmt: skip
-_LEADS_ON = re.compile(rb"http-equiv\s*+=\s*+(?:[\"']\s*+)?refresh|<frameset\b")
 _MAX_LIST = 50 * 2**20  # bytes: https://www.sitemaps.org/protocol.html
 # characters: a page with more text is read, although it leads elsewhere
 _MAX_GOODBYE = 300
-_MAX_GOODBYE_SIZE = 100_000  # bytes of its HTML
 _LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _ALTERNATE = "this is the Markdown that the page names as its alternate"
@@ -203,7 +207,7 @@ class Direct:
         from ..reading import find_frames
 
         frames: list[str] = []
-        if _may_send_on(response):
+        if may_send_on(response):
             content_type = response.headers.get("content-type")
             frames = yield Call(find_frames, response.content, final_url, content_type)
         if frames:
@@ -295,8 +299,8 @@ class Direct:
                 url=url, headers=headers, max_bytes=size, guarded=True
             )
             response: kit.Response = yield request
-            if _lacks_its_end(response, size):
-                response = yield from _ask_again(request, response)
+            if lacks_its_end(response, size):
+                response = yield from ask_again(request, response)
             target: str | None = yield from self._find_next(response, url)
             if target is None:
                 return response, url
@@ -325,7 +329,7 @@ class Direct:
                     hint="a redirect that leads nowhere",
                     kind=errors.BadResponse,
                 )
-        elif _may_send_on(response):
+        elif may_send_on(response):
             target = yield Call(
                 self._parse_refresh, response, url, current_call().content
             )
@@ -416,7 +420,7 @@ class Direct:
                 "direct read failed: the page is empty", provider=self.name
             )
         if needs_scripts(page.content, response.content, route):
-            if _lacks_its_end(response, self.max_bytes):
+            if lacks_its_end(response, self.max_bytes):
                 raise errors.Unavailable(
                     "direct read failed: only the beginning of the page arrived",
                     provider=self.name,
@@ -438,36 +442,3 @@ def _as_markdown(response: kit.Response) -> kit.Response:
     stated_type = response.headers["content-type"].lower()
     content_type = stated_type.replace("plain", "markdown", 1)
     return replace(response, headers={**response.headers, "content-type": content_type})
-
-
-def _lacks_its_end(response: kit.Response, size: int) -> bool:
-    """Return whether less than a page of *size* bytes arrived, and no more came."""
-    if not response.truncated or len(response.content) >= size:
-        return False
-    return not ends_html(response.content)
-
-
-def _ask_again(request: kit.Request, response: kit.Response) -> kit.Flow[kit.Response]:
-    """Return the answer to *request* if more arrives this time; else *response*."""
-    try:
-        again: kit.Response = yield request
-    except errors.ServiceError:
-        return response
-    is_whole = again.status == response.status and not again.truncated
-    if is_whole or len(again.content) > len(response.content):
-        return again
-    return response
-
-
-def _may_send_on(response: kit.Response) -> bool:
-    """Return whether the response may be a page that only leads elsewhere; quick, and
-    rarely wrong.
-    """
-    if response.status >= 300 or response.media_type not in {"", *HTML}:
-        return False
-    if len(response.content) > _MAX_GOODBYE_SIZE:
-        return False
-    if "refresh" in response.headers:
-        return True
-    source = response.content.replace(b"\x00", b"").lower()
-    return _LEADS_ON.search(source) is not None
