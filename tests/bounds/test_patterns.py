@@ -73,9 +73,9 @@ INSIDE = {
     ("websearch_core.provider._http", "f'(?<!"): r'(?<!\S)([\-][^\s\"]*)',
     ("websearch_core.reading._documents.feed", "f'<{prefix}"): r"<(loc|lastmod)(?=[\s>])[^>]{0,500}>\s{0,100}(?:<!\[CDATA\[)?([^<>\]]{1,4000})",
     ("websearch_core.reading._documents.markup", "f'(?<!`)"): r"(?<!`)`{3}(?!`)",
-    ("websearch_core.reading._excerpt.passages", "f'(?<!"): r"(?<![^\W\d_])(?:how much|wie ?viel|как\w+ год)|多少|多(?:大|长)",
+    ("websearch_core.reading._excerpt.asked", "f'(?<!"): r"(?<![^\W\d_])(?:how much|wie ?viel|как\w+ год)|多少|多(?:大|长)",
     ("websearch_core.reading._excerpt.find", "'|'.join("): r"\s{2,}|[\u00df\ufb01]|([\u00ad]++)",
-    ("websearch_core.reading._excerpt.find", "re.escape(form)"): r"a\ a\ b",
+    ("websearch_core.reading._excerpt.find", "pattern"): r"a\ a\ b",
     ("websearch_core.reading._html.normalize", "b'[^'"): r"[^<>&]+",
     ("websearch_core.reading._markdown.sanitizer", "f'(?<!`)"): r"(?<!`)`{3}(?!`)",
 }  # fmt: skip
