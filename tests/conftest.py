@@ -164,7 +164,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("enable_socket"):
         pytest_socket.socket_allow_hosts(
-            ["127.0.0.1", "127.0.0.2", "::1"], allow_unix_socket=True
+            ["127.0.0.0/8", "::1"], allow_unix_socket=True
         )  # all of them loopback
 
 

@@ -124,7 +124,7 @@ def load_pages(names: Container[str]) -> dict[str, tuple[bytes, str]]:
                 url = f"https://{url}/"
             if name in names:
                 source = gzip.decompress(path.read_bytes())
-                data, _ = to_utf8(source, None, limit=len(source))
+                data = to_utf8(source, None, limit=len(source))[0]
                 pages[name] = (data, url)
     return pages
 

@@ -288,18 +288,34 @@ def test_the_address_judged_is_the_address_connected_to(server, http, send, libr
     assert len(server.requests) == 1
 
 
+def reserve(port):
+    """Return a socket at another address of this machine that refuses at *port*: it is
+    bound, so that no other server can be there, and does not listen.
+    """
+    for last in range(7, 255):
+        bound = socket.socket()
+        try:
+            bound.bind((f"127.0.0.{last}", port))
+        except OSError:
+            bound.close()
+        else:
+            return bound
+    raise AssertionError(f"port {port} is in use at all addresses")
+
+
 def test_a_second_address_is_tried_when_the_first_refuses(server, http, send, library):
     server.answers["/"] = http(b"page")
-    guard = Guard.allowing(
-        ["127.0.0.0/8"], resolve=lambda host, port: ["127.0.0.2", "127.0.0.1"]
-    )
-    sender = Sender(guard, library=library)
-
-    assert (
-        send(f"http://two.example:{server.port}/", guarded=True, sender=sender).content
-        == b"page"
-    )
+    with reserve(server.port) as refusing:
+        first = refusing.getsockname()[0]
+        guard = Guard.allowing(
+            ["127.0.0.0/8"], resolve=lambda host, port: [first, "127.0.0.1"]
+        )
+        sender = Sender(guard, library=library)
+        url = f"http://two.example:{server.port}/"
+        response = send(url, guarded=True, sender=sender)
     sender.close()
+
+    assert response.content == b"page"
 
 
 @pytest.mark.parametrize("guarded", [False, True], ids=["service", "page"])
