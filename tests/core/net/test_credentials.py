@@ -520,6 +520,7 @@ def test_the_contact_is_in_the_user_agent_of_pages_and_services(perform, site, c
         page == f"Mozilla/5.0 (compatible; websearch-core{contact and f'; +{contact}'})"
     )
     assert re.fullmatch(
-        r"websearch-core/\d+\.\d+\.\d+(?:rc\d+)?" + re.escape(contact and f" (+{contact})"),
+        r"websearch-core/\d+\.\d+\.\d+(?:rc\d+)?"
+        + re.escape(contact and f" (+{contact})"),
         service,
     )
