@@ -17,6 +17,7 @@ import re
 import sys
 import zlib
 from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import compress
 from math import sqrt
@@ -35,9 +36,9 @@ FACTS = Path(__file__).parent / "facts.jsonl"
 MAX_TOKENS = 500
 # What a model gets of a page, and the share of the facts set aside that is the goal.
 WAYS = {
-    OURS.name: (0.92, {"max_tokens": MAX_TOKENS}),
-    f"{OURS.name}, 1,500 tokens": (0.97, {"max_tokens": 1_500}),
-    f"{OURS.name}, no query": (0.85, {"max_length": 15_000}),
+    OURS.name: (0.92, Excerpt(max_tokens=MAX_TOKENS)),
+    f"{OURS.name}, 1,500 tokens": (0.97, Excerpt(max_tokens=1_500)),
+    f"{OURS.name}, no query": (0.85, Excerpt(max_length=15_000)),
 }
 _PAGE = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "facts.md"
 _FOLDERS = ("wcxb", "wcxb_more", "news")
@@ -136,23 +137,25 @@ def find_missing() -> list[str]:
     return [str(folder) for folder in folders if not folder.is_dir()]
 
 
-def ask(page: Page, fact: Fact, limit: dict[str, int]) -> bool:
+def ask(page: Page, fact: Fact, limit: Excerpt) -> bool:
     """Return whether what a model gets of *page* for the question of *fact* has the
     answer: the passages, or the beginning if the limit is one of characters.
     """
-    query = fact.question if "max_tokens" in limit else None
-    part = Excerpt(query=query, **limit).of(page)
+    excerpt = limit
+    if limit.max_tokens is not None:
+        excerpt = replace(limit, query=fact.question)
+    part = excerpt.of(page)
     return is_alive(fact.answer, part.content)
 
 
 def measure(
     facts: Sequence[Fact],
     read: Callable[[str], Page],
-    limit: dict[str, int] | None = None,
+    limit: Excerpt | None = None,
 ) -> list[bool]:
     """Return for each fact whether it is alive; *read* returns a page by name."""
     read = cache(read)
-    limit = limit or {"max_tokens": MAX_TOKENS}
+    limit = limit or Excerpt(max_tokens=MAX_TOKENS)
     return [ask(read(fact.page), fact, limit) for fact in facts]
 
 

@@ -16,6 +16,7 @@ from benchmarks.facts.__main__ import (
 )
 from benchmarks.reading.candidates import OURS
 from websearch_core.models import Page
+from websearch_core.reading import Excerpt
 
 FROZEN = "55ff55ef403893006299376806df1252cd6fb24a0429c58460ecc00a71e8a869"
 
@@ -80,8 +81,8 @@ def test_without_a_query_the_beginning_of_the_page_counts():
     def read(_: str) -> Page:
         return Page(url="", content=content)
 
-    assert measure([fact], read, {"max_length": 900}) == [True]
-    assert measure([fact], read, {"max_length": 400}) == [False]
+    assert measure([fact], read, Excerpt(max_length=900)) == [True]
+    assert measure([fact], read, Excerpt(max_length=400)) == [False]
 
 
 def test_the_interval_is_wilsons():
