@@ -577,19 +577,11 @@ class WebSearchTool(_WebTool, defer_build=False):
 
 class _URLTool(_WebTool):
     """Base of the tools whose first argument is a URL, and whose calls `WebTools` has
-    under their names.
+    under their names. Each has a constructor of its own: type checkers would make one
+    of its fields.
     """
 
     _arguments: ClassVar[type[PageArguments | SiteArguments]]
-
-    @show_arguments(WebTools, without=("limit", "multi_query"))
-    def __init__(
-        self,
-        *,
-        web: WebSearch | WebTools | None = None,
-        **options: Unpack[PageToolOptions],
-    ) -> None:
-        super().__init__(**{"web": web, **options})
 
     def _run(
         self,
@@ -652,6 +644,15 @@ class OpenPageTool(_URLTool, defer_build=False):
     description: str = DESCRIPTIONS["open_page"]
     args_schema: type[BaseModel] = PageToolArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
 
+    @show_arguments(WebTools, without=("limit", "multi_query"))
+    def __init__(
+        self,
+        *,
+        web: WebSearch | WebTools | None = None,
+        **options: Unpack[PageToolOptions],
+    ) -> None:
+        super().__init__(**{"web": web, **options})
+
 
 class ListPagesTool(_URLTool, defer_build=False):
     """Lists the pages of a site for an agent: ``list_pages(url, contains, limit)``.
@@ -666,6 +667,15 @@ class ListPagesTool(_URLTool, defer_build=False):
     name: str = "list_pages"
     description: str = DESCRIPTIONS["list_pages"]
     args_schema: type[BaseModel] = SiteToolArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
+
+    @show_arguments(WebTools, without=("limit", "multi_query"))
+    def __init__(
+        self,
+        *,
+        web: WebSearch | WebTools | None = None,
+        **options: Unpack[PageToolOptions],
+    ) -> None:
+        super().__init__(**{"web": web, **options})
 
 
 class WebSearchToolkit(_Options, BaseToolkit, defer_build=False):
