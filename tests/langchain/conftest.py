@@ -18,7 +18,14 @@ from langchain_core.tools import BaseTool
 from pydantic import PrivateAttr
 
 from tests import server
-from websearch_core import Page, SearchQuery, SearchResponse, SearchResult, WebSearch
+from websearch_core import (
+    Page,
+    SearchQuery,
+    SearchResponse,
+    SearchResult,
+    Timeout,
+    WebSearch,
+)
 
 KEY = "SEKRET-0123456789abcdef"
 
@@ -88,7 +95,9 @@ class Service:
 
     def web(self, **options: Any) -> WebSearch:
         """Return a `WebSearch` that uses this service and may read this site."""
-        options = {"retry": 1, "timeout": 60, "internal": [self.url], **options}
+        # also for a connection: a busy machine takes its time
+        timeout = Timeout(search=60, read=60, connect=60)
+        options = {"retry": 1, "timeout": timeout, "internal": [self.url], **options}
         return WebSearch("brave", api_key=KEY, base_url=self.url, **options)
 
     def reply(self, path: str) -> Answer:

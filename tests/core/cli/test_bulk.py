@@ -85,7 +85,11 @@ def sea():
 
 
 @pytest.fixture
-def websearch(sea):
+def websearch(sea, monkeypatch):
+    # a busy machine takes its time
+    monkeypatch.setenv("WEB_SEARCH_READ_TIMEOUT", "120")
+    monkeypatch.setenv("WEB_SEARCH_CONNECT_TIMEOUT", "60")
+
     def call(*words, **options):
         words = [*map(str, words), "--internal", sea.url]
         return typer.testing.CliRunner().invoke(app, words, **options)
