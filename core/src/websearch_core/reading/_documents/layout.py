@@ -147,11 +147,11 @@ class Recorder:
         cosine = matrix[0] / scale
         sine = matrix[1] / scale
         size *= hypot(matrix[2], matrix[3])
-        begin *= scale
-        end *= scale
         if not self._is_shown(matrix, (begin, (begin + end) / 2, end), size):
             self.hides = True
             return
+        begin *= scale
+        end *= scale
         x = matrix[4] * cosine + matrix[5] * sine
         y = matrix[5] * cosine - matrix[4] * sine
         angle = _STEP * round(degrees(atan2(sine, cosine)) / _STEP)
@@ -167,10 +167,9 @@ class Recorder:
         self, matrix: Sequence[float], places: Iterable[float], size: float
     ) -> bool:
         """Return whether one of some places on a line of text can be seen."""
-        scale = hypot(matrix[0], matrix[1])
         for place in places:
-            x = matrix[4] + place * matrix[0] / scale
-            y = matrix[5] + place * matrix[1] / scale
+            x = matrix[4] + place * matrix[0]
+            y = matrix[5] + place * matrix[1]
             if self.box.shows(x, y, size):
                 return True
         return False
