@@ -1,9 +1,9 @@
 """Measure how many words of documents a reader keeps, and in which order.
 
 The words of a PDF are those that ``pdftotext`` of poppler writes; those of a Word file,
-of slides or of a sheet are in the XML of the file. pdftotext is no truth: it repeats what
-is painted twice, and writes a part of the letters of Arabic in the wrong order. So a
-column has the words of PDFs that pymupdf writes as well.
+of slides or of a sheet are those in its XML. pdftotext makes mistakes: it repeats
+what is painted twice, and writes some Arabic letters in the wrong order. So a column
+counts only those words of PDFs that pymupdf writes as well.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class ReadOptions(TypedDict, total=False):
         passages_by: Scores the passages of a page for a ``query``, instead of the words
             that they share with it: a function from the query and the texts of all
             passages to one number for each, such as the similarity of embeddings. The
-            highest come first, and 0 or less is no answer. It is called once for a
+            highest come first; 0 or less leaves a passage out. It is called once for a
             page, in this process, and its time counts as that of the page.
         token_counter: Counts the tokens of a text; by default
             `websearch_core.tokens.estimate_tokens`.

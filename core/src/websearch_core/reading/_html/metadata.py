@@ -416,7 +416,7 @@ def _may_replace(name: str, authors: Sequence[str], site: str) -> bool:
     """Return whether the *name* that a page shows is that of another person than the
     only one of the *authors* that it states, which may be the account of a program.
 
-    It is no team either: that has a name of the *site*.
+    The name of a team, which contains that of the *site*, does not count either.
     """
     if not authors:
         return True
