@@ -7,12 +7,12 @@ environment. No package tries a request again: who asks counts requests.
 
 from __future__ import annotations
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
 TIMEOUT = 60.0  # seconds
 _MAX_TOKENS = 2_000  # of an answer, with what a model thinks before it
-_REGION = "us-east-1"
 
 
 class Vendor(NamedTuple):
@@ -42,68 +42,32 @@ def _make(place: str, **options: Any) -> Any:
     return getattr(import_module(module), name)(**options)
 
 
-def _join(url: str | None, path: str) -> str | None:
-    return f"{url}{path}" if url else None
+def _package(
+    place: str,
+    *,
+    model: str = "model",
+    key: str = "api_key",
+    url: str = "base_url",
+    path: str = "",
+    max_tokens: str = "max_tokens",
+    retries: int = 0,
+    timeout: float = TIMEOUT,
+) -> Callable[[str, str | None, str | None], Any]:
+    """Return what makes a vendor's model, of a class and the names of its options.
 
+    Args:
+        path: What follows the vendor's host in the option *url*.
+        retries: What the class calls a single try: some count retries, some tries.
+        timeout: In seconds; some classes want an integer.
+    """
 
-def _openai(model: str, key: str | None, url: str | None) -> Any:
-    return _make(
-        "langchain_openai:ChatOpenAI",
-        model=model,
-        api_key=key,
-        base_url=_join(url, "/v1"),
-        max_tokens=_MAX_TOKENS,
-        max_retries=0,
-        timeout=TIMEOUT,
-    )
+    def make(name: str, secret: str | None, host: str | None) -> Any:
+        options: dict[str, Any] = {model: name, max_tokens: _MAX_TOKENS, key: secret}
+        if host is not None:
+            options[url] = f"{host}{path}"
+        return _make(place, max_retries=retries, timeout=timeout, **options)
 
-
-def _openai_for_llamaindex(model: str, key: str | None, url: str | None) -> Any:
-    return _make(
-        "llama_index.llms.openai:OpenAI",
-        model=model,
-        api_key=key,
-        api_base=_join(url, "/v1"),
-        max_tokens=_MAX_TOKENS,
-        max_retries=0,
-        timeout=TIMEOUT,
-    )
-
-
-def _anthropic(model: str, key: str | None, url: str | None) -> Any:
-    return _make(
-        "langchain_anthropic:ChatAnthropic",
-        model=model,
-        api_key=key,
-        base_url=url,
-        max_tokens=_MAX_TOKENS,
-        max_retries=0,
-        timeout=TIMEOUT,
-    )
-
-
-def _anthropic_for_llamaindex(model: str, key: str | None, url: str | None) -> Any:
-    return _make(
-        "llama_index.llms.anthropic:Anthropic",
-        model=model,
-        api_key=key,
-        base_url=url,
-        max_tokens=_MAX_TOKENS,
-        max_retries=0,
-        timeout=TIMEOUT,
-    )
-
-
-def _gemini(model: str, key: str | None, url: str | None) -> Any:
-    return _make(
-        "langchain_google_genai:ChatGoogleGenerativeAI",
-        model=model,
-        google_api_key=key,
-        base_url=url,
-        max_output_tokens=_MAX_TOKENS,
-        max_retries=1,  # attempts
-        timeout=TIMEOUT,
-    )
+    return make
 
 
 def _gemini_for_llamaindex(model: str, key: str | None, url: str | None) -> Any:
@@ -119,119 +83,84 @@ def _gemini_for_llamaindex(model: str, key: str | None, url: str | None) -> Any:
     )
 
 
-def _mistral(model: str, key: str | None, url: str | None) -> Any:
+def _bedrock(
+    place: str, config: str, model: str, key: str | None, url: str | None
+) -> Any:
+    options = {
+        config: _make(
+            "botocore.config:Config",
+            retries={"total_max_attempts": 1},
+            read_timeout=TIMEOUT,
+            connect_timeout=TIMEOUT,
+        )
+    }
     return _make(
-        "langchain_mistralai:ChatMistralAI",
-        model_name=model,
-        api_key=key,
-        endpoint=_join(url, "/v1"),
-        max_tokens=_MAX_TOKENS,
-        max_retries=1,  # attempts
-        timeout=int(TIMEOUT),
-    )
-
-
-def _mistral_for_llamaindex(model: str, key: str | None, url: str | None) -> Any:
-    return _make(
-        "llama_index.llms.mistralai:MistralAI",
-        model=model,
-        api_key=key,
-        endpoint=url,
-        max_tokens=_MAX_TOKENS,
-        max_retries=0,
-        timeout=int(TIMEOUT),
-    )
-
-
-def _bedrock(model: str, key: str | None, url: str | None) -> Any:
-    return _make(
-        "langchain_aws:ChatBedrockConverse",
-        model=model,
-        provider="amazon",
-        aws_access_key_id=key,
-        aws_secret_access_key=key,
-        region_name=_REGION,
-        endpoint_url=url,
-        max_tokens=_MAX_TOKENS,
-        config=_configure_bedrock(),
-    )
-
-
-def _bedrock_for_llamaindex(model: str, key: str | None, url: str | None) -> Any:
-    return _make(
-        "llama_index.llms.bedrock_converse:BedrockConverse",
+        place,
         model=model,
         aws_access_key_id=key,
         aws_secret_access_key=key,
-        region_name=_REGION,
+        region_name="us-east-1",
         endpoint_url=url,
         max_tokens=_MAX_TOKENS,
-        botocore_config=_configure_bedrock(),
-    )
-
-
-def _configure_bedrock() -> Any:
-    return _make(
-        "botocore.config:Config",
-        retries={"total_max_attempts": 1},
-        read_timeout=TIMEOUT,
-        connect_timeout=TIMEOUT,
-    )
-
-
-def _groq(model: str, key: str | None, url: str | None) -> Any:
-    return _make(
-        "langchain_groq:ChatGroq",
-        model=model,
-        api_key=key,
-        base_url=url,
-        max_tokens=_MAX_TOKENS,
-        max_retries=0,
-        timeout=TIMEOUT,
-    )
-
-
-def _groq_for_llamaindex(model: str, key: str | None, url: str | None) -> Any:
-    return _make(
-        "llama_index.llms.groq:Groq",
-        model=model,
-        api_key=key,
-        api_base=_join(url, "/v1"),
-        max_tokens=_MAX_TOKENS,
-        max_retries=0,
-        timeout=TIMEOUT,
+        **options,
     )
 
 
 VENDORS: Mapping[str, Vendor] = {
     "openai": Vendor(
-        "gpt-5-mini", ("OPENAI_API_KEY",), _openai, _openai_for_llamaindex
+        "gpt-5-mini",
+        ("OPENAI_API_KEY",),
+        _package("langchain_openai:ChatOpenAI", path="/v1"),
+        _package("llama_index.llms.openai:OpenAI", url="api_base", path="/v1"),
     ),
     "anthropic": Vendor(
         "claude-haiku-4-5",
         ("ANTHROPIC_API_KEY",),
-        _anthropic,
-        _anthropic_for_llamaindex,
+        _package("langchain_anthropic:ChatAnthropic"),
+        _package("llama_index.llms.anthropic:Anthropic"),
     ),
     "gemini": Vendor(
         "gemini-2.5-flash",
         ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
-        _gemini,
+        _package(
+            "langchain_google_genai:ChatGoogleGenerativeAI",
+            key="google_api_key",
+            max_tokens="max_output_tokens",
+            retries=1,
+        ),
         _gemini_for_llamaindex,
     ),
     "mistral": Vendor(
         "mistral-small-latest",
         ("MISTRAL_API_KEY",),
-        _mistral,
-        _mistral_for_llamaindex,
+        _package(
+            "langchain_mistralai:ChatMistralAI",
+            model="model_name",
+            url="endpoint",
+            path="/v1",
+            retries=1,
+            timeout=int(TIMEOUT),
+        ),
+        _package(
+            "llama_index.llms.mistralai:MistralAI",
+            url="endpoint",
+            timeout=int(TIMEOUT),
+        ),
     ),
     "bedrock": Vendor(
         "us.amazon.nova-pro-v1:0",
         ("AWS_SECRET_ACCESS_KEY", "AWS_BEARER_TOKEN_BEDROCK"),
-        _bedrock,
-        _bedrock_for_llamaindex,
+        partial(_bedrock, "langchain_aws:ChatBedrockConverse", "config"),
+        partial(
+            _bedrock,
+            "llama_index.llms.bedrock_converse:BedrockConverse",
+            "botocore_config",
+        ),
     ),
     "groq": Vendor(
-        "llama-3.3-70b-versatile", ("GROQ_API_KEY",), _groq, _groq_for_llamaindex
+        "llama-3.3-70b-versatile",
+        ("GROQ_API_KEY",),
+        _package("langchain_groq:ChatGroq"),
+        _package("llama_index.llms.groq:Groq", url="api_base", path="/v1"),
     ),
 }
