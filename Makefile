@@ -294,7 +294,7 @@ build/release/installed: .ci/release-requirements.in
 	$(INSTALL) build/release --requirement $<
 	@touch $@
 
-rehearse: distributions $(UV)  ## upload dist/ to an index on this machine, and install from it with pip and uv
+rehearse: distributions $(UV) build/constraints.txt  ## upload dist/ to an index on this machine, install from it with pip and uv, and run the sdists' tests
 	.ci/rehearse build/wheels/bin/python $(UV)
 
 sbom: $(UV) build/wheels/dependencies  ## write a bill of materials for each package: build/sbom/*.cdx.json

@@ -30,6 +30,7 @@ from websearch_core.provider._declare import environment
 from websearch_core.providers import known, provider_class
 
 TESTS = Path(__file__).parent
+IN_SDIST = not (TESTS.parent / "CONTRIBUTING.md").exists()
 LONG = {"blocking", "bounds", "browser", "e2e", "faults", "soak"}  # folders
 _PACKED = {"gzip": b"\x1f\x8b", "zip": b"PK"}  # how they begin
 APART = {"bounds", "browser", "timed"}  # folders that `make test` leaves to others
@@ -124,6 +125,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     }
     items.sort(key=lambda item: not LONG.intersection(folders[item.path]))
     for item in items:
+        if IN_SDIST and item.get_closest_marker("repository"):
+            item.add_marker(pytest.mark.skip(reason="reads files of the repository"))
         if folders[item.path][0] in APART and not item.get_closest_marker("smoke"):
             item.add_marker("apart")
         if folders[item.path][0] not in COVERING or getattr(

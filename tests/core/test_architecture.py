@@ -15,6 +15,7 @@ from tests.profiling import profiled
 from tests.server import Server, http
 from websearch_core.providers import SearXNG
 
+pytestmark = pytest.mark.repository
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/architecture.md").read_text("utf-8")
 DECISION = (ROOT / "docs/decisions/0043-the-root-has-only-doors.md").read_text("utf-8")

@@ -27,6 +27,7 @@ from websearch_core.provider._function import from_function
 from websearch_core.render import page_as_json, search_as_json
 from websearch_core.testing import SECRET, play, reply
 
+pytestmark = pytest.mark.repository
 ROOT = Path(__file__).resolve().parents[2]
 RENDERED = generate.render()
 PAGES = [

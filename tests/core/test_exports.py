@@ -22,6 +22,7 @@ from tests.server import Server, http
 from websearch_core import errors, provider, providers
 from websearch_core.provider import google
 
+pytestmark = pytest.mark.repository
 ROOMS = (
     "citations client errors events flow index keys layers mcp models otel provenance provider providers ray reading "
     "render settings testing tokens tools".split()

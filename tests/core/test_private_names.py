@@ -24,6 +24,7 @@ from websearch_core.errors import UnsupportedContent
 from websearch_core.flow import Request
 from websearch_core.reading import read_bytes
 
+pytestmark = pytest.mark.repository
 ROOT = Path(__file__).parents[2]
 SOURCES = [
     path

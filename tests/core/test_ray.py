@@ -112,6 +112,7 @@ def test_urls_of_a_host_come_into_one_block():
     )
 
 
+@pytest.mark.repository
 def test_the_job_that_the_page_shows_has_arguments_that_exist(monkeypatch):
     made = []
 

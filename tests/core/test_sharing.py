@@ -45,6 +45,7 @@ from websearch_core.models import Page
 from websearch_core.provider import Key, provider
 from websearch_core.testing import FakeWeb
 
+pytestmark = pytest.mark.repository
 DOCS = Path(__file__).parents[2] / "docs" / "tenants.md"
 SITE = "https://sea.example"
 URL = f"{SITE}/kelp"

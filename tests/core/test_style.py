@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.repository
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = {
     "core": ROOT / "core/src/websearch_core",

@@ -904,6 +904,7 @@ def test_help_documents_the_exit_codes(websearch, command):
     assert "2 wrong usage or configuration; 3 the URL may not be opened" in text
 
 
+@pytest.mark.repository
 def test_the_usage_of_each_command_is_the_one_in_the_documentation(websearch):
     page = (ROOT / "docs" / "cli.md").read_text()
 
@@ -922,6 +923,7 @@ def test_the_usage_of_each_command_is_the_one_in_the_documentation(websearch):
         assert f"`websearch {command} {arguments}`" in page
 
 
+@pytest.mark.repository
 def test_the_documentation_names_every_command_and_option(websearch):
     written = (ROOT / "docs" / "cli.md").read_text()
 

@@ -15,7 +15,6 @@ import pytest
 import typer.testing
 from pydantic import SecretStr
 
-from docs.generators import providers as generate_providers
 from websearch_core import SearchResult, WebSearch, register
 from websearch_core._cli.app import app
 from websearch_core.client._selection import build_provider
@@ -195,7 +194,10 @@ def test_a_plain_class_is_listed_and_tried_like_any_other(
     assert "harbour" in websearch("providers").stdout
 
 
+@pytest.mark.repository
 def test_a_plain_class_has_its_section_on_the_page_of_providers(harbour):
+    from docs.generators import providers as generate_providers
+
     page = generate_providers.write_page()
 
     assert "## harbour\n\n*searches*" in page

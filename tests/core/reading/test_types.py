@@ -105,6 +105,7 @@ def test_what_a_type_declares_decides_how_it_fails():
 
 
 @pytest.mark.parametrize("declared", TYPES, ids=lambda declared: declared.name)
+@pytest.mark.repository
 def test_a_declaration_is_complete(declared):
     documents = (ROOT / "docs" / "documents.md").read_text("utf-8")
     extras = tomllib.loads((ROOT / "core" / "pyproject.toml").read_text("utf-8"))[

@@ -242,6 +242,7 @@ def test_without_a_choice_the_service_that_has_a_key_is_used(monkeypatch, name):
     assert [leaf.name for leaf in searching()] == [name]
 
 
+@pytest.mark.repository
 def test_the_automatic_order_is_documented():
     text = " ".join(
         (Path(__file__).parents[3] / "docs" / "settings.md").read_text("utf-8").split()

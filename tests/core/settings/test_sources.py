@@ -378,6 +378,7 @@ def test_a_key_that_the_class_finds_by_itself_counts(monkeypatch):
         build_provider("mine", Settings.load())
 
 
+@pytest.mark.repository
 def test_the_documentation_says_what_a_project_file_may_set():
     page = (Path(__file__).parents[3] / "docs" / "settings.md").read_text("utf-8")
     parts = {

@@ -44,6 +44,7 @@ def run_pytest(folder, *options):
     )
 
 
+@pytest.mark.repository
 def test_the_entry_point_of_the_plugin_is_its_module():
     project = tomllib.loads((CORE / "pyproject.toml").read_text("utf-8"))
 
@@ -77,6 +78,7 @@ def test_fake_web_is_empty_and_takes_the_place_of_every_provider(fake_web):
     assert fake_web.searches[0].time_range == "week"
 
 
+@pytest.mark.repository
 def test_the_example_of_a_cassette_replays_without_a_key(tmp_path, monkeypatch):
     page = (CORE.parent / "docs/testing.md").read_text("utf-8")
     (example,) = [

@@ -405,6 +405,7 @@ def test_arguments_are_split_and_own_ones_win():
 
 
 @pytest.mark.parametrize("package", ["langchain_websearch", "llamaindex_websearch"])
+@pytest.mark.repository
 def test_a_wrapper_imports_nothing_private_of_the_core(package):
     """So every import of a wrapper is open to a third integration."""
     modules = list((ROOT / package / "src").rglob("*.py"))

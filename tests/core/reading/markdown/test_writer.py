@@ -764,6 +764,7 @@ def test_writing_needs_little_of_the_stack() -> None:
     assert deep(sys.getrecursionlimit() - frames - 40) == "- " * 10 + "x"
 
 
+@pytest.mark.repository
 def test_decision_8_names_the_conversions_that_are_markdownifys() -> None:
     (record,) = (Path(__file__).parents[4] / "docs" / "decisions").glob("0008-*.md")
     theirs = {
