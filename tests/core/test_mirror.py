@@ -39,7 +39,7 @@ OTHERS = {
     "core/cli/commands/test_setup": "_cli/own_file",
     "core/cli/test_bulk": "_cli/inputs _cli/revalidation",
     "core/cli/test_cli": (
-        "_cli/checks _cli/commands/crawl _cli/commands/doctor _cli/commands/index _cli/commands/providers "
+        "_cli/commands/crawl _cli/commands/doctor _cli/commands/index _cli/commands/providers "
         "_cli/commands/read _cli/commands/search _cli/output"
     ),
     "core/cli/test_program": "_cli/app _cli/arguments",

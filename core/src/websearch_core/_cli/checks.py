@@ -20,6 +20,7 @@ from .._text.urls import without_credentials
 from ..client._selection import (
     AUTO,
     AUTOMATIC,
+    WITHOUT_KEY,
     build_provider,
     check_provider,
     find_network_problem,
@@ -123,19 +124,27 @@ def find_in_use(settings: Settings) -> list[str]:
     """Return the names of the providers that have settings, or that would be chosen
     now.
     """
-    configured = [
-        info.name for info in get_all(settings) if _has_settings(info, settings)
-    ]
-    searching = (
-        list(settings.provider)
-        or [name for name in AUTOMATIC if name in configured][:1]
-        or ["duckduckgo"]
-    )
+    configured = _find_configured(settings)
+    searching = _find_searchers(settings, configured)
     reading: list[str] = []
     for name in settings.reader or ("direct",):
         names = ["direct", "browser"] if name == AUTO else [name]
         reading += names
     return list(dict.fromkeys([*searching, *reading, *configured]))
+
+
+def _find_configured(settings: Settings) -> list[str]:
+    return [info.name for info in get_all(settings) if _has_settings(info, settings)]
+
+
+def _find_searchers(settings: Settings, configured: list[str]) -> list[str]:
+    """Return the names of the providers that a search asks if it names none."""
+    if settings.provider:
+        return list(settings.provider)
+    for name in AUTOMATIC:
+        if name in configured:
+            return [name]
+    return [name for name in WITHOUT_KEY if not settings.switched_off(name)]
 
 
 def _has_settings(info: ProviderInfo, settings: Settings) -> bool:
@@ -283,7 +292,7 @@ def _check(name: str, settings: Settings, *, ping: bool) -> Flow[Check]:
         )
 
     try:
-        provider = build_provider(name, settings)
+        provider = _build(name, settings)
         check_provider(provider, settings)
     except ConfigurationError as error:
         return check(
@@ -310,6 +319,17 @@ def _check(name: str, settings: Settings, *, ping: bool) -> Flow[Check]:
     except Exception as error:  # noqa: BLE001
         return check(BadResponse(f"{name} failed with {type(error).__name__}"))
     return check(reachable=True if online else None, note=note)
+
+
+def _build(name: str, settings: Settings) -> Any:
+    """Construct a provider: without a key if a search that names none would do so."""
+    try:
+        return build_provider(name, settings)
+    except MissingKey:
+        options = WITHOUT_KEY.get(name)
+        if not options or settings.provider or _find_configured(settings):
+            raise
+        return build_provider(name, settings, **options)
 
 
 def _ping(name: str) -> Flow[bool | None]:

@@ -1,7 +1,7 @@
 """Select the providers for search and reading, once, when a `WebSearch` is made.
 
 Explicit argument > ``WEB_SEARCH_PROVIDER`` or the settings file > the first of
-`AUTOMATIC` that is configured > those of `_WITHOUT_KEY`, which need none. An explicit
+`AUTOMATIC` that is configured > those of `WITHOUT_KEY`, which need none. An explicit
 choice is kept: there is no fallback unless several providers are named. Only the choice
 without any key falls back by itself, since each of these has a small allowance.
 """
@@ -71,7 +71,7 @@ AUTOMATIC = (
 )  # fmt: skip
 AUTO = "auto"  # as a reader: whatever reads pages on this machine
 # who searches without a key, and by which options; the first is asked first
-_WITHOUT_KEY: Mapping[str, Mapping[str, Any]] = {
+WITHOUT_KEY: Mapping[str, Mapping[str, Any]] = {
     "keenable": {},
     "you": {"keyless": True},
     "duckduckgo": {},
@@ -132,13 +132,13 @@ class Selection:
         return self._search_without_key()
 
     def _search_without_key(self) -> list[Provider]:
-        """Return those of `_WITHOUT_KEY` that are not switched off."""
+        """Return those of `WITHOUT_KEY` that are not switched off."""
         items: list[str | Provider] = []
-        for name, options in _WITHOUT_KEY.items():
+        for name, options in WITHOUT_KEY.items():
             if not self.settings.switched_off(name):
                 items.append(build_provider(name, self.settings, **options))
         if not items:
-            names = ", ".join(_WITHOUT_KEY)
+            names = ", ".join(WITHOUT_KEY)
             raise errors.ConfigurationError(
                 f"{names}, which need no key, are switched off: name a provider"
             )
