@@ -28,11 +28,13 @@ from websearch_core.providers import known, provider_class
 from .docstrings import read_args, read_defaults
 from .markdown import as_markdown, make_table
 
-_FOUND = (
-    "*In a project file* says what a settings file may set that was merely "
-    "[found](settings.md#which-files-are-read); "
-    "where it is empty, such a file may not set the option."
-)
+_SECTIONS = """\
+## The services one by one
+
+What follows is what is special about each, and its own options: with a default, with the variables that set it, and with
+what it does. `api_key` is a key or token, `base_url` where the API is. Of a settings file that was merely
+[found](settings.md#which-files-are-read), only this counts: a key as text, an address (https or on this machine, and
+where the service has a key, only together with it), and what is marked *project file*."""
 _OPTIONS = (
     "✓ is a parameter of the service. *Emulated* options have none: domains are "
     "`site:` in the query, and results "
@@ -98,6 +100,7 @@ _IN_EXTRA = {
 # On which day our adapter last had an answer of the service itself: written by
 # `make first-contact`.
 _CHECKED = Path(__file__).resolve().parents[2] / "cassettes" / "checked.json"
+_ADDRESS = "Where the API is."  # said once, above all
 _EVERY_PROVIDER = {"text", "limit", "extra", "unsupported"}
 # key of the limits: unit
 _LENGTHS = {"query_length": "characters", "query_words": "words"}
@@ -118,10 +121,10 @@ def write_page() -> str:
         for name, words in _IN_EXTRA.items()
     ]
     head += [
-        _FOUND,
         _PLACES,
         "Among them are:",
         make_table(["", "in `extra`"], names, "ll"),
+        _SECTIONS,
     ]
     return (
         "\n\n".join(head + [_section(name, cls) for name, cls in classes.items()])
@@ -149,11 +152,12 @@ def _write_overview() -> str:
                 needs,
                 about.free_allowance or "",
                 about.price or "",
+                about.as_of or "",
                 dates.get(name, "never" if _is_service(cls) else ""),
             ]
         )
-    heads = ["", "search", "read", "", "key", "free", "price", "checked live"]
-    return make_table(heads, rows, "lcclllll")
+    heads = ["", "search", "read", "", "key", "free", "price", "as of", "checked live"]
+    return make_table(heads, rows, "lccllllll")
 
 
 def _is_service(cls: type[Any]) -> bool:
@@ -266,36 +270,34 @@ def _names(cls: type[Any], attribute: str) -> AbstractSet[str]:
 
 
 def _section(name: str, cls: type[Any]) -> str:
-    does = " and ".join(
-        verb
-        for verb, able in (
-            ("searches", can(cls, "search")),
-            ("reads", can(cls, "read")),
-        )
-        if able
-    )
-    parts = [f"## {name}", f"*{does}*", _about(cls), _facts(cls), _options(cls)]
+    parts = [f"## {name}", _peculiarities(cls), _facts(cls), _options(cls)]
     return "\n\n".join(filter(None, parts))
 
 
+def _peculiarities(cls: type[Any]) -> str:
+    """Return the page of a provider without its first paragraph, which is in the
+    overview, but with its name.
+    """
+    first, _, rest = _about(cls).partition("\n\n")
+    called = first.partition(": ")[0]
+    return f"**{called}.** {rest}" if called != first else rest
+
+
 def _facts(cls: type[Any]) -> str:
-    """What the service says about itself: keys, prices, terms, limits."""
+    """What the service says about itself, besides what is in the overview."""
     about: Service = getattr(cls, "about", Service())
     limits: Mapping[str, int] = getattr(cls, "limits", {})
-    date = f" (as of {about.as_of})" if about.as_of else ""
     longest = [
         f"{limits[key]} {unit}" for key, unit in _LENGTHS.items() if key in limits
     ]
     facts = {
         "API": ", ".join(f"<{url}>" for url in about.api_urls),
-        "Key": f"<{about.signup_url}>" if about.signup_url else "",
-        "Free": f"{about.free_allowance}{date}" if about.free_allowance else "",
-        "Price": f"{about.price}{date}" if about.price else "",
         "Terms": about.terms,
-        "Parameters compared with": about.compared,
         "Longest query": " and ".join(longest),
     }
-    return "\n".join(f"- {name}: {fact}" for name, fact in facts.items() if fact)
+    return "\n".join(
+        f"{name}: {fact}  " for name, fact in facts.items() if fact
+    ).rstrip()
 
 
 def _about(cls: type[Any]) -> str:
@@ -306,24 +308,32 @@ def _about(cls: type[Any]) -> str:
 
 def _options(cls: type[Any]) -> str:
     meanings, variables, notes = read_args(cls), environment(cls), field_notes(cls)
-    keyed = any(map(is_secret, notes.values()))
-    rows = []
+    lines = []
     for name, default in read_defaults(cls).items():
-        names = ", ".join(f"`{variable}`" for variable in variables.get(name, ()))
-        found = _found(notes.get(name, ()), keyed=keyed)
-        rows.append([f"`{name}`", default, names, found, meanings.get(name, "")])
-    return make_table(
-        ["option", "default", "environment", "in a project file", ""], rows
-    )
+        value = f" = {default}" if default and default != "required" else ""
+        facts = [default] if default == "required" else []
+        facts += [f"`{variable}`" for variable in variables.get(name, ())]
+        named = f" ({', '.join(facts)})" if facts else ""
+        meaning = " ".join(
+            filter(None, [meanings.get(name), _found(name, notes.get(name, ()))])
+        )
+        if meaning == _ADDRESS:
+            meaning = ""
+        lines.append(f"- `{name}`{value}{named}: {meaning}".removesuffix(": "))
+    return "\n".join(lines)
 
 
-def _found(notes: tuple[Any, ...], *, keyed: bool) -> str:
-    """What a settings file that was merely found may set."""
+def _found(name: str, notes: tuple[Any, ...]) -> str:
+    """Return what a settings file that was merely found may set, if the page does not
+    say it for all keys and addresses.
+    """
     note = next((note for note in notes if isinstance(note, ProjectFile)), None)
+    is_key = name == "api_key" and is_secret(notes)
+    is_address = any(isinstance(note, Destination) for note in notes)
+    if is_key or is_address:
+        return "" if note else "*Not in a project file.*"
     if note is None:
         return ""
-    if is_secret(notes):
-        return "text"
-    if any(isinstance(note, Destination) for note in notes):
-        return "https, or this machine" + "; only with its key" * keyed
-    return "any" if note.at_most is None else f"up to {note.at_most:,}"
+    if note.at_most is None:
+        return "*Project file.*"
+    return f"*Project file: up to {note.at_most:,}.*"

@@ -200,11 +200,11 @@ def test_a_plain_class_has_its_section_on_the_page_of_providers(harbour):
 
     page = generate_providers.write_page()
 
-    assert "## harbour\n\n*searches*" in page
     assert (
-        "| `api_key` | required | `HARBOUR_KEY` |  | From the harbour master. |" in page
-    )
-    assert "| `tide` | `high` |  |  | High or low. |" in page
+        "## harbour\n\n- `api_key` (required, `HARBOUR_KEY`): From the harbour master. "
+        "*Not in a project file.*\n"
+        "- `tide` = `high`: High or low."
+    ) in page
 
 
 def test_a_plug_in_says_what_keeps_it_from_being_used(websearch, monkeypatch):
