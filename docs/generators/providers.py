@@ -280,7 +280,9 @@ def _peculiarities(cls: type[Any]) -> str:
     """
     first, _, rest = _about(cls).partition("\n\n")
     called = first.partition(": ")[0]
-    return f"**{called}.** {rest}" if called != first else rest
+    if called == first:
+        return rest
+    return f"**{called}.** {rest}".rstrip()
 
 
 def _facts(cls: type[Any]) -> str:

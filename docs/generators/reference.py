@@ -15,6 +15,9 @@ import typing
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from websearch_core import WebSearch
+from websearch_core.client import CommonArguments
+
 MODULES = (
     "websearch_core", "websearch_core.client", "websearch_core.models",
     "websearch_core.errors",
@@ -34,9 +37,21 @@ _HEAD = """# Reference
 
 All that is public, module by module, each name with the first sentence of its documentation; Python's `help` shows the
 rest. What is not listed may change in any release: see [compatibility](compatibility.md). Written by `make docs`."""
+_MORE = {
+    "websearch_core.providers": " Their options are on [the page of providers]"
+    "(providers.md).",
+    "websearch_core.errors": " [Errors](errors.md) says what each means.",
+    "websearch_core.provider": " [Extending](extending.md#the-kit) says what each is "
+    "for.",
+}
+_BY_NAME = {"websearch_core.errors", "websearch_core.provider"}
 _MODULES = re.compile(r"^kit\.|\berrors\.")  # by which they name what they import
-# characters; a longer signature is shown without types, a longer constant not at all
-_MAX_LENGTH = 100
+# Arguments that others pass on to `WebSearch`, and how they are shown.
+_COMMON = CommonArguments.__annotations__.keys()
+_REST = inspect.Parameter("CommonArguments", inspect.Parameter.VAR_KEYWORD)
+# characters; a longer signature is shown without types
+_MAX_SIGNATURE = 50
+_MAX_CONSTANT = 100  # characters; a longer one is not shown
 
 
 def write_page() -> str:
@@ -71,22 +86,30 @@ def find_homes() -> dict[tuple[str, str], str]:
 def _section(
     name: str, module: types.ModuleType, homes: Mapping[tuple[str, str], str]
 ) -> str:
-    entries = "\n".join(
-        _entry(listed, name, homes[name, listed]) for listed in module.__all__
-    )
-    return f"## {name}\n\n{_first_sentence(module.__doc__)}\n\n{entries}"
+    own = [listed for listed in module.__all__ if homes[name, listed] == name]
+    entries = [_entry(listed, name) for listed in own]
+    if name in _BY_NAME:
+        entries = [f"- {', '.join(f'`{one}`' for one in own)}"]
+    for home in dict.fromkeys(homes[name, listed] for listed in module.__all__):
+        if home != name:
+            names = [one for one in module.__all__ if homes[name, one] == home]
+            entries.append(
+                f"- {', '.join(f'`{one}`' for one in names)}: "
+                f"see [{home}](#{home.replace('.', '')})"
+            )
+    lines = "\n".join(entries)
+    lead = f"{_first_sentence(module.__doc__)}{_MORE.get(name, '')}"
+    return f"## {name}\n\n{lead}\n\n{lines}"
 
 
-def _entry(name: str, module: str, home: str) -> str:
-    if home != module:
-        return f"- `{name}`: see [{home}](#{home.replace('.', '')})"
+def _entry(name: str, module: str) -> str:
     value = getattr(sys.modules[module], name)
     if inspect.isroutine(value) or isinstance(value, type):
         return (
             f"- `{name}{_signature(value)}`: {_first_sentence(inspect.getdoc(value))}"
         )
     meaning = _source(name, module)
-    if len(meaning) <= _MAX_LENGTH:
+    if len(meaning) <= _MAX_CONSTANT:
         return f"- `{name} = {meaning}`"
     return (
         f"- `{name}`: a "
@@ -104,10 +127,15 @@ def _signature(value: Any) -> str:
             return ""
         if not value.__module__.startswith("websearch_core"):
             return ""
+        if value.__module__.startswith("websearch_core.providers."):
+            return ""  # its options have a page
     signature = inspect.signature(value)
     parameters = [
         one for one in signature.parameters.values() if not one.name.startswith("_")
     ]
+    if value is not WebSearch and signature.parameters.keys() >= _COMMON:
+        parameters = [one for one in parameters if one.name not in _COMMON]
+        parameters.append(_REST)
     returns = (
         ""
         if isinstance(value, type)
@@ -116,7 +144,7 @@ def _signature(value: Any) -> str:
     full = f"({', '.join(_arguments(parameters, typed=True))}){returns}"
     return (
         full
-        if len(full) <= _MAX_LENGTH
+        if len(full) <= _MAX_SIGNATURE
         else f"({', '.join(_arguments(parameters, typed=False))}){returns}"
     )
 

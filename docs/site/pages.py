@@ -303,7 +303,9 @@ def link_names(page: str) -> str:
         if line.startswith("## "):
             module = line.removeprefix("## ")
             line = f"{line}\n\n[All of `{module}`]({REFERENCE}/{module}.md)"  # noqa: PLW2901 - one line becomes three
-        elif found := re.match(r"- (`(\w+)[^`]*`)(?!: see \[)(.*)", line):
+        elif re.fullmatch(r"- `\w+`(, `\w+`)*", line):
+            line = re.sub(r"`(\w+)`", rf"[`\1`][{module}.\1]", line)  # noqa: PLW2901 - each becomes a link
+        elif found := re.match(r"- (`(\w+)[^`]*`)(?!.*: see \[)(.*)", line):
             line = f"- [{found[1]}][{module}.{found[2]}]{found[3]}"  # noqa: PLW2901
         lines.append(line)
     return "\n".join(lines) + "\n"
