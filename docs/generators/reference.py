@@ -178,6 +178,8 @@ def _arguments(
 
 
 def _annotation(annotation: Any) -> str:
+    if isinstance(annotation, typing.ForwardRef):  # of named tuples, before Python 3.14
+        annotation = annotation.__forward_arg__
     written = (
         annotation
         if isinstance(annotation, str)
