@@ -12,8 +12,8 @@ from websearch_core._cli.app import app
 
 from .markdown import make_table
 
-# How it is spelled, what it takes, its default, and what it does.
-_Row = tuple[str, str, str, str]
+# How it is spelled and what it takes, and what it does.
+_Row = tuple[str, str]
 
 
 def write_tables() -> dict[str, str]:
@@ -31,26 +31,18 @@ def write_tables() -> dict[str, str]:
         name: _describe(name, command, common)
         for name, command in group.commands.items()
     }
-    rows = [(*row[:3], ", ".join(names), row[3]) for row, names in common.items()]
-    return parts | {"shared": make_table(["", "value", "default", "of", ""], rows)}
+    rows = [(row[0], ", ".join(names), row[1]) for row, names in common.items()]
+    return parts | {"shared": make_table(["", "of", ""], rows)}
 
 
 def _describe(name: str, command: Any, common: Collection[_Row]) -> str:
     arguments = [one for one in command.params if isinstance(one, TyperArgument)]
-    rows = [(f"`{_metavar(one)}`", "", "", one.help or "") for one in arguments]
-    elsewhere: list[str] = []
-    for row in _option_rows(command):
-        if row in common:
-            elsewhere.append(row[0].partition(", ")[0])
-        else:
-            rows.append(row)
+    rows = [(f"`{_metavar(one)}`", one.help or "") for one in arguments]
+    rows += [row for row in _option_rows(command) if row not in common]
     usage = " ".join(["websearch", name, *map(_metavar, arguments)])
     parts = [f"`{usage}`", inspect.cleandoc(command.help or "")]
     if rows:
-        parts.append(make_table(["", "value", "default", ""], rows))
-    if elsewhere:
-        names = ", ".join(elsewhere)
-        parts.append(f"It also has {names}: [see above](#options-of-several-commands).")
+        parts.append(make_table(["", ""], rows))
     return "\n\n".join(parts)
 
 
@@ -60,7 +52,8 @@ def _option_rows(command: Any) -> list[_Row]:
         if isinstance(option, TyperArgument) or option.hidden:
             continue
         spellings = ", ".join(f"`{spelling}`" for spelling in option.opts)
-        rows.append((spellings, _value(option), _default(option), option.help or ""))
+        taken = " ".join(filter(None, [spellings, _value(option)]))
+        rows.append((taken, f"{option.help or ''}{_default(option)}"))
     return rows
 
 
@@ -77,4 +70,7 @@ def _value(option: Any) -> str:
 
 
 def _default(option: Any) -> str:
-    return f"`{option.default}`" if option.default else ""
+    """Return the default of an option, unless it is the one of a switch."""
+    if not option.default or option.default is True:
+        return ""
+    return f"; by default `{option.default}`"
