@@ -47,5 +47,4 @@ def _list_names() -> str:
 
 def _block(pair: Pair) -> str:
     note = f"  # {pair.differs}" if pair.differs else ""
-    imports = "\n".join(pair.imports())
-    return f"# before\n{pair.before}\n# now{note}\n{imports}\n{pair.now}"
+    return f"# before\n{pair.before}\n# now{note}\n{pair.now}"
