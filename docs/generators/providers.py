@@ -171,11 +171,7 @@ def write_names() -> str:
     """
     roles: dict[str, Role] = {"Searches with": "search", "Reads pages with": "read"}
     able = {
-        verb: [
-            f"{label(name)} (`{name}`)"
-            for name in known()
-            if can(provider_class(name), role)
-        ]
+        verb: [f"`{name}`" for name in known() if can(provider_class(name), role)]
         for verb, role in roles.items()
     }
     return "\n\n".join(

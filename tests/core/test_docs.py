@@ -267,7 +267,7 @@ def test_the_readme_begins_with_the_idea():
 def test_the_page_of_a_package_names_every_service_and_installs_the_command(package):
     page = (ROOT / package / "README.md").read_text("utf-8")
 
-    assert [name for name in _registry.known() if f"(`{name}`)" not in page] == []
+    assert [name for name in _registry.known() if f"`{name}`" not in page] == []
     assert "websearch-core[cli]" in re.search(r"^pip install .*", page, re.MULTILINE)[0]
 
 
