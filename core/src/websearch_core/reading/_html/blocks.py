@@ -252,6 +252,7 @@ class _Walk:
                             all_attributes.append(label)
                     continue
                 attributes, mark, has_more, muted = node.attributes, "", False, inside
+                leads_inside = False
                 # else there is nothing to judge it by
                 if attributes or name in _TELLING or inside >= _MUTED:
                     mark = attributes.get("class") or ""
@@ -263,12 +264,10 @@ class _Walk:
                         and self._is_unseen(node, mark, here, openers)
                     ):
                         continue
-                    if (
-                        name == "a"
-                        and (attributes.get("href") or "")[:1] == "#"
-                        and skips(text_of(node, MAX_SKIP_LENGTH))
-                    ):
-                        continue
+                    if name == "a" and (attributes.get("href") or "")[:1] == "#":
+                        leads_inside = True
+                        if skips(text_of(node, MAX_SKIP_LENGTH)):
+                            continue
                     if (
                         (has_more and not MAY_HIDE.isdisjoint(attributes))
                         or name == "dialog"
@@ -322,7 +321,6 @@ class _Walk:
                             mark = f"{mark} {identity}"
                         if role := attributes.get("role"):
                             mark = f"{mark} {role}"
-                    mark = mark[:_MAX_MARKS]
                 else:
                     attributes = NO_ATTRIBUTES
                 if name == "table" and _has_lines_of_code(node):
@@ -337,16 +335,19 @@ class _Walk:
                     block = -1
                 elif name in _PARTING:
                     joint = " "
-                tex = (
-                    formulas.read(node, name, attributes) if name in FORMULAS else None
-                )
+                tex = None
+                # a class of each program for formulas has these letters
+                if name in FORMULAS and (name != "span" or "at" in mark):
+                    tex = formulas.read(node, name, attributes)
                 if tex:
                     name, attributes = (
                         "math",
                         _DISPLAYED if tex.display else NO_ATTRIBUTES,
                     )
                 within = muted
-                if name in _BITS and not (name == "a" and _is_place(attributes)):
+                if name in _BITS and (
+                    name != "a" or "href" in attributes or not _is_place(attributes)
+                ):
                     within |= _BITS[name]
                 if within >= _MUTED and (tex or node.first_child is None):
                     continue
@@ -355,14 +356,16 @@ class _Walk:
                     described.append(place)
                 names.append(name)
                 parents.append(here)
-                marks.append(mark)
+                marks.append(mark[:_MAX_MARKS])
                 around.append(within & _ALL_BITS)
                 all_attributes.append(attributes)
                 if not tex:
                     child = node.first_child
                     if child is None:
                         continue
-                    if has_more and not MAY_OPEN.isdisjoint(attributes):
+                    if leads_inside or (
+                        has_more and not MAY_OPEN.isdisjoint(attributes)
+                    ):
                         openers.pass_by(place, name, attributes)
                     waiting.append((following, here, part, inside))
                     following, here, inside = child, place, within
@@ -612,9 +615,9 @@ def _has_lines_of_code(table: LexborNode) -> bool:
 
 
 def _is_place(attributes: Mapping[str, str | None]) -> bool:
-    """Return whether an anchor is a place to go to, not a link: it has only a name."""
-    if "href" in attributes:
-        return False
+    """Return whether an anchor without a target is a place to go to: it has only a
+    name.
+    """
     return "name" in attributes or attributes.keys() == {"id"}
 
 

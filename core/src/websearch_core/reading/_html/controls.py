@@ -140,10 +140,8 @@ class _Finder:
             yield from ((element, panel) for panel in panels)
             if not panels and "aria-expanded" in attributes:
                 yield from self._beside(element)
-        if "summary" in outline.names:
-            for element, name in enumerate(outline.names):
-                if name == "summary":
-                    yield from self._beside(element)
+        for summary in outline.named({"summary"}):
+            yield from self._beside(summary)
         yield from self._find_labels()
         yield from self._pair_tabs()
         yield from self._pair_radios()
@@ -198,10 +196,9 @@ class _Finder:
         if "for" not in outline.attribute_names:
             return
         groups: defaultdict[str, list[int]] = defaultdict(list)  # labels, by name
-        for element, attributes in enumerate(outline.attributes):
-            if outline.names[element] != "label":
-                continue
-            radio = self._places.get(attributes.get("for") or "", 0)
+        for element in outline.named({"label"}):
+            target = outline.attributes[element].get("for") or ""
+            radio = self._places.get(target, 0)
             choice = outline.attributes[radio]
             if (choice.get("type") or "").lower() == "radio":
                 groups[choice.get("name") or ""].append(element)

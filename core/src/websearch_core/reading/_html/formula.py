@@ -81,9 +81,6 @@ class Formulas:
 
     def _find_math(self, node: LexborNode, name: str, marks: str) -> LexborNode | None:
         """Return the ``math`` element in what programs put around it, or None."""
-        # a quick check first: there are many of them
-        if name == "span" and "at" not in marks:
-            return None
         if name == "span" and not _WRITTEN_TWICE.search(marks):
             return None
         if self._failures >= _MAX_FAILURES:

@@ -70,7 +70,9 @@ def _find_lines(outline: TextBlocks) -> Iterator[_Line]:
     holders = outline.holders(headings)
     runs: defaultdict[int, list[int]] = defaultdict(list)
     for run, element in enumerate(outline.run_elements):
-        runs[holders[element]].append(run)
+        holder = holders[element]
+        if holder:
+            runs[holder].append(run)
     for holder, heading in headings.items():
         tail = _find_tail(outline, runs[holder], is_whole=holder != heading)
         text = "".join(outline.run_texts[run] for run in tail).strip()
@@ -192,9 +194,7 @@ def join_lines(outline: TextBlocks) -> None:
     broken = [run for run in lines if not outline.run_texts[run].isascii()]
     if not broken:
         return
-    in_code = outline.holders(
-        element for element, name in enumerate(outline.names) if name in _CODES
-    )
+    in_code = outline.holders(outline.named(_CODES))
     for run in broken:
         if not in_code[outline.run_elements[run]]:
             outline.run_texts[run] = _BREAK.sub("", outline.run_texts[run])
@@ -206,14 +206,9 @@ def drop_fields(outline: TextBlocks, content: list[bool]) -> list[bool]:
     """
     if "form" not in outline.names or "for" not in outline.attribute_names:
         return content
-    forms = outline.holders(
-        element for element, name in enumerate(outline.names) if name == "form"
-    )
-    boxes = {
-        attributes.get("id")
-        for attributes in outline.attributes
-        if attributes.get("type") in _BOXES
-    }
+    forms = outline.holders(outline.named({"form"}))
+    fields = map(outline.attributes.__getitem__, outline.described)
+    boxes = {field.get("id") for field in fields if field.get("type") in _BOXES}
     rest = content.copy()
     for block, element in enumerate(outline.block_elements):
         if outline.names[element] != "label" or not forms[element]:

@@ -17,7 +17,7 @@ from .phrases import PHRASES
 
 MAY_HIDE = frozenset({"hidden", "aria-hidden", "style", "popover", "color"})
 _NAMES_TARGETS = frozenset({"aria-controls", "data-target", "data-bs-target"})
-MAY_OPEN = _NAMES_TARGETS | {"href", "role"}
+MAY_OPEN = _NAMES_TARGETS | {"role"}  # as a link to a place of its page may
 
 _ON_TOP = frozenset("dialog alertdialog menu listbox tooltip".split())
 # a part that React streams hidden, and then moves to its place
@@ -80,11 +80,17 @@ def may_be_unseen(classes: str) -> bool:
     """
     if names_box(classes):
         return True
-    if not any(map(classes.lower().__contains__, _HINTS)):
+    lower = classes.lower()
+    for hint in _HINTS:
+        if hint in lower:
+            return is_for_calendars(classes) or _is_spoken(classes)
+    return False
+
+
+def _is_spoken(classes: str) -> bool:
+    if _SPOKEN.search(classes) is None:
         return False
-    return is_for_calendars(classes) or (
-        _SPOKEN.search(classes) is not None and not _SHOWN_WIDE.search(classes)
-    )
+    return not _SHOWN_WIDE.search(classes)
 
 
 def is_for_calendars(classes: str) -> bool:
@@ -155,10 +161,6 @@ class Openers:
             self._pass_gap(attributes.get("id") or "")
             return
         role = (attributes.get("role") or "").lower()
-        is_in_page = (attributes.get("href") or "").startswith("#")
-        is_telling = role or is_in_page
-        if not is_telling and _NAMES_TARGETS.isdisjoint(attributes):
-            return  # as most links
         if role == "tablist":
             self.waiting.append(_Control(place, [], [], place))
             return

@@ -212,8 +212,8 @@ def _find(outline: TextBlocks, form: _Form) -> list[bool]:
     if not outline.attribute_names.isdisjoint(_STATED):
         begun.update(
             element
-            for element, attributes in enumerate(outline.attributes)
-            if _states(attributes, form)
+            for element in outline.described
+            if _states(outline.attributes[element], form)
         )
     frames = {element for element in begun if outline.names[element] in _FRAMES}
     inside = outline.holders(begun - frames - _around_titles(outline))
@@ -234,12 +234,11 @@ def _around_titles(outline: TextBlocks) -> set[int]:
     itself.
     """
     around: set[int] = set()
-    for element, name in enumerate(outline.names):
-        if name == "h1":
-            place = element
-            while place >= 0 and place not in around:
-                around.add(place)
-                place = outline.parents[place]
+    for headline in outline.named({"h1"}):
+        element = headline
+        while element >= 0 and element not in around:
+            around.add(element)
+            element = outline.parents[element]
     return around
 
 
@@ -289,9 +288,7 @@ def _without_forms(outline: TextBlocks, responses: list[bool]) -> list[bool]:
     """Leave out forms to write a response with. A form that has other parts of the page
     too is not one.
     """
-    forms = outline.holders(
-        element for element, name in enumerate(outline.names) if name == "form"
-    )
+    forms = outline.holders(outline.named({"form"}))
     around = [forms[element] for element in outline.block_elements]
     others = {0}
     for form, response in zip(around, responses, strict=True):

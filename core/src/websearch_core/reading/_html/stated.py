@@ -115,8 +115,8 @@ def _find_marked(outline: TextBlocks) -> set[int]:
         return set()
     marked = outline.holders(
         element
-        for element, attributes in enumerate(outline.attributes)
-        if attributes.get("itemprop") in _MARKED
+        for element in outline.described
+        if outline.attributes[element].get("itemprop") in _MARKED
     )
     return {
         block for block, element in enumerate(outline.block_elements) if marked[element]

@@ -125,22 +125,18 @@ def _find_articles(outline: TextBlocks) -> set[int]:
     """Return the elements that are articles by their name, an address of their own,
     their type, or their class.
     """
-    articles = {
-        element for element, name in enumerate(outline.names) if name == "article"
-    }
+    articles = set(outline.named({"article"}))
     for address in _ADDRESSES & outline.attribute_names:
         articles.update(
             element
-            for element, attributes in enumerate(outline.attributes)
-            if address in attributes
+            for element in outline.described
+            if address in outline.attributes[element]
         )
     if "itemtype" in outline.attribute_names:
-        types = ((own.get("itemtype") or "") for own in outline.attributes)
-        articles.update(
-            element
-            for element, written in enumerate(types)
-            if written.endswith("Article")
-        )
+        for element in outline.described:
+            written = outline.attributes[element].get("itemtype") or ""
+            if written.endswith("Article"):
+                articles.add(element)
     if outline.names.count("h1") > 1:
         posts = outline.find_marks(_POST, ("post", "article", "entry", "story"))
         articles.update(

@@ -40,9 +40,7 @@ def remove_templates(outline: TextBlocks) -> int:
     ``[/vc_row]``. Return how many places there were.
     """
     texts = outline.run_texts
-    in_code = outline.holders(
-        element for element, name in enumerate(outline.names) if name in _CODES
-    )
+    in_code = outline.holders(outline.named(_CODES))
     runs = [
         run for run, element in enumerate(outline.run_elements) if not in_code[element]
     ]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from itertools import compress
+from itertools import compress, count
 from typing import NamedTuple
 
 # Being inside one of these says something about a text; a bit for each.
@@ -100,10 +100,16 @@ class TextBlocks:
             holders[element:end] = [element] * (end - element)
         return holders
 
+    def named(self, names: Container[str]) -> Iterator[int]:
+        """Yield the elements with one of *names*."""
+        return compress(count(), map(names.__contains__, self.names))
+
     @cached_property
     def attribute_names(self) -> frozenset[str]:
-        """The names of all attributes of the page, for quick checks."""
-        return frozenset().union(*self.attributes)
+        """The names of all attributes of the page, for quick checks; ``class`` may be
+        missing.
+        """
+        return frozenset().union(*map(self.attributes.__getitem__, self.described))
 
     @cached_property
     def ends(self) -> list[int]:

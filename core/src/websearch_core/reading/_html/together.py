@@ -96,9 +96,7 @@ def whole_lists(outline: TextBlocks, content: list[bool]) -> list[bool]:
     """
     if "li" not in outline.names:
         return content
-    items = outline.holders(
-        element for element, name in enumerate(outline.names) if name == "li"
-    )
+    items = outline.holders(outline.named({"li"}))
     blocks: defaultdict[int, list[int]] = defaultdict(list)  # of each item
     for block, element in enumerate(outline.block_elements):
         item = items[element]
@@ -212,9 +210,7 @@ def whole_rows(outline: TextBlocks, content: list[bool]) -> list[bool]:
     """
     if "tr" not in outline.names:
         return content
-    holders = outline.holders(
-        element for element, name in enumerate(outline.names) if name == "tr"
-    )
+    holders = outline.holders(outline.named({"tr"}))
     rows = [holders[element] for element in outline.block_elements]
     sizes = Counter(rows)
     for row, text in zip(rows, outline.block_texts, strict=True):
@@ -233,9 +229,7 @@ def drop_repeats(outline: TextBlocks, content: list[bool]) -> list[bool]:
     long = [text for text in outline.block_texts if len(text) >= _LONG]
     if len(set(long)) == len(long):
         return content
-    lists = outline.holders(
-        element for element, name in enumerate(outline.names) if name in _LISTS
-    )
+    lists = outline.holders(outline.named(_LISTS))
     holders = [lists[element] for element in outline.block_elements]
     texts: defaultdict[int, list[str]] = defaultdict(list)  # of each list
     for text, holder in zip(outline.block_texts, holders, strict=True):

@@ -5,6 +5,7 @@ colours of a picture.
 """
 
 from __future__ import annotations
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -22,6 +23,9 @@ _FAINT = 0.05
 _MIN_FONT = 1 / 16  # of the usual font: one pixel
 _MAX_VARIABLES = 100  # that are inherited
 _MAX_LENGTH = 300  # characters of a style that is read once for all elements with it
+# A quick check: all that is read of a style has one of these in its name, which an
+# escape may spell.
+_TELLING = re.compile(r"color|background|font-size|--|\\", re.IGNORECASE)
 
 
 def is_doubtful(values: Mapping[str, Value]) -> bool:
@@ -140,6 +144,7 @@ class _Own(NamedTuple):
 
 
 OUTERMOST = Around({})
+_SILENT = _Own({}, None, False, None, None)
 
 
 def read_around(around: Around, attributes: Mapping[str, str | None]) -> Around:
@@ -168,14 +173,14 @@ def is_lost(around: Around, attributes: Mapping[str, str | None]) -> bool:
 
 def _read(attributes: Mapping[str, str | None]) -> _Own:
     style = attributes.get("style") or ""
-    own = _read_cached(style) if len(style) <= _MAX_LENGTH else _read_style(style)
-    ground = own.ground
-    text = own.text
-    if ground is None and attributes.get("bgcolor"):
-        ground = _attribute(attributes["bgcolor"])
-    if text is None and attributes.get("color"):
-        text = _attribute(attributes["color"])
-    return own._replace(ground=ground, text=text)
+    own = _SILENT
+    if _TELLING.search(style):
+        own = _read_cached(style) if len(style) <= _MAX_LENGTH else _read_style(style)
+    if own.ground is None and attributes.get("bgcolor"):
+        own = own._replace(ground=_attribute(attributes["bgcolor"]))
+    if own.text is None and attributes.get("color"):
+        own = own._replace(text=_attribute(attributes["color"]))
+    return own
 
 
 def _attribute(colour: str | None) -> Colour | None:

@@ -80,7 +80,7 @@ PLAIN = Look()
 
 def judge_inline_style(text: str, inherited: Mapping[str, Value] = _NOTHING) -> Look:
     """Judge a ``style`` attribute, with the variables that it has *inherited*."""
-    if not text or _HARMLESS.fullmatch(text):
+    if not text:
         return PLAIN
     if inherited and "(" in text:
         return _judge(text, inherited)
@@ -88,6 +88,8 @@ def judge_inline_style(text: str, inherited: Mapping[str, Value] = _NOTHING) -> 
 
 
 def _judge(text: str, inherited: Mapping[str, Value] = _NOTHING) -> Look:
+    if _HARMLESS.fullmatch(text):
+        return PLAIN
     declarations = list(parse_declarations(text))
     # later ones win
     declarations.sort(key=lambda declaration: declaration.important)

@@ -28,7 +28,6 @@ _TOKEN = re.compile(
 _ESCAPED = re.compile(r"\\(?:([0-9a-fA-F]{1,6}+)(?:\r\n|[ \t\r\n\f])?+|([^\n\r\f]))")
 _QUOTED = re.compile(r"[ \t\r\n\f]*+[\"']")
 _REST_OF_URL = re.compile(r"(?:[^)\\]++|\\[\s\S]?+)*+\)?+")
-_CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _MAX_DEPTH = 20  # levels of math functions, or of variables
 _MAX_TOKENS = 1_000  # that the variables of a style stand for, all together
 _FONT = 16.0  # pixels: the default font size
@@ -63,6 +62,13 @@ class Declaration(NamedTuple):
 
 
 _VARIABLE = Token("function", "var")
+_CLOSERS = {
+    "(": Token("mark", ")"),
+    "[": Token("mark", "]"),
+    "{": Token("mark", "}"),
+}
+_COLON = Token("mark", ":")
+_SEMICOLON = Token("mark", ";")
 
 
 def _tokenize(text: str) -> Iterator[Token]:
@@ -102,18 +108,18 @@ def parse_declarations(text: str) -> Iterator[Declaration]:
     ignore everything else.
     """
     parts: list[Token] = []
-    brackets: list[str] = []  # the marks that close the open ones
+    brackets: list[Token] = []  # those that close the open ones
     for token in _tokenize(text):
         closer = _find_closer(token)
         if closer:
             brackets.append(closer)
-        elif brackets and token == Token("mark", brackets[-1]):
+        elif brackets and token == brackets[-1]:
             del brackets[-1]
             is_whole = not brackets and token.text == "}"
             if is_whole and not parts[0].text.startswith("--"):
                 parts = []  # that was a rule
                 continue
-        elif not brackets and token == Token("mark", ";"):
+        elif not brackets and token == _SEMICOLON:
             yield from _make_declaration(parts)
             parts = []
             continue
@@ -121,10 +127,10 @@ def parse_declarations(text: str) -> Iterator[Declaration]:
     yield from _make_declaration(parts)
 
 
-def _find_closer(token: Token) -> str | None:
+def _find_closer(token: Token) -> Token | None:
     """Return the mark that closes a bracket; None if the token opens none."""
     if token.kind == "function":
-        return ")"
+        return _CLOSERS["("]
     if token.kind == "mark":
         return _CLOSERS.get(token.text)
     return None
@@ -134,7 +140,7 @@ def _make_declaration(parts: list[Token]) -> Iterator[Declaration]:
     """Yield the declaration that a list of tokens is, if it is one."""
     if len(parts) < 3 or parts[0].kind != "ident":
         return
-    if parts[1] != Token("mark", ":"):
+    if parts[1] != _COLON:
         return
     is_important = len(parts) > 4 and tuple(parts[-2:]) == _IMPORTANT
     value = parts[2:-2] if is_important else parts[2:]
