@@ -5,8 +5,11 @@
 from __future__ import annotations
 import json
 import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from importlib.resources import files
+from itertools import accumulate
 from typing import Any
 
 # The words after a number are not spoons ("2 TL" in German), years in Ukrainian, times
@@ -58,6 +61,20 @@ def has_amount(text: str) -> bool:
     A hint saves most texts the search.
     """
     return bool(_HINT.search(text) and AMOUNT.search(text))
+
+
+def find_amounts(lines: Sequence[str]) -> Iterator[int]:
+    """Yield the places of the *lines* of a text that have an amount of money; one
+    search finds the hints of all.
+    """
+    together = "\n".join(lines)
+    ends = [*accumulate(len(line) + 1 for line in lines)]
+    hint = _HINT.search(together)
+    while hint is not None:
+        place = bisect_right(ends, hint.start())
+        if AMOUNT.search(lines[place]):
+            yield place
+        hint = _HINT.search(together, ends[place])
 
 
 def parse_number(text: str) -> Decimal | None:

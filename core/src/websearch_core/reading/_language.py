@@ -14,6 +14,9 @@ from typing import Any
 _TABLES: Any = json.loads(
     files(__package__ or "").joinpath("languages.json").read_text("utf-8")
 )
+_SMALL_WORDS = {
+    language: frozenset(words.split()) for language, words in _TABLES["words"].items()
+}
 _WORDS: dict[str, list[str]] = {}  # the languages of each small word
 for _language, _words in _TABLES["words"].items():
     for _word in _words.split():
@@ -23,7 +26,7 @@ _SCRIPTS = {
     for language, ranges in _TABLES["scripts"].items()
 }
 # What this module can tell apart; a page in another language is believed.
-_LANGUAGES = frozenset(_TABLES["words"]) | frozenset(_SCRIPTS)
+_LANGUAGES = frozenset(_SMALL_WORDS) | frozenset(_SCRIPTS)
 _WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0900-\u097f])*")
 _ADDRESS = re.compile(r"https?://\S+")
 _OTHER_SCRIPT = re.compile("[^\x00-\u02ff\u1e00-\u206f]")  # than the Latin one
@@ -68,7 +71,8 @@ def correct_language(tag: str | None, text: str) -> str | None:
 def _is_in(language: str, beginning: str) -> bool:
     """Return whether the beginning of a text is clearly in a language, as most are."""
     words = [word.casefold() for word in _WORD.findall(beginning)]
-    count = sum(language in _WORDS.get(word, ()) for word in words)
+    small_words = _SMALL_WORDS.get(language, frozenset[str]())
+    count = sum(map(small_words.__contains__, words))
     return count >= max(_MIN_SMALL_WORDS, _MIN_WORDS_SHARE * len(words))
 
 

@@ -29,7 +29,12 @@ _FROM_ROOT = re.compile(
     rf"(?=[/#])(?:/[{_PLAIN}][{_PLAIN}.]*+)*+/?(?:\?[{_PLAIN}/?.]+)?{_FRAGMENT}",
     re.ASCII,
 )
+_FROM_HERE = re.compile(
+    rf"[\w~-][\w~.-]*+(?:/[\w~-][\w~.-]*+)*+/?(?:\?[{_PLAIN}/?.]+)?{_FRAGMENT}",
+    re.ASCII,
+)
 _UNSAFE = re.compile(r"""[\s<>"'()\\^`{|}\x00-\x20\x7f]""")
+_NOT_PLAIN = re.compile(r"/[./]|/\Z")  # parts of a path that a resolution leaves out
 _HALF = re.compile("[\ud800-\udfff]")  # of a pair of surrogates: no character
 # only an IPv6 host may have brackets
 _UNSAFE_AFTER_HOST = re.compile(_UNSAFE.pattern.replace("[", r"[\[\]", 1))
@@ -44,6 +49,10 @@ def absolute(href: str | None, base: str) -> str | None:
             return href
         if _FROM_ROOT.fullmatch(href):
             start = _split_base(base)[href[0]]
+            if start:
+                return start + href
+        elif _FROM_HERE.fullmatch(href):
+            start = _split_base(base)["."]
             if start:
                 return start + href
     # browsers ignore these, so java\nscript: is javascript:
@@ -87,12 +96,18 @@ def resolved(hrefs: Iterable[str], base: str) -> dict[str, str]:
 
 @lru_cache(maxsize=64)
 def _split_base(base: str) -> dict[str, str]:
-    """Return what to put before a link that begins with / or #; empty if *base* needs a
-    full resolution.
+    """Return what to put before a link that begins with /, with # or with a name;
+    empty if *base* needs a full resolution.
     """
     site = _ABSOLUTE.match(base)
     page = _ABSOLUTE.fullmatch(without_fragment(base))
-    return {"/": site["origin"] if site else "", "#": page[0] if page else ""}
+    starts = {"/": site["origin"] if site else "", "#": "", ".": ""}
+    if page:
+        starts["#"] = page[0]
+        folder = page[0].partition("?")[0].rpartition("/")[0]
+        if not _NOT_PLAIN.search(folder, len(page["origin"])):
+            starts["."] = f"{folder}/"
+    return starts
 
 
 def without_fragment(url: str) -> str:

@@ -147,18 +147,22 @@ class BlockFeatures:
             text[:_COMPARED_LENGTH].lower().split()
             for text in self._outline.block_texts
         ]
+        lengths = [len(beginning) or 1 for beginning in first]
         for name, words in self._stated.items():
             if words:
-                yield name, [_share(words, beginning) for beginning in first]
+                yield name, _shares(words, first, lengths)
             else:
                 yield name, [0.0] * self.count
 
 
-def _share(words: set[str], beginning: list[str]) -> float:
-    """Return the share of the *beginning* of a text that *words* has."""
-    if not beginning:
-        return 0.0
-    return sum(map(words.__contains__, beginning)) / len(beginning)
+def _shares(
+    words: set[str], beginnings: list[list[str]], lengths: list[int]
+) -> list[float]:
+    """Return the share of the beginning of each text that *words* has."""
+    return [
+        sum(map(words.__contains__, beginning)) / length
+        for beginning, length in zip(beginnings, lengths, strict=True)
+    ]
 
 
 def _ratios(parts: Values, wholes: Values) -> Values:
@@ -218,7 +222,8 @@ class _Tree:
                 prose[parent] += prose[element]
             if headings[element]:
                 headings[parent] += headings[element]
-            last[parent] = max(last[parent], last[element])
+            if last[element] > last[parent]:  # noqa: PLR1730 - twice as fast
+                last[parent] = last[element]
         self.letters, self.linked, self.prose, self.last = letters, linked, prose, last
         self.blocks, self.headings, self.link_blocks = blocks, headings, link_blocks
 
@@ -329,13 +334,15 @@ def _halves(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
     the page's text.
     """
     total = tree.letters[0]
-    halves: list[tuple[float, ...]] = []
-    for element, size in enumerate(tree.letters):
+    halves: list[tuple[float, float, float]] = []
+    for element, (size, parent) in enumerate(
+        zip(tree.letters, tree.parents, strict=True)
+    ):
         if 2 * size >= total:
             halves.append((0, names.paths[element][-1], size / total))
         else:
-            up, *rest = halves[tree.parents[element]]
-            halves.append((up + 1, *rest))
+            up, depth, share = halves[parent]
+            halves.append((up + 1, depth, share))
     return map(halves.__getitem__, tree.own)
 
 
@@ -365,7 +372,7 @@ def _in_order(
     yield "words", sizes
     yield "linked", tree.linked_shares
     times = Counter(outline.block_texts)
-    yield "times", [times[text] for text in outline.block_texts]
+    yield "times", [*map(times.__getitem__, outline.block_texts)]
     yield "place", [block / count for block in range(count)]
     total = tree.letters[0]
     before = accumulate(lengths[:-1], initial=0)

@@ -766,9 +766,7 @@ def _find_next(facts: Metadata, blocks: TextBlocks, base: str) -> str | None:
     if url:
         return url
     links: list[Mapping[str, str | None]] = []
-    for name, attributes in zip(blocks.names, blocks.attributes, strict=True):
-        if name != "a":
-            continue
+    for attributes in map(blocks.attributes.__getitem__, blocks.named({"a"})):
         target = attributes.get("href")
         if target and not target.startswith("#"):
             links.append(attributes)

@@ -61,19 +61,20 @@ def write_rest(
     if not any(beside):
         return ""  # the names around a text are not worth showing without it
     raised = _count_raised(outline)
-    names = [
-        is_beside or _is_context(outline, content, block)
-        for block, is_beside in enumerate(beside)
-    ]
+    rows = outline.holders(outline.named({"tr"}))
     passages: dict[str, None] = {}
     groups = _group(outline)
     for _, members in groupby(range(len(groups)), groups.__getitem__):
         passage = list(members)
         if any(map(beside.__getitem__, passage)):
-            passage = [block for block in passage if names[block]]
+            passage = [
+                block
+                for block in passage
+                if beside[block] or _is_context(outline, content, block)
+            ]
         elif len(passage) > 1 or not _is_section(outline, content, passage[0]):
             continue
-        lines = _lines(outline, passage, raised)
+        lines = _lines(outline, passage, raised, rows)
         passages["\n".join(lines)] = None
     return "\n\n".join(_without_empty_sections(list(passages)))
 
@@ -84,6 +85,8 @@ def _count_raised(outline: TextBlocks) -> int:
     A footer does not belong to the section before it: its top headings become
     second-level, whatever the page says.
     """
+    if "footer" not in outline.names:
+        return 0
     footer = [
         outline.names[element]
         for element in outline.block_elements
@@ -134,11 +137,10 @@ def _find_beside(
     beside: list[bool] = []
     for block, element in enumerate(outline.block_elements):
         is_beside = readable[block] and not content[block] and not foreign[element]
-        if outline.around[element] & TELLING_TAGS["nav"]:
+        if is_beside and outline.around[element] & TELLING_TAGS["nav"]:
             is_beside = False
-        elif outline.names[element] == "button":
-            has_digit = _DIGIT.search(outline.block_texts[block]) is not None
-            is_beside = is_beside and has_digit
+        if is_beside and outline.names[element] == "button":
+            is_beside = _DIGIT.search(outline.block_texts[block]) is not None
         beside.append(is_beside)
     for menu in _find_menus(outline):
         beside[menu[0] : menu[-1] + 1] = [False] * len(menu)
@@ -177,7 +179,9 @@ def _group(outline: TextBlocks) -> list[int]:
     for element, text in zip(outline.block_elements, outline.block_texts, strict=True):
         sizes[element] += min(len(text), _MAX_CONTEXT) + 1
     for element in range(len(sizes) - 1, 0, -1):
-        sizes[parents[element]] += sizes[element]
+        size = sizes[element]
+        if size:
+            sizes[parents[element]] += size
     tops = [0]
     for element, parent in enumerate(islice(parents, 1, None), start=1):
         top = tops[parent] if sizes[parent] <= _MAX_LENGTH else element
@@ -185,18 +189,21 @@ def _group(outline: TextBlocks) -> list[int]:
     return [tops[element] for element in outline.block_elements]
 
 
-def _lines(outline: TextBlocks, blocks: Sequence[int], raised: int) -> Iterator[str]:
+def _lines(
+    outline: TextBlocks, blocks: Sequence[int], raised: int, rows: Sequence[int]
+) -> Iterator[str]:
     """Yield the lines of a passage: one for each block, but one for all cells of a
-    row.
+    row, which *rows* has for each element.
     """
-    element = outline.block_elements[blocks[0]]
+    elements = outline.block_elements
+    element = elements[blocks[0]]
     level = _LEVELS.get(outline.names[element])
     if len(blocks) == 1 and level:
         if _is_in_footer(outline, element):
             level = level[raised:]
         yield f"{level} {outline.block_texts[blocks[0]]}"
         return
-    for row, members in groupby(blocks, lambda block: _row(outline, block)):
+    for row, members in groupby(blocks, lambda block: rows[elements[block]]):
         texts = [outline.block_texts[block] for block in members]
         if row:
             yield " | ".join(texts)
@@ -206,11 +213,3 @@ def _lines(outline: TextBlocks, blocks: Sequence[int], raised: int) -> Iterator[
 
 def _is_in_footer(outline: TextBlocks, element: int) -> bool:
     return outline.around[element] & TELLING_TAGS["footer"] > 0
-
-
-def _row(outline: TextBlocks, block: int) -> int:
-    """Return the row of a table that a block is in, or 0."""
-    element = outline.block_elements[block]
-    while element > 0 and outline.names[element] != "tr":
-        element = outline.parents[element]
-    return max(element, 0)

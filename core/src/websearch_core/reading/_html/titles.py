@@ -404,8 +404,10 @@ def title_element(
     """Return the element that shows the title; forums use lesser headings for it."""
     if not title:
         return next(iter(headlines), None)
+    for headline in headlines:
+        if begins(headline, title):
+            return headline
     lesser = [*document.css("h2")[:_MAX_LESSER], *document.css("h3")[:_MAX_LESSER]]
-    headings = (*headlines, *lesser)
-    with_title = (heading for heading in headings if begins(heading, title))
+    with_title = (heading for heading in lesser if begins(heading, title))
     after_kicker = (heading for heading in lesser if title in line_of(heading))
     return next(chain(with_title, headlines, after_kicker), None)

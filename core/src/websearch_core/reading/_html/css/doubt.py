@@ -144,7 +144,7 @@ class _Own(NamedTuple):
 
 
 OUTERMOST = Around({})
-_SILENT = _Own({}, None, False, None, None)
+_SILENT = _Own({}, None, is_sized=False, ground=None, text=None)
 
 
 def read_around(around: Around, attributes: Mapping[str, str | None]) -> Around:
