@@ -213,6 +213,7 @@ class _Walk:
         waiting: list[tuple[LexborNode | None, int, int, int]] = []
         # by class, the attributes of elements with no other attribute
         alike = {"": NO_ATTRIBUTES}
+        plain: set[str] = set()  # classes of elements that people see
         block, joint, room = -1, "", MAX_CHARACTERS
         formulas, doubted = Formulas(), 0
         while True:  # noqa: PLR1702 - see above
@@ -258,12 +259,11 @@ class _Walk:
                     mark = attributes.get("class") or ""
                     # than a class, the only attribute of most elements
                     has_more = len(attributes) > (mark != "")
-                    if (
-                        mark
-                        and may_be_unseen(mark)
-                        and self._is_unseen(node, mark, here, openers)
-                    ):
-                        continue
+                    if mark and mark not in plain:
+                        if not may_be_unseen(mark):
+                            plain.add(mark)
+                        elif self._is_unseen(node, mark, here, openers):
+                            continue
                     if name == "a" and (attributes.get("href") or "")[:1] == "#":
                         leads_inside = True
                         if skips(text_of(node, MAX_SKIP_LENGTH)):

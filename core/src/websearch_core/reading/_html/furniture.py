@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from itertools import pairwise, takewhile
+from itertools import compress, count, pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from .._element import HEADINGS
@@ -144,12 +144,13 @@ def part_sentences(outline: TextBlocks) -> None:
     """Part a sentence that a page shows beside the text from the word before it."""
     texts = outline.run_texts
     elements = outline.run_elements
-    starts = [run for run, text in enumerate(texts) if text[:1].isupper()]
-    for run in starts:
-        if not run or not texts[run - 1][-1:].islower():
+    spans = set(outline.named({"span"}))
+    for run in compress(count(), map(spans.__contains__, elements)):
+        is_start = run > 0 and texts[run][:1].isupper()
+        if not is_start or not texts[run - 1][-1:].islower():
             continue
         span = elements[run]
-        if outline.names[span] != "span" or elements[run - 1] != outline.parents[span]:
+        if elements[run - 1] != outline.parents[span]:
             continue
         inside = range(span, outline.ends[span])
         near = elements[run : run + _MAX_RUNS]
@@ -191,7 +192,8 @@ def join_marks(outline: TextBlocks) -> None:
 def join_lines(outline: TextBlocks) -> None:
     """Remove line breaks between Chinese and Japanese characters, as browsers do."""
     lines = [run for run, text in enumerate(outline.run_texts) if "\n" in text]
-    broken = [run for run in lines if not outline.run_texts[run].isascii()]
+    lines = [run for run in lines if not outline.run_texts[run].isascii()]
+    broken = [run for run in lines if _BREAK.search(outline.run_texts[run])]
     if not broken:
         return
     in_code = outline.holders(outline.named(_CODES))

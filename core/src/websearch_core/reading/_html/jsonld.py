@@ -263,10 +263,11 @@ def parse_microdata(nodes: Iterable[LexborNode]) -> list[Thing]:
     """
     things: dict[int, Thing] = {}
     outermost: dict[int, Thing] = {}
+    scopes: dict[int, LexborNode | None] = {}
     room = _MAX_TEXT
     for _, node in zip(range(_MAX_NODES), nodes, strict=False):
         attributes = node.attributes
-        scope = _find_scope(node)
+        scope = _find_scope(node, scopes)
         if scope is None:
             continue
         if scope.mem_id not in things:
@@ -290,9 +291,23 @@ def parse_microdata(nodes: Iterable[LexborNode]) -> list[Thing]:
     return list(outermost.values())
 
 
-def _find_scope(node: LexborNode) -> LexborNode | None:
-    """Return the element of the thing that an element has a property of."""
-    scope = node.parent
+def _find_scope(
+    node: LexborNode, scopes: dict[int, LexborNode | None]
+) -> LexborNode | None:
+    """Return the element of the thing that an element has a property of; *scopes* has
+    those of the children of elements for which that was asked.
+    """
+    parent = node.parent
+    if parent is None:
+        return None
+    if parent.mem_id not in scopes:
+        scopes[parent.mem_id] = _climb(parent)
+    return scopes[parent.mem_id]
+
+
+def _climb(element: LexborNode) -> LexborNode | None:
+    """Return the nearest element around a property that is a thing."""
+    scope: LexborNode | None = element
     for _ in range(_MAX_LEVELS):
         if scope is None:
             return None

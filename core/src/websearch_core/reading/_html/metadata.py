@@ -204,12 +204,20 @@ class _Subject:
     headings: list[LexborNode]  # that may show the title
 
 
-def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
-    """Read the metadata of a parsed page."""
+def read_metadata(
+    document: LexborHTMLParser, url: str, source: bytes | None = None
+) -> Metadata:
+    """Read the metadata of a parsed page; *source* is its source in lower case, where
+    that is known.
+    """
+    if source is None:
+        source = document.raw_html.lower()
     tags = _MetaTags(document)
-    nodes = _find_nodes(document)
+    nodes = _find_nodes(document, source)
     data = parse_jsonld(node for node in nodes if node.tag == "script")
-    properties = [node for node in nodes if "itemprop" in node.attributes]
+    properties: list[LexborNode] = []
+    if b"itemprop" in source:
+        properties = [node for node in nodes if "itemprop" in node.attributes]
     marked = parse_microdata(properties)
     site = one_line(_find_site(tags, data), NAME_LENGTH)
     sources = _Sources(document, url, tags, data, site, properties)
@@ -253,9 +261,8 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
     )
 
 
-def _find_nodes(document: LexborHTMLParser) -> list[LexborNode]:
+def _find_nodes(document: LexborHTMLParser, source: bytes) -> list[LexborNode]:
     """Return the elements that say most about a page, in one search."""
-    source = document.raw_html.lower()
     selectors = [selector for selector, sign in _SELECTORS.items() if sign in source]
     return document.css(",".join(selectors)) if selectors else []
 

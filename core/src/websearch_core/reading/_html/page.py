@@ -95,13 +95,14 @@ def read_html(
     """
     source = _prepare(data, content_type)
     document = parse(source.markup)
-    facts = read_metadata(document, url)
+    lower = source.markup.lower()
+    facts = read_metadata(document, url, lower)
     wall = find_wall(document, facts, source.markup)
     kind = find_kind(document, facts, facts.place, source.markup)
-    base = find_base(document, url)
+    base = find_base(document, url, lower)
     blocks = find_blocks(document.body, rendered=rendered, streamed=source.streamed)
     source = source._replace(markup=b"", cut=source.cut or blocks.cut)
-    del document  # free its memory for the next steps
+    del document, lower  # free its memory for the next steps
     page_data, doubts = read_data(facts, kind, blocks, base)
     choices = default_choices(kind, comments, reviews)
     content = select_content(blocks, facts.place, facts)

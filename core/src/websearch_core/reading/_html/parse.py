@@ -55,11 +55,13 @@ def parse_page(
     return parse(harden(text.replace(b"\x00", b"")).source)
 
 
-def find_base(document: LexborHTMLParser, url: str) -> str:
+def find_base(document: LexborHTMLParser, url: str, source: bytes | None = None) -> str:
     """Return the URL that links are resolved against; the page's ``<base>`` counts only
-    if it is http(s).
+    if it is http(s). *source* is the source in lower case, where that is known.
     """
-    if b"<base" not in document.raw_html.lower():
+    if source is None:
+        source = document.raw_html.lower()
+    if b"<base" not in source:
         return url
     tag = document.css_first("base[href]")
     if tag is None:

@@ -174,7 +174,7 @@ def is_lost(around: Around, attributes: Mapping[str, str | None]) -> bool:
 def _read(attributes: Mapping[str, str | None]) -> _Own:
     style = attributes.get("style") or ""
     own = _SILENT
-    if _TELLING.search(style):
+    if style:
         own = _read_cached(style) if len(style) <= _MAX_LENGTH else _read_style(style)
     if own.ground is None and attributes.get("bgcolor"):
         own = own._replace(ground=_attribute(attributes["bgcolor"]))
@@ -189,6 +189,8 @@ def _attribute(colour: str | None) -> Colour | None:
 
 
 def _read_style(style: str) -> _Own:
+    if not _TELLING.search(style):
+        return _SILENT
     values = {
         declaration.name: declaration.value for declaration in parse_declarations(style)
     }
