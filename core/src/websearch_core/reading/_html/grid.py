@@ -101,7 +101,7 @@ class Elements:
             if end > self.end[parents[element]]:  # noqa: PLR1730 - twice as fast
                 self.end[parents[element]] = end
         # A run that had only invisible characters is a step, too.
-        lengths = (max(1, len(text)) for text in blocks.run_texts)
+        lengths = [len(text) or 1 for text in blocks.run_texts]
         self._lengths = [0, *accumulate(lengths)]
 
     @cached_property

@@ -774,6 +774,8 @@ def _find_next(facts: Metadata, blocks: TextBlocks, base: str) -> str | None:
     links.sort(key=lambda attributes: attributes.get("rel") != "next")
     for attributes in links:
         labels = [attributes.get(key) or "" for key in _NEXT_ATTRIBUTES]
+        if "next" not in " ".join(labels).lower():
+            continue
         if any(_NEXT.search(label) for label in labels):
             return absolute(attributes["href"], base)
     return None

@@ -8,7 +8,7 @@ that is short enough.
 from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby, islice
+from itertools import compress, count, groupby, islice
 from operator import and_, not_
 from typing import TYPE_CHECKING
 
@@ -182,10 +182,11 @@ def _group(outline: TextBlocks) -> list[int]:
         size = sizes[element]
         if size:
             sizes[parents[element]] += size
-    tops = [0]
-    for element, parent in enumerate(islice(parents, 1, None), start=1):
-        top = tops[parent] if sizes[parent] <= _MAX_LENGTH else element
-        tops.append(top)
+    tops = [0] * len(sizes)
+    for element in islice(compress(count(), sizes), 1, None):  # those with text
+        parent = parents[element]
+        is_part = sizes[parent] <= _MAX_LENGTH
+        tops[element] = tops[parent] if is_part else element
     return [tops[element] for element in outline.block_elements]
 
 
