@@ -26,6 +26,7 @@ from websearch_core.reading._html.features import (
 )
 from websearch_core.reading._html.metadata import read_metadata
 from websearch_core.reading._html.model import (
+    MAX_EDGES,
     MAX_VOTES,
     QUESTIONS,
     ContentModel,
@@ -334,6 +335,33 @@ def test_features_of_a_page_that_states_nothing_about_itself() -> None:
     ] == [0, 0, 0, 0]
 
 
+def test_a_value_exceeds_any_number_of_edges_that_a_trait_may_have() -> None:
+    edges = [float(edge) for edge in range(MAX_EDGES)]
+    values = [-2.0, 0.0, 0.5, MAX_EDGES / 2, MAX_EDGES - 1.5, float(MAX_EDGES)]
+    asked = {
+        "words": {},
+        "features": [["block", "b", 0]],
+        "edges": {"element": {"e": [0.0]}, "block": {"b": edges}, "page": {}},
+        "trees": [
+            {"questions": [[0, edge]], "ways": [[~0, ~1]], "votes": [0, 1]}
+            for edge in range(MAX_EDGES)
+        ],
+        "base": 0.0,
+        "scale": 1.0,
+    }
+    features: Any = RandomFeatures(
+        count=len(values),
+        levels=[[0] * len(values)] * LEVELS,
+        page={},
+        of_elements={"e": [MISSING]},
+        of_blocks={"b": values},
+    )
+
+    chances = ContentModel(asked).probabilities(features)
+
+    assert chances == pytest.approx(walk(asked, features))
+
+
 def test_the_packaged_model_is_well_formed() -> None:
     written = json.loads(
         files("websearch_core.reading._html").joinpath("model.json").read_text("utf-8")
@@ -348,7 +376,7 @@ def test_the_packaged_model_is_well_formed() -> None:
     }
     for of, trait, *where in features:
         assert trait in known[of]
-        assert 0 < len(edges[of][trait]) <= 255
+        assert 0 < len(edges[of][trait]) <= MAX_EDGES
         assert of != "element" or 0 <= where[0] < LEVELS
     for some in edges.values():
         for values in some.values():

@@ -3,10 +3,11 @@ trees, for all blocks at once.
 
 A tree has seven questions and eight leaves. The cost is not in the questions but in
 asking them one at a time, so each question is asked for all blocks of a page in one
-step: its answers are the bytes of a long integer, the answers for one tree are shifted
-together into one byte per block, and a table of 256 bytes maps that byte to the tree's
-vote, again for all blocks. The idea that questions can be answered in any order is from
-Lucchese et al., "QuickScorer" (SIGIR 2015). `training/train.py` makes the model.
+step: the values of all blocks are the bytes of a long integer, and so are the answers.
+Those for one tree are shifted together into one byte per block, and a table of 256
+bytes maps that byte to the tree's vote, again for all blocks. The idea that questions
+can be answered in any order is from Lucchese et al., "QuickScorer" (SIGIR 2015).
+`training/train.py` makes the model.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from .features import MISSING, BlockFeatures, Values
 
 QUESTIONS = 7  # in a tree
 MAX_VOTES = 0xFFFF  # for the sum of all trees: two bytes
+MAX_EDGES = 127  # of a trait: an eighth bit is for the answer
 _BATCH_SIZE = 4096  # blocks at a time, to bound the memory for long pages
 
 
@@ -35,12 +37,6 @@ class Feature(NamedTuple):
     # For an element, the number of levels up; for a block, how many blocks later, or
     # earlier if negative.
     where: int = 0
-
-
-class _Question(NamedTuple):
-    feature: int
-    edge: int | None  # only of a page, where all blocks have the same value
-    table: bytes  # for each number of edges that a value exceeds: 1 if it exceeds this
 
 
 class ContentModel:
@@ -62,9 +58,7 @@ class ContentModel:
         for tree in model["trees"]:
             for feature, edge in tree["questions"]:
                 questions.setdefault((feature, edge), len(questions))
-        self._questions = [
-            self._load_question(feature, edge) for feature, edge in questions
-        ]
+        self._questions = [*questions]
         self._trees: list[tuple[list[int], bytes]] = []
         for tree in model["trees"]:
             asks = [questions[feature, edge] for feature, edge in tree["questions"]]
@@ -73,12 +67,6 @@ class ContentModel:
             self._trees.append((asks, _load_table(tree)))
         self._base: float = model["base"]
         self._scale: float = model["scale"]
-
-    def _load_question(self, feature: int, edge: int) -> _Question:
-        table = bytes(edge + 1) + b"\x01" * (255 - edge)
-        if self._features[feature].of == "page":
-            return _Question(feature, edge, table)
-        return _Question(feature, None, table)
 
     def probabilities(self, traits: BlockFeatures) -> list[float]:
         """Return the probability, from 0 to 1, that each block is content."""
@@ -120,11 +108,15 @@ class ContentModel:
                 columns.append(_move(blocks[trait], where, missing))
         return columns
 
-    # Measured: runs for each page over some hundred trees. The answers to a question
-    # are one long integer, a byte of 0 or 1 for each block; ``bits`` has the answers
-    # to the seven questions of a tree, again a byte for each block, and the table of
-    # the tree maps each byte to a vote. The sums are two bytes wide, so that those of
-    # even and of odd blocks are separate:
+    # Measured: runs for each page over some hundred trees, a byte for each block in
+    # each long integer. The answer to a question is the highest bit of a sum: here
+    # whether a value exceeds more than 2 edges, of which it exceeds 1, 3, 0 and 2.
+    #
+    #   steps  01 03 00 02    plus 127 - 2  7e 80 7d 7f    answers  00 80 00 00
+    #
+    # ``bits`` has the answers to the seven questions of a tree, and the table of the
+    # tree maps each byte to a vote. The sums of votes are two bytes wide, so that those
+    # of even and of odd blocks are separate:
     #
     #   votes  04 01 7f 20    even  04 .. 7f ..    odd  01 .. 20 ..
     def _votes(self, columns: list[bytes]) -> Iterator[int]:
@@ -133,23 +125,22 @@ class ContentModel:
         pairs = count // 2 + 1
         lanes = int.from_bytes(b"\xff\0" * pairs, "little")
         even = odd = 0
-        # those about the page are the same for all blocks
-        yes = int.from_bytes(b"\x01" * count, "little")
+        ones = int.from_bytes(b"\x01" * count, "little")
+        highest = ones << 7
+        steps = [int.from_bytes(column, "little") for column in columns]
+        rises = [ones * (MAX_EDGES - edge) for edge in range(MAX_EDGES)]
         answers = [
-            int.from_bytes(columns[feature].translate(table), "little")
-            if edge is None
-            else yes * (columns[feature][0] > edge)
-            for feature, edge, table in self._questions
+            steps[feature] + rises[edge] & highest for feature, edge in self._questions
         ]
         for (a, b, c, d, e, f, g), table in self._trees:
             bits = (
-                answers[a]
-                | answers[b] << 1
-                | answers[c] << 2
-                | answers[d] << 3
-                | answers[e] << 4
-                | answers[f] << 5
-                | answers[g] << 6
+                answers[a] >> 7
+                | answers[b] >> 6
+                | answers[c] >> 5
+                | answers[d] >> 4
+                | answers[e] >> 3
+                | answers[f] >> 2
+                | answers[g] >> 1
             )
             votes = int.from_bytes(
                 bits.to_bytes(count, "little").translate(table), "little"
@@ -194,7 +185,8 @@ def _steps(values: Values, edges: list[float]) -> bytes:
     """Return how many of the ascending *edges* each value exceeds, as a byte."""
     if isinstance(values[0], float):  # usually many different values, unlike counts
         return bytes(map(bisect_left, repeat(edges), values))
-    steps = {value: bisect_left(edges, value) for value in set(values)}
+    distinct = set(values)
+    steps = dict(zip(distinct, map(bisect_left, repeat(edges), distinct), strict=True))
     return bytes(map(steps.__getitem__, values))
 
 
