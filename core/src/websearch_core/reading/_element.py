@@ -13,6 +13,7 @@ BLOCKS = HEADINGS | frozenset(
     "tfoot th thead tr ul".split()
 )
 BLANKS = re.compile("[ \t\n\r\f\xa0]{2,}|[\t\n\r\f\xa0]")
+_LINE_ENDS = re.compile(r" ?\n[ \n]*")
 
 
 class Element:
@@ -58,4 +59,4 @@ class Element:
                 begins_line = node.name in BLOCKS or node.name == "br"
                 edge = ["\n"] if begins_line else []
                 waiting += [*edge, *reversed(node.children), *edge]
-        return re.sub(r" ?\n[ \n]*", "\n", "".join(pieces)).strip()
+        return _LINE_ENDS.sub("\n", "".join(pieces)).strip()

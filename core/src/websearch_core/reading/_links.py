@@ -33,6 +33,7 @@ _FROM_HERE = re.compile(
     rf"[\w~-][\w~.-]*+(?:/[\w~-][\w~.-]*+)*+/?(?:\?[{_PLAIN}/?.]+)?{_FRAGMENT}",
     re.ASCII,
 )
+_IGNORED = re.compile(r"[\t\n\r]")
 _UNSAFE = re.compile(r"""[\s<>"'()\\^`{|}\x00-\x20\x7f]""")
 _NOT_PLAIN = re.compile(r"/[./]|/\Z")  # parts of a path that a resolution leaves out
 _HALF = re.compile("[\ud800-\udfff]")  # of a pair of surrogates: no character
@@ -56,7 +57,7 @@ def absolute(href: str | None, base: str) -> str | None:
             if start:
                 return start + href
     # browsers ignore these, so java\nscript: is javascript:
-    address = re.sub(r"[\t\n\r]", "", href or "").strip()
+    address = _IGNORED.sub("", href or "").strip()
     if not address or len(address) > _MAX_LENGTH:
         return None
     address = as_slashes(address)

@@ -30,7 +30,6 @@ from .hidden import (
     hiding,
     is_for_calendars,
     may_be_unseen,
-    near,
     skips,
     stays_hidden,
 )
@@ -284,12 +283,7 @@ class _Walk:
                             and not (
                                 opens
                                 and (
-                                    openers.open(
-                                        name,
-                                        attributes,
-                                        look,
-                                        [here, *near(here, parents)],
-                                    )
+                                    openers.open(name, attributes, look, here, parents)
                                     or self._opens_later(name, attributes, look)
                                 )
                             )
@@ -446,12 +440,14 @@ class _Walk:
             return True
         if names_box(mark):
             return _asks_consent(node)
-        if self._page.rendered or openers.open("", node.attributes, PLAIN):
+        o = self.outline
+        if self._page.rendered:
+            return False
+        if openers.open("", node.attributes, PLAIN, 0, o.parents):
             return False
         for after in (False, True):
             if _is_sign(_beside(node, after=after)):
                 return False
-        o = self.outline
         if o.is_linked(here):
             return True
         parent = max(o.parents[here], 0)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import accumulate, compress, islice
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -42,6 +43,7 @@ _UNSPACED = re.compile(f"[{UNSPACED}]+")
 _MIN_BYTES = 1.3
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORD = re.compile("[a-z]{3,19}")
+_APART = "\0"  # the parser's text never has this character
 _KINDS = {
     "article": {
         "Article",
@@ -66,9 +68,17 @@ def words_of(marks: str) -> set[str]:
     """``"SideBar ad-slot_2"`` -> ``{"side", "bar", "slot"}``, however the names are
     spelled.
     """
-    if not marks.islower():
-        marks = _CAMEL.sub(" ", marks).lower()
-    return set(_WORD.findall(marks))
+    return set(_WORD.findall(_spell(marks)))
+
+
+def _spell(marks: str) -> str:
+    return marks if marks.islower() else _CAMEL.sub(" ", marks).lower()
+
+
+def _words_of_all(marks: AbstractSet[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each of *marks* with its words, all spelled in one step."""
+    spelled = _spell(_APART.join(marks)).split(_APART)
+    return zip(marks, map(_WORD.findall, spelled), strict=True)
 
 
 def count_words(text: str) -> int:
@@ -262,8 +272,8 @@ class _Names:
         self.siblings = [*map(Counter(kinds).__getitem__, kinds)]
         self.alike = [*map(Counter(looks).__getitem__, looks)]
         weights = {
-            mark: [words[word] for word in words_of(mark) if word in words] or [0.0]
-            for mark in marks
+            mark: [words[word] for word in own if word in words] or [0.0]
+            for mark, own in _words_of_all(marks)
         }
         worst = {mark: min(own) for mark, own in weights.items()}
         best = {mark: max(own) for mark, own in weights.items()}
@@ -319,13 +329,13 @@ def _lists(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
     total = letters[0]
     count = tree.blocks[0]
     lists: list[tuple[float, ...]] = [(MISSING,) * len(_LIST)]
-    for element, parent in enumerate(islice(tree.parents, 1, None), start=1):
-        alike = names.siblings[element]
+    inner = zip(tree.parents, names.siblings, letters, strict=True)
+    for parent, alike, length in islice(inner, 1, None):
         if alike < _MIN_ITEMS:
             lists.append(lists[parent])
         else:
             share = letters[parent] / total
-            lists.append((alike, letters[element], share, last[parent] / count))
+            lists.append((alike, length, share, last[parent] / count))
     return map(lists.__getitem__, tree.own)
 
 

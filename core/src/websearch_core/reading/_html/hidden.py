@@ -223,13 +223,14 @@ class Openers:
         name: str,
         attributes: Mapping[str, str | None],
         look: Look,
-        around: Sequence[int] = (),
+        here: int,
+        parents: Sequence[int],
     ) -> bool:
         """Return whether a control before a hidden element opens it, or a script moves
         it into a gap.
 
-        A panel without names belongs to a list of tabs in one of the elements *around*
-        it.
+        A panel without names belongs to a list of tabs in an element close around it:
+        *here*, or one of its *parents*.
         """
         if stays_hidden(name, attributes, look):
             return False
@@ -241,8 +242,10 @@ class Openers:
         if identity in self._wordless or not self._wordless.isdisjoint(tabs):
             self.unasked += 1
             return True
-        if is_panel and not self._around_tabs.isdisjoint(around):
-            return True
+        if is_panel:
+            around = (here, *near(here, parents))
+            if not self._around_tabs.isdisjoint(around):
+                return True
         return "hidden" in attributes and self._fill(identity)
 
     def _fill(self, identity: str) -> bool:
