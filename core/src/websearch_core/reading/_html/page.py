@@ -24,7 +24,7 @@ from .harden import harden
 from .metadata import Metadata, find_kind, read_metadata
 from .normalize import close_empty
 from .page_data import read_data
-from .parse import find_base, parse
+from .parse import parse
 from .responses import choose_responses, default_choices
 from .rest import write_rest
 from .select import select_content
@@ -95,15 +95,13 @@ def read_html(
     """
     source = _prepare(data, content_type)
     document = parse(source.markup)
-    lower = source.markup.lower()
-    facts = read_metadata(document, url, lower)
-    wall = find_wall(document, facts, source.markup)
+    facts = read_metadata(document, url)
+    wall = find_wall(document, facts)
     kind = find_kind(document, facts, facts.place, source.markup)
-    base = find_base(document, url, lower)
     blocks = find_blocks(document.body, rendered=rendered, streamed=source.streamed)
     source = source._replace(markup=b"", cut=source.cut or blocks.cut)
-    del document, lower  # free its memory for the next steps
-    page_data, doubts = read_data(facts, kind, blocks, base)
+    del document  # free its memory for the next steps
+    page_data, doubts = read_data(facts, kind, blocks)
     choices = default_choices(kind, comments, reviews)
     content = select_content(blocks, facts.place, facts)
     beside = {"comments"} if comments is None else frozenset[str]()
@@ -112,13 +110,13 @@ def read_html(
     content, strays = drop_strays(
         blocks, choice.content, facts.title, is_article=is_article
     )
-    text = _write(blocks, content, base, links)
+    text = _write(blocks, content, facts.base, links)
     content = drop_headings(blocks, content)
     length = sum(map(len, compress(blocks.block_texts, content)))
     if length < _MIN_LENGTH or lacks_article(blocks.block_texts, length, facts):
         markup = markup_from_data(facts, comments=choices.get("comments") != "drop")
         if len(markup) > _MIN_LENGTH:
-            text = _write_data(markup, blocks, content, base, links)
+            text = _write_data(markup, blocks, content, facts.base, links)
     if text.blocks.unfilled and len(text.markdown) < _MIN_BESIDE:
         text = text._replace(markdown="")
     language = correct_language(facts.language, text.markdown)

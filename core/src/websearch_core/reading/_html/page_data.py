@@ -91,16 +91,18 @@ class Offer(NamedTuple):
 
 
 def read_data(
-    facts: Metadata, kind: Kind | None, blocks: TextBlocks, base: str
+    facts: Metadata, kind: Kind | None, blocks: TextBlocks
 ) -> tuple[PageData | None, list[str]]:
     """Return the data of a page, None if there is none, and notes on it.
 
-    *facts* are what it says about itself, *blocks* the text that it shows; links are
-    resolved against *base*.
+    *facts* are what it says about itself, *blocks* the text that it shows.
     """
     linked = facts.linked
     raw = tuple(_bound_things(facts))
-    subjects = (facts.about, JsonLd(facts.marked, effort=linked.effort).main(base))
+    subjects = (
+        facts.about,
+        JsonLd(facts.marked, effort=linked.effort).main(facts.base),
+    )
     question = _find_question(linked, subjects)
     if question is not None:
         return question.model_copy(update={"raw": raw}), []
@@ -110,7 +112,7 @@ def read_data(
         elements = Elements(blocks)
         data, notes = _read_thing(facts, things, elements, find_prices(elements))
         return data.model_copy(update={"raw": raw}), notes
-    page_list = _find_list(facts, kind, blocks, base)
+    page_list = _find_list(facts, kind, blocks)
     if page_list is not None:
         return page_list.model_copy(update={"raw": raw}), []
     if raw:
@@ -119,7 +121,7 @@ def read_data(
 
 
 def _find_list(
-    facts: Metadata, kind: Kind | None, blocks: TextBlocks, base: str
+    facts: Metadata, kind: Kind | None, blocks: TextBlocks
 ) -> PageData | None:
     """Return the things that a page lists, in a grid or in its data."""
     linked = facts.linked
@@ -132,7 +134,7 @@ def _find_list(
     prices = find_prices(elements)
     items: list[Item] = []
     if may_have_grid:
-        items = find_items(elements, prices, base)
+        items = find_items(elements, prices, facts.base)
     minimum = _MIN_GRID
     if kind == "collection":
         minimum = 1
@@ -143,7 +145,7 @@ def _find_list(
         if not _have_names(items):
             items = []
     if len(items) < minimum:
-        items = list(_read_list(linked, lists, prices, base))
+        items = list(_read_list(linked, lists, prices, facts.base))
     if not items:
         return None
     return PageData(
@@ -151,7 +153,7 @@ def _find_list(
         name=inert(facts.title, TITLE_LENGTH),
         items=tuple(items),
         count=_count(linked, lists, blocks, len(items)),
-        next_url=_find_next(facts, blocks, base),
+        next_url=_find_next(facts, blocks),
     )
 
 
@@ -760,9 +762,9 @@ def _count(
     return next((count for count in counts if count >= minimum), None)
 
 
-def _find_next(facts: Metadata, blocks: TextBlocks, base: str) -> str | None:
+def _find_next(facts: Metadata, blocks: TextBlocks) -> str | None:
     """Return the URL of the next page of a list."""
-    url = absolute(facts.next_url, base)
+    url = absolute(facts.next_url, facts.base)
     if url:
         return url
     links: list[Mapping[str, str | None]] = []
@@ -777,7 +779,7 @@ def _find_next(facts: Metadata, blocks: TextBlocks, base: str) -> str | None:
         if "next" not in " ".join(labels).lower():
             continue
         if any(_NEXT.search(label) for label in labels):
-            return absolute(attributes["href"], base)
+            return absolute(attributes["href"], facts.base)
     return None
 
 

@@ -21,7 +21,7 @@ from .._links import MAX_LINKS, absolute, without_fragment
 from .harden import harden
 
 if TYPE_CHECKING:
-    from selectolax.lexbor import LexborHTMLParser
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _MAX_SIZE = 100_000  # bytes: such a page is short
 _MAX_DELAY = 5  # seconds: with more, the page is there to be read first
@@ -55,17 +55,18 @@ def parse_page(
     return parse(harden(text.replace(b"\x00", b"")).source)
 
 
-def find_base(document: LexborHTMLParser, url: str, source: bytes | None = None) -> str:
-    """Return the URL that links are resolved against; the page's ``<base>`` counts only
-    if it is http(s). *source* is the source in lower case, where that is known.
-    """
-    if source is None:
-        source = document.raw_html.lower()
-    if b"<base" not in source:
+def find_base(document: LexborHTMLParser, url: str) -> str:
+    """Return the URL that links are resolved against."""
+    if b"<base" not in document.raw_html.lower():
         return url
     tag = document.css_first("base[href]")
-    if tag is None:
-        return url
+    return url if tag is None else read_base(tag, url)
+
+
+def read_base(tag: LexborNode, url: str) -> str:
+    """Return the URL that a ``<base>`` has links resolved against; it counts only if
+    it is http(s).
+    """
     return absolute(tag.attributes.get("href"), url) or url
 
 

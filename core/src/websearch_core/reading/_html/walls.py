@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from .jsonld import Thing, types
 from .metadata import Metadata
@@ -71,43 +71,24 @@ OFFERED = (
 SIGN_IN = "the page asks to sign in: this is what it shows without signing in"
 
 
-class Wall(NamedTuple):
-    """What a page states about being free to read, as a note, and whether it has a
-    field for a password.
-    """
-
-    note: str | None
-    has_password: bool
-
-
-def find_wall(document: LexborHTMLParser, facts: Metadata, source: bytes) -> Wall:
-    """Find what a page states about being free to read; *source* is for quick
-    checks.
-    """
-    has_password = (
-        b"assword" in source
-        and document.css_first('input[type="password" i]') is not None
-    )
-    return Wall(_stated(document, facts), has_password)
-
-
 def wall_notes(
-    wall: Wall, facts: Metadata, outline: TextBlocks, content: str
+    stated: str | None, facts: Metadata, outline: TextBlocks, content: str
 ) -> tuple[str, ...]:
     """Return a note on what stands between a reader and the whole page, if anything
-    does.
+    does; *stated* is the one on what the page states.
     """
-    asks = wall.has_password and len(content) <= _SIGN_IN_LENGTH
+    asks = facts.has_password and len(content) <= _SIGN_IN_LENGTH
     if asks and _SIGN_IN.match(facts.title):
         return (SIGN_IN,)
-    if wall.note:
-        return (wall.note,)
+    if stated is not None:
+        return (stated,)
     if _shows_offer(outline):
         return (OFFERED,)
     return ()
 
 
-def _stated(document: LexborHTMLParser, facts: Metadata) -> str | None:
+def find_wall(document: LexborHTMLParser, facts: Metadata) -> str | None:
+    """Return a note on what a page states about being free to read, if it does."""
     closed = [
         thing
         for thing in _statements(facts)
