@@ -445,11 +445,8 @@ class ShownAmounts:
 
     def _add_numbers_with_cents(self, texts: Iterable[str]) -> None:
         """Add the numbers of short texts that may be prices without a currency."""
-        numbers: set[str] = set()
-        for written in texts:
-            if len(written) <= _SHORT:
-                numbers.update(NUMBER.findall(written))
-        for written in numbers:
+        lines = "\n".join(text for text in texts if len(text) <= _SHORT)
+        for written in set(NUMBER.findall(lines)):
             number = parse_number(written) if _CENTS.search(written) else None
             if number and number not in self._former:
                 self._texts[number][""] = None
@@ -769,6 +766,9 @@ def _find_next(facts: Metadata, blocks: TextBlocks) -> str | None:
         return url
     links: list[Mapping[str, str | None]] = []
     for attributes in map(blocks.attributes.__getitem__, blocks.named({"a"})):
+        written = " ".join(filter(None, attributes.values()))
+        if "next" not in written.lower():
+            continue
         target = attributes.get("href")
         if target and not target.startswith("#"):
             links.append(attributes)
@@ -776,8 +776,6 @@ def _find_next(facts: Metadata, blocks: TextBlocks) -> str | None:
     links.sort(key=lambda attributes: attributes.get("rel") != "next")
     for attributes in links:
         labels = [attributes.get(key) or "" for key in _NEXT_ATTRIBUTES]
-        if "next" not in " ".join(labels).lower():
-            continue
         if any(_NEXT.search(label) for label in labels):
             return absolute(attributes["href"], facts.base)
     return None

@@ -25,7 +25,10 @@ _MAX_VARIABLES = 100  # that are inherited
 _MAX_LENGTH = 300  # characters of a style that is read once for all elements with it
 # A quick check: all that is read of a style has one of these in its name, which an
 # escape may spell.
-_TELLING = re.compile(r"color|background|font-size|--|\\", re.IGNORECASE)
+_TELLING = re.compile(
+    r"color|background(?!-(?:image|size|pos|rep))|font-size|(?<![\w-])--|\\",
+    re.IGNORECASE,
+)
 
 
 def is_doubtful(values: Mapping[str, Value]) -> bool:

@@ -45,6 +45,7 @@ _HARMLESS = re.compile(
     r"|(?:max-|min-)?(?:width|height)\s*+:\s*+(?:[2-9]|\d\d)[\d.]*+(?:px|%|r?em|v[wh])\s*+"
     r"|margin[\w-]*+\s*+:[^;\\\"'/{}()\[\]-]*+"
     r"|background-image\s*+:\s*+url\([^;\\\"'/{}()\[\]]*+(?:/(?!\*)[^;\\\"'/{}()\[\]]*+)*+\)\s*+"
+    r"|background-image\s*+:\s*+url\((?:\"[^\"\\\n\r\f]*+\"|'[^'\\\n\r\f]*+')\)\s*+"
     r")(?:;|\Z))*+\s*+",
     re.IGNORECASE,
 )
