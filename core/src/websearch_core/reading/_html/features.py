@@ -344,16 +344,20 @@ def _halves(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
     the page's text.
     """
     total = tree.letters[0]
-    halves: list[tuple[float, float, float]] = []
-    for element, (size, parent) in enumerate(
-        zip(tree.letters, tree.parents, strict=True)
-    ):
+    halves: list[int] = []  # around each element
+    levels: list[int] = []  # up to that
+    inner = zip(tree.letters, tree.parents, strict=True)
+    for element, (size, parent) in enumerate(inner):
         if 2 * size >= total:
-            halves.append((0, names.paths[element][-1], size / total))
+            halves.append(element)
+            levels.append(0)
         else:
-            up, depth, share = halves[parent]
-            halves.append((up + 1, depth, share))
-    return map(halves.__getitem__, tree.own)
+            halves.append(halves[parent])
+            levels.append(levels[parent] + 1)
+    for element in tree.own:
+        half = halves[element]
+        share = tree.letters[half] / total
+        yield levels[element], names.paths[half][-1], share
 
 
 def _in_order(

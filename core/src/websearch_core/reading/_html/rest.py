@@ -68,9 +68,7 @@ def write_rest(
         passage = list(members)
         if any(map(beside.__getitem__, passage)):
             passage = [
-                block
-                for block in passage
-                if beside[block] or _is_context(outline, content, block)
+                block for block in passage if _belongs(outline, content, beside, block)
             ]
         elif len(passage) > 1 or not _is_section(outline, content, passage[0]):
             continue
@@ -96,8 +94,14 @@ def _count_raised(outline: TextBlocks) -> int:
     return max(0, min(levels, default=0) - 2)
 
 
-def _is_context(outline: TextBlocks, content: Sequence[bool], block: int) -> bool:
-    """Return whether a block is content, and may name what stands beside it."""
+def _belongs(
+    outline: TextBlocks, content: Sequence[bool], beside: Sequence[bool], block: int
+) -> bool:
+    """Return whether a block stands beside the content, or is content and may name
+    what does.
+    """
+    if beside[block]:
+        return True
     return content[block] and len(outline.block_texts[block]) <= _MAX_CONTEXT
 
 

@@ -72,16 +72,16 @@ SIGN_IN = "the page asks to sign in: this is what it shows without signing in"
 
 
 def wall_notes(
-    stated: str | None, facts: Metadata, outline: TextBlocks, content: str
+    note: str | None, facts: Metadata, outline: TextBlocks, content: str
 ) -> tuple[str, ...]:
     """Return a note on what stands between a reader and the whole page, if anything
-    does; *stated* is the one on what the page states.
+    does; *note* is the one on what the page states.
     """
     asks = facts.has_password and len(content) <= _SIGN_IN_LENGTH
     if asks and _SIGN_IN.match(facts.title):
         return (SIGN_IN,)
-    if stated is not None:
-        return (stated,)
+    if note is not None:
+        return (note,)
     if _shows_offer(outline):
         return (OFFERED,)
     return ()
