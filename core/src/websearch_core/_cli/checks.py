@@ -327,7 +327,9 @@ def _build(name: str, settings: Settings) -> Any:
         return build_provider(name, settings)
     except MissingKey:
         options = WITHOUT_KEY.get(name)
-        if not options or settings.provider or _find_configured(settings):
+        if not options or settings.provider:
+            raise
+        if _find_configured(settings):
             raise
         return build_provider(name, settings, **options)
 
