@@ -9,7 +9,7 @@ from websearch_core.reading import Excerpt
 from websearch_core.reading._excerpt.asked import (
     kinds_asked,
     kinds_stated,
-    words_asking,
+    words_aside,
 )
 
 QUESTIONS = {
@@ -42,6 +42,11 @@ QUESTIONS = {
         "What is the e-mail of the shop?", "Wie lautet die E-Mail?", "¿Cuál es el correo?", "Care este emailul?",
         "Ποια είναι η ηλεκτρονική διεύθυνση;", "Какая электронная почта?", "E-posta nedir?", "ما هو البريد الإلكتروني؟",
         "ईमेल क्या है?", "Email của họ là gì?", "อีเมลอะไร", "邮箱是什么？",
+    ],
+    "code": [
+        "Which command lights it?", "Welcher Befehl zündet sie an?", "¿Qué comando la enciende?", "Ce comandă o aprinde?",
+        "Ποια εντολή την ανάβει;", "Какая команда её зажигает?", "Hangi komut yakar?", "ما هو الأمر؟", "कौन सा कमांड है?",
+        "Lệnh nào bật đèn?", "คำสั่งอะไร", "哪个命令可以点灯？",
     ],
     "hours": [
         "What are the opening hours?", "Wann ist geöffnet?", "¿Cuál es el horario?", "Care este programul?",
@@ -96,6 +101,8 @@ def test_a_text_states_the_kinds_that_a_person_would_see(text, kinds):
                 "10115 Berlin",
                 "EC1A 1BB",
                 "Calle Mayor 3",
+                "40 Old Harbour Rd",
+                "Boston, MA 02108",
             ],
         ),
         (
@@ -131,6 +138,9 @@ def test_contacts_are_stated_in_the_forms_of_many_countries(kind, texts):
     [
         "In 1866 to 1870 it was 5,199.00",
         "Chapter 4.5.2026",
+        "14.05.2026, at 9.30",
+        "2026-05-14",
+        "5 of the old St Bees",
         "2 to 3 lamps",
         "a@b",
         "ISBN x",
@@ -173,5 +183,42 @@ def test_prices_are_money_in_the_currencies_of_many_countries(price):
     assert price in Excerpt(query="What does it cost?", max_length=300).of(page).content
 
 
-def test_the_words_that_only_ask_are_known():
-    assert words_asking("How much is the lamp?") == {"how", "much"}
+def test_words_that_only_ask_and_function_words_say_little_of_what_is_asked():
+    assert {"how", "much", "is", "the"} <= words_aside("How much is the lamp?")
+    assert "lamp" not in words_aside("How much is the lamp?")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What is the shade made of?", "| Shade | Brass, hammered |"),
+        ("Welches Gewicht hat die Leuchte?", "| Gewicht | Zwei Pfund |"),
+        (
+            "What is planned for the second night?",
+            "| second night | Lighting the fire |",
+        ),
+    ],
+)
+def test_a_row_comes_before_texts_that_share_function_words_with_the_question(
+    question, answer
+):
+    label = " ".join(question.split()[:3])
+    prose = f"{label} for a keeper of the lights, and of the sea, is a long story. "
+    rows = f"| Name | Ember |\n| --- | --- |\n{answer}\n| Place | Harbour |"
+    content = "\n\n".join([*[prose * 3] * 4, rows, *[prose * 3] * 4])
+    page = Page(url="https://shop.example/", content=content)
+
+    excerpt = Excerpt(query=question, max_length=600).of(page)
+
+    assert answer in excerpt.content
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~"])
+def test_code_comes_before_prose_about_a_command(fence):
+    prose = "The keeper sends a letter with a command about the lamp to the harbour. "
+    code = f"{fence}\nharbour send --lamp\n{fence}"
+    content = "\n\n".join([*[prose * 4] * 4, code, *[prose * 4] * 4])
+    page = Page(url="https://docs.example/", content=content)
+
+    question = "Which command sends a lamp?"
+    assert code in Excerpt(query=question, max_length=700).of(page).content

@@ -1,5 +1,5 @@
 """What a question asks for, and what a text states: an amount of money, a time, a
-number, an address, the number of a telephone, an e-mail address, opening hours.
+number, an address, the number of a telephone, an e-mail address, opening hours, code.
 
 The words of questions are those of the languages of the tests: Arabic, Chinese,
 English, German, Greek, Hindi, Romanian, Russian, Spanish, Thai, Turkish and Vietnamese.
@@ -16,11 +16,14 @@ from typing import Any
 from ..._text.money import has_amount
 from ..._text.terms import fold, query_terms
 
+
+def _load(name: str) -> Any:
+    return json.loads(files(__package__ or "").joinpath(name).read_text("utf-8"))
+
+
 # Words as `fold` returns them, most of them only their beginning; then those of scripts
 # without spaces, anywhere.
-_ASKING: Any = json.loads(
-    files(__package__ or "").joinpath("asking.json").read_text("utf-8")
-)
+_ASKING = _load("asking.json")
 # "5 Main Street", "Hafenstraße 5", "ул. Садовая, 5"
 _STREETS = (
     r"\b(?i:street|st\.|road|rd\.|avenue|ave\.|lane|square|strasse|platz|allee)",
@@ -28,15 +31,19 @@ _STREETS = (
     r"(?i:οδος|οδός|\bул(?:\.|иц)|\bпросп|cadde|sokak|mah\.|\bđường)",  # noqa: RUF001
     r"شارع|मार्ग|ถนน|[路街]\d",
 )
-# "EC1A 1BB", "10115 Berlin"
+# "5 Old Mill Rd"
+_ROADS = r"\b\d{1,5}(?: [A-Z][\w.]{0,20}){1,3} (?:St|Rd|Ave|Blvd|Drive|Dr|Ln|Hwy|Way)\b"
+# "EC1A 1BB", "10115 Berlin", "Boston, MA 02108"
 _POSTCODES = (
     r"\b[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b",
     r"(?<![\d.,])\d{5}(?:-\d{3,4})? [A-ZÀ-Þ][a-zß-ÿ]",
+    r", (?:[A-Z]{2}|[A-Z][a-z]{3,12}) \d{5}\b",
 )
-# seven digits or more, grouped as people write them, or after a plus or a zero
+# seven digits or more, grouped as people write them, or after a plus or a zero; no date
+_DATE = r"(?!\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}\b|\d{4}-\d\d-\d\d)"
 _DIGITS = r"[ /.\u00a0-]\(?\d{2,5}\)?"
 _PHONES = (
-    rf"(?<![\w/.,])(?:\+|00)?\(?\d{{1,5}}\)?(?:{_DIGITS}){{2,5}}(?![\w/.,]\d)",
+    rf"(?<![\w/.,]){_DATE}(?:\+|00)?\(?\d{{1,5}}\)?(?:{_DIGITS}){{2,5}}(?![\w/.,]\d)",
     r"\+\d{8,15}\b|\b0\d{8,11}\b",
 )
 # from one time of day to another
@@ -51,29 +58,32 @@ _STATING: dict[str, Callable[[str], object]] = {
         r"\d{1,2}(?!\d)|\d[年月日]|\d ?[ap]\.?m\b"
     ).search,
     "number": re.compile(r"\d").search,
-    "address": re.compile("|".join([*_STREETS, *_POSTCODES])).search,
+    "address": re.compile("|".join([*_STREETS, _ROADS, *_POSTCODES])).search,
     "phone": re.compile("|".join(_PHONES)).search,
     "email": re.compile(r"[\w+-]@[\w-]+\.[^\W\d_]").search,
     "hours": re.compile(rf"{_HOUR} ?{_TO} ?(?:{_END_HOUR})", re.IGNORECASE).search,
+    "code": re.compile("```|~~~").search,
 }
 
 
 def kinds_asked(query: str) -> list[str]:
     """Return what *query* asks for: ``money``, ``time``, ``number``, ``address``,
-    ``phone``, ``email``, ``hours``; or nothing of these.
+    ``phone``, ``email``, ``hours``, ``code``; or nothing of these.
     """
     folded = fold(query)
     return [kind for kind, pattern in _patterns().items() if pattern.search(folded)]
 
 
-def words_asking(query: str) -> frozenset[str]:
-    """Return the terms of *query* that only say what it asks for: ``how``, ``much``."""
+def words_aside(query: str) -> frozenset[str]:
+    """Return the terms that say little about what *query* is about: those that only say
+    what it asks for, such as ``much``, and function words, such as ``the``.
+    """
     folded = fold(query)
     words: list[str] = []
     for pattern in _patterns().values():
         for match in pattern.finditer(folded):
             words.append(match[0])
-    return frozenset(query_terms(" ".join(words)))
+    return _function_words().union(query_terms(" ".join(words)))
 
 
 def kinds_stated(text: str, kinds: list[str]) -> list[str]:
@@ -88,3 +98,12 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         spaced, unspaced = map("|".join, forms)
         patterns[kind] = re.compile(rf"(?<![^\W\d_])(?:{spaced})|{unspaced}")
     return patterns
+
+
+@cache
+def _function_words() -> frozenset[str]:
+    """Return the terms of the function words of all languages with spaces: on a page of
+    many short texts they are rare, and would outweigh what the question is about.
+    """
+    words = _load("function_words.json")
+    return frozenset(query_terms(" ".join(words.values())))

@@ -5,9 +5,9 @@ by BM25 over the terms of `websearch_core._text.terms`. A passage also counts th
 of the headings above it, and of the header of its table. The best passages that fit are
 shown in the order of the page; a part of the room is for those outside the main text.
 What a question asks for counts as one of its words (`asked`), and its words count twice
-in a short line that has this: the list of ingredients comes before the prose about
-them. There is no model and no
-network; ``benchmarks/reading/passages.py`` measures how often the answer is kept, and
+in a short line that has this, or in a row: the list of ingredients comes before the
+prose about them. Function words count half. There is no model and no network;
+``benchmarks/reading/passages.py`` measures how often the answer is kept, and
 ``benchmarks/facts`` how often a fact is.
 """
 
@@ -21,7 +21,7 @@ from ..._text.bm25 import Question, score_counts
 from ..._text.terms import list_terms
 from ...errors import InvalidOption
 from ...models import Page
-from .asked import kinds_asked, kinds_stated, words_asking
+from .asked import kinds_asked, kinds_stated, words_aside
 from .compose import Composer, quote
 from .pieces import TARGET, Piece, Span
 from .window import Cut, beyond, cut_window
@@ -30,11 +30,12 @@ _LENGTH = 600  # characters of a passage
 _ENOUGH = 0.25  # of _LENGTH: a paragraph this long is a passage by itself
 # characters: outside the main text, a paragraph has all that stands together
 _ENOUGH_BESIDE = 40
-_ASKS = 0.5  # of a word, for one that only says what is asked for
+_ASIDE = 0.5  # of a word, for one that says little about what is asked
 # of an excerpt: what passages outside the main text get before those in it
 _BESIDE = 0.4
 _MAX_BESIDE = 2_400  # characters of them, however large the excerpt is
 _MAX_LINE_LENGTH = 120  # characters of an item, a row or another line
+_LABEL = ": "  # after it, what it names
 _MIN_WORDS = 4  # of a question or a title that stands on a page as it was asked
 _FAINT = 0.2  # of the best score: a passage below it is not an answer
 # Words without a space between them, mostly names in elements of their own:
@@ -243,7 +244,7 @@ class _Ranking:
         self._source = source
         self._question = Question(f"{query} {_names_in(query)}")
         self._kinds = kinds_asked(query)
-        self._asking = words_asking(query)
+        self._aside = words_aside(query)
         terms = list_terms(query)
         self._wording = f" {' '.join(terms)} "
         self._is_sentence = len(terms) >= _MIN_WORDS
@@ -289,34 +290,44 @@ class _Ranking:
         last = self._source.pieces[run.after - 1]
         terms = terms + list_terms(_names_in(text))
         terms += self._heading_terms(last.headings)
-        if last.frame and not last.frame.closing:
+        if last.frame and _is_row(last):
             terms += list_terms(last.frame.opening)
         weights: dict[str, float] = dict(self._question.count(terms))
-        for form in self._asking & weights.keys():
-            weights[form] *= _ASKS
+        for form in self._aside & weights.keys():
+            weights[form] *= _ASIDE
         kinds = kinds_stated(text, self._kinds)
         for kind in kinds:
             weights[kind] = 1
-        if kinds:
+        if kinds or not self._kinds:
             for form in self._forms_beside(run):
                 weights[f"{form} beside"] = 1
         return weights
 
     def _forms_beside(self, run: Span) -> set[str]:
         """Return the words of the question that stand in one short line with what it
-        asks for: "2 cups flour".
+        asks for: "2 cups flour"; if this is of no kind, in a row or after a label.
         """
         forms: set[str] = set()
         for piece in self._source.pieces[run.first : run.after]:
-            if piece.leads or not self._is_line(piece):
+            is_row = _is_row(piece)
+            is_opening = piece.leads and not is_row
+            if is_opening or not self._is_line(piece):
                 continue
-            line = self._source.text[piece.start : piece.end]
-            line = TARGET.sub("]", line)
-            if len(line) > _MAX_LINE_LENGTH:
-                continue
-            if kinds_stated(line, self._kinds):
+            text = self._source.text[piece.start : piece.end]
+            if piece.leads:
+                text = text.partition("\n")[0]
+            line = TARGET.sub("]", text)
+            if len(line) <= _MAX_LINE_LENGTH and self._states(line, is_row):
                 forms.update(self._question.count(list_terms(line)))
-        return forms - self._asking
+        return forms - self._aside
+
+    def _states(self, line: str, is_row: bool) -> bool:
+        """Return whether a line has what the question asks for; if this is of no kind,
+        whether it names what it states.
+        """
+        if self._kinds:
+            return bool(kinds_stated(line, self._kinds))
+        return is_row or _LABEL in line
 
     def _is_line(self, piece: Piece) -> bool:
         """Return whether a piece is a whole line, not a sentence among others."""
@@ -343,6 +354,11 @@ class _Ranking:
             has_words = self._question.count(list_terms(new))
             if not has_words and not kinds_stated(new, self._kinds):
                 scores[n] = 0.0
+
+
+def _is_row(piece: Piece) -> bool:
+    """Return whether a piece is a row of a table, or its header."""
+    return piece.frame is not None and not piece.frame.closing
 
 
 def _terms_of_headings(headings: tuple[str, ...]) -> list[str]:
