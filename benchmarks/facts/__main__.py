@@ -28,9 +28,12 @@ from benchmarks.reading.candidates import CANDIDATES, OURS
 from benchmarks.reading.process import Absent, Reader
 from benchmarks.report import Goal, Section, Table, store
 from training.corpus import CONTENT_TYPE, ROOT, load
+from websearch_core._text.money import may_be_in, parse_number
 from websearch_core.models import Page
 from websearch_core.reading import Excerpt, read_html
 from websearch_core.reading._charset import to_utf8
+from websearch_core.reading._excerpt.window import without_targets
+from websearch_core.tools._outputs import page_output
 
 FACTS = Path(__file__).parent / "facts.jsonl"
 MAX_TOKENS = 500
@@ -50,7 +53,7 @@ _PEERS = (
     "html-to-markdown",
 )
 _Z = 1.96  # of an interval of 95 %
-_LINK_TARGET = re.compile(r"\]\([^()\n]*\)")
+_PRICED = {"price", "money"}
 _HEAD = """<!-- Written by `make bench-facts`. Do not edit. -->
 
 # Facts that reach a model
@@ -95,7 +98,7 @@ def is_alive(answer: str, text: str) -> bool:
 
 
 def _plain(markdown: str) -> str:
-    bare = html.unescape(_LINK_TARGET.sub("]", markdown))
+    bare = html.unescape(without_targets(markdown))
     return " ".join(re.sub(r"\\(?=[!-/:-@\[-`{-~])|\*\*|`", "", bare).split())
 
 
@@ -138,14 +141,26 @@ def find_missing() -> list[str]:
 
 
 def ask(page: Page, fact: Fact, limit: Excerpt) -> bool:
-    """Return whether what a model gets of *page* for the question of *fact* has the
-    answer: the passages, or the beginning if the limit is one of characters.
+    """Return whether what a tool shows a model of *page* for the question of *fact* has
+    the answer: the passages, or the beginning if the limit is one of characters.
     """
     excerpt = limit
     if limit.max_tokens is not None:
         excerpt = replace(limit, query=fact.question)
     part = excerpt.of(page)
-    return is_alive(fact.answer, part.content)
+    text = str(page_output(part, "text", max_length=limit.max_length).content)
+    return is_alive(fact.answer, text) or _is_stated(fact, page)
+
+
+def _is_stated(fact: Fact, page: Page) -> bool:
+    """Return whether the answer is the price in the line about the data of *page*,
+    which has it as a number and a code: ``28.99 EUR``.
+    """
+    data = page.data
+    if fact.kind not in _PRICED or data is None or data.price is None:
+        return False
+    is_same = parse_number(fact.answer) == parse_number(data.price)
+    return is_same and may_be_in(data.currency or "", fact.answer)
 
 
 def measure(
@@ -215,7 +230,10 @@ def describe(facts: Sequence[Fact], alive: dict[str, list[bool]]) -> Section:
             f"from their HTML before any "
             f"reader was run on them; each was asked with `query` and "
             f"`max_tokens={MAX_TOKENS}`. A fact is alive if "
-            "the excerpt has the answer as the page writes it. Without a query, the "
+            "the text that the tool shows a model has the answer as the page writes it: "
+            "title, dates, the line about the data, the excerpt, and after it the things "
+            "of a grid and the contacts; a price, too, as the number that the line about "
+            "the data has. Without a query, the "
             "excerpt is the first 15,000 characters. The other readers' "
             "Markdown went through our own picker "
             "with the same limit, so that the columns differ in what a reader keeps. "
@@ -264,7 +282,7 @@ def main() -> int:
 
     alive = {name: measure(facts, read, limit) for name, (_, limit) in WAYS.items()}
     alive["main content only"] = measure(
-        facts, lambda name: read(name).model_copy(update={"rest": ""})
+        facts, lambda name: read(name).model_copy(update={"rest": "", "data": None})
     )
     versions: dict[str, str] = {}
     for candidate in CANDIDATES:

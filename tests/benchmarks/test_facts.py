@@ -15,7 +15,7 @@ from benchmarks.facts.__main__ import (
     measure,
 )
 from benchmarks.reading.candidates import OURS
-from websearch_core.models import Page
+from websearch_core.models import Page, PageData
 from websearch_core.reading import Excerpt
 
 FROZEN = "55ff55ef403893006299376806df1252cd6fb24a0429c58460ecc00a71e8a869"
@@ -45,7 +45,8 @@ def test_there_are_enough_facts_of_many_kinds_and_a_fifth_of_them_are_prices():
         ("$29", "From $29.99", False),
         ("9", "It is 19", False),
         ("List<int>", "`List&lt;int>`", True),
-        ("a b", "[a](https://x.example/) b", False),
+        ("a b", "[a](https://x.example/) b", True),
+        ("a b", "[a](https://x.example/) c", False),
         ("Ada Holm", "by [Ada\nHolm](https://x.example/)", True),
     ],
 )
@@ -89,3 +90,29 @@ def test_the_interval_is_wilsons():
     low, high = interval(17, 20)
 
     assert (round(low, 3), round(high, 3)) == (0.64, 0.948)
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer", "alive"),
+    [
+        ("price", "$48.99", True),
+        ("price", "48,99 $", True),
+        ("price", "48,99 €", False),
+        ("price", "$48.00", False),
+        ("spec", "48.99", True),
+        ("spec", "$48.99", False),
+        ("phone", "555-010-9999", True),
+    ],
+)
+def test_what_the_tool_shows_beside_the_content_counts(kind, answer, alive):
+    fact = Fact("wcxb/1", kind, "What is it?", answer)
+    data = PageData(
+        kind="product",
+        name="Ember",
+        price="48.99",
+        currency="USD",
+        contacts=("Call 555-010-9999",),
+    )
+    page = Page(url="", content="A lamp.", data=data)
+
+    assert measure([fact], lambda _: page, Excerpt(max_length=15_000)) == [alive]

@@ -116,13 +116,13 @@ def page_body(
     count: TokenCounter = estimate_tokens,
 ) -> str:
     """Return what a text has of a page between its facts and its notes: what it states,
-    its content, and its grid.
+    its content, its grid and its contacts.
 
     Args:
         page: The page.
-        max_length: Maximum characters of the content and the grid; of the grid, what
-            does not fit is left out.
-        max_tokens: Maximum tokens of both.
+        max_length: Maximum characters of the content, the grid and the contacts; of the
+            last two, what does not fit is left out.
+        max_tokens: Maximum tokens of these.
         count: Counts the tokens of a text.
     """
     parts: list[str] = []
@@ -140,7 +140,11 @@ def page_body(
     parts.append(page.content)
     is_start = not (page.offset or page.passages)
     if is_start and page.data is not None:
-        parts.append(_list_items(page.data, page.content, fits))
+        items = _list_items(page.data, page.content, fits)
+        contacts = _list_contacts(page.data)
+        parts.append(items)
+        if fits(f"{items}{contacts}"):
+            parts.append(contacts)
     return _join_blocks(parts)
 
 
@@ -937,6 +941,13 @@ def _write_items(
             line += f" — {item.url}"
         lines.append(line)
     return f"Items that the page shows:\n{_list_first(lines, len(items))}"
+
+
+def _list_contacts(data: PageData) -> str:
+    if not data.contacts:
+        return ""
+    lines = [f"- {line}" for line in data.contacts]
+    return "\n".join(["Contacts that the page shows outside its main text:", *lines])
 
 
 def _has_item(content: str, item: Item) -> bool:

@@ -217,12 +217,12 @@ def page_output(
 def _leave_room(
     page: Page, max_length: int | None, max_tokens: int | None, count: TokenCounter
 ) -> Page:
-    """Return *page* with its content cut, if its grid needs the room: at most a third
-    of a limit.
+    """Return *page* with its content cut, if its grid and its contacts need the room:
+    at most a third of a limit.
     """
     from .. import render
 
-    if page.data is None or not page.data.items:
+    if page.data is None or not (page.data.items or page.data.contacts):
         return page
     if page.offset or page.passages:
         return page

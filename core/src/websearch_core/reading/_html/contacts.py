@@ -1,0 +1,48 @@
+"""Find how to reach who made a page: the texts outside its main text that state an
+address, a telephone number, an e-mail address or hours.
+"""
+
+from __future__ import annotations
+import re
+from collections.abc import Iterator, Sequence
+
+from .._excerpt.asked import kinds_stated
+from .grid import inert
+from .responses import by_visitors
+from .text_blocks import TextBlocks
+
+_KINDS = ["address", "phone", "email", "hours"]
+_IN_ANY = re.compile(r"[\d@]")
+_MAX_TEXT_LENGTH = 120  # characters: a longer text is prose
+_MAX_LENGTH = 400  # characters of all texts
+
+
+def find_contacts(
+    blocks: TextBlocks, content: Sequence[bool], written: str
+) -> Iterator[str]:
+    """Yield the first texts with contacts of the blocks that are not *content*, as they
+    are written; those of visitors, and those that *written* has, are left out.
+    """
+    found = _find_texts(blocks, content)
+    if not found:
+        return
+    visitors = by_visitors(blocks)
+    for text, block in found.items():
+        if not visitors[block] and text not in written:
+            yield inert(text, _MAX_TEXT_LENGTH)
+
+
+def _find_texts(blocks: TextBlocks, content: Sequence[bool]) -> dict[str, int]:
+    """Return the first texts with contacts, each with its block."""
+    found: dict[str, int] = {}
+    room = _MAX_LENGTH
+    for block, text in enumerate(blocks.block_texts):
+        if content[block] or text in found or len(text) > _MAX_TEXT_LENGTH:
+            continue
+        if not _IN_ANY.search(text) or not kinds_stated(text, _KINDS):
+            continue
+        room -= len(text)
+        if room < 0:
+            break
+        found[text] = block
+    return found

@@ -1,0 +1,98 @@
+"""The contacts that a page shows outside its main text are data, as they are written."""
+
+from __future__ import annotations
+
+import pytest
+
+from websearch_core.reading import Excerpt, read_bytes
+from websearch_core.tools._outputs import page_output
+
+PROSE = "<p>" + "The mill stands where the brook leaves the wood, and grinds rye. " * 6
+CONTACTS = (
+    "Mill Lane 5, 10115 Berlin",
+    "+47 22 33 44 55",
+    "post@mill.example",
+    "Mon-Fri 9am-5pm",
+)
+HEADING = "Contacts that the page shows outside its main text:"
+
+
+def page_with(body: str = "", main: str = "", kind: str = "website"):
+    source = (
+        f'<html><head><title>The mill</title><meta property="og:type" content="{kind}">'
+        f"</head><body><main><h1>The mill</h1>{PROSE}</p>{main}{PROSE}</p></main>{body}"
+        "</body></html>"
+    )
+    return read_bytes(source.encode(), "https://mill.example/", "text/html")
+
+
+def footer(*texts: str) -> str:
+    lines = "".join(f"<div>{text}</div>" for text in texts)
+    return f"<footer>{lines}</footer>"
+
+
+@pytest.mark.parametrize("contact", CONTACTS)
+def test_a_contact_of_the_footer_is_data_and_stays_out_of_the_content(contact):
+    page = page_with(footer("Grinding since 1866", contact))
+
+    assert page.data is not None
+    assert page.data.kind is None
+    assert page.data.contacts == (contact,)
+    assert contact not in page.content
+
+
+def test_a_page_without_contacts_states_none():
+    page = page_with(footer("Grinding since 1866", "Follow us", "Street view", "2026"))
+
+    assert page.data is None
+
+
+def test_what_the_content_shows_is_not_repeated():
+    main = f"<p>Call {CONTACTS[1]} to hear the wheel.</p>"
+
+    assert page_with(footer(CONTACTS[1]), main=main).data is None
+
+
+def test_what_visitors_wrote_is_no_contact_of_the_page():
+    comments = (
+        '<section class="comments"><h2>2 comments</h2>'
+        '<div class="comment">Rye is best bought at 555-010-9999</div>'
+        '<div class="comment">No, write to me@thief.example</div></section>'
+    )
+    page = page_with(comments + footer(CONTACTS[2]), kind="article")
+
+    assert page.data is not None
+    assert page.data.contacts == (CONTACTS[2],)
+
+
+def test_prose_and_more_than_a_few_lines_are_left_out():
+    prose = "Whoever hears the wheel at night may call us at 555-010-9999, and " * 3
+    page = page_with(
+        footer(prose, *(f"Hall {n}: 555-010-{n}" for n in range(1000, 1030)))
+    )
+
+    assert page.data is not None
+    assert page.data.contacts[0] == "Hall 1000: 555-010-1000"
+    assert 200 < sum(map(len, page.data.contacts)) <= 400
+
+
+def test_a_model_sees_them_after_the_beginning_of_a_page_and_not_after_passages():
+    page = page_with(footer(*CONTACTS[:2]))
+    beginning = Excerpt(max_length=5_000).of(page)
+    passages = Excerpt(max_length=300, query="Where is the mill?").of(page)
+
+    shown = page_output(beginning, "text", max_length=5_000).content
+
+    assert f"{HEADING}\n- {CONTACTS[0]}\n- {CONTACTS[1]}\n" in shown
+    assert HEADING not in page_output(passages, "text", max_length=300).content
+
+
+def test_they_take_their_room_from_the_content():
+    page = page_with(footer(*CONTACTS), main=PROSE * 20)
+    beginning = Excerpt(max_length=2_000).of(page)
+
+    output = page_output(beginning, "text", max_length=2_000)
+
+    assert CONTACTS[3] in output.content
+    assert len(output.answer.content) + len(HEADING) + sum(map(len, CONTACTS)) < 2_000
+    assert output.answer.next_offset == len(output.answer.content)
