@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from websearch_core.reading import Excerpt, read_bytes
+from websearch_core.reading._html.blocks import find_blocks
+from websearch_core.reading._html.contacts import find_contacts
+from websearch_core.reading._html.parse import parse
 from websearch_core.tools._outputs import page_output
 
 PROSE = "<p>" + "The mill stands where the brook leaves the wood, and grinds rye. " * 6
@@ -65,15 +68,20 @@ def test_what_visitors_wrote_is_no_contact_of_the_page():
     assert page.data.contacts == (CONTACTS[2],)
 
 
-def test_prose_and_more_than_a_few_lines_are_left_out():
-    prose = "Whoever hears the wheel at night may call us at 555-010-9999, and " * 3
-    page = page_with(
-        footer(prose, *(f"Hall {n}: 555-010-{n}" for n in range(1000, 1030)))
-    )
+def test_a_long_text_is_no_contact():
+    prose = "Whoever hears the wheel at night may call us at 555-010-9999. " * 3
 
-    assert page.data is not None
-    assert page.data.contacts[0] == "Hall 1000: 555-010-1000"
-    assert 200 < sum(map(len, page.data.contacts)) <= 400
+    assert page_with(footer("Grinding since 1866", prose), main=PROSE * 9).data is None
+
+
+def test_only_the_first_few_are_taken():
+    lines = [f"Hall {n}: 555-010-{n}" for n in range(1000, 1040)]
+    blocks = find_blocks(parse(footer(*lines).encode()).body)
+
+    contacts = list(find_contacts(blocks, [False] * len(lines), "the mill"))
+
+    assert contacts == lines[: len(contacts)]
+    assert 300 < sum(map(len, contacts)) <= 400
 
 
 def test_a_model_sees_them_after_the_beginning_of_a_page_and_not_after_passages():
