@@ -141,10 +141,9 @@ def page_body(
     is_start = not (page.offset or page.passages)
     if is_start and page.data is not None:
         items = _list_items(page.data, page.content, fits)
-        contacts = _list_contacts(page.data)
         parts.append(items)
-        if fits(f"{items}{contacts}"):
-            parts.append(contacts)
+        contacts = _list_contacts(page.data, lambda text: fits(f"{items}{text}"))
+        parts.append(contacts)
     return _join_blocks(parts)
 
 
@@ -943,11 +942,16 @@ def _write_items(
     return f"Items that the page shows:\n{_list_first(lines, len(items))}"
 
 
-def _list_contacts(data: PageData) -> str:
-    if not data.contacts:
-        return ""
-    lines = [f"- {line}" for line in data.contacts]
-    return "\n".join(["Contacts that the page shows outside its main text:", *lines])
+def _list_contacts(data: PageData, fits: Callable[[str], bool]) -> str:
+    """Return the first contacts of a page that fit, one a line."""
+    whole = ""
+    text = "Contacts that the page shows outside its main text:"
+    for contact in data.contacts:
+        text += f"\n- {contact}"
+        if not fits(text):
+            break
+        whole = text
+    return whole
 
 
 def _has_item(content: str, item: Item) -> bool:

@@ -222,7 +222,8 @@ def _leave_room(
     """
     from .. import render
 
-    if page.data is None or not (page.data.items or page.data.contacts):
+    beside = page.data and (page.data.items or page.data.contacts)
+    if not beside:
         return page
     if page.offset or page.passages:
         return page

@@ -95,12 +95,14 @@ def test_a_model_sees_them_after_the_beginning_of_a_page_and_not_after_passages(
     assert HEADING not in page_output(passages, "text", max_length=300).content
 
 
-def test_they_take_their_room_from_the_content():
+@pytest.mark.parametrize(("max_length", "count"), [(2_000, 4), (400, 3), (100, 0)])
+def test_they_take_at_most_a_third_of_the_room(max_length, count):
     page = page_with(footer(*CONTACTS), main=PROSE * 20)
-    beginning = Excerpt(max_length=2_000).of(page)
+    beginning = Excerpt(max_length=max_length).of(page)
 
-    output = page_output(beginning, "text", max_length=2_000)
+    output = page_output(beginning, "text", max_length=max_length)
 
-    assert CONTACTS[3] in output.content
-    assert len(output.answer.content) + len(HEADING) + sum(map(len, CONTACTS)) < 2_000
-    assert output.answer.next_offset == len(output.answer.content)
+    assert [contact in output.content for contact in CONTACTS].count(True) == count
+    length = len(output.answer.content)
+    assert max_length // 3 < length <= max_length
+    assert output.answer.next_offset == length

@@ -18,31 +18,37 @@ _MAX_LENGTH = 400  # characters of all texts
 
 
 def find_contacts(
-    blocks: TextBlocks, content: Sequence[bool], written: str
+    blocks: TextBlocks, content: Sequence[bool], markdown: str
 ) -> Iterator[str]:
-    """Yield the first texts with contacts of the blocks that are not *content*, as they
-    are written; those of visitors, and those that *written* has, are left out.
+    """Yield the first texts with contacts of the blocks that are not *content*, as the
+    page writes them; those of visitors, and those that *markdown* has, are left out.
     """
-    found = _find_texts(blocks, content)
-    if not found:
+    contacts = _first_contacts(blocks, content)
+    if not contacts:
         return
     visitors = by_visitors(blocks)
-    for text, block in found.items():
-        if not visitors[block] and text not in written:
+    for text, block in contacts.items():
+        if not visitors[block] and text not in markdown:
             yield inert(text, _MAX_TEXT_LENGTH)
 
 
-def _find_texts(blocks: TextBlocks, content: Sequence[bool]) -> dict[str, int]:
+def _first_contacts(blocks: TextBlocks, content: Sequence[bool]) -> dict[str, int]:
     """Return the first texts with contacts, each with its block."""
-    found: dict[str, int] = {}
+    contacts: dict[str, int] = {}
     room = _MAX_LENGTH
     for block, text in enumerate(blocks.block_texts):
-        if content[block] or text in found or len(text) > _MAX_TEXT_LENGTH:
+        if content[block] or text in contacts:
             continue
-        if not _IN_ANY.search(text) or not kinds_stated(text, _KINDS):
+        if not _is_contact(text):
             continue
         room -= len(text)
         if room < 0:
             break
-        found[text] = block
-    return found
+        contacts[text] = block
+    return contacts
+
+
+def _is_contact(text: str) -> bool:
+    if len(text) > _MAX_TEXT_LENGTH or not _IN_ANY.search(text):
+        return False
+    return bool(kinds_stated(text, _KINDS))

@@ -136,8 +136,8 @@ def read_html(
         targets += page_data.links
     contacts = tuple(find_contacts(blocks, content, text.markdown))
     if contacts:
-        known = page_data or PageData()
-        page_data = known.model_copy(update={"contacts": contacts})
+        page_data = page_data or PageData()
+        page_data = page_data.model_copy(update={"contacts": contacts})
     media_type = declared(content_type)
     if media_type not in HTML:
         media_type = "text/html"
