@@ -48,6 +48,7 @@ from tests.langchain.gardens import (
     url_of,
 )
 from tests.whole import WHOLE
+from websearch_core.errors import ConfigurationError
 from websearch_core.tools import add_sources
 
 CONFIG: Any = {"configurable": {"thread_id": "1"}}
@@ -734,3 +735,12 @@ def test_a_large_page_that_deepagents_moves_to_a_file_can_still_be_checked():
     assert (alone["url"], "text" in alone) == (url_of("kelp"), False)
     (source,) = collect_sources(state)
     assert "Kelp grows 50" in source["text"]
+
+
+def test_anything_but_a_toolkit_is_refused_with_the_line_to_write() -> None:
+    wrong: Any = "tavily"
+    with pytest.raises(
+        ConfigurationError,
+        match=r"not str: write WebSearchMiddleware\(WebSearchToolkit\(\.\.\.\)\)",
+    ):
+        WebSearchMiddleware(wrong)

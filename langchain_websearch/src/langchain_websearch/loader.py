@@ -77,6 +77,7 @@ _FOREIGN_ARGUMENTS = {
         ("query", "search_query", "pages", "load_max_docs"),
         "write WebSearchRetriever(k=5).invoke(query)",
     ),
+    "text_splitter": "write WebPageLoader(urls).load_and_split(text_splitter)",
     "is_local": "read the file, and give its URLs to WebPageLoader",
     "max_depth": 'write crawl={"depth": ...}, one less than max_depth, and '
     'on_error="skip"',

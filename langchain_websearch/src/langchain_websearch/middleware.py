@@ -20,6 +20,7 @@ from websearch_core.citations import (
     acheck_citations,
     check_citations,
 )
+from websearch_core.errors import ConfigurationError
 from websearch_core.tools import (
     SourceRecord,
     add_sources,
@@ -110,7 +111,14 @@ class WebSearchMiddleware(AgentMiddleware):
         user_urls: bool = True,
     ) -> None:
         super().__init__()
-        self.toolkit: WebSearchToolkit = toolkit or WebSearchToolkit()
+        if toolkit is None:
+            toolkit = WebSearchToolkit()
+        if not isinstance(toolkit, WebSearchToolkit):
+            raise ConfigurationError(
+                f"toolkit: must be a WebSearchToolkit, not {type(toolkit).__name__}: "
+                "write WebSearchMiddleware(WebSearchToolkit(...))"
+            )
+        self.toolkit: WebSearchToolkit = toolkit
         self.tools: Sequence[BaseTool] = self.toolkit.get_tools()
         self.check: bool = check
         self.user_urls: bool = user_urls

@@ -56,6 +56,7 @@ _ELSEWHERE = MappingProxyType(
         "mode": 'write reader="firecrawl"; add crawl=True for a site',
         "proxies": 'write http=Http(proxy="http://proxy.corp:3128", resolve="here")',
         "show_progress": "leave it out: each page is a WebSearchEvent",
+        "text_splitter": "write text_splitter.get_nodes_from_documents(documents)",
         "website_extractor": "leave it out: the main part is found on any site",
     }
 )

@@ -74,11 +74,11 @@ def web():
         ),
         (
             lambda web: web.search("x", comments="keep"),
-            "comments: not an option of a call; give it to WebSearch(read",
+            "comments: not an option of this call; give it to WebSearch(read",
         ),
         (
             lambda web: web.search("x", timeout=3),
-            "timeout: not an option of a call; give it to WebSearch(timeout=...)",
+            "timeout: not an option of this call; give it to WebSearch(timeout=...)",
         ),
         (
             lambda web: web.search("x", colums=3),
@@ -86,7 +86,7 @@ def web():
         ),
         (
             lambda web: web.read("https://a.example", timeout=3),
-            "timeout: not an option of a call; give it to WebSearch",
+            "timeout: not an option of this call; give it to WebSearch",
         ),
         (
             lambda web: web.read("https://a.example", lenght=3),
@@ -128,7 +128,15 @@ def web():
         (lambda web: web.search("x", contents=True), "contents: write read_top=..."),
         (
             lambda web: web.search("x", text=True),
-            "text: not an option of a call; give it to WebSearch(provider=Exa(",
+            "text: not an option of this call; give it to WebSearch(provider=Exa(",
+        ),
+        (
+            lambda web: web.search("x", find="kelp"),
+            "find: not an option of this call; write read(url, find=...)",
+        ),
+        (
+            lambda web: web.search("x", include_generated_answer=True),
+            "include_generated_answer: not an option of this call; write WebSearch(Tavily(",
         ),
         (
             lambda web: web.run("x"),

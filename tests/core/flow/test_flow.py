@@ -374,7 +374,7 @@ def test_an_unknown_effect_is_reported(colour):
     def flow() -> Flow[Any]:
         return (yield "hello")  # type: ignore[misc]
 
-    with pytest.raises(TypeError, match="not for 'hello'"):
+    with pytest.raises(TypeError, match="not for a value of type str"):
         drive(colour, flow())
 
 

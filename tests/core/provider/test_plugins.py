@@ -19,6 +19,7 @@ from websearch_core import SearchResult, WebSearch, register
 from websearch_core._cli.app import app
 from websearch_core.client._selection import build_provider
 from websearch_core.errors import (
+    BadResponse,
     ConfigurationError,
     MissingKey,
     PageNotFound,
@@ -28,7 +29,7 @@ from websearch_core.errors import (
     UnsafeURL,
     UnsupportedOption,
 )
-from websearch_core.flow import Call
+from websearch_core.flow import Call, Sleep
 from websearch_core.layers import Fallback, leaves
 from websearch_core.models import Page, SearchQuery, SearchResponse
 from websearch_core.provider._declare import (
@@ -43,7 +44,7 @@ from websearch_core.providers import known, provider_class
 from websearch_core.providers.brave import Brave
 from websearch_core.providers.tavily import Tavily
 from websearch_core.settings import Settings
-from websearch_core.testing import SECRET, play, reply
+from websearch_core.testing import SECRET, FakeWeb, play, reply
 
 KELP = SearchQuery.of("kelp")
 
@@ -377,6 +378,61 @@ class AsyncSearch:
         raise NotImplementedError
 
 
+class Answers:
+    """Answers at once with what it was given, as a generator or not."""
+
+    name = "mine"
+
+    def __init__(self, answer, *, as_generator):
+        self.answer = answer
+        self.as_generator = as_generator
+
+    def search(self, query):
+        return self.generate() if self.as_generator else self.answer
+
+    read = search
+
+    def generate(self):
+        yield Sleep(0)
+        return self.answer
+
+
+@pytest.mark.parametrize("as_generator", [True, False])
+@pytest.mark.parametrize(
+    "answer", [{"results": []}, [{"url": "https://a.example/"}], None, "kelp"]
+)
+@pytest.mark.parametrize("layers", [(), None])
+def test_an_answer_of_another_type_is_named_with_what_to_return(
+    layers, answer, as_generator
+):
+    mine = Answers(answer, as_generator=as_generator)
+    found = f"returned a value of type {type(answer).__name__}, and must be a generator"
+
+    with (
+        WebSearch(mine, layers=layers) as web,
+        pytest.raises(BadResponse) as caught,
+    ):
+        web.search("kelp")
+    assert str(caught.value) == (
+        f"mine search failed: its search() {found} that returns a SearchResponse; "
+        "websearch_core.provider.from_function('mine', search=function) makes a "
+        "provider of a function that returns a list of results"
+    )
+    with (
+        WebSearch(reader=mine, layers=layers) as web,
+        pytest.raises(BadResponse) as caught,
+    ):
+        web.read("https://a.example/")
+    assert f"its read() {found} that returns a Page" in str(caught.value)
+    assert "from_function('mine', read=function)" in str(caught.value)
+
+
+def test_the_next_provider_answers_after_one_that_returns_another_type():
+    web = WebSearch([Answers([], as_generator=False), FakeWeb({"kelp": []})])
+
+    assert web.search("kelp").provider == "fake"
+
+
 class AsyncRead:
     name = "mine"
 
@@ -405,7 +461,11 @@ def test_an_async_method_is_refused_with_what_to_write_instead(
     ("thing", "complaint"),
     [
         (Brave, r"Brave is a class: give an instance of it, Brave\(...\)"),
-        (3, "int is not a provider: it has no name"),
+        (3, "int is not a provider: it has no name$"),
+        (
+            lambda query: [],
+            "it has no name; to search with it, write .*from_function.*search=",
+        ),
     ],
 )
 def test_what_is_not_a_provider_is_refused(thing, complaint):
@@ -422,7 +482,7 @@ def test_a_method_that_returns_its_answer_instead_of_yielding_is_reported():
 
     check_port(Plain())  # it could as well return a generator
     with pytest.raises(
-        TypeError, match="search and read of a provider are generators.*from_function"
+        BadResponse, match="a value of type SearchResponse, and must be a generator"
     ):
         WebSearch(Plain()).search("kelp")
 

@@ -31,7 +31,13 @@ ONLY_ARGUMENTS = {
     "verify_ssl",
 }
 # which are answered with a sentence, and only as arguments
-ADVICE = {"api_wrapper", "wrapper"}
+ADVICE = {
+    "api_wrapper",
+    "wrapper",
+    "get_full_documents",
+    "include_generated_answer",
+    "text_splitter",
+}
 VALUES = {
     "limit": "3", "allowed_domains": '["a.example"]', "blocked_domains": '["a.example"]', "country": '"US"',
     "search_depth": '"advanced"', "max_length": "9", "extra": "{}", "topic": '"news"', "timeout": "3",

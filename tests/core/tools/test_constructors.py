@@ -126,6 +126,84 @@ def test_an_unknown_argument_is_answered_with_the_one_to_write():
         make_web(None, (), provder="brave")
 
 
+NAMED = pytest.mark.parametrize(
+    "cls",
+    [cls for cls in OWN if cls not in (WebTools, langchain.WebPageLoader)],
+    ids=lambda cls: f"{cls.__module__}.{cls.__name__}",
+)
+
+
+@NAMED
+def test_an_argument_without_a_name_is_answered_with_the_line_to_write(cls):
+    name = cls.__name__
+
+    with pytest.raises(ConfigurationError, match=rf'{name}\(provider="tavily"\)$'):
+        cls("tavily")
+    with pytest.raises(ConfigurationError, match=rf"{name}\(web=\.\.\.\)$"):
+        cls(WebSearch("duckduckgo"))
+
+
+@NAMED
+def test_a_text_without_a_name_is_not_shown_as_it_may_be_a_key(cls):
+    with pytest.raises(ConfigurationError) as caught:
+        cls("tvly-SECRET")
+
+    assert str(caught.value).endswith(f"{cls.__name__}(provider=...)")
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("doc_content_chars_max", 'read_options={"max_length": 4_000}'),
+        ("get_full_documents", 'read_many([each.url.replace("/abs/", "/pdf/") for '),
+        ("include_generated_answer", "WebSearch(Tavily(include_answer=True)).search("),
+    ],
+)
+@pytest.mark.parametrize(
+    "cls",
+    [
+        langchain.WebSearchTool,
+        langchain.WebSearchRetriever,
+        llamaindex.WebSearchToolSpec,
+        llamaindex.WebSearchRetriever,
+    ],
+)
+def test_an_option_of_another_retriever_is_answered_with_the_line_to_write(
+    cls, name, line
+):
+    with pytest.raises(ConfigurationError) as caught:
+        cls(**{name: True})
+
+    assert str(caught.value).startswith(f"{name}: write {line}")
+
+
+@pytest.mark.parametrize(
+    ("make", "line"),
+    [
+        (
+            lambda splitter: langchain.WebPageLoader([], text_splitter=splitter),
+            "WebPageLoader(urls).load_and_split(text_splitter)",
+        ),
+        (
+            lambda splitter: llamaindex.WebPageReader(text_splitter=splitter),
+            "text_splitter.get_nodes_from_documents(documents)",
+        ),
+        (
+            lambda splitter: llamaindex.WebSearchRetriever(text_splitter=splitter),
+            (
+                "WebSearchRetriever(text_splitter=...), in LlamaIndex "
+                "WebSearchRetriever(node_parser=...)"
+            ),
+        ),
+    ],
+)
+def test_a_text_splitter_is_answered_with_what_splits(make, line):
+    with pytest.raises(ConfigurationError) as caught:
+        make(object())
+
+    assert str(caught.value) == f"text_splitter: write {line}"
+
+
 def test_a_rate_limiter_is_the_throttle_under_another_name():
     with pytest.raises(ConfigurationError, match="which are the same, not both"):
         make_web(None, (), throttle=3, rate_limiter=object())

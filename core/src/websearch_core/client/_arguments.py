@@ -165,10 +165,11 @@ def check_placed(options: Iterable[str], names: Container[str]) -> None:
         if ours in names:
             raise InvalidOption(f"{name}: write {ours}=...")
         line = find_line(name, _NAMES)
-        if line:
-            raise InvalidOption(
-                f"{name}: not an option of a call; give it to WebSearch({line})"
-            )
+        if not line:
+            continue
+        is_argument = line.partition("=")[0].isidentifier()
+        advice = f"give it to WebSearch({line})" if is_argument else f"write {line}"
+        raise InvalidOption(f"{name}: not an option of this call; {advice}")
 
 
 def check_number(

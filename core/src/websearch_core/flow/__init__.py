@@ -381,11 +381,8 @@ def _catch_error(flow: Flow[_T]) -> Flow[_T | WebSearchError]:
 
 def _make_effect_error(effect: object) -> TypeError:
     return TypeError(
-        f"a flow may ask for a Request, Sleep, Call, Gather, Share or Hedge, not for "
-        f"{effect!r}; search and read of a "
-        "provider are generators, and websearch_core.provider.from_function makes one "
-        "of a function that returns its "
-        "answer"
+        "a flow may ask for a Request, Sleep, Call, Gather, Share or Hedge, not for "
+        f"a value of type {type(effect).__name__}"
     )
 
 

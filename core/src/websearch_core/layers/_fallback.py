@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar, TypeVar, cast
 
 from .. import events
@@ -28,11 +29,10 @@ from ._layer import (
     ProviderGroup,
     Rank,
     address,
+    ask_provider,
     check_numbers,
     leaves,
     read_many,
-    reader,
-    searcher,
     spread,
 )
 from ._single_flight import is_free
@@ -111,7 +111,7 @@ class _FallbackProvider(ProviderGroup[Fallback]):
         def ask(provider: Provider) -> Flow[SearchResponse]:
             own = address(query, provider, *self.inner)
             return contain_bugs(
-                lambda: searcher(provider).search(own), provider.name, "search"
+                partial(ask_provider, provider, "search", own), provider.name, "search"
             )
 
         return self._try_each(ask)
@@ -119,7 +119,7 @@ class _FallbackProvider(ProviderGroup[Fallback]):
     def read(self, url: str, /) -> Flow[Page]:
         return self._try_each(
             lambda provider: contain_bugs(
-                lambda: reader(provider).read(url), provider.name
+                partial(ask_provider, provider, "read", url), provider.name
             )
         )
 
@@ -180,7 +180,7 @@ class _FallbackProvider(ProviderGroup[Fallback]):
             return {}
         try:
             pages = yield from contain_bugs(
-                lambda: read_many(reader(provider), urls), provider.name
+                lambda: read_many(provider, urls), provider.name
             )
         except WebSearchError as failure:
             has_answer = any(trails[url].has_answer for url in urls)

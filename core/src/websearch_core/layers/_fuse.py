@@ -24,7 +24,15 @@ from ..models import SearchQuery, SearchResponse, SearchResult
 from ..models._outcomes import Outcome, find_outcomes
 from ..provider._ports import Provider
 from ._depth import deepen, find_depth, split, take_page
-from ._layer import Layer, ProviderGroup, Rank, address, check_numbers, leaves, searcher
+from ._layer import (
+    Layer,
+    ProviderGroup,
+    Rank,
+    address,
+    ask_provider,
+    check_numbers,
+    leaves,
+)
 from ._merge import Answer, merge_answers
 
 # after any other error, the search fails
@@ -135,8 +143,8 @@ class _FuseProvider(ProviderGroup[Fuse]):
 
     def _search(self, provider: Provider, query: SearchQuery) -> Flow[Answer]:
         depth = find_depth(provider, self.layer.results_per_provider)
-        response = yield from searcher(provider).search(
-            deepen(address(query, provider, *self.inner), depth)
+        response = yield from ask_provider(
+            provider, "search", deepen(address(query, provider, *self.inner), depth)
         )
         inside, outside = split(response.results, query)
         response = response.model_copy(update={"results": (*inside, *outside)})

@@ -1,12 +1,22 @@
 """What a layer is, how layers are ordered, and how to look inside them."""
 
 from __future__ import annotations
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
 from math import inf
-from typing import Any, ClassVar, Generic, Self, TypeVar, cast, get_args
+from typing import (
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    Self,
+    TypeVar,
+    cast,
+    get_args,
+    overload,
+)
 
 from .._registry import is_known
 from .._runtime.bugs import contain_bugs, copy_error
@@ -24,10 +34,8 @@ from ..flow._targets import RefusedTargets, was_refused
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._ports import (
     BatchReader,
-    PageReader,
     Provider,
     Role,
-    SearchProvider,
     can,
     check_port,
 )
@@ -35,6 +43,11 @@ from ..provider._ports import (
 _DEFAULT_BATCH = 20  # pages, for readers that do not say how many they can read at once
 _MAX_DEPTH = 100  # layers around each other
 _ROLES: tuple[Role, ...] = ("search", "read")
+# what each returns, and what a plain function may return instead
+_ANSWERS: dict[Role, tuple[type, str]] = {
+    "search": (SearchResponse, "a list of results"),
+    "read": (Page, "a text"),
+}
 
 
 class Rank(IntEnum):
@@ -193,15 +206,15 @@ class ProviderWrapper(_Part[L_co]):
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search with the provider inside."""
-        return searcher(self.inner).search(query)
+        return ask_provider(self.inner, "search", query)
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read with the provider inside."""
-        return reader(self.inner).read(url)
+        return ask_provider(self.inner, "read", url)
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages with the provider inside, in one request if it can."""
-        return read_many(reader(self.inner), urls)
+        return read_many(self.inner, urls)
 
 
 class ProviderGroup(_Part[L_co]):
@@ -447,9 +460,9 @@ def read_each(
     provider: Provider, urls: Sequence[str]
 ) -> Flow[list[Page | WebSearchError]]:
     """Read each page on its own; return it or its error for each URL, in order."""
-    page_reader = cast("PageReader", provider)
     reads = [
-        contain_bugs(partial(page_reader.read, url), provider.name) for url in urls
+        contain_bugs(partial(ask_provider, provider, "read", url), provider.name)
+        for url in urls
     ]
     return (yield Gather(reads))  # type: ignore[no-any-return]
 
@@ -493,18 +506,37 @@ def address(query: SearchQuery, provider: Provider, *group: Provider) -> SearchQ
     return query.model_copy(update={"extra": extra})
 
 
-def searcher(provider: Provider) -> SearchProvider:
-    """Return *provider* if it can search; raise `ConfigurationError` if it cannot."""
-    if not can(provider, "search"):
-        raise ConfigurationError(f"{provider.name} cannot search")
-    return provider
+@overload
+def ask_provider(
+    provider: Provider, role: Literal["search"], what: SearchQuery
+) -> Flow[SearchResponse]: ...
+@overload
+def ask_provider(
+    provider: Provider, role: Literal["read"], what: str
+) -> Flow[Page]: ...
+def ask_provider(provider: Provider, role: Role, what: SearchQuery | str) -> Flow[Any]:
+    """Search or read with *provider*, and check what it returns.
 
-
-def reader(provider: Provider) -> PageReader:
-    """Return *provider* if it can read; raise `ConfigurationError` if it cannot."""
-    if not can(provider, "read"):
-        raise ConfigurationError(f"{provider.name} cannot read")
-    return provider
+    Raises:
+        ConfigurationError: It cannot search, or read.
+        BadResponse: It returned something else than a `SearchResponse` or `Page`.
+    """
+    method = getattr(provider, role, None)
+    if method is None:
+        raise ConfigurationError(f"{provider.name} cannot {role}")
+    kind, short = _ANSWERS[role]
+    answer: object = method(what)
+    if isinstance(answer, Generator):
+        answer = yield from answer
+        if isinstance(answer, kind):
+            return answer
+    raise BadResponse(
+        f"{provider.name} {role} failed: its {role}() returned a value of type "
+        f"{type(answer).__name__}, and must be a generator that returns a "
+        f"{kind.__name__}; websearch_core.provider.from_function({provider.name!r}, "
+        f"{role}=function) makes a provider of a function that returns {short}",
+        provider=provider.name,
+    )
 
 
 def options_of(provider: Provider) -> frozenset[str]:

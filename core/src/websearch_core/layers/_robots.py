@@ -31,16 +31,16 @@ from ..flow._intercept import (
     intercept,
 )
 from ..models import Page
-from ..provider._ports import PageReader, Provider, needs_network
+from ..provider._ports import Provider, needs_network
 from ._layer import (
     Layer,
     ProviderWrapper,
     Rank,
+    ask_provider,
     check_numbers,
     leaves,
     parts,
     rank_of,
-    reader,
 )
 
 _TOKEN = re.compile(r"[A-Za-z_-]+")  # RFC 9309, 2.2.1
@@ -132,7 +132,7 @@ class RobotsFiles:
         self._entries: OrderedDict[_Site, tuple[Rules, float]] = OrderedDict()
         self._size = 0  # of all of them, against _MAX_MEMORY
 
-    def read(self, reader: PageReader, url: str) -> Flow[Page]:
+    def read(self, reader: Provider, url: str) -> Flow[Page]:
         """Read a page with *reader*, if robots.txt allows it and every page that it
         redirects to.
 
@@ -140,7 +140,7 @@ class RobotsFiles:
         browser follows redirects, only the last URL is known, and checked afterwards.
         """
         yield from self.check(url)
-        page = yield from intercept(reader.read(url), self._perform)
+        page = yield from intercept(ask_provider(reader, "read", url), self._perform)
         return (yield from self.check_end(url, page))
 
     def check_end(self, url: str, page: Page | errors.WebSearchError) -> Flow[Page]:
@@ -362,7 +362,7 @@ class RobotsProvider(ProviderWrapper[Robots]):
     def read(self, url: str, /) -> Flow[Page]:
         if not any(map(needs_network, leaves(self.inner))):
             return (yield from super().read(url))
-        return (yield from self.files.read(reader(self.inner), url))
+        return (yield from self.files.read(self.inner, url))
 
     def read_many(
         self, urls: Sequence[str], /

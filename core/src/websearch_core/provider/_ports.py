@@ -293,7 +293,13 @@ def check_port(provider: object) -> None:
         )
     name = getattr(provider, "name", None)
     if not isinstance(name, str):
-        raise ConfigurationError(f"{kind} is not a provider: it has no name")
+        hint = ""
+        if inspect.isroutine(provider):
+            hint = (
+                "; to search with it, write websearch_core.provider.from_function("
+                '"my-search", search=...)'
+            )
+        raise ConfigurationError(f"{kind} is not a provider: it has no name{hint}")
     for role in ("search", "read"):
         method = getattr(provider, role, None)
         if inspect.iscoroutinefunction(method) or inspect.isasyncgenfunction(method):

@@ -44,6 +44,13 @@ FOREIGN_NAMES: Mapping[str, tuple[str, ...]] = {
     "search_kwargs": _EXTRA, "params": _EXTRA,
     "source": ("search_options.topic", '"news"'),
     "api_wrapper": ("", _WRAPPER), "wrapper": ("", _WRAPPER),
+    "doc_content_chars_max": ("read_options.max_length", "4_000"),
+    "include_generated_answer": ("", ("WebSearch(Tavily(include_answer=True))"
+                                      ".search(query).answer")),
+    "get_full_documents": ("", ('read_many([each.url.replace("/abs/", "/pdf/") for '
+                                'each in WebSearch("arxiv").search(query).results])')),
+    "text_splitter": ("", ("WebSearchRetriever(text_splitter=...), in LlamaIndex "
+                           "WebSearchRetriever(node_parser=...)")),
 }  # fmt: skip
 
 

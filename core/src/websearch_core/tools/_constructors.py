@@ -3,9 +3,11 @@
 from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection
+from functools import wraps
 from inspect import Parameter
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
+from .._registry import is_known
 from ..client import WebSearch
 from ..errors import ConfigurationError
 from ._fixed import split_arguments
@@ -28,7 +30,8 @@ def show_arguments(
         def __init__(self, web=None, **arguments: Unpack[CommonArguments]): ...
 
     `help`, notebooks and `inspect.signature` then list what *source* takes, with types
-    and defaults, instead of ``**arguments``.
+    and defaults, instead of ``**arguments``. An argument without a name, where all need
+    one, is answered with the line to write.
 
     Args:
         source: The function or class that gets the arguments.
@@ -48,11 +51,32 @@ def show_arguments(
                 continue
             elif parameter.name not in hidden:
                 others.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
-        target: Any = function
+        positions = sum(p.kind is not Parameter.KEYWORD_ONLY for p in own)
+
+        @wraps(function)
+        def call(*values: Any, **options: Any) -> Any:
+            if len(values) > positions:
+                raise _make_position_error(values[0], values[positions])
+            return function(*values, **options)
+
+        target: Any = call
         target.__signature__ = signature.replace(parameters=[*own, *others])
-        return function
+        return cast("_F", call)
 
     return show
+
+
+def _make_position_error(instance: object, value: object) -> ConfigurationError:
+    """Say how to give *value* to the constructor of *instance*; the text is shown only
+    if it is the name of a provider: it may be a key.
+    """
+    kind = type(instance).__name__
+    line = "provider=..."
+    if isinstance(value, WebSearch):
+        line = "web=..."
+    elif isinstance(value, str) and is_known(value):
+        line = f'provider="{value}"'
+    return ConfigurationError(f"{kind}: its arguments need names: write {kind}({line})")
 
 
 @show_arguments(WebSearch, without=("search_options", "read_options"))
