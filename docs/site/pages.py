@@ -400,7 +400,10 @@ def _arguments(cls: type[Any]) -> Iterator[tuple[str, str, str, str | None]]:
 
 def _find_others(cls: type[Any]) -> str:
     """Return the name of the argument that takes all further ones, if there is one."""
-    code = getattr(vars(cls).get("__init__"), "__code__", None)
+    init = vars(cls).get("__init__")
+    if init is None:
+        return ""
+    code = getattr(inspect.unwrap(init), "__code__", None)
     if code is None or not code.co_flags & inspect.CO_VARKEYWORDS:
         return ""
     before = code.co_argcount + code.co_kwonlyargcount

@@ -151,6 +151,27 @@ async def test_the_retriever_returns_snippets_passages_or_pages(fake):
     assert texts["page"][2] == "Gone."
 
 
+async def test_the_marks_of_a_document_name_no_offset(fake):
+    limit = {"max_length": 200}
+    retriever = WebSearchRetriever(
+        provider=fake, content="passages", read_options=limit
+    )
+    compressor = WebPageCompressor(provider=fake, read_options=limit)
+    documents = [Document("Kelp", metadata={"source": KELP})]
+    texts = [
+        retriever.invoke(QUERY)[0].page_content,
+        (await retriever.ainvoke(QUERY))[0].page_content,
+        *(found[0].page_content for found in await every_way(compressor, documents)),
+    ]
+    excerpt = WebSearch(fake).read(KELP, query=QUERY, max_length=200).content
+
+    assert "characters left out; offset " in excerpt
+    for text in texts:
+        assert FAST in text
+        assert "characters left out ...]" in text
+        assert "offset" not in text
+
+
 async def test_a_text_splitter_splits_what_the_retriever_returns(fake):
     retriever = WebSearchRetriever(provider=fake, content="page", text_splitter=Words())
     parts = retriever.invoke("kelp")

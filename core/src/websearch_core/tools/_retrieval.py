@@ -143,7 +143,7 @@ def put_pages(
     for each. *pages* are those of the documents that have a URL, or their errors, and
     *put* returns a document with its page, or with its error.
     """
-    next_pages = iter(pages)
+    next_pages = map(_without_offsets, pages)
     seen: set[str] = set()
     distinct: list[T] = []
     for document, url in zip(documents, urls, strict=True):
@@ -157,6 +157,16 @@ def put_pages(
             document = put(document, page)  # noqa: PLW2901 - the same one, with its page
         distinct.append(document)
     return distinct
+
+
+def _without_offsets(answer: T) -> T:
+    """Return *answer*, if it is a page, as a document has it."""
+    if not isinstance(answer, Page):
+        return answer
+    # imported here: making a retriever does not need it
+    from ..reading._excerpt.compose import without_offsets
+
+    return cast("T", without_offsets(answer))
 
 
 @dataclass(frozen=True)
@@ -224,7 +234,7 @@ class Retrieval:
     def _make_document(
         self, result: SearchResult, page: Page | WebSearchError | None
     ) -> PlainDocument:
-        document = make_document(result, page)
+        document = make_document(result, _without_offsets(page))
         # of one search: with it, equal pages would be different documents
         document.metadata.pop("citation_id", None)
         if self.content != "passages" or not isinstance(page, Page):

@@ -51,6 +51,38 @@ def test_what_only_repeats_the_main_text_beside_nothing_new_is_left_out(
     assert (beside in excerpt.content) is is_shown
 
 
+NOTICES = [
+    "© 2019–2026 Korbel Heaters. All rights reserved.",
+    "Copyright 2026 Korbel",
+    "(c) Korbel heaters",
+]
+
+
+@pytest.mark.parametrize("notice", NOTICES)
+@pytest.mark.parametrize(
+    ("question", "is_shown"),
+    [
+        ("How long does the Korbel heater run?", False),
+        ("Which heaters does Korbel make?", False),
+        ("Who has the copyright, or all rights reserved, (c)?", True),
+    ],
+)
+def test_a_copyright_notice_answers_only_who_asks_for_it(notice, question, is_shown):
+    main = "# Korbel heaters\n\nA heater runs for nine hours. Korbel makes one."
+    page = Page(url=URL, content=main, rest=notice)
+    excerpt = Excerpt(query=question, max_length=900).of(page)
+
+    assert (notice in excerpt.content) is is_shown
+
+
+def test_what_stands_beside_a_notice_is_still_found():
+    main = "# Korbel heaters\n\nA heater runs for nine hours."
+    page = Page(url=URL, content=main, rest="© 2026 Korbel heaters, phone 0123 456")
+    excerpt = Excerpt(query="phone of Korbel heaters", max_length=900).of(page)
+
+    assert "0123 456" in excerpt.content
+
+
 @pytest.mark.parametrize("isolate", [False, "require"])
 def test_another_process_returns_it(isolate):
     page = read_bytes(HTML.encode(), URL, "text/html; charset=utf-8", isolate=isolate)

@@ -115,6 +115,35 @@ def test_a_footer_is_under_no_heading_of_the_page():
     assert "## Contact" in found
 
 
+SHORT = [
+    ("Kettles", "It boils a litre in four minutes.", "<p>Bay Kettles, Varra</p>"),
+    ("Opening a shop", "Ask for a permit first.", "<div>Copyright Office</div>"),
+    ("Rundweg am See", "Im Winter ist er gesperrt.", "<ul><li>Gemeinde</li></ul>"),
+]
+
+
+@pytest.mark.parametrize(("title", "text", "footer"), SHORT)
+def test_the_footer_of_a_short_page_repeats_nothing_of_its_content(title, text, footer):
+    page = parse(
+        f"<body><main><h1>{title}</h1><h2>More</h2><p>{text}</p></main>"
+        f"<footer>{footer}</footer></body>".encode()
+    )
+    blocks = find_blocks(page.body)
+    content = [place < 3 for place in range(len(blocks.block_texts))]
+    found = write_rest(blocks, content, [True] * len(content))
+
+    assert found == blocks.block_texts[3]
+
+
+def test_the_footer_of_a_card_keeps_the_name_of_the_card():
+    cards = "".join(
+        f"<article><h3>Lamp {n}</h3><footer>From ${n}9.50</footer></article>"
+        for n in range(1, 40)
+    )
+
+    assert "Lamp 7\nFrom $79.50" in rest(cards)
+
+
 SUBJECTS = [
     "category-social-security",
     "tag-cookies",

@@ -14,7 +14,7 @@ prose about them. Function words count half. There is no model and no network;
 from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, cached_property
 from itertools import accumulate, pairwise
 
 from ..._text.bm25 import Question, score_counts
@@ -341,7 +341,8 @@ class _Ranking:
 
         Outside the main text, short texts of it are repeated to name what stands beside
         them. What is new there has a word of the question, or a kind of thing that it
-        asks for.
+        asks for. A copyright notice repeats whose page it is: only a word that the
+        main text lacks is new there.
         """
         source = self._source
         main_lines = set(map(_bare_line, source.main.splitlines()))
@@ -350,10 +351,25 @@ class _Ranking:
                 continue
             lines = source.text_of(run).splitlines()
             lines = [line for line in lines if _bare_line(line) not in main_lines]
-            new = "\n".join(lines)
-            has_words = self._question.count(list_terms(new))
+            terms: list[str] = []
+            for line in filter(_is_notice, lines):
+                terms += set(list_terms(line)) - self._main_terms
+            new = "\n".join(line for line in lines if not _is_notice(line))
+            terms += list_terms(new)
+            has_words = self._question.count(terms)
             if not has_words and not kinds_stated(new, self._kinds):
                 scores[n] = 0.0
+
+    @cached_property
+    def _main_terms(self) -> set[str]:
+        return set(list_terms(self._source.main))
+
+
+def _is_notice(line: str) -> bool:
+    """Return whether a line is a copyright notice."""
+    if len(line) > _MAX_LINE_LENGTH:
+        return False
+    return "©" in line or line.lower().startswith(("copyright", "(c)"))
 
 
 def _is_row(piece: Piece) -> bool:

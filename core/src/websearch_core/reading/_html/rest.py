@@ -24,6 +24,8 @@ _MAX_LENGTH = 300
 _MAX_CONTEXT = 100
 _MAX_MENU_LENGTH = 60  # characters of an entry of a menu
 _MENU = 3  # entries, all of them links
+_FOOTER = TELLING_TAGS["footer"]
+_PARTS = TELLING_TAGS["article"] | TELLING_TAGS["main"] | _FOOTER
 _LEVELS = {f"h{level}": "#" * level for level in range(1, 7)}
 # Classes, ids and roles of what belongs to no page: how to move between pages, to share
 # them, to agree to cookies.
@@ -63,9 +65,13 @@ def write_rest(
     raised = _count_raised(outline)
     rows = outline.holders(outline.named({"tr"}))
     passages: dict[str, None] = {}
+    is_in_footer = False
     groups = _group(outline)
     for _, members in groupby(range(len(groups)), groups.__getitem__):
         passage = list(members)
+        if _is_in_page_footer(outline, groups[passage[0]]) and not is_in_footer:
+            is_in_footer = True
+            _drop_last_headings(passages)
         if any(map(beside.__getitem__, passage)):
             passage = [
                 block for block in passage if _belongs(outline, content, beside, block)
@@ -75,6 +81,16 @@ def write_rest(
         lines = _lines(outline, passage, raised, rows)
         passages["\n".join(lines)] = None
     return "\n\n".join(_without_empty_sections(list(passages)))
+
+
+def _drop_last_headings(passages: dict[str, None]) -> None:
+    """Drop the headings of the content that nothing follows before the footer: they do
+    not name it.
+    """
+    for passage in [*reversed(passages)]:
+        if "\n" in passage or not passage.startswith("#"):
+            return
+        del passages[passage]
 
 
 def _count_raised(outline: TextBlocks) -> int:
@@ -177,8 +193,12 @@ def _find_menus(outline: TextBlocks) -> Iterator[list[int]]:
 
 
 def _group(outline: TextBlocks) -> list[int]:
-    """Return for each block the largest element around it that has little text."""
+    """Return for each block the largest element around it that has little text.
+
+    The footer of the page stands alone: nothing of the content names it.
+    """
     parents = outline.parents
+    around = outline.around
     sizes = [0] * len(outline.names)
     for element, text in zip(outline.block_elements, outline.block_texts, strict=True):
         sizes[element] += min(len(text), _MAX_CONTEXT) + 1
@@ -190,6 +210,8 @@ def _group(outline: TextBlocks) -> list[int]:
     for element in islice(compress(count(), sizes), 1, None):  # those with text
         parent = parents[element]
         is_part = sizes[parent] <= _MAX_LENGTH
+        if around[element] & _PARTS == _FOOTER and not around[parent] & _PARTS:
+            is_part = False
         tops[element] = tops[parent] if is_part else element
     return [tops[element] for element in outline.block_elements]
 
@@ -214,6 +236,13 @@ def _lines(
             yield " | ".join(texts)
         else:
             yield from texts
+
+
+def _is_in_page_footer(outline: TextBlocks, element: int) -> bool:
+    """Return whether an element is in the footer of the page, not in that of an article
+    or of a card in it.
+    """
+    return outline.around[element] & _PARTS == _FOOTER
 
 
 def _is_in_footer(outline: TextBlocks, element: int) -> bool:
