@@ -111,9 +111,7 @@ def make_server(
         ) from error
     if tools.output_format == "search_result":
         raise ConfigurationError("output_format: MCP has text, markdown and json")
-    calls = _Calls(tools, types, structured=structured)
-    if site_tools:
-        calls.schemas["list_pages"] = _SiteArguments
+    calls = _Calls(tools, types, structured=structured, site_tools=site_tools)
     listed = calls.describe()
 
     async def list_tools(*_: Any) -> Any:
@@ -221,21 +219,25 @@ class _Calls:
     the SDK make their types.
     """
 
-    def __init__(self, tools: WebTools, types: Any, *, structured: bool) -> None:
+    def __init__(
+        self, tools: WebTools, types: Any, *, structured: bool, site_tools: bool
+    ) -> None:
         self._tools = tools
         self._types = types
         self._structured = structured
         self._secret = secrets.token_bytes(32)
-        self.schemas: dict[str, type[_Arguments]] = {
+        self._schemas: dict[str, type[_Arguments]] = {
             "web_search": tools.search_arguments(_SearchArguments),  # type: ignore[dict-item] # one derived from it
             "open_page": _PageArguments,
         }
+        if site_tools:
+            self._schemas["list_pages"] = _SiteArguments
         self._scopes: set[Any] = set()  # of the calls under way
         self._is_ending = False
 
     def describe(self) -> Any:
         tools: list[dict[str, Any]] = []
-        for name, schema in self.schemas.items():
+        for name, schema in self._schemas.items():
             about = {
                 "name": name,
                 "title": name.replace("_", " ").capitalize(),
@@ -278,11 +280,11 @@ class _Calls:
         return self._make_result(output, conversation)
 
     def _parse(self, name: str, sent: Any) -> _Arguments:
-        if name not in self.schemas:
+        if name not in self._schemas:
             raise InvalidOption(
-                f"there is no such tool; there are {' and '.join(self.schemas)}"
+                f"there is no such tool; there are {' and '.join(self._schemas)}"
             )
-        return self.schemas[name].parse(sent or {})
+        return self._schemas[name].parse(sent or {})
 
     async def _run(self, arguments: _Arguments, run: Run) -> Output:
         from anyio import CancelScope  # of the SDK

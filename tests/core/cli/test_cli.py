@@ -904,6 +904,14 @@ def test_help_documents_the_exit_codes(websearch, command):
     assert "2 wrong usage or configuration; 3 the URL may not be opened" in text
 
 
+def test_help_names_arguments_without_the_types_of_python(websearch):
+    for command in app.registered_commands:
+        text = websearch(command.callback.__name__, "--help").stdout
+        assert not re.search(r"<(?:list|str|path)\b", text), text
+
+    assert "  PAGE  One or more URLs" in websearch("read", "--help").stdout
+
+
 @pytest.mark.repository
 def test_the_usage_of_each_command_is_the_one_in_the_documentation(websearch):
     page = (ROOT / "docs" / "cli.md").read_text()

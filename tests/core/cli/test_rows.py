@@ -3,16 +3,24 @@
 from __future__ import annotations
 import json
 import os
+from datetime import datetime
 
 import pytest
 
 from websearch_core import Page, SearchResponse, SearchResult
 from websearch_core._cli.rows import Rows
+from websearch_core._runtime.clock import now
 from websearch_core._text.urls import find_page
-from websearch_core.errors import ConfigurationError, PageNotFound, TimedOut
+from websearch_core.errors import (
+    ConfigurationError,
+    PageNotFound,
+    TimedOut,
+    Unavailable,
+)
 
 needs_links = pytest.mark.skipif(os.name != "posix", reason="makes links and pipes")
 SEA = "https://sea.example/kelp"
+LATE = "https://sea.example/late"
 
 
 def page_of(url=SEA, content="Brown algae.", **facts):
@@ -36,6 +44,24 @@ def test_each_row_has_its_input_and_a_page_or_an_error(tmp_path):
     assert (error["url"], error["status"], error["error"]["code"]) == (
         "https://sea.example/late", "error", "timed_out",
     )  # fmt: skip
+
+
+def test_the_row_of_an_error_says_when_it_failed_as_that_of_a_page_does(tmp_path):
+    path = tmp_path / "pages.jsonl"
+    with Rows(str(path)) as rows:
+        rows.add(SEA, page_of(fetched_at=now()))
+        rows.add(LATE, TimedOut("no answer"))
+    with Rows(str(path), refresh=True) as rows:
+        rows.add(SEA, Unavailable("503"))
+        rows.add(LATE, TimedOut("no answer"))
+    page, error = lines_of(path)
+
+    times = [page["fetched_at"], page["refresh_error"]["fetched_at"]]
+    assert page["refresh_error"]["code"] == "unavailable"
+    assert sorted(times) == times
+    for time in [*times, error["fetched_at"]]:
+        assert time.endswith("Z")
+        assert datetime.fromisoformat(time).date() == now().date()
 
 
 def test_what_is_there_is_skipped_once_for_each_row(tmp_path):

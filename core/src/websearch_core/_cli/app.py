@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from .._text.vocabulary import OTHER_NAMES
 from ..errors import InvalidOption
@@ -59,6 +59,23 @@ class _Group(TyperGroup):
             return code
         status = code if isinstance(code, int) else 0
         sys.exit(status)
+
+
+class _Command(TyperCommand):
+    """Shows arguments in its help by their names alone: ``<list[str]>`` says nothing to
+    who types them.
+    """
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        for parameter in self.params:
+            if parameter.param_type_name == "argument":
+                describe: Any = parameter
+                describe.display_type_rich = _show_nothing
+        super().format_options(ctx, formatter)
+
+
+def _show_nothing(**_: object) -> str:
+    return ""
 
 
 def _suggest_option(error: Any) -> None:
@@ -117,4 +134,5 @@ def websearch(
 _NAMES = "search read crawl index providers usage compare setup cache doctor mcp"
 for _name in _NAMES.split():
     _module = import_module(f"{__package__}.commands.{_name}")
-    app.command(epilog=getattr(_module, "EPILOG", EXIT_CODES))(getattr(_module, _name))
+    _epilog = getattr(_module, "EPILOG", EXIT_CODES)
+    app.command(cls=_Command, epilog=_epilog)(getattr(_module, _name))

@@ -26,6 +26,7 @@ import typer
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from .. import errors
+from .._runtime.clock import now
 from .._runtime.owners import check_links
 from .._runtime.threads import in_thread
 from .._text.escaping import escape_json, escape_line
@@ -278,6 +279,9 @@ class Rows:
         if self._find_key and old:
             item = old.get(self.key, item)
         row = {self.key: item, **row_as_json(answer), self.key: item}
+        if isinstance(answer, errors.WebSearchError):
+            # as pages have it: when it failed
+            row["fetched_at"] = now().isoformat().replace("+00:00", "Z")
         facts = _find_fresh_facts(old, answer, row)
         if old and facts:
             old.pop("refresh_error", None)
@@ -462,7 +466,7 @@ def _find_fresh_facts(
     """Return what is new if the *old* row stays; nothing if it does not."""
     has_page = old is not None and old.get("status") == "success"
     if has_page and getattr(answer, "temporary", False):
-        return {"refresh_error": row["error"]}
+        return {"refresh_error": {**row["error"], "fetched_at": row["fetched_at"]}}
     if getattr(answer, "status", None) == UNCHANGED:
         return {"fetched_at": row["fetched_at"]}
     return {}

@@ -119,7 +119,7 @@ class _FallbackProvider(ProviderGroup[Fallback]):
     def read(self, url: str, /) -> Flow[Page]:
         return self._try_each(
             lambda provider: contain_bugs(
-                partial(ask_provider, provider, "read", url), provider.name
+                lambda: ask_provider(provider, "read", url), provider.name
             )
         )
 

@@ -515,7 +515,8 @@ def ask_provider(
     provider: Provider, role: Literal["read"], what: str
 ) -> Flow[Page]: ...
 def ask_provider(provider: Provider, role: Role, what: SearchQuery | str) -> Flow[Any]:
-    """Search or read with *provider*, and check what it returns.
+    """Search or read with *provider*; check what it returns, unless it is one of our
+    layers, which would only make tracebacks longer.
 
     Raises:
         ConfigurationError: It cannot search, or read.
@@ -524,8 +525,14 @@ def ask_provider(provider: Provider, role: Role, what: SearchQuery | str) -> Flo
     method = getattr(provider, role, None)
     if method is None:
         raise ConfigurationError(f"{provider.name} cannot {role}")
-    kind, short = _ANSWERS[role]
     answer: object = method(what)
+    if isinstance(provider, _Part) and isinstance(answer, Generator):
+        return answer
+    return _check_answer(provider, role, answer)
+
+
+def _check_answer(provider: Provider, role: Role, answer: object) -> Flow[Any]:
+    kind, short = _ANSWERS[role]
     if isinstance(answer, Generator):
         answer = yield from answer
         if isinstance(answer, kind):

@@ -164,7 +164,7 @@ def _without_offsets(answer: T) -> T:
     if not isinstance(answer, Page):
         return answer
     # imported here: making a retriever does not need it
-    from ..reading._excerpt.compose import without_offsets
+    from ..reading._choice import without_offsets
 
     return cast("T", without_offsets(answer))
 

@@ -15,7 +15,6 @@ and where each part begins.
 """
 
 from __future__ import annotations
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -27,7 +26,6 @@ from .pieces import Piece, Span, pieces, tie
 from .window import OUTSIDE, check, cut_window, join_rest, show
 
 _MAX_QUOTE_LENGTH = 80  # characters
-_OFFSET = re.compile(r"^(\[\.\.\. [^\n;]{1,60}); offset \d{1,12}", re.MULTILINE)
 _MIN_MARK_LENGTH = len("\n\n[... 50 characters left out; offset 0 ...]\n\n")
 
 
@@ -283,16 +281,6 @@ def _path(piece: Piece) -> str:
     if not piece.headings:
         return ""
     return f": {' > '.join(piece.headings)}"
-
-
-def without_offsets(page: Page) -> Page:
-    """Return an excerpt whose marks still say what is left out, and not at which
-    ``offset``: for documents, whose readers cannot ask for it.
-    """
-    if not page.passages:
-        return page
-    content = _OFFSET.sub(r"\1", page.content)
-    return page.model_copy(update={"content": content, "content_length": len(content)})
 
 
 def quote(words: str) -> str:

@@ -341,8 +341,8 @@ class _Ranking:
 
         Outside the main text, short texts of it are repeated to name what stands beside
         them. What is new there has a word of the question, or a kind of thing that it
-        asks for. A copyright notice repeats whose page it is: only a word that the
-        main text lacks is new there.
+        asks for. A copyright notice alone repeats whose page it is: only a word that
+        the main text lacks is new there.
         """
         source = self._source
         main_lines = set(map(_bare_line, source.main.splitlines()))
@@ -351,11 +351,11 @@ class _Ranking:
                 continue
             lines = source.text_of(run).splitlines()
             lines = [line for line in lines if _bare_line(line) not in main_lines]
-            terms: list[str] = []
-            for line in filter(_is_notice, lines):
-                terms += set(list_terms(line)) - self._main_terms
-            new = "\n".join(line for line in lines if not _is_notice(line))
-            terms += list_terms(new)
+            new = "\n".join(lines)
+            terms = list_terms(new)
+            if all(map(_is_notice, lines)):
+                new = ""
+                terms = [term for term in terms if term not in self._main_terms]
             has_words = self._question.count(terms)
             if not has_words and not kinds_stated(new, self._kinds):
                 scores[n] = 0.0
