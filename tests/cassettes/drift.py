@@ -26,7 +26,7 @@ from tests.cassettes.record import Recorder
 from tests.cassettes.shape import Differences
 from websearch_core._runtime.clock import now
 from websearch_core._text.quantity import quantity
-from websearch_core.providers import get_configured, provider_class
+from websearch_core.providers import get_configured, known, provider_class
 
 
 def main() -> int:
@@ -54,7 +54,7 @@ def main() -> int:
             path = tapes.FOLDER / name / f"{scenario}.yaml"
             if path.exists():
                 ends.append(_compare_answer(path, recorder))
-    for name in names:
+    for name in chosen or known():  # a list grows old without a key, too
         _print_age(name)
     if "changed" in ends:
         return 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 import json
 import logging
+import re
 import sys
 
 import pytest
@@ -145,3 +146,18 @@ def test_a_service_that_refuses_the_call_has_changed(service, capsys):
 
     assert drift.main() == 1
     assert "tavily/search: changed\n  the call fails: " in capsys.readouterr().out
+
+
+@pytest.mark.enable_socket
+def test_the_prices_of_services_without_a_key_grow_old_too(service, capsys):
+    service.append(503)
+    capsys.readouterr()
+
+    drift.main()
+    shown = capsys.readouterr().out
+    for name in ("brave", "exa", "tavily", "you"):
+        assert re.search(
+            rf"^{name}: its prices are of 20\d\d-\d\d, \d+ months? ago$",
+            shown,
+            re.MULTILINE,
+        )

@@ -29,7 +29,7 @@ from websearch_core.errors import (
 )
 from websearch_core.events import Charge, Wait, listen
 from websearch_core.flow import Gather, Request, Sleep
-from websearch_core.layers import Budget, Cache, Retry, Throttle, charge_to
+from websearch_core.layers import Budget, Cache, Retry, Throttle, charge_to, leaves
 from websearch_core.layers._amounts import (
     MILLION,
     Amount,
@@ -46,7 +46,9 @@ from websearch_core.providers import (
     Brave,
     Direct,
     Jina,
+    Keenable,
     Linkup,
+    Marginalia,
     Parallel,
     Tavily,
     You,
@@ -430,11 +432,28 @@ def test_a_wrong_option_is_refused(options):
         (You(keyless=True), "read", 0, None),
         (You(api_key=SECRET, extraction="full_page"), "search", None, None),
         (Jina(api_key=SECRET), "search", None, None),
+        (Jina(), "search", None, None),
+        (Jina(), "read", 0, None),
+        (Jina(api_key=SECRET), "read", None, None),
+        (Keenable(), "search", 0, None),
+        (Keenable(), "read", 0, None),
+        (Keenable(api_key=SECRET), "search", None, None),
+        (Marginalia(), "search", 0, None),
+        (Marginalia(api_key=SECRET), "search", None, None),
     ],
 )
 def test_listed_prices_depend_on_the_options(provider, verb, usd, credits_):
     price = find_price(provider, verb, {})
     assert (price.usd, price.credits) == (usd, credits_)
+
+
+def test_a_chain_without_keys_takes_a_budget_in_dollars():
+    with WebSearch(budget="1 USD/day") as web:
+        assert [leaf.name for leaf in leaves(web.provider)] == [
+            "keenable",
+            "you",
+            "duckduckgo",
+        ]
 
 
 def test_every_listed_price_has_a_date_and_real_options():

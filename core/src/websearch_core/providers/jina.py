@@ -79,6 +79,7 @@ class Jina:
         signup_url="https://jina.ai/api-dashboard",
         free_allowance="keyless: about 20 pages a minute",
         price="by tokens; a search costs at least 10,000",
+        prices=(kit.Price(verb="read", usd=0, when={"api_key": None}),),
         as_of="2026-09",
         compared="the pages of its API, 2026-09",
         terms="it keeps a copy of what it reads for other callers, unless private is "

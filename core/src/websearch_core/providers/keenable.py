@@ -35,6 +35,7 @@ class Keenable:
         api_urls=("https://github.com/keenableai/keenable-sdk",),
         signup_url="https://keenable.ai/console",
         free_allowance="keyless: a limit by the hour for each address",
+        prices=(kit.Price(usd=0, when={"api_key": None}),),
         as_of="2026-08",
         compared="keenable 0.1.1, 2026-11-23",
     )

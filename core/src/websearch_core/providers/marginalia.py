@@ -38,6 +38,7 @@ class Marginalia:
         free_allowance="keyless, with a limit that all callers share; your own key for "
         "non-commercial use",
         price="a commercial key is metered",
+        prices=(kit.Price(usd=0, when={"api_key": None}),),
         as_of="2025-12",
         compared="the pages of its API, 2025-12",
         terms="Results are under CC BY-NC-SA 4.0, except with a commercial key.",
