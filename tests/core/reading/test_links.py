@@ -20,6 +20,9 @@ BASES = [
     "https://[::1]/x",
     "https://E.org/é",
     "https://user@e.org/",
+    "https://e.org/a/../b/./c",
+    "https://e.org//a//b",
+    "https://e.org/a/?b=/c/d",
 ]
 BEGINNINGS = [
     "",
@@ -29,6 +32,8 @@ BEGINNINGS = [
     "/./",
     "?",
     "#",
+    "a",
+    "a/b-c.html?d=/",
     "http://e.org",
     "https://e.org/",
     "https://a-b.example/x/",
@@ -41,6 +46,7 @@ def slowly(href: str, base: str) -> str | None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_links, "_ABSOLUTE", re.compile("(?!)"))
         patch.setattr(_links, "_FROM_ROOT", re.compile("(?!)"))
+        patch.setattr(_links, "_FROM_HERE", re.compile("(?!)"))
         return absolute(href, base)
 
 
@@ -78,6 +84,8 @@ def test_the_fast_path_is_taken_for_common_links(
     monkeypatch.setattr(_links, "urljoin", None)
     assert absolute("/a/b-c_d.html", BASES[0]) == "https://example.org/a/b-c_d.html"
     assert absolute("/a?b=c&d=%20#e", BASES[0]) == "https://example.org/a?b=c&d=%20#e"
+    assert absolute("b-c.html#d", BASES[0]) == "https://example.org/docs/b-c.html#d"
+    assert absolute("b/", BASES[0]) == "https://example.org/docs/b/"
     assert absolute("#e", BASES[0]) == "https://example.org/docs/page.html#e"
     assert (
         absolute("https://other.example/a?b=c&d=%20", BASES[0])

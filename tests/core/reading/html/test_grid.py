@@ -4,9 +4,17 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.profiling import count_lines
-from websearch_core._text.money import AMOUNT, has_amount, may_be_in, parse_number
+from websearch_core._text.money import (
+    AMOUNT,
+    find_amounts,
+    has_amount,
+    may_be_in,
+    parse_number,
+)
 from websearch_core.reading import read_html
 from websearch_core.reading._html.blocks import find_blocks
 from websearch_core.reading._html.grid import (
@@ -330,3 +338,15 @@ def test_a_category_page_keeps_its_grid_beside_its_text():
     )
     assert (page.data.count, page.data.next_url) == (312, f"{BASE}?page=2")
     assert {*page.data.links} <= {*page.links}
+
+
+_PIECES = st.sampled_from(
+    ["$", "€", "EUR", "CHF", "5", "1.299,00", "19.99", "kr", " ", "kelp", ".", "5 kg"]
+)
+
+
+@given(st.lists(st.lists(_PIECES, max_size=4).map("".join), max_size=6))
+def test_one_search_finds_the_same_amounts_as_one_for_each_line(lines):
+    assert [*find_amounts(lines)] == [
+        place for place, line in enumerate(lines) if has_amount(line)
+    ]

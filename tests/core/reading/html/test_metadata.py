@@ -12,6 +12,8 @@ import pytest
 from websearch_core.models import Page
 from websearch_core.reading import read_html
 from websearch_core.reading._html.byline import person
+from websearch_core.reading._html.metadata import read_metadata
+from websearch_core.reading._html.parse import parse
 from websearch_core.reading._html.titles import Stated, title_of
 
 URL = "https://www.seanews.example/2026/kelp-forests"
@@ -1382,3 +1384,39 @@ def test_the_language_of_xhtml_is_read(tags):
     page = read_html(f"<html {tags}><title>Le moulin".encode(), "https://mill.example/")
 
     assert page.language == "fr"
+
+
+class _Searched:
+    """A parsed page that keeps what it is searched for."""
+
+    def __init__(self, document: Any) -> None:
+        self._document = document
+        self.searches: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._document, name)
+
+    def css(self, selector: str) -> Any:
+        self.searches.append(selector)
+        return self._document.css(selector)
+
+
+def test_a_page_is_searched_once_for_what_says_most_about_it() -> None:
+    head = meta(og__title="Kelp forests") + linked(ARTICLE)
+    body = f"<h1>Kelp forests</h1><p>By Ada Lovelace, 4 May 2026</p>{PROSE}"
+    page = _Searched(parse(f"<head>{head}</head><body>{body}</body>".encode()))
+
+    facts = read_metadata(page, URL)  # type: ignore[arg-type]
+
+    assert (facts.title, facts.author) == ("Kelp forests", "Ada")
+    whole = [search for search in page.searches if search != "meta"]
+    assert len(whole) == 1
+
+
+def test_a_base_and_a_field_for_a_password_are_found_in_any_case() -> None:
+    page = parse(b"<body><BASE target=x><base HREF='/kelp/'><input type=PassWord>")
+
+    facts = read_metadata(page, URL)
+
+    assert facts.base == "https://www.seanews.example/kelp/"
+    assert facts.has_password

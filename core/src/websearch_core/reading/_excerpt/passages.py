@@ -37,6 +37,7 @@ _MAX_BESIDE = 2_400  # characters of them, however large the excerpt is
 _MAX_LINE_LENGTH = 120  # characters of an item, a row or another line
 _LABEL = ": "  # after it, what it names
 _MIN_WORDS = 4  # of a question or a title that stands on a page as it was asked
+_NOT_WORDS = re.compile(r"(?:[^\w\n]|_)+")  # of a line
 _FAINT = 0.2  # of the best score: a passage below it is not an answer
 # Words without a space between them, mostly names in elements of their own:
 # "EmberLamp", "SKFBearing".
@@ -345,12 +346,13 @@ class _Ranking:
         the main text lacks is new there.
         """
         source = self._source
-        main_lines = set(map(_bare_line, source.main.splitlines()))
+        main_lines = set(_bare_lines(source.main))
         for n, run in enumerate(runs):
             if run.first < source.beside or not scores[n]:
                 continue
-            lines = source.text_of(run).splitlines()
-            lines = [line for line in lines if _bare_line(line) not in main_lines]
+            text = source.text_of(run)
+            both = zip(text.splitlines(), _bare_lines(text), strict=True)
+            lines = [line for line, bare in both if bare not in main_lines]
             new = "\n".join(lines)
             terms = list_terms(new)
             if all(map(_is_notice, lines)):
@@ -381,8 +383,11 @@ def _terms_of_headings(headings: tuple[str, ...]) -> list[str]:
     return list_terms(" ".join(headings))
 
 
-def _bare_line(line: str) -> str:
-    return re.sub(r"[\W_]+", " ", line).strip()
+def _bare_lines(text: str) -> list[str]:
+    """Return the words of each line of a text."""
+    lines = text.splitlines()
+    bare = _NOT_WORDS.sub(" ", "\n".join(lines)).split("\n")
+    return [line.strip() for line in bare[: len(lines)]]
 
 
 def _names_in(text: str) -> str:

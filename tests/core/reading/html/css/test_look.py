@@ -6,8 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from websearch_core.reading._html.blocks import find_blocks
+from websearch_core.reading._html.css import doubt, look
+from websearch_core.reading._html.css.doubt import OUTERMOST, is_lost, read_around
 from websearch_core.reading._html.css.look import PLAIN, judge_inline_style
 from websearch_core.reading._html.css.syntax import parse_declarations
+from websearch_core.reading._html.parse import parse
 
 _CSS = st.text(
     st.sampled_from("abn-\\69 /*'\"(){}[]:;!,.#@%&\n") | st.characters(codec="utf-8"),
@@ -18,6 +22,56 @@ _CSS = st.text(
 @given(_CSS)
 def test_no_style_raises(text: str) -> None:
     judge_inline_style(text)
+
+
+_PIECES = (
+    "margin:0", "color:red", "COLOR:#fff", "font-size:1px", "FONT-size:20%", "--x:1",
+    "width:calc(1--y)", "background:#fff", "backGround-color:white", "bac\u212aground:red",
+    "background-image:url(a/b--c)", 'background-image: url("a;b")',
+    "background-image:url('a')", "background-image:url('a\nb')",
+    'background-image:url("a', "background-size:0", "background-repeat:no-repeat",
+    "/*--*/left:0", "background-clip:text", "display:none", "opacity:0",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=4).map(";".join))
+def test_a_style_that_is_not_parsed_says_nothing(style: str) -> None:
+    parsed = f"\\61 :1;{style}"  # an escape may write any name
+
+    assert judge_inline_style(style) == judge_inline_style(parsed)
+    for around in (OUTERMOST, read_around(OUTERMOST, {"bgcolor": "#fff"})):
+        own, same = {"style": style}, {"style": parsed}
+        assert is_lost(around, own) == is_lost(around, same)
+        assert read_around(around, own) == read_around(around, same)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "most"),
+    [
+        ("style='background-image:url(\"/p/{0}.png\")'", 0),
+        ("style='margin:0;width:{0}00px'", 0),
+        ("style='letter-spacing:1px;color:#a{0}c'", 20),
+        ("color=#1{0}3", 10),
+        ("style='letter-spacing:2px' class=c{0}", 1),
+    ],
+)
+def test_a_style_is_parsed_once_for_all_elements_and_only_if_it_may_hide(
+    monkeypatch: pytest.MonkeyPatch, attributes: str, most: int
+) -> None:
+    texts: list[str] = []
+
+    def count(text: str) -> object:
+        texts.append(text)
+        return parse_declarations(text)
+
+    for module in (look, doubt):
+        monkeypatch.setattr(module, "parse_declarations", count)
+    elements = [f"<p {attributes.format(n % 10)}>kelp {n}</p>" for n in range(200)]
+
+    outline = find_blocks(parse("".join(elements).encode()).body)
+
+    assert len(outline.block_texts) == 200
+    assert len(texts) <= most
 
 
 @given(

@@ -153,6 +153,8 @@ _SILENT = _Own({}, None, is_sized=False, ground=None, text=None)
 def read_around(around: Around, attributes: Mapping[str, str | None]) -> Around:
     """Return what holds inside of an element, from what holds *around* it."""
     own = _read(attributes)
+    if own is _SILENT:
+        return around
     variables = around.variables
     if own.variables and len(variables) < _MAX_VARIABLES:
         variables = {**variables, **own.variables}
@@ -167,6 +169,8 @@ def is_lost(around: Around, attributes: Mapping[str, str | None]) -> bool:
     small, or in the colour of a background.
     """
     own = _read(attributes)
+    if own is _SILENT:
+        return False
     if own.font is not None and around.font * own.font < _MIN_FONT:
         return True
     if own.text is None or own.ground is not None:
@@ -179,15 +183,19 @@ def _read(attributes: Mapping[str, str | None]) -> _Own:
     own = _SILENT
     if style:
         own = _read_cached(style) if len(style) <= _MAX_LENGTH else _read_style(style)
-    if own.ground is None and attributes.get("bgcolor"):
-        own = own._replace(ground=_attribute(attributes["bgcolor"]))
-    if own.text is None and attributes.get("color"):
-        own = own._replace(text=_attribute(attributes["color"]))
+    ground = attributes.get("bgcolor")
+    if own.ground is None and ground:
+        own = own._replace(ground=_read_colour(ground[:_MAX_LENGTH]))
+    text = attributes.get("color")
+    if own.text is None and text:
+        own = own._replace(text=_read_colour(text[:_MAX_LENGTH]))
     return own
 
 
-def _attribute(colour: str | None) -> Colour | None:
-    declared = next(parse_declarations(f"color:{(colour or '')[:_MAX_LENGTH]}"), None)
+@lru_cache(maxsize=1_024)
+def _read_colour(written: str) -> Colour | None:
+    """Return the colour that an attribute states."""
+    declared = next(parse_declarations(f"color:{written}"), None)
     return parse_colour(declared.value) if declared is not None else None
 
 
