@@ -130,7 +130,7 @@ def test_a_conversation_reads_on_in_it(fake):
     )
     found = tools.open_page({"url": URL, "find": "call us on"}, run)
 
-    assert FACT not in first.content
+    assert FACT not in first.answer.content
     assert FACT in asked.content
     assert FACT in found.content
     assert fake.urls == [URL]
