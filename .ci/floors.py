@@ -1,7 +1,8 @@
 """Fail where less is covered by tests, or by types, than the floors in pyproject.toml
 ([tool.floors]) ask for.
 
-    python .ci/floors.py coverage build/coverage.json python .ci/floors.py types
+    python .ci/floors.py coverage build/coverage.json
+    python .ci/floors.py types
 
 Prints nothing when every floor holds, so that the last line of a test run stays the
 last.

@@ -1,9 +1,11 @@
 """Keep a vector store up to date with web pages: only what changed is embedded again.
 With LangChain's ``index``.
 
-    python examples/ingest_langchain.py                                 # offline: pages
-        of the example site python examples/ingest_langchain.py
-        https://docs.python.org/3/ ...  # live: OPENAI_API_KEY, for the embeddings
+    python examples/ingest_langchain.py                                 # offline
+    python examples/ingest_langchain.py https://docs.python.org/3/ ...  # live
+
+Offline, it reads the pages of the example site. Live, it needs OPENAI_API_KEY, for the
+embeddings.
 
 The documents of an unchanged page are equal in every run, so the record manager knows
 them. A page is split at its headings: of a page that changed, only the sections that

@@ -1,9 +1,11 @@
 """Keep a vector store up to date with web pages: only what changed is embedded again.
 With an `IngestionPipeline`.
 
-    python examples/ingest_llamaindex.py                                  # offline:
-        pages of the example site python examples/ingest_llamaindex.py
-        https://docs.python.org/3/ ...   # live: OPENAI_API_KEY, for the embeddings
+    python examples/ingest_llamaindex.py                                 # offline
+    python examples/ingest_llamaindex.py https://docs.python.org/3/ ...  # live
+
+Offline, it reads the pages of the example site. Live, it needs OPENAI_API_KEY, for the
+embeddings.
 
 A document has the URL of its page as its id, and an unchanged page makes an equal
 document, which the pipeline finds in its document store. The nodes of a page that

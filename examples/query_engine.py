@@ -1,9 +1,11 @@
 """Answer a question from the web with a LlamaIndex query engine: no agent, one search,
 one answer with its sources.
 
-    python examples/query_engine.py                                # offline: the
-        example site, and a script as model python examples/query_engine.py "Who
-        maintains PEP 8 today?"   # live: OPENAI_API_KEY, and a key for a search
+    python examples/query_engine.py                               # offline
+    python examples/query_engine.py "Who maintains PEP 8 today?"  # live
+
+Offline, it uses the example site, and a script as model. Live, it needs OPENAI_API_KEY,
+and a key for a search.
 
 A node is the passages of a page that answer the question, marked for the model as data
 from the web.

@@ -1,9 +1,11 @@
 """A research agent as a LangGraph graph: it plans, looks up several questions at once,
 reports, and checks citations.
 
-    python examples/research_graph.py                                  # offline: the
-        example site, a script as model python examples/research_graph.py "What changed
-        in Python 3.14?"   # live: OPENAI_API_KEY, and a key for a search
+    python examples/research_graph.py                                 # offline
+    python examples/research_graph.py "What changed in Python 3.14?"  # live
+
+Offline, it uses the example site, and a script as model. Live, it needs OPENAI_API_KEY,
+and a key for a search.
 
 Each question has a researcher, an agent that searches and opens pages. All have the
 tools of one toolkit in one run, so a page has one number, whichever of them found it.

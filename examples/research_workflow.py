@@ -1,9 +1,11 @@
 """A research agent as a LlamaIndex workflow: it plans, looks up several questions at
 once, reports, checks citations.
 
-    python examples/research_workflow.py                                  # offline: the
-        example site, a script as model python examples/research_workflow.py "What
-        changed in Python 3.14?"   # live: OPENAI_API_KEY, and a key for a search
+    python examples/research_workflow.py                                 # offline
+    python examples/research_workflow.py "What changed in Python 3.14?"  # live
+
+Offline, it uses the example site, and a script as model. Live, it needs OPENAI_API_KEY,
+and a key for a search.
 
 Each question has a researcher, an agent that searches and opens pages. An agent has a
 `Context` of its own, so each is given the conversation of the workflow: then a page has

@@ -3,13 +3,13 @@
 A folder has one of three layouts, which `load` distinguishes:
 
 - articles: ``truth.json``, and ``html/NAME.html`` or ``html/NAME.html.gz`` for each
-name in it. The truth about a page is an object with its ``url`` and ``text``, and
-optionally ``publisher``, ``title``, ``authors`` (a list) and ``published``. This is the
-layout for [pages of your own](README.md#pages-of-your-own). - WCXB (Murrough
-Foley, 2026, CC BY 4.0): ``metadata.json``, ``*/html/ID.html.gz``,
-``*/ground-truth/ID.json``, with the main content as text. - the test pages of Mozilla's
-Readability (Apache 2.0): ``**/NAME/source.html`` and ``expected.html``, with the main
-content as HTML.
+  name in it. The truth about a page is an object with its ``url`` and ``text``, and
+  optionally ``publisher``, ``title``, ``authors`` (a list) and ``published``. This is
+  the layout for [pages of your own](README.md#pages-of-your-own).
+- WCXB (Murrough Foley, 2026, CC BY 4.0): ``metadata.json``, ``*/html/ID.html.gz``,
+  ``*/ground-truth/ID.json``, with the main content as text.
+- the test pages of Mozilla's Readability (Apache 2.0): ``**/NAME/source.html`` and
+  ``expected.html``, with the main content as HTML.
 """
 
 from __future__ import annotations

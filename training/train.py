@@ -8,10 +8,12 @@ of seven kinds with the text of their main content, news articles in twenty lang
 the names of elements suggest content, and decision trees over the features of a block.
 Training is deterministic, so the model is the same on every machine.
 
-    python -m training.train            # write the model python -m training.train
-        FOLDER ... # the same, with further pages: `training.corpus` describes the
-        layouts python -m training.train --folds 3  # train three models, each on two
-        thirds of the sites, and score each one on # the pages of the other sites
+    python -m training.train             # write the model
+    python -m training.train FOLDER ...  # the same, with further pages
+    python -m training.train --folds 3   # score models on sites they have not seen
+
+`training.corpus` describes the layouts of the folders. Each of the models of ``--folds
+3`` is trained on two thirds of the sites, and reads the pages of the others.
 
 `unseen` reads pages with such models, for ``python -m benchmarks.reading --unseen
 training.train:unseen``.

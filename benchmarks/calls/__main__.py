@@ -1,9 +1,8 @@
 """Measure calls, and write their sections of ``benchmarks/results/benchmarks.md``.
 
-    python -m benchmarks.calls                      # measure everything and write the
-        page python -m benchmarks.calls imports overhead     # measure these and only
-        print them python -m benchmarks.calls --write concurrency  # measure this and
-        write its section alone
+    python -m benchmarks.calls                      # all, and write the page
+    python -m benchmarks.calls imports overhead     # these, and only print them
+    python -m benchmarks.calls --write concurrency  # this, and write its section
 
 All sections are usually written together, because their times are meant to be compared;
 those that measure no time are also written alone: ``python -m benchmarks.calls schemas

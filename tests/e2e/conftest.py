@@ -4,16 +4,17 @@ SearX comes from the Debian package ``searx``; tests that need it are skipped if
 not installed. The services behind it are defined here, so that every answer is known in
 advance:
 
-=========== ======== ======================================
-======================================================= engine      category format
-peculiarity =========== ======== ======================================
-======================================================= ``garden``  general  JSON, five
-results a page              markup and entities in a title ``library`` general  JSON,
-one page, suggestions            shares results with ``garden``; knows time ranges
-``almanac`` news     the JSON of YaCy                       results have dates
-``lexicon`` words    an SQLite file, without HTTP           results have no URL
-=========== ======== ======================================
-=======================================================
+=========== ======== ================================
+engine      category format
+=========== ======== ================================
+``garden``  general  JSON, five results a page
+``library`` general  JSON, one page, suggestions
+``almanac`` news     the JSON of YaCy
+``lexicon`` words    an SQLite file, without HTTP
+=========== ======== ================================
+
+A title of ``garden`` has markup and entities. ``library`` shares results with it, and
+knows time ranges. Results of ``almanac`` have dates, those of ``lexicon`` no URL.
 
 A query finds the topics it names (``kelp``, ``sourdough``); other words are ignored.
 ``boom`` makes every service answer HTTP 500, ``boom-library`` only that one.

@@ -12,11 +12,13 @@ The counts hold for any input, since they follow from how the HTML standard buil
 tree, not from what pages do:
 
 - A tag makes at most one element, and at most one new copy of each style (``<b>``,
-``<a>``) that is open. - ``</b>`` closes the last open ``<b>``, so that it is not copied
-again, except if a wall (an element that the end tag cannot close across) or eight
-blocks began after it: then parsers give up. Whatever else was nested, misnested or
-ignored in between makes no difference. - At most one ``<a>`` is copied, the last one.
-The next ``<a>`` closes it, unless a wall or an SVG or MathML element is in between.
+  ``<a>``) that is open.
+- ``</b>`` closes the last open ``<b>``, so that it is not copied again, except if a
+  wall (an element that the end tag cannot close across) or eight blocks began after it:
+  then parsers give up. Whatever else was nested, misnested or ignored in between makes
+  no difference.
+- At most one ``<a>`` is copied, the last one. The next ``<a>`` closes it, unless a wall
+  or an SVG or MathML element is in between.
 
 Where end tags are missing, the depth of nesting is a guess. The bound on memory limits
 what a wrong guess costs.

@@ -8,9 +8,10 @@ becomes ``&lt;``; an unusual tag is rewritten. Then, whatever a parser makes of 
 elements:
 
 - each ``<`` begins a tag, which is ``</name>`` or ``<name one two="2" three='3'
-four=4>``, or a ``<!doctype>``; - at most one of its attributes has no value, so it has
-at most one attribute more than it has ``=``; - everything else is text, in every state
-that a parser can be in.
+  four=4>``, or a ``<!doctype>``;
+- at most one of its attributes has no value, so it has at most one attribute more than
+  it has ``=``;
+- everything else is text, in every state that a parser can be in.
 """
 
 from __future__ import annotations
