@@ -16,6 +16,7 @@ from websearch_core.client import CommonArguments, WebSearchOptions
 from websearch_core.errors import ConfigurationError
 from websearch_core.tools import WebTools, make_web, show_arguments
 
+pytestmark = pytest.mark.repository
 OPTIONS = {"search_options", "read_options"}
 OF_WEB_TOOLS = {
     "limit", "output_format", "full_artifact", "multi_query", "max_uses", "configurable", "require", "provenance",
