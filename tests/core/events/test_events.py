@@ -354,6 +354,20 @@ def test_events_name_the_tenant_and_the_run_of_their_call(search):
     assert "tenant" not in heard[-1].as_json()
 
 
+def test_a_run_is_named_by_its_words_or_by_a_number_that_no_other_run_has(search):
+    heard = []
+    web = WebSearch(Sea(), on_event=heard.append)
+    for run in [Sea(), Sea(), ("acme", None, "t-1")]:
+        for _ in range(2):
+            with charge_to(run=run):
+                search(web, "kelp")
+    names = list(dict.fromkeys(event.run for event in heard))
+    numbers = [int(name.removeprefix("Sea ")) for name in names[:-1]]
+
+    assert len(set(numbers)) == 2
+    assert names[-1] == "acme/t-1"
+
+
 def test_each_key_of_each_tenant_has_a_warning_an_hour(caplog):
     def fail(key, tenant):
         response = Response(status=401, url="https://api.tavily.com/search")

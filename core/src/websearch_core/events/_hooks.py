@@ -8,11 +8,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
+from functools import partial
+from itertools import count
+from threading import Lock
 from typing import Any, ClassVar, TypeAlias, cast
 from uuid import UUID
 
 from .._runtime.bugs import as_error
-from .._runtime.scope import current_call, scope
+from .._runtime.forks import Restartable
+from .._runtime.scope import ByRun, current_call, scope
 from ..errors import ConfigurationError
 from ..models import Page, SearchQuery, SearchResponse
 
@@ -120,11 +124,29 @@ def make_listeners(hooks: Hook | Sequence[Hook] | None) -> list[Listener]:
     return [Listener(check_hook(hook)) for hook in hooks]
 
 
+class _Numbers(Restartable):
+    """Numbers for the runs of this process that have no name."""
+
+    def start_over(self) -> None:
+        self._lock = Lock()
+        self._numbers: ByRun[int] = ByRun(partial(next, count(1)))
+
+    def find(self, run: object) -> int:
+        """Return the number of *run*, which no other run has."""
+        with self._lock:
+            return self._numbers.find(run)
+
+
+_numbers = _Numbers()
+
+
 def _name_run(run: object) -> str:
-    """Return a run as text: an object by its class and a number."""
+    """Return a run as text: an object by its class and a number of its own."""
     if isinstance(run, str | int | UUID):
         return str(run)
-    return f"{type(run).__name__} {id(run):x}"
+    if isinstance(run, tuple):
+        return "/".join(_name_run(part) for part in run if part is not None)
+    return f"{type(run).__name__} {_numbers.find(run)}"
 
 
 def _as_plain(name: str, value: Any) -> dict[str, Any]:
