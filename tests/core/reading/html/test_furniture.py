@@ -88,6 +88,34 @@ def test_a_sentence_beside_the_text_is_parted_from_the_word_before_it():
 
 
 @pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        (
+            "<p><span>Width: 13 cm</span><span>Height: 6 cm</span>",
+            "Width: 13 cm Height: 6 cm",
+        ),
+        (
+            "<div><span>Rye loaf 2</span><span class=by>Ann Miller</span></div>",
+            "Rye loaf 2 Ann Miller",
+        ),
+        (
+            "<p><span>On May 4, 2026</span><span>11:01 in Oslo</span>",
+            "On May 4, 2026 11:01 in Oslo",
+        ),
+        ("<p><span>the old Mac</span><span>Book</span>", "the old MacBook"),
+        ("<p><span>up to 1</span><span>9 percent</span>", "up to 19 percent"),
+        ("<p><i>Width: 13 cm</i><i>Height: 6 cm</i>", "Width: 13 cmHeight: 6 cm"),
+        (
+            "<code><span>new kind</span><span>Of rye</span></code>",
+            "new kindOf rye",
+        ),
+    ],
+)
+def test_items_of_several_words_in_a_row_are_parted(page, text):
+    assert texts_of(page) == [text]
+
+
+@pytest.mark.parametrize(
     "table",
     [
         "<table class=highlight><tr><td class='blob-num' data-line-number=1></td><td class=blob-code><b>def</b> level():</td></tr><tr><td class=blob-num></td><td>    return 1</td></tr></table>",

@@ -6,7 +6,7 @@ into a word, line breaks in scripts without spaces.
 from __future__ import annotations
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from itertools import compress, count, pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,6 +20,7 @@ _BRACKETS = re.compile(r"[\[\](){}|·\s]*")
 _INLINE = frozenset({"a", "small", "span"})
 _BESIDE = _INLINE | {"div"}
 _MIN_WORDS = 3  # of a sentence beside the text
+_MIN_WORDS_OF_ITEM = 2
 _ENDS = (".", "!", "?", "。")
 _MAX_TAIL = 8  # texts at the end of a heading
 _MAX_MARKS = 4  # times that the mark of a note is written
@@ -141,24 +142,59 @@ def _find_target(outline: TextBlocks, run: int) -> str | None:
 
 
 def part_sentences(outline: TextBlocks) -> None:
-    """Part a sentence that a page shows beside the text from the word before it."""
+    """Part what a page shows beside a text, or as items in a row, from the word before
+    it: style sheets keep them apart.
+    """
     texts = outline.run_texts
-    elements = outline.run_elements
     spans = set(outline.named({"span"}))
-    for run in compress(count(), map(spans.__contains__, elements)):
-        is_start = run > 0 and texts[run][:1].isupper()
-        if not is_start or not texts[run - 1][-1:].islower():
+    for run in compress(count(), map(spans.__contains__, outline.run_elements)):
+        if run == 0 or not _begins_anew(texts[run]):
             continue
-        span = elements[run]
-        if elements[run - 1] != outline.parents[span]:
+        last = texts[run - 1][-1:]
+        if not last.islower() and not last.isdecimal():
             continue
-        inside = range(span, outline.ends[span])
-        near = elements[run : run + _MAX_RUNS]
-        length = len([*takewhile(inside.__contains__, near)])
-        sentence = "".join(texts[run : run + length])
-        is_ended = sentence.endswith(_ENDS)
-        if is_ended and len(sentence.split()) >= _MIN_WORDS:
+        if _is_sentence(outline, run) or _is_item(outline, run, spans):
             texts[run] = f" {texts[run]}"
+
+
+def _begins_anew(text: str) -> bool:
+    """Return whether a text begins with a capital letter, or with a time: ``8:23``."""
+    is_time = text[:1].isdecimal() and ":" in text[1:3]
+    return is_time or text[:1].isupper()
+
+
+def _is_sentence(outline: TextBlocks, run: int) -> bool:
+    """Return whether a ``<span>`` in the text before it is a sentence of its own."""
+    span = outline.run_elements[run]
+    is_inside = outline.run_elements[run - 1] == outline.parents[span]
+    if not is_inside or not outline.run_texts[run - 1][-1:].islower():
+        return False
+    inside = range(span, outline.ends[span])
+    near = outline.run_elements[run : run + _MAX_RUNS]
+    length = len([*takewhile(inside.__contains__, near)])
+    sentence = "".join(outline.run_texts[run : run + length])
+    return sentence.endswith(_ENDS) and len(sentence.split()) >= _MIN_WORDS
+
+
+def _is_item(outline: TextBlocks, run: int, spans: Container[int]) -> bool:
+    """Return whether a ``<span>`` follows another one, and each is several words.
+
+    A letter or word of its own may be a part of a longer word; code is what it is.
+    """
+    span = outline.run_elements[run]
+    before = outline.run_elements[run - 1]
+    if before == span or before not in spans:
+        return False
+    if outline.parents[before] != outline.parents[span]:
+        return False
+    texts = outline.run_texts[run - 1 : run + 1]
+    if min(len(text.split()) for text in texts) < _MIN_WORDS_OF_ITEM:
+        return False
+    while span > 0:
+        span = outline.parents[span]
+        if outline.names[span] in _CODES:
+            return False
+    return True
 
 
 def join_marks(outline: TextBlocks) -> None:
