@@ -50,6 +50,38 @@ def test_a_page_without_contacts_states_none():
     assert page.data is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You save: $150.00 (13%)",
+        "Part 000000-2760-803",
+        "News of the mill (2025-09-21)",
+        "On loan 20.11.2020 - 24.12.2020",
+        "Thu., January 8, 2026, 2:00 p.m. - 3:00 p.m.",
+        "Why the mill helps Main Street, and not just its 500 bakers",
+        "10115 Magazine",
+        "The miller called 9 of the last 10 winters",
+        "© 2025 The mill, number 42 081 528 010",
+    ],
+)
+def test_other_numbers_are_no_contacts(text):
+    assert page_with(footer("Grinding since 1866", text)).data is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "24 hours: 916-734-2011",
+        "© 2026 The mill, 169 Brook Ave, New York, NY 10016",
+    ],
+)
+def test_a_year_or_what_looks_like_one_may_be_in_a_contact(text):
+    page = page_with(footer(text))
+
+    assert page.data is not None
+    assert page.data.contacts == (text,)
+
+
 def test_what_the_content_shows_is_not_repeated():
     main = f"<p>Call {CONTACTS[1]} to hear the wheel.</p>"
 

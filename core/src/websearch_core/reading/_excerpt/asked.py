@@ -27,7 +27,7 @@ _ASKING = _load("asking.json")
 # "5 Main Street", "Hafenstraße 5", "ул. Садовая, 5"
 _STREETS = (
     r"\b(?i:street|st\.|road|rd\.|avenue|ave\.|lane|square|strasse|platz|allee)",
-    r"\b(?i:calle|avda|plaza|strada|bulevardul)|(?i:stra[sß]s?e|str\.|gasse\b)",
+    r"\b(?i:calle|avda|plaza|strada|bulevardul)\b|(?i:stra[sß]s?e|str\.|gasse\b)",
     r"(?i:οδος|οδός|\bул(?:\.|иц)|\bпросп|cadde|sokak|mah\.|\bđường)",  # noqa: RUF001
     r"شارع|मार्ग|ถนน|[路街]\d",
 )

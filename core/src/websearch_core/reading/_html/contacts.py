@@ -13,6 +13,10 @@ from .text_blocks import TextBlocks
 
 _KINDS = ["address", "phone", "email", "hours"]
 _IN_ANY = re.compile(r"[\d@]")
+# An amount, a share, a date, the number of a product: also written in groups of digits.
+_OTHER_NUMBERS = re.compile(r"[$€£¥%©]|\b000|\b(?:19|20)\d\d-|[ ./](?:19|20)\d\d\b")
+_NUMBER = re.compile(r"\d+")
+_MIN_NUMBERS = 2  # of an address: a house and a postcode
 _MAX_TEXT_LENGTH = 120  # characters: a longer text is prose
 _MAX_LENGTH = 400  # characters of all texts
 
@@ -49,6 +53,17 @@ def _first_contacts(blocks: TextBlocks, content: Sequence[bool]) -> dict[str, in
 
 
 def _is_contact(text: str) -> bool:
+    """Return whether a text is a contact, although nobody asked for one.
+
+    This is stricter than what is found for a question, which says what is meant.
+    """
     if len(text) > _MAX_TEXT_LENGTH or not _IN_ANY.search(text):
         return False
-    return bool(kinds_stated(text, _KINDS))
+    kinds = kinds_stated(text, _KINDS)
+    if "email" in kinds:
+        return True
+    if "address" in kinds and len(_NUMBER.findall(text)) >= _MIN_NUMBERS:
+        return True
+    if _OTHER_NUMBERS.search(text):
+        return False
+    return "phone" in kinds or "hours" in kinds
