@@ -834,7 +834,8 @@ def test_a_plain_flow_may_share_too():
     flights = Flights()
 
     def inner():
-        yield Call(time.sleep, 0.05)
+        # a thread waits for the other one; on a loop, both have asked by now
+        yield Call(wait_until, lambda: count_waiting(flights) != 1)
         return 1
 
     def twice():
