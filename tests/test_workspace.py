@@ -1,6 +1,7 @@
 """What the files at the root promise to each other."""
 
 from __future__ import annotations
+import ast
 import os
 import re
 import shutil
@@ -279,6 +280,45 @@ def test_every_exception_of_the_linter_has_its_reason():
     # a room that is not unpacked yet has its reason above the list
     listed = [line for line in exceptions if not line.endswith('"PLR1702"]')]
     assert [line for line in listed if not re.search(r"  # \w", line)] == []
+
+
+RUN_TOGETHER = re.compile(r"[.;] - \S|\w +python (-m \S|\S+\.py)")
+FOLDERS = (
+    *(".ci", "benchmarks", "core/src", "docs", "examples", "tests", "tools"),
+    *("langchain_websearch/src", "llamaindex_websearch/src", "training"),
+)
+
+
+def list_docstrings(source):
+    """Yield the docstring of a module, and those of what it has."""
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, kinds):
+            yield ast.get_docstring(node) or ""
+
+
+@pytest.mark.parametrize(
+    ("line", "is_run_together"),
+    [
+        ("one thing. - another", True),
+        ("    python -m a  # first python -m b", True),
+        ("    of the site python a.py b", True),
+        ("- one thing. Another", False),
+        ("    python -m a  # first", False),
+    ],
+)
+def test_items_and_commands_that_run_together_are_seen(line, is_run_together):
+    assert bool(RUN_TOGETHER.search(line)) is is_run_together
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_each_item_and_command_of_a_docstring_has_a_line_of_its_own(folder):
+    wrong = []
+    for path in (ROOT / folder).rglob("*.py"):
+        for text in list_docstrings(path.read_text("utf-8")):
+            wrong += [line for line in text.splitlines() if RUN_TOGETHER.search(line)]
+
+    assert wrong == []
 
 
 def test_the_gate_runs_what_make_test_leaves_to_other_targets():
