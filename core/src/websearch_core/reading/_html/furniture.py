@@ -147,13 +147,18 @@ def part_sentences(outline: TextBlocks) -> None:
     """
     texts = outline.run_texts
     spans = set(outline.named({"span"}))
+    if not spans:
+        return
+    in_code = outline.holders(outline.named(_CODES))
     for run in compress(count(), map(spans.__contains__, outline.run_elements)):
         if run == 0 or not _begins_anew(texts[run]):
             continue
         last = texts[run - 1][-1:]
         if not last.islower() and not last.isdecimal():
             continue
-        if _is_sentence(outline, run) or _is_item(outline, run, spans):
+        is_code = in_code[outline.run_elements[run]]
+        is_item = not is_code and _is_item(outline, run, spans)
+        if is_item or _is_sentence(outline, run):
             texts[run] = f" {texts[run]}"
 
 
@@ -179,7 +184,7 @@ def _is_sentence(outline: TextBlocks, run: int) -> bool:
 def _is_item(outline: TextBlocks, run: int, spans: Container[int]) -> bool:
     """Return whether a ``<span>`` follows another one, and each is several words.
 
-    A letter or word of its own may be a part of a longer word; code is what it is.
+    A letter or word of its own may be a part of a longer word.
     """
     span = outline.run_elements[run]
     before = outline.run_elements[run - 1]
@@ -188,13 +193,7 @@ def _is_item(outline: TextBlocks, run: int, spans: Container[int]) -> bool:
     if outline.parents[before] != outline.parents[span]:
         return False
     texts = outline.run_texts[run - 1 : run + 1]
-    if min(len(text.split()) for text in texts) < _MIN_WORDS_OF_ITEM:
-        return False
-    while span > 0:
-        span = outline.parents[span]
-        if outline.names[span] in _CODES:
-            return False
-    return True
+    return min(len(text.split()) for text in texts) >= _MIN_WORDS_OF_ITEM
 
 
 def join_marks(outline: TextBlocks) -> None:
