@@ -79,6 +79,8 @@ def emit(event: Event) -> None:
     a hook, do nothing.
     """
     call = current_call()
+    if not call.listeners:
+        return
     # it was made for this call, and nobody has seen it yet
     if call.account.tenant:
         object.__setattr__(event, "tenant", call.account.tenant)
