@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from websearch_core.errors import MissingKey
-from websearch_core.models import SearchQuery
+from websearch_core.models import _ALWAYS_SUPPORTED, SearchQuery
 from websearch_core.provider import Limits, Service
 from websearch_core.provider._declare import (
     Destination,
@@ -31,15 +31,20 @@ from .markdown import as_markdown, make_table
 _SECTIONS = """\
 ## The services one by one
 
-What follows is what is special about each, and its own options: with a default, with the variables that set it, and with
-what it does. `api_key` is a key or token, `base_url` where the API is. Of a settings file that was merely
-[found](settings.md#which-files-are-read), only this counts: a key as text, an address (https or on this machine, and
-where the service has a key, only together with it), and what is marked *project file*."""
+What is special about each, and its own options: with a default, with the variables that set it, and with what it does.
+Besides those named, `NAME_BASE_URL` sets the `base_url` of the provider called name. [Reading](reading.md) says how `direct`
+reads, [A browser](browser.md) how to get one.
+
+Of a settings file that was merely [found](settings.md#which-files-are-read), only this counts: a key as text, an address
+(https or on this machine, and where the service has a key, only together with it), and what is marked *project file*; a
+number up to its default, if it has one."""
 _OPTIONS = (
     "✓ is a parameter of the service. *Emulated* options have none: domains are "
     "`site:` in the query, and results "
     "outside them are left out; a later page takes the requests for the earlier ones. "
-    "What has no mark is refused."
+    "What has no mark is refused. `max_snippet_chars` works with all of them. If a "
+    "service takes either allowed or blocked domains, and a query has both, the "
+    "blocked ones are left out here."
 )
 _PLACES = """\
 ## The three places of an option
@@ -53,8 +58,7 @@ web = WebSearch("tavily", search_options={"country": "DE"})
 web.search("tide tables", after="2026-01-01")
 ```
 
-**An option of one provider**, in the words of its service: the tables below. It belongs to the provider, in Python or
-under `[providers.tavily]` in a settings file.
+**An option of one provider**, in the words of its service, in Python or under `[providers.tavily]` in a settings file.
 
 ```python
 from websearch_core import WebSearch
@@ -63,15 +67,13 @@ from websearch_core.providers import Tavily
 web = WebSearch(Tavily(search_depth="advanced"))
 ```
 
-**A parameter of the service that has no word here** goes into `extra`, as the service's API spells it. It is one more
-field of the query, so it works in a call and in `search_options`. What it sets in an object, or adds to a list, leaves
-the rest as it is, so a filter of the query stays; any other value replaces ours, and `None` changes nothing. If several
-providers are asked, it says which parameters are whose. Reading a page has no `extra`.
+**A parameter of the service that has no word here** goes into `extra`, as the service's API spells it, in a call or in
+`search_options`; some are listed below. What it sets in an object, or adds to a list, leaves the rest as it is, so a
+filter of the query stays; any other value replaces ours, and `None` changes nothing. With several providers, it says which
+parameters are whose. Reading a page has no `extra`.
 
 ```python
 from websearch_core import WebSearch
-
-WebSearch("tavily").search("tide tables", extra={"max_age_hours": 24})
 
 web = WebSearch(["tavily", "exa"])
 web.search(
@@ -101,7 +103,6 @@ _IN_EXTRA = {
 # `make first-contact`.
 _CHECKED = Path(__file__).resolve().parents[2] / "cassettes" / "checked.json"
 _ADDRESS = "Where the API is."  # said once, above all
-_EVERY_PROVIDER = {"text", "limit", "extra", "unsupported"}
 # key of the limits: unit
 _LENGTHS = {"query_length": "characters", "query_words": "words"}
 
@@ -113,19 +114,11 @@ def write_page() -> str:
         "# Providers",
         "Written by `make docs` from the providers themselves.",
         _write_overview(),
+        _write_dates(),
         _query_options(classes),
         _OPTIONS,
     ]
-    names = [
-        [f"[`{name}`](#{name})", ", ".join(f"`{one}`" for one in words.split())]
-        for name, words in _IN_EXTRA.items()
-    ]
-    head += [
-        _PLACES,
-        "Among them are:",
-        make_table(["", "in `extra`"], names, "ll"),
-        _SECTIONS,
-    ]
+    head += [_PLACES, _SECTIONS]
     return (
         "\n\n".join(head + [_section(name, cls) for name, cls in classes.items()])
         + "\n"
@@ -137,7 +130,6 @@ def _write_overview() -> str:
     costs.
     """
     rows = []
-    dates = json.loads(_CHECKED.read_text("utf-8"))
     for name in known():
         cls = provider_class(name)
         marks = ["✓" if able else "" for able in (can(cls, "search"), can(cls, "read"))]
@@ -153,16 +145,20 @@ def _write_overview() -> str:
                 about.free_allowance or "",
                 about.price or "",
                 about.as_of or "",
-                dates.get(name, "never" if _is_service(cls) else ""),
             ]
         )
-    heads = ["", "search", "read", "", "key", "free", "price", "as of", "checked live"]
-    return make_table(heads, rows, "lccllllll")
+    heads = ["", "search", "read", "", "key", "free", "price", "as of"]
+    return make_table(heads, rows, "lcclllll")
 
 
-def _is_service(cls: type[Any]) -> bool:
-    """Return whether a provider asks a server at an address of its own."""
-    return "base_url" in field_notes(cls)
+def _write_dates() -> str:
+    """Say which services have answered us themselves, and when they last did."""
+    dates = json.loads(_CHECKED.read_text("utf-8"))
+    checked = [f"`{name}` on {dates[name]}" for name in sorted(dates)]
+    return (
+        f"Checked against the service itself: {', '.join(checked)}. The adapters of the "
+        "other services are written from their documentation and SDKs."
+    )
 
 
 def write_names() -> str:
@@ -213,7 +209,7 @@ def _query_options(classes: dict[str, type[Any]]) -> str:
         name: cls for name, cls in classes.items() if can(cls, "search")
     }
     options = [
-        option for option in SearchQuery.model_fields if option not in _EVERY_PROVIDER
+        option for option in SearchQuery.model_fields if option not in _ALWAYS_SUPPORTED
     ]
     rows = [
         [
@@ -266,7 +262,8 @@ def _names(cls: type[Any], attribute: str) -> AbstractSet[str]:
 
 
 def _section(name: str, cls: type[Any]) -> str:
-    parts = [f"## {name}", _peculiarities(cls), _facts(cls), _options(cls)]
+    facts = _facts(name, cls)
+    parts = [f"## {name}", _peculiarities(cls), facts, _options(name, cls)]
     return "\n\n".join(filter(None, parts))
 
 
@@ -281,7 +278,7 @@ def _peculiarities(cls: type[Any]) -> str:
     return f"**{called}.** {rest}".rstrip()
 
 
-def _facts(cls: type[Any]) -> str:
+def _facts(name: str, cls: type[Any]) -> str:
     """What the service says about itself, besides what is in the overview."""
     about: Service = getattr(cls, "about", Service())
     limits: Mapping[str, int] = getattr(cls, "limits", {})
@@ -292,9 +289,10 @@ def _facts(cls: type[Any]) -> str:
         "API": ", ".join(f"<{url}>" for url in about.api_urls),
         "Terms": about.terms,
         "Longest query": " and ".join(longest),
+        "In `extra`": ", ".join(f"`{one}`" for one in _IN_EXTRA.get(name, "").split()),
     }
     return "\n".join(
-        f"{name}: {fact}  " for name, fact in facts.items() if fact
+        f"{label}: {fact}  " for label, fact in facts.items() if fact
     ).rstrip()
 
 
@@ -304,24 +302,35 @@ def _about(cls: type[Any]) -> str:
     )
 
 
-def _options(cls: type[Any]) -> str:
+def _options(provider: str, cls: type[Any]) -> str:
     meanings, variables, notes = read_args(cls), environment(cls), field_notes(cls)
     lines = []
     for name, default in read_defaults(cls).items():
         value = f" = {default}" if default and default != "required" else ""
         facts = [default] if default == "required" else []
-        facts += [f"`{variable}`" for variable in variables.get(name, ())]
+        facts += [
+            f"`{variable}`"
+            for variable in variables.get(name, ())
+            if variable != f"{provider.upper()}_BASE_URL"
+        ]
         named = f" ({', '.join(facts)})" if facts else ""
-        meaning = " ".join(
-            filter(None, [meanings.get(name), _found(name, notes.get(name, ()))])
-        )
-        if meaning == _ADDRESS:
-            meaning = ""
-        lines.append(f"- `{name}`{value}{named}: {meaning}".removesuffix(": "))
+        meaning = _meaning(name, meanings.get(name, ""))
+        mark = _mark_project_file(name, default, notes.get(name, ()))
+        text = " ".join(filter(None, [meaning, mark]))
+        lines.append(f"- `{name}`{value}{named}: {text}".removesuffix(": "))
     return "\n".join(lines)
 
 
-def _found(name: str, notes: tuple[Any, ...]) -> str:
+def _meaning(name: str, meaning: str) -> str:
+    """Return what an option does, if the page does not say it above for all."""
+    if meaning == _ADDRESS:
+        return ""
+    if name == "api_key" and meaning.startswith("From "):
+        return ""  # the overview links to that place
+    return meaning
+
+
+def _mark_project_file(name: str, default: str, notes: tuple[Any, ...]) -> str:
     """Return what a settings file that was merely found may set, if the page does not
     say it for all keys and addresses.
     """
@@ -332,6 +341,6 @@ def _found(name: str, notes: tuple[Any, ...]) -> str:
         return "" if note else "*Not in a project file.*"
     if note is None:
         return ""
-    if note.at_most is None:
+    if note.at_most is None or f"`{note.at_most}`" == default:
         return "*Project file.*"
     return f"*Project file: up to {note.at_most:,}.*"

@@ -1,9 +1,9 @@
 """arXiv: preprints in physics, mathematics, computer science and neighbouring fields.
 
-Works without a key. Finds papers that contain every word of the query. A query with a
-field in it, such as ``ti:"tidal bores" AND au:Ellersund``, is sent unchanged. arXiv
-asks for three seconds between requests, so pages are requested that far apart. It
-answers in Atom, also to report an error. Dates are those of a paper's first version.
+Finds papers that contain every word of the query. A query with a field in it, such as
+``ti:"tidal bores" AND au:Ellersund``, is sent unchanged. arXiv asks for three seconds
+between requests, so pages are requested that far apart. Dates are those of a paper's
+first version.
 """
 
 from __future__ import annotations

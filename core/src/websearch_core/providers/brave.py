@@ -1,11 +1,8 @@
 """Brave Search: an independent index of the web.
 
-Needs a key, from ``BRAVE_API_KEY`` or ``BRAVE_SEARCH_API_KEY``. Domain filters are sent
-as an inline Goggle. A page has 20 results, of news 50; a larger limit takes more
-requests, up to ten. ``images=True`` takes one more request. Brave answers a wrong key
-with 422, and both "too fast" and "out of quota" with 429; body and headers distinguish
-them. ``llm_context=True`` searches with another endpoint: its results have ``content``,
-passages that Brave chose for models.
+A page has 20 results, of news 50; a larger limit takes more requests, up to ten.
+``images=True`` takes one more. ``llm_context=True`` searches with another endpoint,
+whose results have ``content``: passages that Brave chose for models.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
 """Crawl4AI: renders pages with its own browser, in this process or on your own server.
 
-With ``base_url``, it asks a Crawl4AI server, which needs its token from version 0.9 on:
-``CRAWL4AI_API_TOKEN``. Such a server may run inside your network, so the address of a
-page is checked here first; where the page's scripts then go is up to the server.
+With ``base_url``, it asks a Crawl4AI server, which needs its token from version 0.9 on.
+Such a server may run inside your network, so the address of a page is checked here
+first; where the page's scripts then go is up to the server.
 
 Without ``base_url``, it uses the library (``pip install "websearch-core[crawl4ai]"``,
 about 900 MB) with the browser of Playwright (``playwright install chromium``). That
 browser goes through the same guarded proxy as the reader ``browser``, checks
-certificates and keeps its sandbox, which are not the library's defaults. Each page
-starts a browser of its own. For most pages ``browser`` does the same with less; choose
-this for Crawl4AI's own Markdown.
+certificates and keeps its sandbox, which are not the library's defaults. For most pages
+``browser`` does the same with less; choose this for Crawl4AI's own Markdown.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """Crossref: the registry of DOIs, with the titles, authors and many abstracts of
 scholarly works.
 
-Works without a key. Set an email address as the ``contact`` of `Http`, or
-``WEB_SEARCH_HTTP_CONTACT``: Crossref then serves you from its faster "polite" pool, and
-can contact you before it blocks you. ``api_key`` is the token of subscribers of
-Metadata Plus. Results are works of all kinds, from papers to data sets; the URL is the
-DOI.
+With an email address as the ``contact`` of ``Http``, or ``WEB_SEARCH_HTTP_CONTACT``,
+Crossref serves you from its faster "polite" pool. Results are works of all kinds, from
+papers to data sets; the URL is the DOI.
 """
 
 from __future__ import annotations

@@ -1,23 +1,16 @@
 """Built-in reader: fetches a page, from public addresses only, and turns it into
 Markdown.
 
-No service, no key, no JavaScript. It follows redirects itself, so that every hop passes
-the guard. It sends no referrer, credentials only to an origin that has some, and a
-cookie only back to the site that has set it while this page is read. A page that only
-forwards its visitors (``Refresh``, within five seconds, with at most 300 characters of
-text) is a redirect too. Reading a page takes at most 30 requests.
+No service, no key, no JavaScript. It follows
+redirects itself, so that every hop passes the guard. It sends no referrer, credentials
+only to an origin that has some, and a cookie only back to the site that has set it
+while this page is read. Reading a page takes at most 30 requests.
 
-A page that answers with status 400 or above is an error, never content: `Blocked`,
-`AccessDenied` (it needs a login or payment), `PageNotFound`. So is one that asks for a
-password and says little else. A challenge against robots is `Blocked` too, with any
-status, and a page that has no content without running its scripts is `NeedsBrowser`. In
-a chain, the next reader is tried after each of them: ``reader="direct,jina"``.
-
-It asks for Markdown first, as agents do, and uses it if it has content; otherwise it
-makes another request, for HTML. With ``follow_alternates`` it also reads the Markdown
-that an HTML page names (``<link rel="alternate">``, RFC 8288). With the option
-``transcripts`` of a call it adds the captions and transcripts that a page or a feed
-names.
+A page that answers with status 400 or above, asks for a password or is a challenge
+against robots is an error, never content: ``Blocked``, ``AccessDenied``,
+``PageNotFound``. One that has no content without running its scripts is
+``NeedsBrowser``. In a chain, the next reader is tried after each of them:
+``reader="direct,jina"``.
 """
 
 from __future__ import annotations

@@ -3,10 +3,8 @@
 https://html.duckduckgo.com/html/
 
 There is no API. These pages are not meant for programs and often answer a data centre's
-first request with a challenge: that is `Blocked`, never "no results". Use it as a last
-resort and at a human's pace; for more, use a service made for programs. A page has ten
-results and ends with a form for the next page, whose hidden fields are valid only
-there. Advertisements are dropped.
+first request with a challenge: that is ``Blocked``, never "no results". Use it as a
+last resort and at a human's pace. A page has ten results.
 """
 
 from __future__ import annotations

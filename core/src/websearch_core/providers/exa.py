@@ -1,10 +1,7 @@
 """Exa: search by meaning, and the contents of pages.
 
-At most 100 results; no paging. A snippet is made of the highlights: passages of the
-page that answer the query. ``text=True`` returns the text of every page too, and
-``summary=True`` a summary, which costs extra. A date filter leaves out pages without a
-date. If a query has both allowed and blocked domains, the blocked ones are filtered out
-here.
+A snippet is made of the highlights: passages of the page that answer the query. A date
+filter leaves out pages without a date.
 """
 
 from __future__ import annotations

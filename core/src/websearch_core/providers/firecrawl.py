@@ -1,13 +1,10 @@
 """Firecrawl: web search and scraping, as a service or on your own server.
 
-``keyless=True`` uses the small free allowance per address for callers without a key.
-Your own server needs no key: set ``base_url`` (``FIRECRAWL_API_URL``). It may run
-inside your network, so the address of a page is then checked here first. At most 100
-results; no paging. If a query has both allowed and blocked domains, the blocked ones
-are filtered out here. Firecrawl answers with a copy of a page that is up to two days
-old unless `max_age` says otherwise, and reports a missing page as a success; here it is
-an error. A crawl reads what ``/map`` lists of a site (written from firecrawl-py
-4.55.0), and costs a credit more than Firecrawl's own.
+Your own server needs no key: set ``base_url``. It may run inside your network, so the
+address of a page is then checked here first. Firecrawl answers with a copy of a page
+that is up to two days old unless ``max_age`` says otherwise. A crawl reads what
+``/map`` lists of a site (written from firecrawl-py 4.55.0), and costs a credit more
+than Firecrawl's own.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """GitHub: repositories, code and issues.
 
-Works without a token for repositories and issues, ten times a minute; with one, from
-``GITHUB_TOKEN`` or ``GH_TOKEN``, thirty times. Code needs a token. ``topic="code"``
-searches code if there is a token, and repositories otherwise; ``kind`` decides for all
-queries. The query may have GitHub's qualifiers, such as ``language:python`` or
-``repo:owner/name``. At most 1000 results. A date is when a repository was last pushed
-to, or an issue opened.
+Code needs a token: ``topic="code"`` searches code if there is one, and repositories
+otherwise. The query may have GitHub's qualifiers, such as ``language:python`` or
+``repo:owner/name``. A date is when a repository was last pushed to, or an issue opened.
 """
 
 from __future__ import annotations

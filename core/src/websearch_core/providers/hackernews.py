@@ -1,9 +1,8 @@
 """Hacker News: stories and comments of the forum for programmers and founders, searched
 by Algolia.
 
-Works without a key. A story that has no URL of its own, and a comment, lead to their
-page on Hacker News. The score of a result is its points. Algolia returns at most 1000
-results of a query; a shared address may send 10,000 requests an hour.
+A comment, and a story that has no URL of its own, lead to their page on Hacker News.
+The score of a result is its points.
 """
 
 from __future__ import annotations

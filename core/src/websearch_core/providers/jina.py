@@ -1,16 +1,11 @@
 """Jina: turns a URL into Markdown, rendering JavaScript, and searches the web.
 
-Reading works without a key for about twenty pages a minute; ``JINA_API_KEY`` raises
-that. Jina reports a missing page as a success with a warning; here it is an error, as
-are a CAPTCHA instead of the page and a page without text. Jina caches what it reads for
-all its users unless ``private`` is set. A self-hosted server has the same API: set
-``base_url``. It may run inside your network, so the address of a page is then checked
-here first: internal addresses are refused, as with the built-in reader.
+A missing page, a CAPTCHA instead of the page, and a page without text are errors. Jina
+caches what it reads for all its users unless ``private`` is set. A self-hosted server
+has the same API: set ``base_url``. It may run inside your network, so the address of a
+page is then checked here first.
 
-Searching needs the key. A page has up to 20 results, from Google; domain filters become
-``site:`` in the query. Jina reports that nothing was found as an error, which is an
-empty answer here. ``read_results=True`` also reads every result for its text, which
-costs more tokens and time.
+Searching needs the key. A page has up to 20 results, from Google.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Kagi: a search engine that its users pay for.
 
-Version 1 of the API. ``topic`` ``news`` searches news; images are a separate search,
-and cost as much as another one. Safe search is either on or off. Domain filters are a
-lens, Kagi's word for a narrowed search; a region prefers its pages but does not filter.
+Images are a separate search, and cost as much as another one. Safe search is either on
+or off. A country prefers its pages but does not filter.
 """
 
 from __future__ import annotations

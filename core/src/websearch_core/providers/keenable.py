@@ -1,8 +1,7 @@
 """Keenable: a search engine for agents, and pages as Markdown.
 
-Works without a key, with a limit by the hour for each address; a used-up one is
-`QuotaExhausted`. The number of results cannot be set, and there are no further pages.
-Only one domain can be allowed. Results have the text of the page that fits the query.
+A used-up allowance is ``QuotaExhausted``. The number of results cannot be set, and only
+one domain can be allowed. Results have the text of the page that fits the query.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Linkup: web search for agents, and pages as Markdown.
 
-No paging; results have neither a date nor a score. Linkup reports that nothing was
-found as an error, which is an empty answer here, and an empty account with the status
-for "too fast".
+Results have neither a date nor a score.
 """
 
 from __future__ import annotations

@@ -2,9 +2,7 @@
 web.
 
 Without a key it uses the shared key ``public``, which is often over its limit. Your own
-key comes by email, free for non-commercial use; it is read from ``MARGINALIA_API_KEY``.
-Results are under CC BY-NC-SA 4.0, unless you buy a commercial key. Words are matched,
-not meanings: short queries find more.
+key comes by email. Words are matched, not meanings: short queries find more.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Mojeek: an independent index of the web, without tracking.
 
-Mojeek takes the key only in the URL. Pages of a country or in a language are preferred,
-but others are not left out. It searches one domain or all; blocked domains become
-``-site:`` in the query. Errors have status 200, and a message that says whether the key
-is wrong or the allowance used up. Its terms allow keeping results for an hour.
+Pages of a country or in a language are preferred, but others are not left out. It
+searches one domain or all. It takes the key only in the URL.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Ollama: the web search that its cloud offers to accounts, and the texts of pages.
 
-It runs at ollama.com whichever server runs the models, and needs a key of an account,
-which may be a free one. A search has no filters and at most ten results, without dates.
+It runs at ollama.com whichever server runs the models. Results have no dates.
 """
 
 from __future__ import annotations

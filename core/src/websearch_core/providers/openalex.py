@@ -1,11 +1,8 @@
 """OpenAlex: an open catalogue of scholarly works, with abstracts.
 
-A free key, from ``OPENALEX_API_KEY``, has a daily allowance of about 1000 searches;
-without a key there is a tenth of that for each address. OpenAlex takes the key only in
-the URL. It reports what each search cost and what is left of the allowance, in US
-dollars. It is faster for programs with an email address as the ``contact`` of `Http`.
-Status 429 means either that the allowance is used up or that requests come too fast;
-the body and headers tell which.
+It reports what each search cost and what is left of the allowance, in US dollars. It is
+faster for programs with an email address as the ``contact`` of ``Http``. It takes the
+key only in the URL.
 """
 
 from __future__ import annotations

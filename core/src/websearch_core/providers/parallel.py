@@ -1,9 +1,7 @@
 """Parallel: search with dense extracts for agents, and the contents of pages.
 
-The extracts, in Markdown, become the ``content`` of a result. No paging, and no way to
-end a period with ``before``. If a query has both allowed and blocked domains, the
-blocked ones are filtered out here. Parallel knows only some countries; an answer for
-another one has a note.
+The extracts, in Markdown, become the ``content`` of a result. Parallel knows only some
+countries; an answer for another one has a note.
 """
 
 from __future__ import annotations

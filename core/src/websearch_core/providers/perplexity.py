@@ -1,10 +1,9 @@
 """Perplexity Search: the ranked results behind Perplexity's answers, with long extracts
 and without a written answer.
 
-At most 20 results; no paging. Perplexity takes either allowed or blocked domains, at
-most 20 of them; other blocked ones are filtered out here. ``topic`` ``academic``
-searches papers, ``finance`` filings with the SEC. `max_tokens_per_page` sets how long
-the extracts are.
+It takes either allowed or blocked domains, at most 20 of them; other blocked ones are
+filtered out here. ``topic`` ``academic`` searches papers, ``finance`` filings with the
+SEC.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """SearchApi: the results of Google, as JSON.
 
-A page has ten results and is one search of the plan; ``topic`` ``news`` searches Google
-News, ``academic`` Google Scholar. Images are a separate search, and count as one.
-Domain filters become ``site:`` in the query. An answer without results has an ``error``
-text, which is not a failure.
+A page has ten results and is one search of the plan; images are another. ``topic``
+``news`` searches Google News, ``academic`` Google Scholar.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
 """SearXNG: your own metasearch server.
 
-Needs ``base_url``, from ``SEARXNG_URL``, ``SEARXNG_BASE_URL`` or ``SEARX_HOST``. JSON
-is off by default and answered with 403: add ``json`` under ``search: formats:`` in the
-server's ``settings.yml``. Public servers discourage programs and allow four calls an
-hour. The number of results cannot be set, so a larger limit requests more pages, and a
-later ``page`` those before it too, up to ten. Domain filters are sent as ``site:`` in
-the query and work as well as the engines support it. Words that are commands to SearXNG
-(``!g``, ``:de``) are quoted. No results while engines failed is `Unavailable`, not an
-empty response.
+JSON is off by default and answered with 403: add ``json`` under ``search: formats:`` in
+the server's ``settings.yml``. Public servers discourage programs and allow four calls
+an hour. The number of results cannot be set, so a larger limit requests more pages, and
+a later ``page`` those before it too, up to ten. Domain filters work as well as the
+engines support them. Words that are commands to SearXNG (``!g``, ``:de``) are quoted.
+No results while engines failed is ``Unavailable``, not an empty response.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Semantic Scholar: a search engine for scholarly papers, with abstracts and summaries
 of one sentence.
 
-Works without a key, but all callers without one share a small rate and are often
-refused. A free key comes from ``SEMANTIC_SCHOLAR_API_KEY`` or ``S2_API_KEY``, and
-allows one request a second. At most 1000 results. Words with a hyphen match nothing, so
-hyphens between letters are sent as blanks.
+All callers without a key share a small rate and are often refused. Hyphens between
+letters are sent as blanks, since words with one match nothing.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """SerpApi: the results of Google, as JSON.
 
-SerpApi takes the key only in the URL. A page has ten results and is one search of the
-plan; ``topic`` ``news`` searches Google News, ``academic`` Google Scholar. Images are a
-separate search, and count as one. Domain filters become ``site:`` in the query. An
-answer without results has an ``error`` text, which is not a failure; 429 means a
-used-up plan or too many requests an hour, depending on its text. ``engine`` searches
-Bing or DuckDuckGo instead, one page, with no other options than domains.
+A page has ten results and is one search of the plan; images are another. ``topic``
+``news`` searches Google News, ``academic`` Google Scholar. ``engine`` searches Bing or
+DuckDuckGo instead, one page, with no other options than domains. It takes the key only
+in the URL.
 """
 
 from __future__ import annotations

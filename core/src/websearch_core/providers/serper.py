@@ -1,10 +1,7 @@
 """Serper: the results of Google, as JSON.
 
-``topic`` ``news`` searches Google News, ``academic`` Google Scholar, which has no time
-filter. A page has ten results and costs a credit; images are a separate search, and
-cost another. Several queries in one request cost no less, so each is sent by itself.
-Domain filters become ``site:`` in the query. A wrong key is answered with 403, an empty
-account with 400.
+A page has ten results and costs a credit; images cost another. ``topic`` ``news``
+searches Google News, ``academic`` Google Scholar, which has no time filter.
 """
 
 from __future__ import annotations

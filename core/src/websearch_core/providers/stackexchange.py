@@ -1,10 +1,8 @@
 """Stack Exchange: questions of Stack Overflow and its 180 sister sites, with the text
 of the question.
 
-Works without a key for 300 requests a day from one address; a free key, from
-``STACKEXCHANGE_API_KEY``, allows 10,000. The service takes it only in the URL. ``site``
-chooses the site. If the service asks for a pause before the next page, there is one.
-Every answer says how many requests are left for the day: see ``usage``.
+If the service asks for a pause before the next page, there is one. Every answer says
+how many requests are left for the day: see ``usage``. It takes the key only in the URL.
 """
 
 from __future__ import annotations

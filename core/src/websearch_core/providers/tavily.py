@@ -1,13 +1,11 @@
 """Tavily: search and page extraction for agents; ``keyless=True`` uses a small free
 allowance.
 
-``keyless=True`` uses the small free allowance per address for callers without a key
-(https://docs.tavily.com/documentation/keyless). At most 20 results; no paging; a
+``keyless=True`` is explained at https://docs.tavily.com/documentation/keyless. A
 country boosts its pages but does not filter. ``search_depth="advanced"`` gives much
-better results and costs two credits instead of one. Twenty pages are read in one
-request. A site is mapped in one request, too, at most five links deep (written from
-tavily-python 0.8.5); a crawl then reads what that lists, which costs what Tavily's own
-crawl does.
+better results. Twenty pages are read in one request. A site is mapped in one request,
+too, at most five links deep (written from tavily-python 0.8.5); a crawl then reads what
+that lists, which costs what Tavily's own crawl does.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
 """Wayback Machine: the last archived copy of a page that is gone, or that refuses to be
 read.
 
-Works without a key. Use it as the last of several readers: ``reader="direct,wayback"``.
-It asks the Internet Archive for the last copy that was not an error, fetches that as it
-was archived, and reads it with the built-in reader. A note says that the text is an
-archived copy, and of which day. ``until`` reads the page as it was on a day. The
-archive leaves out some sites at their owners' request, which is `Blocked`; a page that
-it never saw is `PageNotFound`.
+Use it as the last of several readers: ``reader="direct,wayback"``. It asks the Internet
+Archive for the last copy that was not an error, and reads it with the built-in reader;
+a note gives its day. The archive leaves out some sites at their owners' request, which
+is ``Blocked``; a page that it never saw is ``PageNotFound``.
 """
 
 from __future__ import annotations

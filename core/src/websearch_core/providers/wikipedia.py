@@ -1,10 +1,9 @@
 """Wikipedia: the articles of the encyclopedia, in the language of the query.
 
-Works without a key. Wikimedia refuses programs that do not say who runs them: set the
-``contact`` of `Http`, or ``WEB_SEARCH_HTTP_CONTACT``. The query's language chooses the
-Wikipedia. ``base_url`` may be any other wiki that runs MediaWiki below ``/w``, in its
-one language. The date of a result is that of the article's last change. Errors have
-status 200.
+Wikimedia refuses programs that do not say who runs them: set the ``contact`` of
+``Http``, or ``WEB_SEARCH_HTTP_CONTACT``. The query's language chooses the Wikipedia.
+``base_url`` may be any other wiki that runs MediaWiki below ``/w``, in its one
+language. The date of a result is that of the article's last change.
 """
 
 from __future__ import annotations

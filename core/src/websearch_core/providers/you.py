@@ -1,9 +1,7 @@
 """You.com: web search with several extracts of each page, and the contents of pages.
 
-``keyless=True`` uses the free allowance of about a hundred searches a day per address;
-reading needs a key. A page has up to 100 results, and there are ten. News that You.com
-adds to an answer come after its web results; it cannot search for news only. If a query
-has both allowed and blocked domains, the blocked ones are filtered out here.
+Reading needs a key. A page has up to 100 results, and there are ten. News that You.com
+adds to an answer come after its web results; it cannot search for news only.
 """
 
 from __future__ import annotations
