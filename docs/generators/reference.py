@@ -4,6 +4,7 @@ of each docstring.
 
 from __future__ import annotations
 import ast
+import dataclasses
 import enum
 import importlib
 import importlib.util
@@ -15,8 +16,9 @@ import typing
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from websearch_core import WebSearch
+from websearch_core import WebSearch, providers
 from websearch_core.client import CommonArguments
+from websearch_core.events import Event
 
 MODULES = (
     "websearch_core", "websearch_core.client", "websearch_core.models",
@@ -41,16 +43,23 @@ _MORE = {
     "websearch_core.providers": " Their options are on [the page of providers]"
     "(providers.md).",
     "websearch_core.errors": " [Errors](errors.md) says what each means.",
+    "websearch_core.events": " Each has `tenant` and `run`, too.",
     "websearch_core.provider": " [Extending](extending.md#the-kit) says what each is "
     "for.",
 }
-_BY_NAME = {"websearch_core.errors", "websearch_core.provider"}
+# Of these, only the names are listed; of the providers, those of the classes.
+_BY_NAME = {
+    "websearch_core.errors",
+    "websearch_core.provider",
+    "websearch_core.provider.google",
+}
+_CLASSES_OF_PROVIDERS = {
+    providers.provider_class(name).__name__ for name in providers.known()
+}
 _MODULES = re.compile(r"^kit\.|\berrors\.")  # by which they name what they import
 # Arguments that others pass on to `WebSearch`, and how they are shown.
 _COMMON = CommonArguments.__annotations__.keys()
 _REST = inspect.Parameter("CommonArguments", inspect.Parameter.VAR_KEYWORD)
-# characters; a longer signature is shown without types
-_MAX_SIGNATURE = 50
 _MAX_CONSTANT = 100  # characters; a longer one is not shown
 
 
@@ -87,9 +96,12 @@ def _section(
     name: str, module: types.ModuleType, homes: Mapping[tuple[str, str], str]
 ) -> str:
     own = [listed for listed in module.__all__ if homes[name, listed] == name]
-    entries = [_entry(listed, name) for listed in own]
-    if name in _BY_NAME:
-        entries = [f"- {', '.join(f'`{one}`' for one in own)}"]
+    by_name = [
+        listed for listed in own if name in _BY_NAME or listed in _CLASSES_OF_PROVIDERS
+    ]
+    entries = [_entry(listed, name) for listed in own if listed not in by_name]
+    if by_name:
+        entries.insert(0, f"- {', '.join(f'`{one}`' for one in by_name)}")
     for home in dict.fromkeys(homes[name, listed] for listed in module.__all__):
         if home != name:
             names = [one for one in module.__all__ if homes[name, one] == home]
@@ -127,12 +139,13 @@ def _signature(value: Any) -> str:
             return ""
         if not value.__module__.startswith("websearch_core"):
             return ""
-        if value.__module__.startswith("websearch_core.providers."):
-            return ""  # its options have a page
     signature = inspect.signature(value)
     parameters = [
         one for one in signature.parameters.values() if not one.name.startswith("_")
     ]
+    if isinstance(value, type) and issubclass(value, Event) and value is not Event:
+        shared = {field.name for field in dataclasses.fields(Event)}
+        parameters = [one for one in parameters if one.name not in shared]
     if value is not WebSearch and signature.parameters.keys() >= _COMMON:
         parameters = [one for one in parameters if one.name not in _COMMON]
         parameters.append(_REST)
@@ -141,17 +154,10 @@ def _signature(value: Any) -> str:
         if isinstance(value, type)
         else f" -> {_annotation(signature.return_annotation)}"
     )
-    full = f"({', '.join(_arguments(parameters, typed=True))}){returns}"
-    return (
-        full
-        if len(full) <= _MAX_SIGNATURE
-        else f"({', '.join(_arguments(parameters, typed=False))}){returns}"
-    )
+    return f"({', '.join(_arguments(parameters))}){returns}"
 
 
-def _arguments(
-    parameters: Iterable[inspect.Parameter], *, typed: bool
-) -> Iterator[str]:
+def _arguments(parameters: Iterable[inspect.Parameter]) -> Iterator[str]:
     starred = False
     before = None
     for one in parameters:
@@ -167,13 +173,11 @@ def _arguments(
             (one.kind is one.VAR_POSITIONAL) + 2 * (one.kind is one.VAR_KEYWORD)
         )
         name = stars + one.name
-        if typed and one.annotation is not one.empty:
-            name += f": {_annotation(one.annotation)}"
         if one.default is not one.empty:
             shown = repr(one.default)
             # what has no readable form
             shown = "..." if "<" in shown or "Undefined" in shown else shown
-            name += f" = {shown}" if typed else f"={shown}"
+            name += f"={shown}"
         yield name
 
 
