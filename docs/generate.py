@@ -40,7 +40,7 @@ def render() -> dict[Path, str]:
             {"settings": settings.write_table(), "sources": settings.write_sources()},
         ),
         docs / "errors.md": _fill(docs / "errors.md", {"codes": errors.write_table()}),
-        docs / "cli.md": _fill(docs / "cli.md", commands.write_tables()),
+        docs / "cli.md": _fill(docs / "cli.md", commands.write_parts()),
         docs / "llms.txt": llms.write_page(docs),
         docs / "for-coding-agents.md": _fill(
             docs / "for-coding-agents.md", migration.write_blocks()

@@ -1,8 +1,8 @@
-"""The tables of docs/cli.md: from the command `websearch` itself."""
+"""The parts of docs/cli.md: from the command `websearch` itself."""
 
 from __future__ import annotations
 import inspect
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from typer.core import TyperArgument
@@ -10,14 +10,12 @@ from typer.main import get_command
 
 from websearch_core._cli.app import app
 
-from .markdown import make_table
-
 # How it is spelled and what it takes, and what it does.
 _Row = tuple[str, str]
 
 
-def write_tables() -> dict[str, str]:
-    """Return, for each command, how it is called, what it does, and a table of its
+def write_parts() -> dict[str, str]:
+    """Return, for each command, how it is called, what it does, and a list of its
     options; and the part `shared`, with the options that several commands have.
     """
     # click's types, or typer's own: that depends on the version of typer
@@ -31,8 +29,12 @@ def write_tables() -> dict[str, str]:
         name: _describe(name, command, common)
         for name, command in group.commands.items()
     }
-    rows = [(row[0], ", ".join(names), row[1]) for row, names in common.items()]
-    return parts | {"shared": make_table(["", "of", ""], rows)}
+    rows = [(f"{row[0]} ({', '.join(names)})", row[1]) for row, names in common.items()]
+    return parts | {"shared": _write_list(rows)}
+
+
+def _write_list(rows: Iterable[_Row]) -> str:
+    return "\n".join(f"- {spelled}: {meaning}" for spelled, meaning in rows)
 
 
 def _describe(name: str, command: Any, common: Collection[_Row]) -> str:
@@ -42,7 +44,7 @@ def _describe(name: str, command: Any, common: Collection[_Row]) -> str:
     usage = " ".join(["websearch", name, *map(_metavar, arguments)])
     parts = [f"`{usage}`", inspect.cleandoc(command.help or "")]
     if rows:
-        parts.append(make_table(["", ""], rows))
+        parts.append(_write_list(rows))
     return "\n\n".join(parts)
 
 
