@@ -37,21 +37,26 @@ MODULES = (
 )  # fmt: skip
 _HEAD = """# Reference
 
-All that is public, module by module, each name with the first sentence of its documentation; Python's `help` shows the
-rest. What is not listed may change in any release: see [compatibility](compatibility.md). Written by `make docs`."""
+All that is public, module by module. Python's `help` and the site have the whole documentation of each name. What is not listed
+may change in any release: see [compatibility](compatibility.md). Written by `make docs`."""
 _MORE = {
     "websearch_core.providers": " Their options are on [the page of providers]"
     "(providers.md).",
     "websearch_core.errors": " [Errors](errors.md) says what each means.",
-    "websearch_core.events": " Each has `tenant` and `run`, too.",
+    "websearch_core.events": " Each has `tenant` and `run`, too; "
+    "[Observing](observing.md#events) says when it happens.",
+    "websearch_core.flow": " [Extending](extending.md#a-class-as-a-provider) shows how.",
     "websearch_core.provider": " [Extending](extending.md#the-kit) says what each is "
     "for.",
+    "websearch_core.tools": " [Integrations](integrations.md) shows how to use them.",
 }
 # Of these, only the names are listed; of the providers, those of the classes.
 _BY_NAME = {
     "websearch_core.errors",
+    "websearch_core.flow",
     "websearch_core.provider",
     "websearch_core.provider.google",
+    "websearch_core.tools",
 }
 _CLASSES_OF_PROVIDERS = {
     providers.provider_class(name).__name__ for name in providers.known()
@@ -116,6 +121,8 @@ def _section(
 
 def _entry(name: str, module: str) -> str:
     value = getattr(sys.modules[module], name)
+    if isinstance(value, type) and issubclass(value, Event):
+        return f"- `{name}{_signature(value)}`"
     if inspect.isroutine(value) or isinstance(value, type):
         return (
             f"- `{name}{_signature(value)}`: {_first_sentence(inspect.getdoc(value))}"

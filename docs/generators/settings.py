@@ -223,9 +223,14 @@ def _rows(name: str, field: Any, meaning: str) -> list[list[str]]:
 
 
 def _meaning(name: str, docstring: str) -> str:
-    """Return the first sentence of what a docstring says, and where the rest is."""
+    """Return the first sentence of what a docstring says; what it says before a colon
+    or semicolon, if another part of the documentation says the rest.
+    """
     first = re.split(r"(?<=\.) ", docstring, maxsplit=1)[0]
-    return " ".join(filter(None, [first, _MORE.get(name)]))
+    if name not in _MORE:
+        return first
+    short = re.split("[:;] ", first.removesuffix("."), maxsplit=1)[0]
+    return f"{short}. {_MORE[name]}"
 
 
 def _default(name: str, field: Any) -> str:
