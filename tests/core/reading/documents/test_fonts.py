@@ -7,7 +7,15 @@ from io import BytesIO
 import pypdf
 import pytest
 
-from tests.core.reading.documents.test_pdf import URL, lines, pages, pdf, stream
+from tests.core.reading.documents.test_pdf import (
+    URL,
+    at,
+    lines,
+    pages,
+    pdf,
+    stream,
+    text_of,
+)
 from websearch_core.reading import read_bytes
 
 
@@ -89,3 +97,136 @@ def test_an_application_that_uses_pypdf_itself_gets_what_pypdf_reads():
         b"BT /F1 12 Tf 1 0 0 1 300 720 Tm (right) Tj 1 0 0 1 72 720 Tm (left) Tj ET"
     )
     assert pypdf.PdfReader(BytesIO(paper)).pages[0].extract_text() == "rightleft"
+
+
+def mapped(shown: bytes, names: bytes, characters: bytes) -> bytes:
+    """Make a PDF whose font names some glyphs, and maps them to other characters."""
+    content = stream(b"BT /F1 12 Tf 72 720 Td " + shown + b" ET")
+    return pdf(
+        [
+            b"<</Type/Catalog/Pages 2 0 R>>",
+            b"<</Type/Pages/Kids[4 0 R]/Count 1>>",
+            b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding<</Type/Encoding"
+            b"/BaseEncoding/WinAnsiEncoding/Differences[33%b]>>/ToUnicode 6 0 R>>"
+            % names,
+            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 5 0 R/Resources<</Font<</F1 3 0 R>>>>>>",
+            content,
+            stream(
+                b"begincmap 1 begincodespacerange <00> <ff> endcodespacerange 1 beginbfchar\n"
+                b"<21> <%b>\nendbfchar endcmap" % characters
+            ),
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("shown", "name", "characters", "text"),
+    [
+        (b"(di!culty) Tj", b"/ffi", b"0000", "difficulty"),
+        (b"(an e!ort) Tj", b"/ff", b"21b5", "an effort"),
+        (b"(!eets) Tj", b"/fl", b"fb02", "fleets"),
+        (b"(!ve) Tj", b"/g7", b"fb01", "five"),
+        (b"(no! a) Tj", b"/t", b"0074", "not a"),
+    ],
+)
+def test_ligatures_are_letters_whatever_a_font_maps_them_to(
+    shown, name, characters, text
+):
+    paper = mapped(shown, name, characters)
+    assert read_bytes(paper, URL).content == f"## Page 1\n\n{text}"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "text"),
+    [
+        ([(72, 700, "Z"), (79.4, 700.1, "\u00a8"), (78.1, 700, "urich")], "Zürich"),
+        ([(72, 700, "Avec"), (92.3, 699.9, "\u00b8"), (94.2, 700, "on")], "Aveçon"),
+        ([(72, 700, "Jos\u00b4"), (85.6, 700, "e Diaz")], "José Diaz"),
+        ([(72, 702, "\u02c6"), (71, 700, "Ile")], "Île"),
+        ([(72, 700, "it\u00b4"), (80, 700, "s")], "it\u00b4s"),
+    ],
+)
+def test_an_accent_is_read_with_the_letter_under_it(pieces, text):
+    content = b"".join(at(*piece) for piece in pieces)
+    assert text_of(content) == text
+
+
+@pytest.mark.parametrize(
+    ("pieces", "text"),
+    [
+        ([(72, 704, "3", 6), (75.5, 700, "Without tides", 9)], "3 Without tides"),
+        ([(72, 700, "10", 9), (82, 704, "6", 6), (85.5, 700, "a", 9)], "106a"),
+        ([(72, 700, "3", 9), (77, 700, "rd quay", 9)], "3rd quay"),
+    ],
+)
+def test_a_raised_number_before_a_line_is_the_mark_of_a_note(pieces, text):
+    content = b"".join(at(*piece) for piece in pieces)
+    assert text_of(content) == text
+
+
+@pytest.mark.parametrize(
+    ("shown", "text"),
+    [
+        (b"4 Tc [(,M) 333 (o) 333 (o) 333 (r) 333 (s) 0 (O) 333 (f)] TJ", ", Moors Of"),
+        (b"-1 Tc [(To) -120 (o) -83 (l) -83 (k) -83 (i) -83 (t)] TJ", "Toolkit"),
+        (b"4 Tc (TIDES) Tj", "TIDES"),
+        (b"3 Tc [(TI) 0 (DES)] TJ", "TIDES"),
+    ],
+)
+def test_space_between_letters_parts_words_only_where_it_stays(shown, text):
+    assert text_of(b"BT /F1 12 Tf 72 720 Td " + shown + b" ET") == text
+
+
+def down(*columns: tuple[int, str]) -> bytes:
+    """Paint lines that go down, from the right to the left."""
+    shown = b""
+    for x, text in columns:
+        for place, sign in enumerate(text):
+            code = JAPANESE[sign]
+            shown += b"1 0 0 1 %d %d Tm <%b> Tj " % (x, 700 - 12 * place, code)
+    return numbered(b"Japan1", shown)
+
+
+JAPANESE = {
+    "日": b"0cd4",
+    "本": b"0e8a",
+    "の": b"0377",
+    "力": b"03a7",
+    "「": b"1ed6",
+    "」": b"1ed7",
+}
+
+
+@pytest.mark.parametrize(
+    ("columns", "text"),
+    [
+        ([(300, "日本の日本")], "日本の日本"),
+        ([(300, "日本"), (280, "の日")], "日本\nの日"),
+        ([(300, "日の日"), (280, "本の本"), (260, "日日")], "日の日\n本の本\n日日"),
+    ],
+)
+def test_a_line_that_goes_down_is_one_line(columns, text):
+    page = read_bytes(down(*columns), URL)
+    assert page.content == f"## Page 1\n\n{text}"
+
+
+def test_characters_in_the_rows_of_a_table_are_no_line_that_goes_down():
+    rows = b"".join(
+        b"1 0 0 1 72 %d Tm <%b> Tj " % (700 - 18 * n, code)
+        for n, code in enumerate([b"0cd4", b"0e8a", b"0377"])
+    )
+    content = read_bytes(numbered(b"Japan1", rows), URL).content
+    assert content.endswith("日\n本\nの")
+
+
+@pytest.mark.parametrize(
+    ("pieces", "text"),
+    [
+        ([(72, 700, "of p"), (88.9, 704, "2", 6), (88.9, 697, "i", 6), (95, 700, "and q")], "of p2i and q"),
+        ([(72, 700, "a"), (78, 697, "n", 6), (78, 704, "3", 6), (84, 700, "+ b")], "an3 + b"),
+        ([(72, 700, "x"), (77, 703, "4", 6), (82, 700, "is one")], "x4 is one"),
+    ],
+)  # fmt: skip
+def test_an_index_under_a_power_stays_in_its_line(pieces, text):
+    content = b"".join(at(*piece) for piece in pieces)
+    assert text_of(content) == text

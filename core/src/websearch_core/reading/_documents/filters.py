@@ -19,7 +19,7 @@ import time
 from base64 import a85decode
 from binascii import unhexlify
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache, partial
 from inspect import getattr_static
@@ -32,7 +32,7 @@ from pypdf import PdfReader
 from pypdf.errors import LimitReachedError
 from pypdf.generic import DecodedStreamObject, EncodedStreamObject, StreamObject
 
-from .layout import Recorder
+from .layout import SPACE, Recorder
 
 MAX_DECODED = 5_000_000  # bytes of a stream
 _MAX_PAGE_SIZE = 15_000_000  # bytes of all decoded streams of a page
@@ -89,6 +89,7 @@ _ENCODINGS = {
     "/B5pc": "big5",
     "/HKscs-B5": "big5hkscs",
 }
+_LIGATURES = {"/ff": "ff", "/fi": "fi", "/fl": "fl", "/ffi": "ffi", "/ffl": "ffl"}
 
 
 class Budget:
@@ -305,7 +306,7 @@ def _map_numbers(theirs: partial[Any], font: Any) -> Any:
     """
     is_identity = font.get("/Encoding") in ("/Identity-H", "/Identity-V")
     if not is_identity or "/ToUnicode" in font:
-        return theirs()
+        return _name_ligatures(font, theirs())
     descendant = font["/DescendantFonts"].get_object()[0].get_object()
     collection = descendant.get("/CIDSystemInfo")
     if collection is None:
@@ -314,6 +315,27 @@ def _map_numbers(theirs: partial[Any], font: Any) -> Any:
     if ordering not in _COLLECTIONS:
         return theirs()
     return _characters(ordering), []
+
+
+def _name_ligatures(font: Any, maps: Any) -> Any:
+    """Read ligatures by the names of their glyphs: some programs map them to nothing,
+    or to arrows.
+    """
+    characters, _ = maps
+    names: Any = None
+    with suppress(KeyError, TypeError):  # it has none
+        names = font["/Encoding"]["/Differences"]
+    if not characters or not isinstance(names, list):
+        return maps
+    code = 0
+    for entry in names:
+        if isinstance(entry, int):
+            code = entry
+            continue
+        if entry in _LIGATURES:
+            characters[chr(code)] = _LIGATURES[entry]
+        code += 1
+    return maps
 
 
 def _name_encoding(theirs: partial[Any], font: Any) -> Any:
@@ -358,10 +380,31 @@ def _record(theirs: partial[Any], extraction: Any) -> Any:
     if goes_left or is_mirrored:
         recorder.is_plain = False
     elif len(text) > len(before):
+        letters, gap = _space_out(
+            text[len(before) :], extraction.char_spacing, recorder.kern, size
+        )
         scale = extraction.char_scale / 1000
-        end = float(result[2]["str_widths"])
-        recorder.add(text[len(before) :], matrix, begin * scale, end * scale, size)
+        end = float(result[2]["str_widths"]) - 1000 * gap
+        is_guess = type(theirs.args[2][0]) is str  # a space, since letters go back
+        if gap >= 0 or not is_guess:
+            recorder.add(letters, matrix, begin * scale, end * scale, size)
     return result
+
+
+def _space_out(
+    letters: str, spacing: float, kern: float, size: float
+) -> tuple[str, float]:
+    """Return a text with the spaces that its letters have, and the gap behind it.
+
+    The gap is one that the next letter does not keep: it goes back by *kern*.
+    """
+    if spacing < 0:
+        return letters, spacing
+    if kern * size <= 500 * spacing:
+        return letters, 0.0
+    if spacing > SPACE * size:
+        letters = " ".join(letters)
+    return letters, spacing
 
 
 def _skip_lines(theirs: partial[Any], text: str) -> Any:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice, pairwise, product
 from math import atan2, cos, degrees, hypot, radians, sin
 from typing import NamedTuple
+from unicodedata import normalize
 
 from .._markdown.table import write_rows
 from .columns import Shown, find_parts
@@ -21,11 +22,13 @@ _MAX_PARTS = 16
 _MAX_PLACES = 8  # of the same text that are compared
 _STEP = 5  # degrees: text whose directions differ by less is of one direction
 # Of the size of the font. A gap is a space, and a wide one parts the cells of a table.
-_SPACE = 0.15
+SPACE = 0.15
 _SPACE_OF_NUMBERS = 0.08
 _SPACE_OF_IDEOGRAPHS = 0.5
 _CELL = 1.0
 _SAME_LINE = 0.2
+_STEP_DOWN = 1.1  # from one character to the next, in a line that goes down
+_DOWN = 0.8  # no line that goes to the right descends as far
 _RAISED = 0.5  # how far a superscript stands from its line
 _DOUBLE = 0.1  # what stands closer to the same text was painted twice, to look bold
 _PARAGRAPH = 1.3  # times the usual distance of lines: a new paragraph begins
@@ -41,6 +44,16 @@ _MAX_DISTANCE = 3.5  # of the rows, times the size of their font
 _BULLET = re.compile(r"\W|\(?(?:\d{1,3}(?:\.\d{1,3})*|[a-zA-Z]|[ivxIVX]{1,4})[.)]?")
 _NUMBER = re.compile(r"(?!0\d)\d{1,3}(?:[,.]\d{3})+(?:[.,]\d+)?|(?!0\d)\d+(?:[.,]\d+)?")
 _LEADERS = re.compile(r"(?: ?\.){5,}")
+# The accents that some programs paint over letters, and Unicode's that combine.
+_ACCENTS = dict(
+    zip(
+        "`´ˆ^˜~¯˘˙¨˚˝ˇ¸˛",  # noqa: RUF001 (these are meant)
+        "\u0300\u0301\u0302\u0302\u0303\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327\u0328",
+        strict=True,
+    )
+)
+_MAX_ACCENTED = 1_000  # characters: each accent copies them
+_DOTLESS = str.maketrans("ıȷ", "ij")
 
 
 class Piece(NamedTuple):
@@ -128,6 +141,7 @@ class Recorder:
     def __init__(self, box: Box) -> None:
         self.box = box
         self.operator = 0  # how many have shown text so far
+        self.kern = 0.0  # how far this operator goes back between strings, most often
         self.is_plain = True  # False if some text goes from right to left
         self.hides = False  # whether some text is where nobody sees it
         # By the angle of their direction, in degrees; their places are as if the page
@@ -158,7 +172,14 @@ class Recorder:
         piece = Piece(text, x + begin, y, x + end, size, self.operator)
         if self._is_double(piece, angle):
             return
-        self._pieces.setdefault(angle, []).append(piece)
+        pieces = self._pieces.setdefault(angle, [])
+        joined: Piece | None = None
+        if pieces:
+            joined = _join_accent(pieces[-1], piece)
+        if joined:
+            pieces[-1] = joined
+        else:
+            pieces.append(piece)
         self._count += 1
         if self._count > _MAX_PIECES:
             self.is_plain = False
@@ -205,6 +226,32 @@ class Recorder:
 
     def _count_letters(self, angle: int) -> int:
         return sum(len(piece.text) for piece in self._pieces[angle])
+
+
+def _join_accent(last: Piece, piece: Piece) -> Piece | None:
+    """Return two pieces as one if one is an accent over a letter of the other."""
+    letter = last.text[-1]
+    first = piece.text[0]
+    if letter not in _ACCENTS and first not in _ACCENTS:
+        return None
+    limit = SPACE * piece.size
+    is_near = abs(last.y - piece.y) < _RAISED * piece.size
+    is_over = is_near and last.end - piece.x > limit
+    if not is_over or len(last.text) > _MAX_ACCENTED:
+        return None
+    before = last.text[:-1]
+    if letter in _ACCENTS and first.isalpha():
+        text = before + _put_on(first, letter) + piece.text[1:]
+        return piece._replace(text=text, x=min(last.x, piece.x))
+    if not letter.isalpha() or piece.text not in _ACCENTS:
+        return None
+    if piece.end > last.end + limit:
+        return None
+    return last._replace(text=before + _put_on(letter, first))
+
+
+def _put_on(letter: str, accent: str) -> str:
+    return normalize("NFC", letter.translate(_DOTLESS) + _ACCENTS[accent])
 
 
 def _lay_out(pieces: Sequence[Piece], middle: float) -> list[Line]:
@@ -254,15 +301,37 @@ def _is_level(row: Sequence[Piece], piece: Piece) -> bool:
     """Return whether a piece stands in the line of a row."""
     first = row[0]
     last = row[-1]
+    if _goes_down(row) or _is_below(last, piece):
+        return _is_below(last, piece)
     distance = min(abs(piece.y - first.y), abs(piece.y - last.y))
     if distance <= _SAME_LINE * min(first.size, piece.size):
         return True
-    # raised or lowered, right behind the last
-    goes_on = last.end - last.size / 2 <= piece.x <= last.end + last.size
+    # raised or lowered, right behind the last, or with it as an index with a power
+    begin = last.end - last.size / 2
+    if last.y != first.y:
+        begin = min(begin, last.x - last.size / 4)
+    goes_on = begin <= piece.x <= last.end + last.size
     return goes_on and distance <= _RAISED * max(first.size, piece.size)
 
 
+def _goes_down(row: Sequence[Piece]) -> bool:
+    return row[0].y - row[-1].y > _DOWN * row[0].size
+
+
+def _is_below(last: Piece, piece: Piece) -> bool:
+    """Return whether a character follows another in a line that goes down."""
+    are_single = len(last.text) == len(piece.text) == 1
+    if not are_single or min(last.text, piece.text) < "\u2e80":
+        return False
+    step = _STEP_DOWN * last.size
+    if not last.text.isalnum():  # a bracket fills but a part of its place
+        step *= 2
+    return abs(piece.x - last.x) < 0.6 * last.size and 0 < last.y - piece.y < step
+
+
 def _sort(row: list[Piece]) -> list[Piece]:
+    if _goes_down(row):
+        return row
     goes_back = any(b.x < a.x - a.size / 2 for a, b in pairwise(row))
     if goes_back:
         return sorted(row, key=lambda piece: piece.x)
@@ -284,7 +353,7 @@ def _make_row(pieces: Sequence[Piece]) -> _Row:
             cells.append(_Cell(begin, last.end, " ".join(text.split())))
             text = ""
             begin = piece.x
-        elif last and _is_parted(last, piece, gap):
+        elif last and _is_parted(text, last, piece, gap):
             text += " "
         text += piece.text
         last = piece
@@ -294,19 +363,26 @@ def _make_row(pieces: Sequence[Piece]) -> _Row:
     return _Row(pieces[0].y, size, [cell for cell in cells if cell.text])
 
 
-def _is_parted(last: Piece, piece: Piece, gap: float) -> bool:
-    """Return whether a gap between two pieces is a space."""
-    if _are_numbers(last, piece):
+def _is_parted(text: str, last: Piece, piece: Piece, gap: float) -> bool:
+    """Return whether a gap between two pieces is a space, after the text of a line."""
+    if _are_numbers(last, piece) or _is_mark(text, last, piece):
         return True
     before = last.text[-1]
     after = piece.text[0]
     are_digits = before.isdigit() and after.isdigit()
-    share = _SPACE
+    share = SPACE
     if before >= "\u2e80" and after >= "\u2e80":
         share = _SPACE_OF_IDEOGRAPHS
     elif are_digits and last.operator != piece.operator:
         share = _SPACE_OF_NUMBERS
     return gap > share * min(last.size, piece.size)
+
+
+def _is_mark(text: str, last: Piece, piece: Piece) -> bool:
+    """Return whether a line begins with a raised number, as a footnote does."""
+    is_raised = last.y - piece.y > _SAME_LINE * piece.size
+    is_first = text.strip() == last.text
+    return is_raised and is_first and last.text.isdigit() and piece.text[0].isalpha()
 
 
 def _are_numbers(last: Piece, piece: Piece) -> bool:

@@ -91,6 +91,10 @@ _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\uffff\U00020000-\U0003ffff]+"
 )
 _GLUED_SAMPLE = 200_000  # characters
+# Unicode has them for old character sets; nobody searches for them.
+_LIGATURES = str.maketrans(
+    dict(zip("ﬀﬁﬂﬃﬄﬅﬆ", "ff fi fl ffi ffl st st".split(), strict=True))
+)
 _MAX_PICTURES = 20  # of a page
 _MIN_SIDE = 50  # pixels of an image that may have text
 _MAX_PICTURES_SIZE = 2**25  # bytes of the images of all pages
@@ -193,7 +197,8 @@ class _PdfReader:
         room = _MAX_CHARACTERS
         lines: list[Line] = []
         for line in leaf.lines:
-            text, invisible = strip_invisible(line.text[:room])
+            letters = line.text[:room].translate(_LIGATURES)
+            text, invisible = strip_invisible(letters)
             room -= len(text)
             self.invisible += invisible
             if not line.is_table:
@@ -324,8 +329,11 @@ def _record(page: PageObject, box: Box, budget: Budget) -> Recorder:
     """Return what is painted on a page."""
     recorder = Recorder(box)
 
-    def count(operator: bytes, *_: Any) -> None:
+    def count(operator: bytes, operands: Any, *_: Any) -> None:
         recorder.operator += operator in _SHOW
+        recorder.kern = 0.0
+        if operator == b"TJ":
+            recorder.kern = _find_kern(operands)
 
     budget.recorder = recorder
     try:
@@ -333,6 +341,16 @@ def _record(page: PageObject, box: Box, budget: Budget) -> Recorder:
     finally:
         budget.recorder = None
     return recorder
+
+
+def _find_kern(operands: list[Any]) -> float:
+    """Return how far an operator usually goes back between its strings."""
+    if not operands or not isinstance(operands[0], list):
+        return 0.0
+    kerns = sorted(item for item in operands[0] if isinstance(item, (int, float)))
+    if not kerns:
+        return 0.0
+    return float(kerns[len(kerns) // 2])
 
 
 def _extract_joined(page: PageObject, box: Box) -> Leaf:
