@@ -12,7 +12,6 @@ from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
-    ClassVar,
     Literal,
     TypeAlias,
     TypeVar,
@@ -88,7 +87,7 @@ class Budget(Layer):
             provider charges.
     """
 
-    rank: ClassVar[int] = Rank.BUDGET
+    rank = Rank.BUDGET
 
     limit: Annotated[str | Sequence[str] | None, ProjectFile(narrows=True)] = None
     prices: Prices = field(default_factory=dict)

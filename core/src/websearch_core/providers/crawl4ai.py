@@ -14,7 +14,7 @@ certificates and keeps its sandbox, which are not the library's defaults. For mo
 from __future__ import annotations
 from importlib.util import find_spec
 from math import isfinite
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from websearch_core import provider as kit
 from websearch_core.errors import Blocked, ConfigurationError, NeedsBrowser
@@ -45,7 +45,7 @@ class Crawl4ai:
     name = "crawl4ai"
     label = "Crawl4AI"
     helps_after = (NeedsBrowser, Blocked)
-    about: ClassVar[kit.Service] = kit.Service(
+    about = kit.Service(
         api_urls=(
             "https://docs.crawl4ai.com/core/docker-deployment/",
             "https://docs.crawl4ai.com/api/crawl-result/",

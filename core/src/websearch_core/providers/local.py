@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from dataclasses import field
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import AfterValidator
 
@@ -51,7 +51,7 @@ class Local:
 
     name = "local"
     label = "Local index"
-    options: ClassVar[frozenset[str]] = kit.FILTERS | {"language", "page"}
+    options = kit.FILTERS | {"language", "page"}
     needs_network = False
 
     path: Annotated[

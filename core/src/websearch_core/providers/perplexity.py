@@ -7,10 +7,9 @@ SEC.
 """
 
 from __future__ import annotations
-from collections.abc import Mapping
 from datetime import date
 from itertools import chain
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import PositiveInt
 
@@ -35,16 +34,16 @@ class Perplexity:
     """
 
     name = "perplexity"
-    searches_hours: ClassVar[bool] = True
+    searches_hours = True
     label = "Perplexity Search"
-    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "topic"}
-    topics: ClassVar[frozenset[str]] = frozenset(_MODES)
-    countries: ClassVar[Mapping[str, str]] = kit.COUNTRIES
-    languages: ClassVar[Mapping[str, str]] = kit.LANGUAGES
-    limits: ClassVar[kit.Limits] = kit.Limits(
+    options = kit.FILTERS | {"country", "language", "topic"}
+    topics = frozenset(_MODES)
+    countries = kit.COUNTRIES
+    languages = kit.LANGUAGES
+    limits = kit.Limits(
         results_per_request=20, results=20, allowed_domains=_MAX_DOMAINS
     )
-    about: ClassVar[kit.Service] = kit.Service(
+    about = kit.Service(
         api_urls=(
             "https://docs.perplexity.ai/api-reference/search-post",
             "https://docs.perplexity.ai/guides/search-guide",

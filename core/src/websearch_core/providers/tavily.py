@@ -10,8 +10,8 @@ that lists, which costs what Tavily's own crawl does.
 
 from __future__ import annotations
 import re
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -55,21 +55,21 @@ class Tavily:
     """
 
     name = "tavily"
-    options: ClassVar[frozenset[str]] = kit.FILTERS | {
+    options = kit.FILTERS | {
         "country",
         "language",
         "topic",
         "images",
     }
-    topics: ClassVar[frozenset[str]] = frozenset({"finance", "news"})
-    limits: ClassVar[kit.Limits] = kit.Limits(
+    topics = frozenset({"finance", "news"})
+    limits = kit.Limits(
         results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=400,
         pages_per_request=20,
         allowed_domains=300, blocked_domains=150,
     )  # fmt: skip
-    countries: ClassVar[Mapping[str, str]] = kit.COUNTRY_NAMES
-    languages: ClassVar[Mapping[str, str]] = kit.LANGUAGES
-    about: ClassVar[kit.Service] = kit.Service(
+    countries = kit.COUNTRY_NAMES
+    languages = kit.LANGUAGES
+    about = kit.Service(
         api_urls=(
             "https://docs.tavily.com/documentation/api-reference/endpoint/search",
             "https://docs.tavily.com/documentation/api-reference/endpoint/extract",
