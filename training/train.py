@@ -57,6 +57,7 @@ from websearch_core.reading._html.features import (
 from websearch_core.reading._html.harden import harden
 from websearch_core.reading._html.metadata import Metadata, read_metadata
 from websearch_core.reading._html.model import (
+    MAX_EDGES,
     MAX_VOTES,
     QUESTIONS,
     ContentModel,
@@ -303,6 +304,8 @@ def _to_tables(
             known = edges[of].setdefault(trait, [])
             if edge not in known:
                 insort(known, edge)
+    for of, traits in edges.items():
+        _check_edges(of, traits)
     lowest = min(min(values) for _, _, values in grown)
     highest = max(max(values) for _, _, values in grown)
     scale = (highest - lowest) / min(255, MAX_VOTES // len(grown))
@@ -326,6 +329,18 @@ def _to_tables(
         "base": lowest * len(grown),
         "scale": scale,
     }
+
+
+def _check_edges(of: str, traits: Mapping[str, Sequence[float]]) -> None:
+    """Raise `ValueError` if a trait of *of* has more edges than the reader can count:
+    the model would fail at its first page.
+    """
+    for trait, edges in traits.items():
+        if len(edges) > MAX_EDGES:
+            raise ValueError(
+                f"the trait {trait!r} of {of} has {len(edges)} edges, and the reader "
+                f"takes {MAX_EDGES} at most: lower _MAX_EDGES, _TREES or _FEATURES"
+            )
 
 
 def _flatten(

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from websearch_core.reading._html.model import MAX_EDGES
+
 ROOT = Path(__file__).parents[2]
 URL = "https://example.org/a/b"
 
@@ -418,6 +420,33 @@ def test_the_features_that_trees_are_trained_on_are_those_of_the_reader(
         True,
         False,
     ]
+
+
+@pytest.mark.parametrize("count", [MAX_EDGES, MAX_EDGES + 1])
+def test_a_trait_has_at_most_the_edges_that_the_reader_takes(
+    benchmark_path: None, count: int
+) -> None:
+    pytest.importorskip("lightgbm")
+    train = import_module("training.train")
+    # an element and the one above it: their edges are counted together
+    features = [train.Feature("element", "depth", level) for level in (0, 1)]
+    trees = [
+        {
+            "tree_structure": {
+                "split_feature": edge % 2,
+                "threshold": float(edge),
+                "left_child": {"leaf_value": 0.0},
+                "right_child": {"leaf_value": 1.0},
+            }
+        }
+        for edge in range(count)
+    ]
+    if count <= MAX_EDGES:
+        tables = train._to_tables({"tree_info": trees}, features, {})
+        assert tables["edges"]["element"] == {"depth": [*map(float, range(count))]}
+        return
+    with pytest.raises(ValueError, match=f"'depth' of element has {count} edges"):
+        train._to_tables({"tree_info": trees}, features, {})
 
 
 def test_metadata_of_news_is_judged_by_words_names_and_days(
