@@ -50,19 +50,59 @@ def test_words_that_the_sdk_does_not_accept_and_words_that_are_new_are_found(sdk
     )
 
 
-def test_new_parameters_and_what_is_on_its_way_out_are_listed(sdk):
-    folder = sdk(
-        "SearchType = Literal['auto']\nCategory = Literal['news']\n"
-        "class Exa:\n"
-        "    def search(self, query, objective):\n"
-        '        """Search.\n\n        type: Which. `fast` is deprecated; use lite."""\n'
-    )
-    new = vocabulary.check("exa", folder).new
+def test_new_parameters_are_listed(sdk):
+    text = "class Exa:\n    def search(self, query, objective): ..."
+    new = vocabulary.check("exa", sdk(text)).new
 
     assert "objective is new, or never sent" in new
-    assert [line for line in new if line.startswith("the SDK says:")] == [
-        "the SDK says: `fast` is deprecated"
+
+
+_WARNINGS = """# the type `auto` is legacy; write lite
+SearchType = Literal['auto']
+Category = Literal['news']
+class Exa:
+    category: str
+    '''Will be removed. Write topic.'''
+    feed: str
+    '''Deprecated.'''
+    def search(self, query, text=legacy_text):
+        '''Search.
+
+        type: Which. `deep` is deprecated; use lite.
+        The class Index is deprecated.
+        '''
+"""
+
+
+@pytest.mark.parametrize("version", ["", "99.1.0"])
+def test_what_an_sdk_of_another_version_says_of_our_words_is_listed(sdk, version):
+    folder = sdk(_WARNINGS)
+    if version:
+        _install(folder, version)
+
+    assert _list_warnings(folder) == [
+        "the SDK says: the type `auto` is legacy",
+        "the SDK says: category: Will be removed",
+        "the SDK says: `deep` is deprecated",
     ]
+
+
+def test_what_the_sdk_said_when_its_adapter_was_compared_is_no_news(sdk):
+    folder = sdk(_WARNINGS)
+    _install(folder, vocabulary.packages()["exa"].partition(" ")[2])
+
+    assert _list_warnings(folder) == []
+
+
+def _install(folder, version):
+    facts = folder / f"exa_py-{version}.dist-info" / "METADATA"
+    facts.parent.mkdir()
+    facts.write_text(f"Metadata-Version: 2.1\nName: exa-py\nVersion: {version}\n")
+
+
+def _list_warnings(folder):
+    new = vocabulary.check("exa", folder).new
+    return [line for line in new if line.startswith("the SDK says:")]
 
 
 def test_the_age_of_a_list_of_prices_is_said(capsys, monkeypatch):

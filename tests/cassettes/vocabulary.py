@@ -9,6 +9,7 @@ results look as usual. Its SDK knows. The SDKs are only parsed, never imported. 
 from __future__ import annotations
 import ast
 import re
+import tokenize
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
@@ -33,6 +34,12 @@ _WARNING = re.compile(
     r"[^.;#]{0,80}",
     re.IGNORECASE,
 )
+_BEFORE_STATEMENT = {
+    tokenize.DEDENT,
+    tokenize.ENCODING,
+    tokenize.INDENT,
+    tokenize.NEWLINE,
+}
 _URL = "https://kelp.example/"
 _QUERIES: tuple[dict[str, Any], ...] = (
     *({"time_range": period} for period in ("day", "week", "month", "year")),
@@ -248,20 +255,48 @@ def check(name: str, folder: Path) -> Differences:
             f"{parameter} is new, or never sent"
             for parameter in sorted(parameters - sent_names - {"self"})
         )
-    differences.new.extend(_find_warnings(folder, PLACES[name].parameters))
+    if find_version(name, folder) != packages()[name].partition(" ")[2]:
+        # a code of two letters, such as "is" or "no", is a word of any sentence
+        words = {word for word in set(ours).union(*ours.values()) if len(word) > 2}
+        differences.new.extend(_find_warnings(folder, PLACES[name].parameters, words))
     return differences
 
 
-def _find_warnings(folder: Path, place: str) -> Iterator[str]:
-    """Yield the sentences of the module at *place* in which a word is on its way out:
-    the SDK's own documentation says so first.
+def _find_warnings(folder: Path, place: str, words: set[str]) -> Iterator[str]:
+    """Yield the sentences of the module at *place* that say of one of our *words* that
+    it is on its way out: the SDK's own documentation says so first.
     """
     path = folder / f"{place.partition(':')[0]}.py"
     if not path.exists():
         return
-    text = " ".join(path.read_text("utf-8").split())
-    for warning in dict.fromkeys(match[0].strip() for match in _WARNING.finditer(text)):
+    warnings: dict[str, None] = {}
+    for text in _texts(path):
+        for match in _WARNING.finditer(text):
+            if not words.isdisjoint(re.findall(r"[\w-]+", match[0])):
+                warnings[match[0].strip(" '\"")] = None
+    for warning in warnings:
         yield f"the SDK says: {warning}"
+
+
+def _texts(path: Path) -> Iterator[str]:
+    """Yield the comments of a module, and its strings after the first name of their
+    statement: that is the field which they describe.
+    """
+    name = ""
+    is_first = True  # of its statement
+    with path.open("rb") as file:
+        for token in tokenize.tokenize(file.readline):
+            if token.type == tokenize.COMMENT:
+                yield token.string
+            elif token.type == tokenize.STRING:
+                text = token.string.strip("'\"")
+                yield " ".join(f"{name}: {text}".split())
+            elif token.type == tokenize.NAME and is_first:
+                name = token.string
+            if token.type in _BEFORE_STATEMENT:
+                is_first = True
+            elif token.type not in {tokenize.COMMENT, tokenize.NL}:
+                is_first = False
 
 
 def _plain(name: str) -> str:
