@@ -31,6 +31,7 @@ from websearch_core.tokens import estimate_tokens
 from websearch_core.tools import (
     DESCRIPTIONS,
     Output,
+    Passages,
     Retrieval,
     Run,
     WebTools,
@@ -525,6 +526,52 @@ async def test_passages_of_a_page_without_a_word_of_the_query_are_its_beginning_
     assert [
         document for document in (found[1], *other) if "read_note" in document.metadata
     ] == []
+
+
+@BOTH
+@pytest.mark.parametrize("isolate", ["require", False], ids=["process", "here"])
+@pytest.mark.parametrize(
+    "own",
+    [
+        "[... 310 characters left out; offset 75 ...]",
+        "[... outside the main text of the page; offset 9120 ...]",
+        "[... tide tables of the harbour; offset 12 minutes ...]",
+    ],
+)
+async def test_a_line_of_a_page_that_looks_like_our_mark_stays(own, isolate, is_async):
+    sea = "The sea is wide and cold here. " * 60
+    page = f"{sea}\n\nA barnacle is a crustacean:\n\n{own}\n\n{sea}"
+    results = [{"title": "Kelp", "url": KELP}]
+    fake = FakeWeb(results, {KELP: page})
+    fake.isolate = isolate
+    web = WebSearch(fake)
+    limit = {"max_length": 300}
+    retrieval = Retrieval(web, content="passages", read_options=limit)
+    passages = Passages(web, limit)
+    metadata = [{"source": KELP}]
+    query = "what is a barnacle?"
+    texts = []
+
+    def put(document, page):
+        texts.append(page.content)
+        return document
+
+    if is_async:
+        texts.append((await retrieval.aretrieve(query))[0].text)
+        await passages.areplace(["a text"], metadata, query, put)
+    else:
+        texts.append(retrieval.retrieve(query)[0].text)
+        passages.replace(["a text"], metadata, query, put)
+
+    assert len(texts) == 2
+    for text in texts:
+        lines = text.splitlines()
+        marks = [line for line in lines if "characters left out" in line]
+        assert own in lines
+        assert lines[0] in marks
+        assert [line for line in lines if "offset" in line] == [own]
+    # who can ask for an offset is told
+    assert "; offset" in web.read(KELP, query=query, **limit).content.splitlines()[0]
 
 
 @pytest.mark.parametrize("where", ["tools", "settings"])

@@ -203,6 +203,9 @@ class CallContext(NamedTuple):
     max_age: float = math.inf  # seconds; answers that were given before that are old
     # whether it reads what follows of a page, which should be the same page as before
     reads_on: bool = False
+    # whether the marks of an excerpt name offsets: who reads a document of a retriever
+    # cannot ask for one
+    marks_offsets: bool = True
     # what its conversation was given (`websearch_core.provenance`); None outside of the
     # tools
     memory: Any = None

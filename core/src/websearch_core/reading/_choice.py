@@ -1,7 +1,6 @@
 """Choose a part of a whole page, after its text was made safe, for every reader."""
 
 from __future__ import annotations
-import re
 from typing import Literal
 
 from .._text.invisible import removal_note, strip_invisible
@@ -10,9 +9,6 @@ from ._excerpt.spec import Excerpt
 from ._links import Links
 from ._markdown.sanitizer import is_safe, sanitize
 
-# in the marks of `_excerpt.compose`
-_OFFSET = re.compile(r"^(\[\.\.\. [^\n;]{1,60}); offset \d{1,12}", re.MULTILINE)
-
 
 def choose(page: Page, part: Excerpt, links: Links | None) -> Page:
     """Return a *part* of a whole page, with its *links* as they are wanted."""
@@ -20,16 +16,6 @@ def choose(page: Page, part: Excerpt, links: Links | None) -> Page:
     if links is not None and links != "keep":
         page = remove_links(page, links)
     return part.of(page)
-
-
-def without_offsets(page: Page) -> Page:
-    """Return an excerpt whose marks still say what is left out, and not at which
-    ``offset``: for documents, whose readers cannot ask for it.
-    """
-    if not page.passages:
-        return page
-    content = _OFFSET.sub(r"\1", page.content)
-    return page.model_copy(update={"content": content, "content_length": len(content)})
 
 
 def make_safe(page: Page) -> Page:

@@ -23,6 +23,7 @@ from typing import (
 )
 
 from .. import errors
+from .._runtime.scope import scope
 from .._text.urls import identify, is_web_url
 from ..client._arguments import (
     CALL_OPTIONS,
@@ -143,7 +144,7 @@ def put_pages(
     for each. *pages* are those of the documents that have a URL, or their errors, and
     *put* returns a document with its page, or with its error.
     """
-    next_pages = map(_without_offsets, pages)
+    next_pages = iter(pages)
     seen: set[str] = set()
     distinct: list[T] = []
     for document, url in zip(documents, urls, strict=True):
@@ -157,16 +158,6 @@ def put_pages(
             document = put(document, page)  # noqa: PLW2901 - the same one, with its page
         distinct.append(document)
     return distinct
-
-
-def _without_offsets(answer: T) -> T:
-    """Return *answer*, if it is a page, as a document has it."""
-    if not isinstance(answer, Page):
-        return answer
-    # imported here: making a retriever does not need it
-    from ..reading._choice import without_offsets
-
-    return cast("T", without_offsets(answer))
 
 
 @dataclass(frozen=True)
@@ -216,13 +207,16 @@ class Retrieval:
             WebSearchError: The search failed, as `WebSearch.search` explains.
         """
         results = self.web.search(query, **self._options(k)).results
-        pages = self.web.read_many(self._urls(results), **self._part(query))
+        with scope(marks_offsets=False):
+            pages = self.web.read_many(self._urls(results), **self._part(query))
         return list(starmap(self._make_document, zip_longest(results, pages)))
 
     async def aretrieve(self, query: str, k: int | None = None) -> list[PlainDocument]:
         """Do the same as `retrieve` on the running event loop."""
         results = (await self.web.asearch(query, **self._options(k))).results
-        pages = await self.web.aread_many(self._urls(results), **self._part(query))
+        urls = self._urls(results)
+        with scope(marks_offsets=False):
+            pages = await self.web.aread_many(urls, **self._part(query))
         return list(starmap(self._make_document, zip_longest(results, pages)))
 
     def _options(self, k: int | None) -> dict[str, Any]:
@@ -234,7 +228,7 @@ class Retrieval:
     def _make_document(
         self, result: SearchResult, page: Page | WebSearchError | None
     ) -> PlainDocument:
-        document = make_document(result, _without_offsets(page))
+        document = make_document(result, page)
         # of one search: with it, equal pages would be different documents
         document.metadata.pop("citation_id", None)
         if self.content != "passages" or not isinstance(page, Page):
@@ -290,7 +284,8 @@ class Passages:
                 could not be read.
         """
         urls = list(map(find_source, metadata))
-        pages = self.web.read_many(filter(None, urls), **self._part(query))
+        with scope(marks_offsets=False):
+            pages = self.web.read_many(filter(None, urls), **self._part(query))
         return put_pages(documents, urls, pages, put)
 
     async def areplace(
@@ -302,7 +297,8 @@ class Passages:
     ) -> list[T]:
         """Do the same as `replace` on the running event loop."""
         urls = list(map(find_source, metadata))
-        pages = await self.web.aread_many(filter(None, urls), **self._part(query))
+        with scope(marks_offsets=False):
+            pages = await self.web.aread_many(filter(None, urls), **self._part(query))
         return put_pages(documents, urls, pages, put)
 
     def _part(self, query: str) -> ReadOptions:

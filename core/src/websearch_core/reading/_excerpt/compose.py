@@ -33,7 +33,8 @@ class Composer:
     """Composes excerpts of a whole page, of its text from *offset* on, which must not
     be negative, and of its ``rest``.
 
-    A code block of at most *whole* characters is never divided.
+    A code block of at most *whole* characters is never divided. *marks_offsets* says
+    whether the marks say where each part begins.
     """
 
     def __init__(
@@ -41,6 +42,8 @@ class Composer:
         page: Page,
         offset: int,
         whole: int,
+        *,
+        marks_offsets: bool = True,
     ) -> None:
         check(1, offset)
         self.page = page
@@ -48,6 +51,7 @@ class Composer:
         self.main = page.content[offset:]
         self.text = join_rest(page)
         self._whole = whole
+        self._marks_offsets = marks_offsets
 
     @cached_property
     def pieces(self) -> list[Piece]:
@@ -223,15 +227,16 @@ class Composer:
             first = self.pieces[run.first]
             last = self.pieces[run.after - 1]
             start, text = self._bare(run)
+            place = f"; offset {start}" if self._marks_offsets else ""
             if first.start >= len(self.page.content) >= shown_to:
                 yield from self._end(shown_to)
-                yield f"[... {OUTSIDE}; offset {start}{_path(first)} ...]"
+                yield f"[... {OUTSIDE}{place}{_path(first)} ...]"
             elif first.start > shown_to:
                 size = first.start - shown_to
                 path = ""
                 if first.headings != under:
                     path = _path(first)
-                yield f"[... {size:,} characters left out; offset {start}{path} ...]"
+                yield f"[... {size:,} characters left out{place}{path} ...]"
             yield f"{_opening_of(first)}{text}{_closing_of(last)}"
             shown_to = last.end
             under = last.headings

@@ -55,19 +55,22 @@ def by_query(
     offset: int,
     about: int,
     passages_by: Callable[[str, Sequence[str]], Sequence[float]] | None = None,
+    *,
+    marks_offsets: bool = True,
 ) -> Cut:
     """Rank the passages of a whole page from *offset* on, once, when *about* so many
     characters will fit.
 
     Returns a function that takes the number of characters that fit, marks included, and
     returns the page with the best passages, in the order of the page. Marks between
-    them say how much text is left out, at which ``offset`` the next passage begins, and
-    under which headings. The main text is shown whole if it fits beside the best
-    passages outside it. If no passage has a word of the query, the content is the
-    beginning of the page, and a note says so. If *passages_by* is given, it scores the
-    passages, from the query and their texts.
+    them say how much text is left out, at which ``offset`` the next passage begins
+    (unless *marks_offsets* is false), and under which headings. The main text is shown
+    whole if it fits beside the best passages outside it. If no passage has a word of
+    the query, the content is the beginning of the page, and a note says so. If
+    *passages_by* is given, it scores the passages, from the query and their texts.
     """
-    source = Composer(page, offset, whole=max(_LENGTH, about // 2))
+    whole = max(_LENGTH, about // 2)
+    source = Composer(page, offset, whole, marks_offsets=marks_offsets)
     length = min(_LENGTH, max(1, about // 3))
     runs = list(_packed(source, length, about * 3 // 4))
     if passages_by is None:

@@ -100,7 +100,8 @@ class Excerpt:
 
     The arguments are those of `ReadOptions`. Without a limit, the excerpt has any
     length. An empty *query* or *find* is none. *count* returns the number of tokens in
-    a text.
+    a text. Unless *marks_offsets*, the marks between passages do not say at which
+    offset the next one begins.
 
     Raises:
         InvalidOption: A limit or the offset is out of range, or two of *query*, *find*
@@ -115,6 +116,7 @@ class Excerpt:
     outline: bool = False
     passages_by: Callable[[str, Sequence[str]], Sequence[float]] | None = None
     count: TokenCounter = estimate_tokens
+    marks_offsets: bool = True
 
     def __post_init__(self) -> None:
         """Check the options before anything is fetched."""
@@ -182,8 +184,14 @@ class Excerpt:
         if _describe(self.query):
             from .passages import by_query
 
-            query = self.query or ""
-            return by_query(page, query, self.offset, about, self.passages_by)
+            return by_query(
+                page,
+                self.query or "",
+                self.offset,
+                about,
+                self.passages_by,
+                marks_offsets=self.marks_offsets,
+            )
         if self.outline:
             return partial(outline_of, page)
         if page.rest and self.offset > len(page.content):

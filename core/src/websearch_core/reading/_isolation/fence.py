@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 MAX_HERE = 2**19
 # what choosing a part depends on, besides the text
 _FACTS = ("url", "final_url", "media_type", "truncated", "notes")
-_OPTIONS = ("max_length", "max_tokens", "offset", "query", "find", "outline")
 _NO_PROCESS = "no process could be started to read it"
 
 
@@ -68,7 +67,8 @@ def choose(page: Page, part: Excerpt, links: Links | None, parsing: Parsing) -> 
     text = page.content.encode(errors="replace")
     rest = page.rest.encode(errors="replace")
     facts = {name: getattr(page, name) for name in _FACTS}
-    options = {name: getattr(part, name) for name in _OPTIONS}
+    # functions stay here
+    options = {name: value for name, value in vars(part).items() if not callable(value)}
 
     def ask(worker: Worker) -> Page:
         return worker.ask(
