@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from docs.generators.migration import write_diff
 from docs.generators.pairs import NEW_IMPORTS, OLD_IMPORTS, OUTCOMES, PAIRS, Pair
 from langchain_websearch import (
     OpenPageTool,
@@ -198,9 +199,17 @@ def test_the_page_for_agents_is_complete_by_itself():
     assert not re.findall(r"\]\(", AGENTS), (
         "it is given to programs without the other pages"
     )
+    lines = AGENTS.splitlines()
     for pair in PAIRS:
-        assert pair.before in AGENTS
-        assert pair.now in AGENTS
+        assert {f"-{line}" for line in pair.before.splitlines()} <= set(lines)
+        assert {f"+{line}" for line in pair.now.splitlines()} <= set(lines)
+
+
+def test_old_lines_that_become_the_same_stand_above_it_once():
+    new = "list(load())"
+    pairs = [Pair("old()", new, "a list"), Pair("older()", new, "a list")]
+
+    assert write_diff(pairs) == "-old()\n-older()\n# a list\n+list(load())"
 
 
 def test_llms_txt_lists_the_pages_of_the_documentation():
