@@ -575,6 +575,42 @@ STYLES = (
 )
 
 
+def in_run(content):
+    return f"<w:r>{content}</w:r>"
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("<w:moveTo w:id='1'>%s</w:moveTo>", "arrived"),
+        ("<w:moveFrom w:id='1'>%s</w:moveFrom>", ""),
+        ("<w:fldSimple w:instr=' SEQ Table '>%s</w:fldSimple>", "arrived"),
+        ("<w:bdo w:val='rtl'>%s</w:bdo>", "arrived"),
+        ("<w:dir w:val='rtl'>%s</w:dir>", "arrived"),
+        ("<w:customXml w:element='port'>%s</w:customXml>", "arrived"),
+        ("<w:r><w:ruby><w:rt><w:r><w:t>said</w:t></w:r></w:rt><w:rubyBase>%s</w:rubyBase></w:ruby></w:r>", "arrived"),
+    ],
+)  # fmt: skip
+def test_text_in_every_kind_of_container_is_read(content, text):
+    inner = content % in_run("<w:t>arrived</w:t>")
+    body = "<w:p>" + in_run("<w:t>It has: </w:t>") + inner + "</w:p>"
+    assert read_bytes(docx(body), URL).content == f"It has: {text}".strip()
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("<w:t>ebb</w:t><w:br w:type='page'/><w:t>flood</w:t>", "ebb\nflood"),
+        ("<w:t>ebb</w:t><w:br w:type='column'/><w:t>flood</w:t>", "ebb\nflood"),
+        ("<w:t>ebb</w:t><w:cr/><w:t>flood</w:t>", "ebb\nflood"),
+        ("<w:br w:type='page'/>", ""),
+    ],
+)
+def test_a_break_of_any_kind_parts_words(content, text):
+    body = paragraph("Tides") + f"<w:p>{in_run(content)}</w:p>"
+    assert read_bytes(docx(body), URL).content == f"Tides\n\n{text}".strip()
+
+
 def with_styles(body, **more):
     """Make a Word file whose paragraphs in the style T1 are titles."""
     relations = (
@@ -613,6 +649,7 @@ def test_a_style_map_in_a_file_hides_nothing():
         (0.5, '0.0"%"', "0.5"), (timedelta(hours=26, minutes=30), "[h]:mm", "26:30"),
         (timedelta(minutes=90, seconds=5), "[mm]:ss", "90:05"), (timedelta(hours=30), "[h]:mm:ss", "30:00:00"),
         (True, "General", "TRUE"), (False, "General", "FALSE"), (12.5, "#,##0.00 [$EUR]", "12.5"),
+        (0.1 + 0.2, "General", "0.3"), (1234.5600000000002, "0.00", "1234.56"), (2.5e-07, "General", "2.5e-07"),
     ],
 )  # fmt: skip
 def test_a_cell_is_read_as_it_is_shown(value, form, shown):

@@ -369,7 +369,7 @@ def _record(theirs: partial[Any], extraction: Any) -> Any:
         return theirs()
     recorder = budget.recorder
     before = str(theirs.args[1])
-    matrix = _multiply(theirs.args[4], theirs.args[3])
+    matrix = multiply(theirs.args[4], theirs.args[3])
     size = float(theirs.args[8])
     begin = float(theirs.args[11]["str_widths"])
     output = extraction.output
@@ -419,8 +419,11 @@ def _skip_lines(theirs: partial[Any], text: str) -> Any:
     return text[-1:], "", cm_matrix.copy(), tm_matrix.copy(), theirs.args[12]
 
 
-def _multiply(matrix: Sequence[float], other: Sequence[float]) -> list[float]:
-    """Return the matrix that does what two do, as PDFs write matrices."""
+def multiply(matrix: Sequence[float], other: Sequence[float]) -> list[float]:
+    """Return the matrix that does what two do, as PDFs write matrices.
+
+    Its last two values are a place.
+    """
     return [
         matrix[0] * other[0] + matrix[1] * other[2],
         matrix[0] * other[1] + matrix[1] * other[3],

@@ -94,9 +94,7 @@ def _read_workbook(unpacked: Unpacked, document: Document) -> Page:
 
 
 def _read_word(unpacked: Unpacked, document: Document) -> Page:
-    word = read_word(
-        unpacked.packed(), document.url, document.links, _MAX_SOURCE_LENGTH
-    )
+    word = read_word(unpacked, document.url, document.links, _MAX_SOURCE_LENGTH)
     return make_page(
         document.url, DOCX, word.text, title=word.title, links=tuple(word.targets)
     )

@@ -355,13 +355,15 @@ def _find_kern(operands: list[Any]) -> float:
 
 def _extract_joined(page: PageObject, box: Box) -> Leaf:
     """Return the lines that pypdf makes of a page."""
+    from .filters import multiply
+
     upright = page.rotation % 180 == 0
     low, high = (box.low, box.high) if upright else (box.left, box.right)
     lines: list[Line] = [Line("", low)]
 
     def collect(text: str, cm: Any, tm: Any, *_: Any) -> None:
         first, *rest = text.split("\n")
-        place = _place(cm, tm)[upright]
+        place = multiply(tm, cm)[4 + upright]
         last = lines[-1]
         y = place
         if last.text.strip():
@@ -385,13 +387,6 @@ def _pictures(page: Any) -> Iterator[bytes]:
                 is_large = min(image["/Width"], image["/Height"]) >= _MIN_SIDE
                 if is_large and image["/Subtype"] == "/Image":
                     yield image.get_data()
-
-
-def _place(cm: Any, tm: Any) -> tuple[float, float]:
-    """Return where the text matrix *tm* puts text, in the coordinates of the page."""
-    x = tm[4] * cm[0] + tm[5] * cm[2] + cm[4]
-    y = tm[4] * cm[1] + tm[5] * cm[3] + cm[5]
-    return x, y
 
 
 def _annotations(page: PageObject) -> Iterator[tuple[str, str]]:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 import re
 from collections.abc import Iterator
-from io import BytesIO
 from typing import Any, NamedTuple
 
 from ..._text.invisible import one_line
 from .._html.fragment import read_fragment
 from .._links import Links
 from .._types import TITLE_LENGTH
+from .archive import Unpacked
 
 _STYLES = """
 p[style-name='Title'] => h1:fresh
 p[style-name='Subtitle'] => p:fresh
 """
 _CHECKBOX = re.compile(r'<input(?=[^<>]*type="checkbox")([^<>]*)/?>')
+# Containers that mammoth drops with their text, unlike smart tags; and breaks, of
+# which it keeps those without a type.
+_CONTAINER = re.compile(
+    rb"(</?w:)(?:bdo|customXml|dir|fldSimple|moveTo|ruby|rubyBase)(?=[\s/>])"
+)
+_BREAK = re.compile(rb"<w:(?:br|cr)(?:\s[^<>]*)?/>")
 _MAX_HEAD_LENGTH = 200  # characters of a cell that names a column
 
 
@@ -27,19 +33,20 @@ class WordText(NamedTuple):
     title: str
 
 
-def read_word(archive: BytesIO, url: str, links: Links, limit: int) -> WordText:
+def read_word(unpacked: Unpacked, url: str, links: Links, limit: int) -> WordText:
     """Read a document, or about the first *limit* characters of its HTML."""
     import mammoth
     from markitdown.converter_utils.docx.pre_process import pre_process_docx
 
     titles: list[str] = []
+    parts = {name: _open_up(content) for name, content in unpacked.parts.items()}
 
     def prepare(document: Any) -> Any:
         titles.extend(_list_titles(document))
         return _mark_headers(document)
 
     source = mammoth.convert_to_html(
-        pre_process_docx(archive),  # writes formulas as TeX
+        pre_process_docx(Unpacked(parts).packed()),  # writes formulas as TeX
         style_map=_STYLES,
         include_embedded_style_map=False,  # which may hide what people see
         convert_image=mammoth.images.img_element(lambda _: {"src": ""}),
@@ -48,6 +55,10 @@ def read_word(archive: BytesIO, url: str, links: Links, limit: int) -> WordText:
     source = _CHECKBOX.sub(_write_checkbox, source)
     text, targets = read_fragment(source, url, links=links, limit=limit)
     return WordText(text, targets, one_line(" ".join(titles[:1]), TITLE_LENGTH))
+
+
+def _open_up(content: bytes) -> bytes:
+    return _BREAK.sub(b"<w:br/>", _CONTAINER.sub(rb"\1smartTag", content))
 
 
 def _write_checkbox(element: re.Match[str]) -> str:

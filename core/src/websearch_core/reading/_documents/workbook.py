@@ -149,6 +149,8 @@ def _write_number(value: float, number_format: str) -> str:
     is_whole = isinstance(value, float) and value.is_integer()
     if is_whole and abs(value) < 1e15:
         return str(int(value))
+    if isinstance(value, float):
+        return f"{value:.15g}"  # the digits that a workbook keeps
     return str(value)
 
 
