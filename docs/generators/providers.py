@@ -36,8 +36,8 @@ Besides those named, `NAME_BASE_URL` sets the `base_url` of the provider called 
 reads, [A browser](browser.md) how to get one.
 
 Of a settings file that was merely [found](settings.md#which-files-are-read), only this counts: a key as text, an address
-(https or on this machine, and where the service has a key, only together with it), and what is marked *project file*; a
-number up to its default, if it has one."""
+(https or on this machine, and where the service has a key, only together with it), and what is marked †; a number up to its
+default, if it has one."""
 _OPTIONS = (
     "✓ is a parameter of the service. *Emulated* options have none: domains are "
     "`site:` in the query, and results "
@@ -342,5 +342,5 @@ def _mark_project_file(name: str, default: str, notes: tuple[Any, ...]) -> str:
     if note is None:
         return ""
     if note.at_most is None or f"`{note.at_most}`" == default:
-        return "*Project file.*"
-    return f"*Project file: up to {note.at_most:,}.*"
+        return "†"
+    return f"† up to {note.at_most:,}"

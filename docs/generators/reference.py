@@ -61,7 +61,6 @@ _BY_NAME = {
 _CLASSES_OF_PROVIDERS = {
     providers.provider_class(name).__name__ for name in providers.known()
 }
-_MODULES = re.compile(r"^kit\.|\berrors\.")  # by which they name what they import
 # Arguments that others pass on to `WebSearch`, and how they are shown.
 _COMMON = CommonArguments.__annotations__.keys()
 _REST = inspect.Parameter("CommonArguments", inspect.Parameter.VAR_KEYWORD)
@@ -156,12 +155,7 @@ def _signature(value: Any) -> str:
     if value is not WebSearch and signature.parameters.keys() >= _COMMON:
         parameters = [one for one in parameters if one.name not in _COMMON]
         parameters.append(_REST)
-    returns = (
-        ""
-        if isinstance(value, type)
-        else f" -> {_annotation(signature.return_annotation)}"
-    )
-    return f"({', '.join(_arguments(parameters))}){returns}"
+    return f"({', '.join(_arguments(parameters))})"
 
 
 def _arguments(parameters: Iterable[inspect.Parameter]) -> Iterator[str]:
@@ -186,17 +180,6 @@ def _arguments(parameters: Iterable[inspect.Parameter]) -> Iterator[str]:
             shown = "..." if "<" in shown or "Undefined" in shown else shown
             name += f"={shown}"
         yield name
-
-
-def _annotation(annotation: Any) -> str:
-    if isinstance(annotation, typing.ForwardRef):  # of named tuples, before Python 3.14
-        annotation = annotation.__forward_arg__
-    written = (
-        annotation
-        if isinstance(annotation, str)
-        else inspect.formatannotation(annotation)
-    )
-    return _MODULES.sub("", written)
 
 
 def _source(name: str, module: str) -> str:

@@ -40,23 +40,21 @@ class Browser:
         browser_path: The program of a Chromium, Chrome or Edge. Unset: the first that
             is found.
         sandbox: Run pages in the browser's sandbox. Without it, a page that exploits
-            the browser has the rights of this program: switch it off only where nothing
-            else runs. As root, the browser is started as the user ``nobody``.
+            the browser has the rights of this program.
         max_bytes: How many bytes of the page to read, after decompression. A longer
             page is cut, with a note.
-        max_traffic: How many bytes the page and everything that it loads may have, as
-            they come over the wire.
+        max_traffic: How many bytes the page and everything that it loads may have on
+            the wire.
         max_requests: How many requests the page may make.
-        memory: How many MiB of memory the process of one page may use, before it is
-            ended (on Linux).
-        pages_at_once: How many pages to open at a time, in all of this Python process;
-            others wait.
+        memory: How many MiB the process of one page may use, before it is ended (on
+            Linux).
+        pages_at_once: How many pages to open at a time, in all of this process; others
+            wait.
         images: Let pages load images and fonts, too.
         screenshot: Add ``screenshot.png`` to `Page.files`: the whole page, up to 16,000
             pixels.
         pdf: Add ``page.pdf``: the page as it would be printed.
-        dom: Add ``dom.html``: the elements of the page after its scripts ran, without
-            what it links to.
+        dom: Add ``dom.html``: the elements of the page after its scripts ran.
     """
 
     name = "browser"

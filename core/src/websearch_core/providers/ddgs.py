@@ -65,10 +65,8 @@ class Ddgs:
     Args:
         backend: The engines to use, such as ``duckduckgo,brave``; ``auto`` leaves the
             choice to the library.
-        proxy: A proxy: ``http://...``, ``socks5h://...``; unset, the one in
-            ``DDGS_PROXY``.
-        ca_file: A PEM file of certificates to trust instead of the usual ones, such as
-            those of the proxy.
+        proxy: A proxy: ``http://...`` or ``socks5h://...``.
+        ca_file: A PEM file of certificates to trust instead of the usual ones.
         timeout: Seconds to wait for an engine.
     """
 

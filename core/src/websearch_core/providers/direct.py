@@ -82,8 +82,8 @@ class Direct:
 
     Args:
         max_bytes: How many bytes of a page to read, after decompression; 50 MiB of a
-            sitemap in a crawl. A longer page is cut, with a note. A cut PDF or Office
-            file, whose index is at its end, may be unreadable: that raises `TooLarge`.
+            sitemap in a crawl. A longer page is cut, with a note; a PDF or Office file
+            may then raise ``TooLarge``.
         max_redirects: How many redirects to follow, by status or by a page that does
             nothing else.
         allow_downgrade: Follow redirects from https to http. Without it, one to the
@@ -92,24 +92,21 @@ class Direct:
             the ``contact`` of `Http`.
         links: ``keep`` the links of a page with their targets, keep only their
             ``text``, or ``drop`` them.
-        comments: ``drop`` or ``keep`` readers' comments, unless the call or the
-            `WebSearch` says so. Unset: an article drops them, other pages keep what
-            belongs to them.
-        reviews: The same for reviews. Unset: those that belong to the page are kept.
-        isolate: Parse pages in another process, which is killed at the deadline, so
-            that a page harms only itself; and search them there for ``query`` and
-            ``find``. Where no process can be started, ``True`` reads the first 512 KiB
-            of a page in this one, and ``require`` raises `ConfigurationError`.
-            ``False`` saves the memory of such processes, about 46 MB each: then no
-            deadline ends a hostile page. It holds for all readers of a chain.
+        comments: ``drop`` or ``keep`` readers' comments. Unset: an article drops them,
+            other pages keep what belongs to them.
+        reviews: The same for reviews. Unset: they are kept.
+        isolate: Parse pages in another process, which is killed at the deadline, and
+            search them there for ``query`` and ``find``. Where none can be started,
+            ``True`` reads the first 512 KiB of a page in this one, and ``require``
+            raises ``ConfigurationError``. With ``False``, no deadline ends a hostile
+            page. It holds for all readers of a chain.
         prefer_markdown: Ask for Markdown first, and for HTML only if the site has no
             Markdown, or only a stub of it.
         follow_alternates: Read the Markdown that an HTML page names as its alternate
-            instead of the HTML, if it is at the same origin and says what the page
-            says. One more request for each such page.
-        processes: How many pages of one `WebSearch`, or of one of its tenants, are
-            parsed at a time, and the maximum number of these processes for them; twice
-            as many for all. Unset: the number of cores, at most 8.
+            instead, if it says what the page says. One more request for each such page.
+        processes: How many pages of one ``WebSearch``, or of one of its tenants, are
+            parsed at a time; twice as many for all. Unset: the number of cores, at most
+            8.
     """
 
     name = "direct"

@@ -43,9 +43,8 @@ class Exa:
         base_url: Where the API is.
         type: How to search: ``neural`` by meaning; ``auto`` chooses; ``lite`` is quick;
             the ``deep`` types take several steps and cost more.
-        category: Search only this kind of page: ``company``, ``news``, ``publication``,
-            ``personal site``, ``financial report`` or ``people``. A query's ``topic``
-            takes precedence.
+        category: Search only ``company``, ``news``, ``publication``, ``personal site``,
+            ``financial report`` or ``people``. A query's ``topic`` takes precedence.
         highlights: Return passages that answer the query.
         text: Return the text of each page, as Markdown.
         summary: Return a summary of each page; costs extra.

@@ -40,9 +40,9 @@ class Firecrawl:
         api_key: Starts with ``fc-``.
         keyless: Use the free allowance without a key, even if a key is set.
         base_url: Where the server is.
-        category: Search only these pages: of an index for ``developer`` (issues,
-            documentation) or ``gov``, files of type ``pdf``, or about fourteen sites
-            for ``research``. A query's ``topic`` takes precedence.
+        category: Search only ``developer`` (issues, documentation), ``gov``, files of
+            type ``pdf``, or about fourteen sites for ``research``. A query's ``topic``
+            takes precedence.
         location: Search as from this place, such as ``San Francisco,California,United
             States``.
         scrape: Also scrape every result, for its text; costs a credit a page.
