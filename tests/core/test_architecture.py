@@ -1,4 +1,4 @@
-"""docs/architecture.md shows the rooms as they are, and a call as it happens."""
+"""docs/changing/architecture.md shows the rooms as they are, and a call as it happens."""
 
 from __future__ import annotations
 import re
@@ -17,7 +17,7 @@ from websearch_core.providers import SearXNG
 
 pytestmark = pytest.mark.repository
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs/architecture.md").read_text("utf-8")
+PAGE = (ROOT / "docs/changing/architecture.md").read_text("utf-8")
 DECISION = (ROOT / "docs/decisions/0043-the-root-has-only-doors.md").read_text("utf-8")
 CORE = Path(websearch_core.__file__).parent
 
