@@ -92,7 +92,7 @@ check: $(VENV)/installed  ## check style and imports, and run the quick tests an
 test: $(VENV)/installed  ## run the tests, but those of test-apart and test-timed, on all processors
 	$(BIN)/python -m pytest $(PARALLEL) -m "not apart" $(TIMED:%=--ignore %)
 
-test-apart: $(VENV)/installed  ## run the long tests: the browser, kills, full disks, every HTTP library in each mode
+test-apart: $(VENV)/installed  ## run the long tests: the browser, faults, kills, full disks, what blocks an event loop
 	$(BIN)/python -m pytest $(PARALLEL) -m apart $(TIMED:%=--ignore %)
 
 # One process, with nothing beside it in there: they measure its processor time.

@@ -33,7 +33,8 @@ TESTS = Path(__file__).parent
 IN_SDIST = not (TESTS.parent / "CONTRIBUTING.md").exists()
 LONG = {"blocking", "bounds", "browser", "e2e", "faults", "soak"}  # folders
 _PACKED = {"gzip": b"\x1f\x8b", "zip": b"PK"}  # how they begin
-APART = {"bounds", "browser", "timed"}  # folders that `make test` leaves to others
+# folders that `make test` leaves to others
+APART = {"blocking", "bounds", "browser", "faults", "soak", "timed"}
 # folders that are traced for coverage
 COVERING = {"browser", "core", "e2e", "langchain", "llamaindex"}
 # what is tested as it comes, with the processes that read pages

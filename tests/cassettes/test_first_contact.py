@@ -394,6 +394,7 @@ def test_an_interrupt_leaves_each_cassette_old_or_new(meet, monkeypatch, moment)
     assert tapes.load(meet.folder / "tavily" / "search.yaml")["interactions"]
 
 
+@pytest.mark.apart
 @pytest.mark.enable_socket
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_program_that_is_stopped_leaves_whole_cassettes(meet, number, monkeypatch):

@@ -23,7 +23,8 @@ assert sys.argv[1:5] == command, sys.argv
 assert os.environ["TAVILY_API_KEY"] == "..."
 os.execv(sys.executable, [sys.executable, {SERVER!r}, *sys.argv[5:]])
 """
-pytestmark = pytest.mark.enable_socket  # the event loop of a subprocess
+# sockets: for the event loop of a subprocess
+pytestmark = [pytest.mark.apart, pytest.mark.enable_socket]
 
 
 @pytest.fixture

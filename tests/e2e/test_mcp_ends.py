@@ -17,6 +17,7 @@ from tests.waiting import wait_until
 pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
 pytestmark = [
+    pytest.mark.apart,
     pytest.mark.e2e,
     pytest.mark.enable_socket,
     pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals"),

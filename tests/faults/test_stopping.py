@@ -14,7 +14,6 @@ from tests.faults.stopping import PAGE, PROGRAMS, check_alive, run, stop
 from tests.server import Server
 
 pytestmark = [
-    pytest.mark.apart,
     pytest.mark.enable_socket,
     pytest.mark.skipif(
         sys.platform == "win32", reason="signals are sent differently there"

@@ -566,6 +566,7 @@ def test_a_page_about_sitemaps_is_none():
     assert paths({f"{SEA}/": page, f"{SEA}/two": html()}) == ["/", "/two"]
 
 
+@pytest.mark.apart
 def test_all_of_a_long_sitemap_is_read_and_what_is_left_out_is_said(caplog):
     def answer(size):
         pages = {f"{SEA}/": html()}

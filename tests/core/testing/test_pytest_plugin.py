@@ -108,6 +108,7 @@ def test_the_example_of_a_cassette_replays_without_a_key(tmp_path, monkeypatch):
     assert "1 passed" in done.stdout, done.stdout
 
 
+@pytest.mark.apart
 @pytest.mark.enable_socket
 def test_a_cassette_is_recorded_without_keys_and_replayed_without_a_server(
     tmp_path, server, http

@@ -419,6 +419,7 @@ def read_memory(child):
 CALL = b'{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "open_page", "arguments": {}}}\n'
 
 
+@pytest.mark.apart
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_client_that_never_reads_is_read_no_further_and_a_signal_ends_the_server(
     tmp_path,
@@ -445,6 +446,7 @@ def test_a_client_that_never_reads_is_read_no_further_and_a_signal_ends_the_serv
             child.stdin.close()
 
 
+@pytest.mark.apart
 @pytest.mark.parametrize("seconds", [0.0, 0.2])
 def test_a_signal_in_the_middle_of_many_calls_ends_it_without_a_traceback(
     tmp_path, seconds

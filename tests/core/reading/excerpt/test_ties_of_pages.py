@@ -15,6 +15,8 @@ from tests.corpora import CORPORA
 from websearch_core.models import Page
 from websearch_core.reading import Excerpt, read_html
 
+pytestmark = pytest.mark.apart
+
 ONE_OF = 4  # pages
 BUDGET = 1_000  # characters
 ITEM = re.compile(r"^(?:[-*]|\d+\.) +(.+(?:\n(?: .*)?)*)", re.MULTILINE)

@@ -364,6 +364,7 @@ LONG = {
 }  # fmt: skip
 
 
+@pytest.mark.apart
 @pytest.mark.parametrize("kind", LONG)
 @pytest.mark.no_cover
 def test_a_page_of_a_megabyte_survives_whole(kind: str) -> None:

@@ -199,6 +199,7 @@ def test_what_is_chosen_of_a_page_ends_with_the_deadline(
         wait_until(lambda: not workers())
 
 
+@pytest.mark.apart
 def test_a_text_that_would_fill_the_memory_of_this_process_is_cut_there() -> None:
     base = f"{URL}{'a' * 1500}/"
     data = b"<p>" + b"<a href=b>x</a> " * 20_000
