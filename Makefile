@@ -22,7 +22,7 @@ MANIFESTS := $(PACKAGES:%=%/pyproject.toml)
 # Many tests wait: more workers than processors. tests/conftest.py orders the files.
 PARALLEL := --numprocesses $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2) --dist loadfile --no-loadscope-reorder
 # What `make check` runs whatever has changed: tests that take milliseconds each.
-QUICK := $(addprefix tests/core/,citations events flow keys models provenance providers settings text tools \
+QUICK := $(addprefix tests/core/,events flow keys models provenance providers settings text tools \
 	test_architecture.py test_contract.py test_exports.py test_mirror.py test_style.py) tests/test_timing.py
 TIMED := tests/bounds tests/timed
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
