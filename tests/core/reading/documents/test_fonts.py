@@ -127,6 +127,8 @@ def mapped(shown: bytes, names: bytes, characters: bytes) -> bytes:
         (b"(!eets) Tj", b"/fl", b"fb02", "fleets"),
         (b"(!ve) Tj", b"/g7", b"fb01", "five"),
         (b"(no! a) Tj", b"/t", b"0074", "not a"),
+        (b"(!) Tj", b"/g8", b"fefb", "\u0644\u0627"),
+        (b"(!) Tj", b"/g9", b"fb2a", "\u05e9\u05c1"),
     ],
 )
 def test_ligatures_are_letters_whatever_a_font_maps_them_to(
@@ -230,3 +232,13 @@ def test_characters_in_the_rows_of_a_table_are_no_line_that_goes_down():
 def test_an_index_under_a_power_stays_in_its_line(pieces, text):
     content = b"".join(at(*piece) for piece in pieces)
     assert text_of(content) == text
+
+
+@pytest.mark.parametrize("number", ["2003", "1:03", "05.06.2024", "007", "$1,005.00"])
+def test_a_number_that_is_painted_digit_by_digit_stays_one(number):
+    content = b""
+    x = 72.0
+    for sign in number:
+        content += at(x, 700, sign)
+        x += 5.56 if sign.isdigit() or sign == "$" else 2.78
+    assert text_of(content) == number

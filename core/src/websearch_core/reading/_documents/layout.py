@@ -387,7 +387,8 @@ def _is_mark(text: str, last: Piece, piece: Piece) -> bool:
 
 def _are_numbers(last: Piece, piece: Piece) -> bool:
     """Return whether two texts are two numbers, however close they stand."""
-    if last.operator == piece.operator:
+    are_digits = len(last.text) == len(piece.text) == 1  # maybe of one: 0, 7
+    if are_digits or last.operator == piece.operator:
         return False
     before = last.text.split(" ")[-1]
     after = piece.text.split(" ")[0]

@@ -14,7 +14,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from io import BytesIO
+from itertools import chain
 from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
 
 from ..._runtime.deadline import time_left
 from ..._text.dates import parse_date
@@ -91,10 +93,12 @@ _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\uffff\U00020000-\U0003ffff]+"
 )
 _GLUED_SAMPLE = 200_000  # characters
-# Unicode has them for old character sets; nobody searches for them.
-_LIGATURES = str.maketrans(
-    dict(zip("ﬀﬁﬂﬃﬄﬅﬆ", "ff fi fl ffi ffl st st".split(), strict=True))
-)
+# Unicode has ligatures and forms of Arabic letters for old character sets; nobody
+# searches for them.
+_FORMS = {
+    code: normalize("NFKC", chr(code))
+    for code in chain(range(0xFB00, 0xFDF0), range(0xFE70, 0xFEFD))
+}
 _MAX_PICTURES = 20  # of a page
 _MIN_SIDE = 50  # pixels of an image that may have text
 _MAX_PICTURES_SIZE = 2**25  # bytes of the images of all pages
@@ -197,7 +201,7 @@ class _PdfReader:
         room = _MAX_CHARACTERS
         lines: list[Line] = []
         for line in leaf.lines:
-            letters = line.text[:room].translate(_LIGATURES)
+            letters = line.text[:room].translate(_FORMS)
             text, invisible = strip_invisible(letters)
             room -= len(text)
             self.invisible += invisible
@@ -247,14 +251,10 @@ def _read(
     furniture = strip_furniture(leaves)
     compounds = find_compounds(leaves)
     outline = _outline(reader, len(leaves))
-    texts = [
-        write_paragraphs(leaf.lines, compounds, titles)
-        for leaf, titles in zip(leaves, outline, strict=True)
-    ]
-    texts = [
-        "\n\n".join(filter(None, [text, *entered]))
-        for text, entered in zip(texts, pages.entered, strict=True)
-    ]
+    texts: list[str] = []
+    for leaf, titles, entered in zip(leaves, outline, pages.entered, strict=True):
+        text = write_paragraphs(leaf.lines, compounds, titles)
+        texts.append("\n\n".join(filter(None, [text, *entered])))
     sections = [
         f"## Page {number}\n\n{text}"
         for number, text in enumerate(texts, start=1)
