@@ -81,6 +81,11 @@ web.search(
     extra={"tavily": {"max_age_hours": 24}, "exa": {"objective": "plan a trip"}},
 )
 ```"""
+# Options that share a column: nearly every service has both or none.
+_PAIRS: list[tuple[str, ...]] = [
+    ("allowed_domains", "blocked_domains"),
+    ("after", "before"),
+]
 # Some parameters of services have no word here. These change what a search returns.
 _IN_EXTRA = {
     "brave": "spellcheck result_filter ui_lang units",
@@ -132,23 +137,27 @@ def _write_overview() -> str:
     rows = []
     for name in known():
         cls = provider_class(name)
-        marks = ["✓" if able else "" for able in (can(cls, "search"), can(cls, "read"))]
+        roles: tuple[Role, ...] = ("search", "read")
+        does = ", ".join(role for role in roles if can(cls, role))
         about: Service = getattr(cls, "about", Service())
         needs = _needs(name, cls)
         needs = f"[{needs}]({about.signup_url})" if about.signup_url else needs
         rows.append(
             [
                 f"[`{name}`](#{name})",
-                *marks,
+                does,
                 _summary(cls),
                 needs,
                 about.free_allowance or "",
-                about.price or "",
-                about.as_of or "",
+                _price(about),
             ]
         )
-    heads = ["", "search", "read", "", "key", "free", "price", "as of"]
-    return make_table(heads, rows, "lcclllll")
+    return make_table(["", "does", "", "key", "free", "price (as of)"], rows)
+
+
+def _price(about: Service) -> str:
+    as_of = f"({about.as_of})" if about.as_of else ""
+    return " ".join(filter(None, [about.price, as_of]))
 
 
 def _write_dates() -> str:
@@ -196,10 +205,7 @@ def _needs(name: str, cls: type[Any]) -> str:
         construct(cls, name, {})
     except MissingKey as error:
         return f"`{error.variables[0]}`"
-    notes, variables = field_notes(cls), environment(cls)
-    keys = [
-        variables[field][0] for field in variables if is_secret(notes.get(field, ()))
-    ]
+    keys = environment(cls).get("api_key")
     return f"no key; `{keys[0]}` for more" if keys else "no key"
 
 
@@ -211,19 +217,27 @@ def _query_options(classes: dict[str, type[Any]]) -> str:
     options = [
         option for option in SearchQuery.model_fields if option not in _ALWAYS_SUPPORTED
     ]
+    columns = [pair for pair in _PAIRS if set(pair) <= set(options)]
+    paired = {option for pair in columns for option in pair}
+    columns += [(option,) for option in options if option not in paired]
     rows = [
         [
             f"[`{name}`](#{name})",
             _results(cls),
-            *(_support(cls, option) for option in options),
+            *(_support_all(cls, column) for column in columns),
         ]
         for name, cls in searching.items()
     ]
-    return make_table(
-        ["", "`limit`", *(f"`{option}`" for option in options)],
-        rows,
-        "ll" + "c" * len(options),
-    )
+    heads = [", ".join(f"`{option}`" for option in column) for column in columns]
+    return make_table(["", "`limit`", *heads], rows, "ll" + "c" * len(columns))
+
+
+def _support_all(cls: type[Any], options: tuple[str, ...]) -> str:
+    """Say how a provider supports options that share a column."""
+    support = {option: _support(cls, option) for option in options}
+    if len(set(support.values())) == 1:
+        return support[options[0]]
+    return ", ".join(f"{mark} `{option}`" for option, mark in support.items() if mark)
 
 
 def _results(cls: type[Any]) -> str:
