@@ -2,11 +2,9 @@
 addresses only.
 
 For pages that say nothing without running their scripts. It needs Chromium, Chrome or
-Edge, and no package. Everything that the browser sends, the page's scripts, frames,
-workers and sockets included, goes through our proxy, which judges each address as
-``direct`` does. Each page gets a fresh context, and nothing of it is kept: no cookies,
-storage or cache. Dialogs, popups, downloads and permissions are refused. What is not
-HTML, such as a PDF, is read as ``direct`` would read it.
+Edge, and no package. Everything that the browser sends goes through our proxy, which
+judges each address as ``direct`` does. Nothing of a page is kept. What is not HTML,
+such as a PDF, is read as ``direct`` would read it.
 
 https://chromedevtools.github.io/devtools-protocol/
 """

@@ -1,13 +1,12 @@
 """Crawl4AI: renders pages with its own browser, in this process or on your own server.
 
 With ``base_url``, it asks a Crawl4AI server, which needs its token from version 0.9 on.
-Such a server may run inside your network, so the address of a page is checked here
-first; where the page's scripts then go is up to the server.
+The address of a page is checked here first; where its scripts then go is up to the
+server.
 
 Without ``base_url``, it uses the library (``pip install "websearch-core[crawl4ai]"``,
-about 900 MB) with the browser of Playwright (``playwright install chromium``). That
-browser goes through the same guarded proxy as the reader ``browser``, checks
-certificates and keeps its sandbox, which are not the library's defaults. For most pages
+about 900 MB) with the browser of Playwright (``playwright install chromium``), behind
+the guarded proxy of the reader ``browser``, with its sandbox. For most pages
 ``browser`` does the same with less; choose this for Crawl4AI's own Markdown.
 """
 

@@ -1,13 +1,12 @@
 """DDGS: the results of several search engines that have no API, gathered by the library
 ``ddgs``.
 
-Needs ``pip install "websearch-core[ddgs]"``. The library reads the pages that
-DuckDuckGo, Brave, Yahoo, Startpage, Mojeek and others have for people. It has its own
-HTTP client, which ignores the settings of ``WebSearch``, so set ``proxy`` and
-``ca_file`` here. The engines refuse programs without notice, which the library reports
-as "nothing found", so an empty answer has a note. A query with options uses only the
-engines that support all of them. For more than a few searches, use a service made for
-programs.
+Needs ``pip install "websearch-core[ddgs]"``, which reads the pages that DuckDuckGo,
+Brave, Yahoo, Startpage, Mojeek and others have for people. Its HTTP client ignores the
+settings of ``WebSearch``, so set ``proxy`` and ``ca_file`` here. The engines refuse
+programs without notice, so an empty answer has a note. A query with options uses only
+the engines that support all of them. For more than a few searches, use a service made
+for programs.
 """
 
 from __future__ import annotations

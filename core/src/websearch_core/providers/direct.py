@@ -1,16 +1,14 @@
 """Built-in reader: fetches a page, from public addresses only, and turns it into
 Markdown.
 
-No service, no key, no JavaScript. It follows
-redirects itself, so that every hop passes the guard. It sends no referrer, credentials
-only to an origin that has some, and a cookie only back to the site that has set it
-while this page is read. Reading a page takes at most 30 requests.
+No service, no key, no JavaScript. It follows redirects itself, so that every hop passes
+the guard. It sends no referrer, credentials only to an origin that has some, and a
+cookie only back to the site that has set it while this page is read. Reading a page
+takes at most 30 requests.
 
 A page that answers with status 400 or above, asks for a password or is a challenge
-against robots is an error, never content: ``Blocked``, ``AccessDenied``,
-``PageNotFound``. One that has no content without running its scripts is
-``NeedsBrowser``. In a chain, the next reader is tried after each of them:
-``reader="direct,jina"``.
+against robots is an error, never content. In a chain, the next reader is tried after
+each of them: ``reader="direct,jina"``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """External: any service that answers a search with JSON, by declaration alone.
 
 Your settings say how it is asked, and where its answer has what. A settings file that
-was merely found cannot declare a service. The declaration is checked when a provider is
-made of it; what an answer lacks is an empty field. JSON is
-https://www.rfc-editor.org/rfc/rfc8259.
+was merely found cannot declare a service. What an answer lacks is an empty field. JSON
+is https://www.rfc-editor.org/rfc/rfc8259.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Firecrawl: web search and scraping, as a service or on your own server.
 
-Your own server needs no key: set ``base_url``. It may run inside your network, so the
-address of a page is then checked here first. Firecrawl answers with a copy of a page
-that is up to two days old unless ``max_age`` says otherwise. A crawl reads what
-``/map`` lists of a site (written from firecrawl-py 4.55.0), and costs a credit more
-than Firecrawl's own.
+Your own server needs no key: set ``base_url``. The address of a page is then checked
+here first. Firecrawl answers with a copy of a page that is up to two days old unless
+``max_age`` says otherwise. A crawl reads what ``/map`` lists of a site (written from
+firecrawl-py 4.55.0), and costs a credit more than Firecrawl's own.
 """
 
 from __future__ import annotations

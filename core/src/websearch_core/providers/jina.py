@@ -1,11 +1,9 @@
 """Jina: turns a URL into Markdown, rendering JavaScript, and searches the web.
 
-A missing page, a CAPTCHA instead of the page, and a page without text are errors. Jina
-caches what it reads for all its users unless ``private`` is set. A self-hosted server
-has the same API: set ``base_url``. It may run inside your network, so the address of a
-page is then checked here first.
-
-Searching needs the key. A page has up to 20 results, from Google.
+Reading works without a key. A CAPTCHA instead of the page, or a page without text, is
+an error. Jina caches what it reads for all its users unless ``private`` is set. At the
+``base_url`` of your own server, the address of a page is checked here first. A page of
+results has up to 20, from Google.
 """
 
 from __future__ import annotations

@@ -1,13 +1,10 @@
 """Local: an index of your own pages and folders, made with ``websearch index``.
 
 The index is one SQLite file (FTS5), made with ``websearch index PATH_OR_URL ...`` or
-with ``websearch_core.index``; by default a file in the user's data folder. Words match
-their inflected forms, also in scripts without spaces; pages with all words of a query
-come before those with some. Dates and languages are those that the pages state. Indexed
-pages can also be read.
-
-A new index is readable for its owner only. One that exists keeps its permissions:
-``chmod`` it, and its folder, for others to search it.
+with ``websearch_core.index``; by default in the user's data folder. Words match their
+inflected forms, also in scripts without spaces; pages with all words of a query come
+before those with some. Dates and languages are those that the pages state. A new index
+is readable for its owner only; one that exists keeps its permissions.
 """
 
 from __future__ import annotations

@@ -2,10 +2,9 @@
 
 JSON is off by default and answered with 403: add ``json`` under ``search: formats:`` in
 the server's ``settings.yml``. Public servers discourage programs and allow four calls
-an hour. The number of results cannot be set, so a larger limit requests more pages, and
-a later ``page`` those before it too, up to ten. Domain filters work as well as the
-engines support them. Words that are commands to SearXNG (``!g``, ``:de``) are quoted.
-No results while engines failed is ``Unavailable``, not an empty response.
+an hour. A larger limit requests more pages, and a later ``page`` those before it too,
+up to ten. Words that are commands to SearXNG (``!g``, ``:de``) are quoted. No results
+while engines failed is ``Unavailable``, not an empty response.
 """
 
 from __future__ import annotations

@@ -2,10 +2,9 @@
 allowance.
 
 ``keyless=True`` is explained at https://docs.tavily.com/documentation/keyless. A
-country boosts its pages but does not filter. ``search_depth="advanced"`` gives much
-better results. Twenty pages are read in one request. A site is mapped in one request,
-too, at most five links deep (written from tavily-python 0.8.5); a crawl then reads what
-that lists, which costs what Tavily's own crawl does.
+country boosts its pages but does not filter. Twenty pages are read in one request. A
+site is mapped in one request, too, at most five links deep (written from tavily-python
+0.8.5); a crawl then reads what that lists, which costs what Tavily's own crawl does.
 """
 
 from __future__ import annotations

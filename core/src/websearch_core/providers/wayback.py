@@ -1,10 +1,10 @@
 """Wayback Machine: the last archived copy of a page that is gone, or that refuses to be
 read.
 
-Use it as the last of several readers: ``reader="direct,wayback"``. It asks the Internet
-Archive for the last copy that was not an error, and reads it with the built-in reader;
-a note gives its day. The archive leaves out some sites at their owners' request, which
-is ``Blocked``; a page that it never saw is ``PageNotFound``.
+Use it as the last of several readers: ``reader="direct,wayback"``. It reads the last
+copy that was not an error; a note gives its day. The archive leaves out some sites at
+their owners' request, which is ``Blocked``; a page that it never saw is
+``PageNotFound``.
 """
 
 from __future__ import annotations

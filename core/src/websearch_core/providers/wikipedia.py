@@ -1,9 +1,9 @@
 """Wikipedia: the articles of the encyclopedia, in the language of the query.
 
 Wikimedia refuses programs that do not say who runs them: set the ``contact`` of
-``Http``, or ``WEB_SEARCH_HTTP_CONTACT``. The query's language chooses the Wikipedia.
-``base_url`` may be any other wiki that runs MediaWiki below ``/w``, in its one
-language. The date of a result is that of the article's last change.
+``Http``, or ``WEB_SEARCH_HTTP_CONTACT``. The query's language chooses the Wikipedia;
+``base_url`` may be any other wiki that runs MediaWiki below ``/w``. The date of a
+result is that of the article's last change.
 """
 
 from __future__ import annotations
