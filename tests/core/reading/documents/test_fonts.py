@@ -129,9 +129,10 @@ def mapped(shown: bytes, names: bytes, characters: bytes) -> bytes:
         (b"(no! a) Tj", b"/t", b"0074", "not a"),
         (b"(!) Tj", b"/g8", b"fefb", "\u0644\u0627"),
         (b"(!) Tj", b"/g9", b"fb2a", "\u05e9\u05c1"),
+        (b"(!) Tj", b"/g1", b"fe41", "\u300c"),
     ],
 )
-def test_ligatures_are_letters_whatever_a_font_maps_them_to(
+def test_ligatures_and_other_forms_are_letters_whatever_a_font_maps_them_to(
     shown, name, characters, text
 ):
     paper = mapped(shown, name, characters)
@@ -151,6 +152,12 @@ def test_ligatures_are_letters_whatever_a_font_maps_them_to(
 def test_an_accent_is_read_with_the_letter_under_it(pieces, text):
     content = b"".join(at(*piece) for piece in pieces)
     assert text_of(content) == text
+
+
+def test_an_accent_at_the_end_of_a_very_long_text_stays_where_it_is():
+    """To put it on its letter is to copy the text."""
+    content = at(10, 700, 1_001 * "e", 1) + at(566.2, 700, "\u00b4", 1)
+    assert text_of(content) == 1_001 * "e" + "\u00b4"
 
 
 @pytest.mark.parametrize(

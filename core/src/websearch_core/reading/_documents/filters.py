@@ -89,7 +89,13 @@ _ENCODINGS = {
     "/B5pc": "big5",
     "/HKscs-B5": "big5hkscs",
 }
-_LIGATURES = {"/ff": "ff", "/fi": "fi", "/fl": "fl", "/ffi": "ffi", "/ffl": "ffl"}
+_LIGATURES = {
+    "/ff": "ff",
+    "/fi": "fi",
+    "/fl": "fl",
+    "/ffi": "ffi",
+    "/ffl": "ffl",
+}
 
 
 class Budget:

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from io import BytesIO
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
@@ -93,12 +92,9 @@ _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\uffff\U00020000-\U0003ffff]+"
 )
 _GLUED_SAMPLE = 200_000  # characters
-# Unicode has ligatures and forms of Arabic letters for old character sets; nobody
-# searches for them.
-_FORMS = {
-    code: normalize("NFKC", chr(code))
-    for code in chain(range(0xFB00, 0xFDF0), range(0xFE70, 0xFEFD))
-}
+# Unicode has ligatures, and forms of Arabic letters and of marks in lines that go
+# down, for old character sets; nobody searches for them.
+_FORMS = {code: normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFEFD)}
 _MAX_PICTURES = 20  # of a page
 _MIN_SIDE = 50  # pixels of an image that may have text
 _MAX_PICTURES_SIZE = 2**25  # bytes of the images of all pages
