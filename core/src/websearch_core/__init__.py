@@ -74,19 +74,18 @@ if not typing.TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
         """Import a name or a public module, or look up the version, on first access."""
-        from importlib import import_module
-
-        if name in _HOMES:
-            globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-            return globals()[name]
         if name == "__version__":
             from importlib.metadata import version
 
             globals()[name] = version("websearch-core")
             return globals()[name]
         if name in _MODULES:
+            from importlib import import_module
+
             return import_module(f"{__name__}.{name}")
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from ._runtime.lazy import importer
+
+        return importer(__name__, _HOMES)(name)
 
 
 def __dir__() -> list[str]:

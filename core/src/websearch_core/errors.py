@@ -10,11 +10,10 @@ own. What a service said is in ``detail``.
 
 from __future__ import annotations
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Self
 
 __all__ = [
     "AccessDenied", "AllProvidersFailed", "Attempt", "AuthenticationError",
@@ -122,6 +121,13 @@ class UnsupportedOption(WebSearchError, ValueError):
         super().__init__(message)
         self.options: tuple[str, ...] = tuple(options)
         self.provider = provider
+
+    @classmethod
+    def by(cls, provider: Any, why: str, *options: str) -> Self:
+        """Return the error of a *provider*, whose name begins the message; *why* is the
+        rest of it, such as ``has no filter for time``.
+        """
+        return cls(f"{provider.name} {why}", options=options, provider=provider.name)
 
 
 class UnsafeURL(WebSearchError, ValueError):

@@ -21,6 +21,7 @@ several threads. What it raises is logged once, and does not affect the call.
 from __future__ import annotations
 from typing import TYPE_CHECKING
 
+from .._runtime.lazy import importer
 from ._hooks import Event, Hook, emit, listen
 
 if TYPE_CHECKING:
@@ -51,16 +52,8 @@ __all__ = [
 
 # type checkers see the imports above; with this function, they would accept any name
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> object:
-        """Import the events when the first one happens: making a tool needs none."""
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from . import _built_in
-
-        value: object = getattr(_built_in, name)
-        globals()[name] = value
-        return value
+    # when the first event happens: making a tool needs none
+    __getattr__ = importer(__name__, dict.fromkeys(__all__, "_built_in"))
 
 
 def __dir__() -> list[str]:

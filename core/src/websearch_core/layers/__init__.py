@@ -18,11 +18,11 @@ register layers through the entry-point group ``websearch_core.layers`` (name =
 from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from .._runtime.lazy import importer
 from .._runtime.scope import charge_to, max_age
 from ..errors import ConfigurationError
 from ._layer import Layer, ProviderWrapper, Rank, leaves
@@ -66,6 +66,8 @@ _HOMES: Mapping[str, str] = MappingProxyType(
     }
 )
 _GROUP = "websearch_core.layers"
+# imports a layer: some need a database, and most programs use few
+_load = importer(__name__, _HOMES)
 
 
 def layer_class(name: str) -> type[Layer]:
@@ -97,23 +99,9 @@ def _plugged_in() -> Mapping[str, EntryPoint]:
     return plugged
 
 
-def _load(name: str) -> object:
-    """Import a layer when it is first used: some need a database, and most programs use
-    few.
-    """
-    module = import_module(f"{__name__}.{_HOMES[name]}")
-    value: object = getattr(module, name)
-    globals()[name] = value
-    return value
-
-
 # type checkers see the imports above; with this function, they would accept any name
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> object:
-        if name in _HOMES:
-            return _load(name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    __getattr__ = _load
 
 
 def __dir__() -> list[str]:

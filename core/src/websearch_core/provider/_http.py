@@ -196,26 +196,18 @@ def check_options(query: SearchQuery, provider: Provider) -> None:
         UnsupportedOption: An option, or its value, is not supported. None is ever
             dropped silently.
     """
-    name = provider.name
     supported: AbstractSet[str] = getattr(provider, "options", frozenset())
     unsupported = sorted(query.requested() - supported)
     if unsupported:
-        raise errors.UnsupportedOption(
-            f"{name} does not support {', '.join(unsupported)}",
-            options=unsupported,
-            provider=name,
-        )
+        why = f"does not support {', '.join(unsupported)}"
+        raise errors.UnsupportedOption.by(provider, why, *unsupported)
     topics: AbstractSet[str] = getattr(provider, "topics", frozenset({"news"}))
     if query.topic not in {"general", *topics}:
-        raise errors.UnsupportedOption(
-            f"{name} cannot search for {query.topic}", options=["topic"], provider=name
-        )
+        why = f"cannot search for {query.topic}"
+        raise errors.UnsupportedOption.by(provider, why, "topic")
     if query.time_range == "hour" and not getattr(provider, "searches_hours", False):
-        raise errors.UnsupportedOption(
-            f"{name} cannot search the last hour alone; write time_range='day'",
-            options=["time_range"],
-            provider=name,
-        )
+        why = "cannot search the last hour alone; write time_range='day'"
+        raise errors.UnsupportedOption.by(provider, why, "time_range")
     if hasattr(provider, "countries"):
         find_country(query, provider)
     if hasattr(provider, "languages"):
@@ -229,12 +221,8 @@ def _check_domains(query: SearchQuery, provider: Provider) -> None:
     for option in ("allowed_domains", "blocked_domains"):
         limit = limits.get(option, math.inf)
         if len(getattr(query, option)) > limit:
-            message = (
-                f"{provider.name} takes at most {limit} {option.replace('_', ' ')}"
-            )
-            raise errors.UnsupportedOption(
-                message, options=[option], provider=provider.name
-            )
+            why = f"takes at most {limit} {option.replace('_', ' ')}"
+            raise errors.UnsupportedOption.by(provider, why, option)
 
 
 def check_length(text: str, provider: Provider) -> None:
@@ -251,11 +239,8 @@ def check_length(text: str, provider: Provider) -> None:
 
 def _check_count(provider: Provider, count: int, limit: int | None, unit: str) -> None:
     if limit is not None and count > limit:
-        message = (
-            f"{provider.name} takes queries of at most {limit} {unit}, and this one "
-            f"has {count}"
-        )
-        raise errors.UnsupportedOption(message, provider=provider.name)
+        why = f"takes queries of at most {limit} {unit}, and this one has {count}"
+        raise errors.UnsupportedOption.by(provider, why)
 
 
 def decode(

@@ -98,8 +98,8 @@ def find_country(query: SearchQuery, provider: Provider) -> str | None:
     alias = _ALIASES.get(query.country, "")
     code = countries.get(query.country) or countries.get(alias)
     if code is None:
-        message = f"{provider.name} does not know the country {query.country}"
-        raise UnsupportedOption(message, options=["country"], provider=provider.name)
+        why = f"does not know the country {query.country}"
+        raise UnsupportedOption.by(provider, why, "country")
     return code
 
 
@@ -123,8 +123,8 @@ def find_language(query: SearchQuery, provider: Provider) -> str | None:
     languages: Mapping[str, str] = getattr(provider, "languages", {})
     code = match_language(query.language, languages, country=query.country)
     if code is None:
-        message = f"{provider.name} does not know the language {query.language[:35]}"
-        raise UnsupportedOption(message, options=["language"], provider=provider.name)
+        why = f"does not know the language {query.language[:35]}"
+        raise UnsupportedOption.by(provider, why, "language")
     return code
 
 

@@ -195,11 +195,8 @@ def _find_additions(
 
 
 def _make_beyond_error(provider: Provider, max_pages: int) -> UnsupportedOption:
-    message = (
-        f"{provider.name} reads at most {max_pages} pages of results, and this one is "
-        f"beyond them"
-    )
-    return UnsupportedOption(message, options=["page"], provider=provider.name)
+    why = f"reads at most {max_pages} pages of results, and this one is beyond them"
+    return UnsupportedOption.by(provider, why, "page")
 
 
 def take_window(

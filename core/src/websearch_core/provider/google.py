@@ -65,8 +65,8 @@ def google_years(query: SearchQuery, provider: Provider) -> dict[str, int]:
         UnsupportedOption: The query has a ``time_range``.
     """
     if query.time_range:
-        message = f"{provider.name} filters papers by after and before, in years"
-        raise UnsupportedOption(message, options=["time_range"], provider=provider.name)
+        why = "filters papers by after and before, in years"
+        raise UnsupportedOption.by(provider, why, "time_range")
     return {
         name: day.year
         for name, day in (("as_ylo", query.after), ("as_yhi", query.before))

@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._registry import known, provider_class, register
+from .._runtime.lazy import importer
 from ._info import ProviderInfo, get, get_all, get_configured, get_default
 
 if TYPE_CHECKING:
@@ -65,16 +66,9 @@ __all__ = [
 
 # hidden from type checkers: with a __getattr__, they would accept any name
 if not TYPE_CHECKING:
+    from .._registry import built_in
 
-    def __getattr__(name: str) -> type:
-        from .._registry import built_in
-
-        place = built_in().get(name)
-        if place is None:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        cls = provider_class(place)
-        globals()[name] = cls
-        return cls
+    __getattr__ = importer(__name__, built_in())
 
 
 def __dir__() -> list[str]:

@@ -165,8 +165,8 @@ class Brave:
         requested = query.requested()
         unsupported = [option for option in _NOT_IN_CONTEXT if option in requested]
         if unsupported:
-            message = f"brave: llm_context has no {', '.join(unsupported)}"
-            raise UnsupportedOption(message, options=unsupported, provider=self.name)
+            why = f"has no {', '.join(unsupported)} with llm_context"
+            raise UnsupportedOption.by(self, why, *unsupported)
         count = min(query.limit, 50)
         params = {"count": count, "maximum_number_of_urls": count}
         body = self._decode((yield self._request("llm/context", query, params)))

@@ -183,9 +183,11 @@ class Ddgs:
         if names.isdisjoint(_ALL):
             engines &= names
         if not engines:
-            options = sorted(query.requested() & self.options)
-            message = "ddgs: none of its engines knows all of these options"
-            raise errors.UnsupportedOption(message, options=options, provider=self.name)
+            raise errors.UnsupportedOption.by(
+                self,
+                "has no engine that knows all of these options",
+                *sorted(query.requested() & self.options),
+            )
         return ",".join(sorted(engines))
 
     def _ask(
@@ -273,10 +275,8 @@ def _choose_region(query: kit.SearchQuery) -> str | None:
         return None
     if query.country is None or query.language is None:
         option = "country" if query.country else "language"
-        raise errors.UnsupportedOption(
-            "ddgs needs country and language together",
-            options=[option],
-            provider=Ddgs.name,
+        raise errors.UnsupportedOption.by(
+            Ddgs, "needs country and language together", option
         )
     country = "uk" if query.country == "GB" else query.country.lower()
     language, *_ = query.language.split("-")

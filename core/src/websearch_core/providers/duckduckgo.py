@@ -293,6 +293,6 @@ def _choose_region(query: kit.SearchQuery) -> str:
         region = kit.match_language(query.language, regions, country=query.country)
     if region is None:
         options = [name for name in ("country", "language") if getattr(query, name)]
-        message = f"duckduckgo has no region for {' and '.join(options)}"
-        raise UnsupportedOption(message, options=options, provider=DuckDuckGo.name)
+        why = f"has no region for {' and '.join(options)}"
+        raise UnsupportedOption.by(DuckDuckGo, why, *options)
     return region

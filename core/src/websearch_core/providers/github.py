@@ -126,11 +126,8 @@ def _write_query(query: kit.SearchQuery, kind: _Kind) -> str:
     words = query.text
     if first or last:
         if kind not in _DATES:
-            raise UnsupportedOption(
-                "github has no dates of code",
-                options=[name for name in _PERIOD if getattr(query, name)],
-                provider=GitHub.name,
-            )
+            period = [name for name in _PERIOD if getattr(query, name)]
+            raise UnsupportedOption.by(GitHub, "has no dates of code", *period)
         words += f" {_DATES[kind]}:{first or '*'}..{last or '*'}"
     has_type = "is:" in words or "type:" in words
     if kind == "issues" and not has_type:

@@ -72,9 +72,7 @@ class Local:
         """Search."""
         kit.check_options(query, self)
         if query.extra:
-            raise UnsupportedOption(
-                "local has no parameters of its own", options=["extra"]
-            )
+            raise UnsupportedOption.by(self, "has no parameters of its own", "extra")
         response: kit.SearchResponse = yield Call(self._search_index, query)
         return response
 

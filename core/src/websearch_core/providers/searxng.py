@@ -255,9 +255,8 @@ def _choose_language(query: kit.SearchQuery) -> str | None:
     """
     if query.language is None:
         if query.country:
-            raise UnsupportedOption(
-                "searxng needs a language together with the country",
-                options=["country"],
+            raise UnsupportedOption.by(
+                SearXNG, "needs a language together with the country", "country"
             )
         return None
     language, *subtags = query.language.split("-")
@@ -269,10 +268,8 @@ def _choose_language(query: kit.SearchQuery) -> str | None:
         return _choose_chinese(chinese, region)
     is_known = kit.match_language(query.language, {language: language}) is not None
     if language == "zh" or not is_known:
-        raise UnsupportedOption(
-            f"searxng does not know the language {query.language[:35]}",
-            options=["language"],
-        )
+        why = f"does not know the language {query.language[:35]}"
+        raise UnsupportedOption.by(SearXNG, why, "language")
     return f"{language}-{region}" if region else language
 
 

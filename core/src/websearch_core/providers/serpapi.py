@@ -88,10 +88,8 @@ class SerpApi:
         """Search, page by page until the limit is reached."""
         options = sorted(query.requested() - _DOMAINS)
         if options and self.engine in _OTHERS:
-            message = (
-                f"serpapi does not support {', '.join(options)} with {self.engine}"
-            )
-            raise UnsupportedOption(message, options=options, provider=self.name)
+            why = f"does not support {', '.join(options)} with {self.engine}"
+            raise UnsupportedOption.by(self, why, *options)
         return (
             yield from google.search_google(
                 query, self, self._ask, self._find_items, images=_IMAGES

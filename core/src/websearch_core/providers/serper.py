@@ -66,11 +66,7 @@ class Serper:
         """Search, page by page until the limit is reached."""
         dates = [name for name in _PERIOD if getattr(query, name)]
         if query.topic == "academic" and dates:
-            raise UnsupportedOption(
-                "serper has no time filter for papers",
-                options=dates,
-                provider=self.name,
-            )
+            raise UnsupportedOption.by(self, "has no time filter for papers", *dates)
         return (
             yield from search_google(
                 query, self, self._ask, _find_items, images=_IMAGES

@@ -160,16 +160,12 @@ class Tavily:
     def _check_query(self, query: kit.SearchQuery) -> None:
         kit.check_options(query, self)
         if query.country and query.topic != "general":
-            message = (
-                f"tavily knows countries in general search only, not for {query.topic}"
-            )
-            raise UnsupportedOption(message, options=["country"], provider=self.name)
+            why = f"knows countries in general search only, not for {query.topic}"
+            raise UnsupportedOption.by(self, why, "country")
         top_level = [domain for domain in query.allowed_domains if "." not in domain]
         if top_level:
-            message = f"tavily takes no top-level domains: {', '.join(top_level)}"
-            raise UnsupportedOption(
-                message, options=["allowed_domains"], provider=self.name
-            )
+            why = f"takes no top-level domains: {', '.join(top_level)}"
+            raise UnsupportedOption.by(self, why, "allowed_domains")
 
     def _filters(self, query: kit.SearchQuery) -> dict[str, Any]:
         return {

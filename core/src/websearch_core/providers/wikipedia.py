@@ -112,9 +112,8 @@ class Wikipedia:
         if language is None:
             return self.base_url
         if not (urlsplit(self.base_url).hostname or "").endswith(".wikipedia.org"):
-            message = "wikipedia: this wiki has one language"
-            raise errors.UnsupportedOption(
-                message, options=["language"], provider=self.name
+            raise errors.UnsupportedOption.by(
+                self, "has one language in the wiki of this base_url", "language"
             )
         return f"https://{language}.wikipedia.org"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Callable
 
+from .._runtime.lazy import importer
 from .._runtime.scope import Isolation, Parsing
 from .._text.vocabulary import Responses
 from ..models import Page
@@ -59,16 +60,7 @@ _HOMES = {
 
 # type checkers see the imports above; with this function, they would accept any name
 if not typing.TYPE_CHECKING:
-
-    def __getattr__(name: str) -> object:
-        """Import a name on first access."""
-        from importlib import import_module
-
-        if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-        globals()[name] = value
-        return value
+    __getattr__ = importer(__name__, _HOMES)
 
 
 def read_bytes(
