@@ -94,7 +94,11 @@ class ContentModel:
         blocks = _find_steps(traits.blocks(), edges["block"])
         # The traits of an element are stored together, so that each block copies them
         # in one step.
-        rows = [*map(bytes, zip(*elements.values(), strict=True))]
+        width = len(elements)
+        table = bytearray().join(elements.values())
+        for number, steps in enumerate(elements.values()):
+            table[number::width] = steps
+        rows = [table[begin : begin + width] for begin in range(0, len(table), width)]
         levels = [b"".join(map(rows.__getitem__, level)) for level in traits.levels]
         place = {trait: number for number, trait in enumerate(elements)}
         columns: list[bytes] = []
@@ -102,7 +106,7 @@ class ContentModel:
             if of == "page":
                 columns.append(bytes([page[trait]]) * count)
             elif of == "element":
-                columns.append(levels[where][place[trait] :: len(elements)])
+                columns.append(levels[where][place[trait] :: width])
             else:
                 missing = bisect_left(edges["block"][trait], MISSING)
                 columns.append(_move(blocks[trait], where, missing))
@@ -116,15 +120,15 @@ class ContentModel:
     #
     # ``bits`` has the answers to the seven questions of a tree, and the table of the
     # tree maps each byte to a vote. The sums of votes are two bytes wide, so that those
-    # of even and of odd blocks are separate:
+    # of even blocks are separate; those of odd blocks are what else is in the total:
     #
-    #   votes  04 01 7f 20    even  04 .. 7f ..    odd  01 .. 20 ..
+    #   votes  04 01 7f 20    even  04 .. 7f ..    total - even  .. 01 .. 20
     def _votes(self, columns: list[bytes]) -> Iterator[int]:
         """Return the sum of the votes of all trees for each block."""
         count = len(columns[0])
         pairs = count // 2 + 1
         lanes = int.from_bytes(b"\xff\0" * pairs, "little")
-        even = odd = 0
+        even = total = 0
         ones = int.from_bytes(b"\x01" * count, "little")
         highest = ones << 7
         steps = [int.from_bytes(column, "little") for column in columns]
@@ -145,11 +149,11 @@ class ContentModel:
             votes = int.from_bytes(
                 bits.to_bytes(count, "little").translate(table), "little"
             )
+            total += votes
             even += votes & lanes
-            odd += votes >> 8 & lanes
         sums = (
             struct.unpack(f"<{pairs}H", some.to_bytes(2 * pairs, "little"))
-            for some in (even, odd)
+            for some in (even, total - even >> 8)
         )
         return islice(chain.from_iterable(zip(*sums, strict=True)), count)
 

@@ -215,7 +215,7 @@ def _find(outline: TextBlocks, form: _Form) -> list[bool]:
     or below such a heading.
     """
     marked = outline.find_marks(form.marks, form.hints)
-    begun = {element for element, mark in enumerate(outline.marks) if mark in marked}
+    begun = set(outline.marked(marked))
     if not outline.attribute_names.isdisjoint(_STATED):
         begun.update(
             element
@@ -255,7 +255,6 @@ def _add_below_headings(
     """Add what is below a heading such as "Comments (12)": up to the next one of its
     level, within its parent.
     """
-    children = Counter(outline.parents)
     end = -1  # the level of the heading that blocks are below
     root = -1
     for block, element in enumerate(outline.block_elements):
@@ -266,7 +265,7 @@ def _add_below_headings(
                 end = -1
         if level > 1 and _is_heading(outline.block_texts[block], headings):
             end = level
-            root = _section(outline, element, children)
+            root = _section(outline, element)
         if end > 0:
             responses[block] = True
 
@@ -275,12 +274,12 @@ def _is_heading(text: str, headings: re.Pattern[str]) -> bool:
     return len(text) <= _MAX_HEADING_LENGTH and headings.fullmatch(text) is not None
 
 
-def _section(outline: TextBlocks, heading: int, children: Counter[int]) -> int:
+def _section(outline: TextBlocks, heading: int) -> int:
     """Return the element that a heading heads: its parent, or that of a parent that has
     nothing else.
     """
     parent = outline.parents[heading]
-    while parent > 0 and children[parent] == 1:
+    while parent > 0 and outline.child_counts[parent] == 1:
         parent = outline.parents[parent]
     return parent
 

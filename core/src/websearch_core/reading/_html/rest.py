@@ -175,9 +175,7 @@ def _find_foreign(outline: TextBlocks) -> list[int]:
             marks.add(mark)
     if not marks:
         return [0] * len(outline.names)
-    return outline.holders(
-        element for element, mark in enumerate(outline.marks) if mark in marks
-    )
+    return outline.holders(outline.marked(marks))
 
 
 def _find_menus(outline: TextBlocks) -> Iterator[list[int]]:

@@ -139,9 +139,7 @@ def _find_articles(outline: TextBlocks) -> set[int]:
                 articles.add(element)
     if outline.names.count("h1") > 1:
         posts = outline.find_marks(_POST, ("post", "article", "entry", "story"))
-        articles.update(
-            element for element, mark in enumerate(outline.marks) if mark in posts
-        )
+        articles.update(outline.marked(posts))
     return articles
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 import re
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
@@ -104,6 +105,10 @@ class TextBlocks:
         """Yield the elements with one of *names*."""
         return compress(count(), map(names.__contains__, self.names))
 
+    def marked(self, marks: Container[str]) -> Iterator[int]:
+        """Yield the elements with one of *marks*."""
+        return compress(count(), map(marks.__contains__, self.marks))
+
     @cached_property
     def attribute_names(self) -> frozenset[str]:
         """The names of all attributes of the page, for quick checks; ``class`` may be
@@ -122,6 +127,11 @@ class TextBlocks:
             if end > ends[parent]:  # noqa: PLR1730 - twice as fast
                 ends[parent] = end
         return ends
+
+    @cached_property
+    def child_counts(self) -> Counter[int]:
+        """How many elements are right inside of each."""
+        return Counter(self.parents)
 
     @cached_property
     def _lower_marks(self) -> dict[str, str]:

@@ -186,10 +186,8 @@ def _find_offers(outline: TextBlocks) -> list[int]:
     end = 0  # of the last one
     if not marks:
         return offers
-    for element, mark in enumerate(outline.marks):
-        if mark not in marks or outline.around[element] & _FRAME:
-            continue
-        if element >= end:
+    for element in outline.marked(marks):
+        if element >= end and not outline.around[element] & _FRAME:
             offers.append(element)
             end = outline.ends[element]
     return offers
