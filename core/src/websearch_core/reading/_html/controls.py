@@ -66,7 +66,7 @@ def blank_toggles(outline: TextBlocks) -> None:
     labels = [control.label for control in outline.controls]
     if len(labels) < _MIN_TOGGLES:
         return
-    runs = _find_runs(outline, labels)
+    runs = outline.runs_in(labels)
     texts: dict[int, set[str]] = {}
     for label in labels:
         texts[label] = {outline.run_texts[run] for run in runs[label]}
@@ -81,21 +81,10 @@ def blank_toggles(outline: TextBlocks) -> None:
                 outline.run_texts[run] = " "
 
 
-def _find_runs(outline: TextBlocks, labels: Collection[int]) -> dict[int, list[int]]:
-    """Return the runs of text in each label."""
-    holders = outline.holders(labels)
-    runs: dict[int, list[int]] = {label: [] for label in labels}
-    for run, element in enumerate(outline.run_elements):
-        label = holders[element]
-        if label in runs:
-            runs[label].append(run)
-    return runs
-
-
 def _read_labels(outline: TextBlocks, labels: Collection[int]) -> dict[int, str]:
     """Return the text of each label."""
     texts: dict[int, str] = {}
-    for label, runs in _find_runs(outline, labels).items():
+    for label, runs in outline.runs_in(labels).items():
         text = "".join(outline.run_texts[run] for run in runs)
         texts[label] = " ".join(text.split())
     return texts

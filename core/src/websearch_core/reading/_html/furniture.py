@@ -5,7 +5,7 @@ into a word, line breaks in scripts without spaces.
 
 from __future__ import annotations
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Container, Iterator
 from itertools import compress, count, pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
@@ -68,12 +68,7 @@ def _find_lines(outline: TextBlocks) -> Iterator[_Line]:
     headings.pop(0, None)
     if not headings:
         return
-    holders = outline.holders(headings)
-    runs: defaultdict[int, list[int]] = defaultdict(list)
-    for run, element in enumerate(outline.run_elements):
-        holder = holders[element]
-        if holder:
-            runs[holder].append(run)
+    runs = outline.runs_in(headings)
     for holder, heading in headings.items():
         tail = _find_tail(outline, runs[holder], is_whole=holder != heading)
         text = "".join(outline.run_texts[run] for run in tail).strip()

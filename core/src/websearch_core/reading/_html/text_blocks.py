@@ -3,7 +3,7 @@
 from __future__ import annotations
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from itertools import compress, count
@@ -100,6 +100,17 @@ class TextBlocks:
             end = self.ends[element]
             holders[element:end] = [element] * (end - element)
         return holders
+
+    def runs_in(self, some: Collection[int]) -> dict[int, list[int]]:
+        """Return for each of *some* elements, other than the body, the runs of text of
+        which it is the innermost one around them.
+        """
+        holders = self.holders(some)
+        inside = [*map(holders.__getitem__, self.run_elements)]
+        runs: dict[int, list[int]] = {element: [] for element in some}
+        for run in compress(count(), inside):
+            runs[inside[run]].append(run)
+        return runs
 
     def named(self, names: Container[str]) -> Iterator[int]:
         """Yield the elements with one of *names*."""
