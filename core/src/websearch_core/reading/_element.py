@@ -12,6 +12,7 @@ BLOCKS = HEADINGS | frozenset(
     "section summary table tbody td "
     "tfoot th thead tr ul".split()
 )
+_LINES = BLOCKS | {"br"}  # each is a line of its own
 BLANKS = re.compile("[ \t\n\r\f\xa0]{2,}|[\t\n\r\f\xa0]")
 _LINE_ENDS = re.compile(r" ?\n[ \n]*")
 
@@ -55,8 +56,10 @@ class Element:
             node = waiting.pop()
             if isinstance(node, str):
                 pieces.append(node)
+            elif node.name in _LINES:
+                pieces.append("\n")
+                waiting.append("\n")
+                waiting += reversed(node.children)
             else:
-                begins_line = node.name in BLOCKS or node.name == "br"
-                edge = ["\n"] if begins_line else []
-                waiting += [*edge, *reversed(node.children), *edge]
+                waiting += reversed(node.children)
         return _LINE_ENDS.sub("\n", "".join(pieces)).strip()

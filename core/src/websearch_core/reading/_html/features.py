@@ -153,26 +153,21 @@ class BlockFeatures:
         yield "tag", [names.tags[element] for element in tree.own]
         yield from _around(tree, names)
         yield from _in_order(self._outline, tree, self.sizes)
-        first = [
+        beginnings = [
             text[:_COMPARED_LENGTH].lower().split()
             for text in self._outline.block_texts
         ]
-        lengths = [len(beginning) or 1 for beginning in first]
         for name, words in self._stated.items():
-            if words:
-                yield name, _shares(words, first, lengths)
-            else:
-                yield name, [0.0] * self.count
+            yield name, _shares(words, beginnings)
 
 
-def _shares(
-    words: set[str], beginnings: list[list[str]], lengths: list[int]
-) -> list[float]:
+def _shares(words: set[str], beginnings: list[list[str]]) -> list[float]:
     """Return the share of the beginning of each text that *words* has."""
-    return [
-        sum(map(words.__contains__, beginning)) / length
-        for beginning, length in zip(beginnings, lengths, strict=True)
-    ]
+    shares = [0.0] * len(beginnings)
+    for block, beginning in enumerate(beginnings):
+        if not words.isdisjoint(beginning):
+            shares[block] = sum(map(words.__contains__, beginning)) / len(beginning)
+    return shares
 
 
 def _ratios(parts: Values, wholes: Values) -> Values:

@@ -396,11 +396,11 @@ class _Converter:
                 continue
             if node.name == "img" and node.get("alt"):
                 places[node] = length
-            inner = reversed(node.children)
             if node.name in BLOCKS:
-                waiting += [" ", *inner, " "]
-            else:
-                waiting += inner
+                pieces.append(" ")
+                length += 1
+                waiting.append(" ")
+            waiting += reversed(node.children)
         text = "".join(pieces)
         some = islice(places.items(), _MAX_COMPARED)
         return {
