@@ -189,7 +189,7 @@ class _Tree:
         self.parents = [number[parent] for parent in parents]
         self.parents[0] = -1
         # of each block
-        self.own = [number[element] for element in outline.block_elements]
+        self.own = outline.by_block(number)
         self.lengths = [len(text) or 1 for text in outline.block_texts]
         self.linked_shares = [
             min(1.0, part / of)

@@ -224,7 +224,7 @@ def _find(outline: TextBlocks, form: _Form) -> list[bool]:
         )
     frames = {element for element in begun if outline.names[element] in _FRAMES}
     inside = outline.holders(begun - frames - _around_titles(outline))
-    responses = [inside[element] > 0 for element in outline.block_elements]
+    responses = [*map(bool, outline.by_block(inside))]
     _add_below_headings(outline, responses, form.heading)
     return responses
 
@@ -295,7 +295,7 @@ def _without_forms(outline: TextBlocks, responses: list[bool]) -> list[bool]:
     too is not one.
     """
     forms = outline.holders(outline.named({"form"}))
-    around = [forms[element] for element in outline.block_elements]
+    around = outline.by_block(forms)
     others = {0}
     for form, response in zip(around, responses, strict=True):
         if not response:

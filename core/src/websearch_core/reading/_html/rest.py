@@ -123,7 +123,7 @@ def _belongs(
 
 def _is_section(outline: TextBlocks, content: Sequence[bool], block: int) -> bool:
     """Return whether a block is a heading of the content."""
-    return content[block] and outline.names[outline.block_elements[block]] in _LEVELS
+    return content[block] and outline.block_names[block] in _LEVELS
 
 
 def _without_empty_sections(passages: list[str]) -> list[str]:
@@ -211,7 +211,7 @@ def _group(outline: TextBlocks) -> list[int]:
         if around[element] & _PARTS == _FOOTER and not around[parent] & _PARTS:
             is_part = False
         tops[element] = tops[parent] if is_part else element
-    return [tops[element] for element in outline.block_elements]
+    return outline.by_block(tops)
 
 
 def _lines(

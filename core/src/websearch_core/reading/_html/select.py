@@ -132,7 +132,7 @@ def _find_rows(
     """Return by table and looks of its cells the first blocks of such rows."""
     parents = outline.parents
     rows: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
-    holders = [parents[element] for element in outline.block_elements]
+    holders = outline.by_block(parents)
     for row, blocks in groupby(range(len(looks)), holders.__getitem__):
         if row < 0 or outline.names[row] != "tr":
             continue
@@ -179,7 +179,7 @@ def _leniency(outline: TextBlocks) -> list[float]:
         around = shares[parent]
         stricter = own if own < around else around  # noqa: FURB136 - twice as fast
         shares.append(stricter)
-    return [shares[element] for element in outline.block_elements]
+    return outline.by_block(shares)
 
 
 def _drop_machine_text(
@@ -193,7 +193,7 @@ def _drop_machine_text(
         if len(text) < _MAX_WORD_LENGTH * words[block] or not text.isascii():
             continue
         is_link = 2 * outline.block_linked[block] >= len(text)
-        is_verbatim = outline.names[outline.block_elements[block]] in _VERBATIM
+        is_verbatim = outline.block_names[block] in _VERBATIM
         legible[block] = is_link or is_verbatim
     return legible if any(legible) else content
 
@@ -212,7 +212,7 @@ def _keep_headline(
     headline = first - 1
     if outline.block_texts[headline] != title:
         return content
-    if outline.names[outline.block_elements[headline]] != "h1":
+    if outline.block_names[headline] != "h1":
         return content
     return [*content[:headline], True, *content[first:]]
 

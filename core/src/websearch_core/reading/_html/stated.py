@@ -124,7 +124,7 @@ def _find_marked(outline: TextBlocks) -> set[int]:
 
 
 def _is_heading(outline: TextBlocks, block: int) -> bool:
-    return outline.names[outline.block_elements[block]] in HEADINGS
+    return outline.block_names[block] in HEADINGS
 
 
 def _read_things(facts: Metadata) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping, 
 from copy import copy
 from functools import cached_property
 from itertools import compress, count
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 # Being inside one of these says something about a text; a bit for each.
 TELLING_TAGS = {
@@ -15,6 +15,7 @@ TELLING_TAGS = {
     for place, name in enumerate("a article main nav header footer aside".split())
 }
 IN_LINK = TELLING_TAGS["a"]
+T = TypeVar("T")
 NO_ATTRIBUTES: dict[str, str | None] = {}
 
 
@@ -79,6 +80,17 @@ class TextBlocks:
                 element = self.parents[element]
         return around
 
+    @cached_property
+    def block_names(self) -> list[str]:
+        """The name of the element of each block."""
+        return self.by_block(self.names)
+
+    def by_block(self, values: Sequence[T]) -> list[T]:
+        """Return for each block the one of the *values* of all elements that its
+        element has.
+        """
+        return [*map(values.__getitem__, self.block_elements)]
+
     def part(self, blocks: Sequence[int]) -> TextBlocks:
         """Return the same page with some of its blocks, in order, for what looks at
         elements and blocks only.
@@ -86,6 +98,7 @@ class TextBlocks:
         if len(blocks) == len(self.block_texts):
             return self
         some = copy(self)
+        some.block_names = [self.block_names[block] for block in blocks]
         some.block_elements = [self.block_elements[block] for block in blocks]
         some.block_texts = [self.block_texts[block] for block in blocks]
         some.block_linked = [self.block_linked[block] for block in blocks]

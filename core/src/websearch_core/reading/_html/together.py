@@ -5,7 +5,7 @@ a row, a heading and its text, a control and what it opens, code and what announ
 from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import chain, compress
+from itertools import chain, compress, count
 from operator import not_
 from typing import TYPE_CHECKING
 
@@ -43,7 +43,7 @@ def keep_code(outline: TextBlocks, content: list[bool]) -> list[bool]:
     between = _MAX_BETWEEN + 1  # other texts since then
     before = ""  # the text before, if it is kept
     for block, text in enumerate(outline.block_texts):
-        is_code = outline.names[outline.block_elements[block]] == "pre"
+        is_code = outline.block_names[block] == "pre"
         if is_code and before.endswith(_ANNOUNCES):
             whole[block] = True
         before = ""
@@ -98,8 +98,9 @@ def whole_lists(outline: TextBlocks, content: list[bool]) -> list[bool]:
         return content
     items = outline.holders(outline.named({"li"}))
     blocks: defaultdict[int, list[int]] = defaultdict(list)  # of each item
-    for block, element in enumerate(outline.block_elements):
-        item = items[element]
+    innermost = outline.by_block(items)
+    for block in compress(count(), innermost):
+        item = innermost[block]
         for _ in range(_MAX_NESTED):
             if not item:
                 break
@@ -150,7 +151,7 @@ def _measure(outline: TextBlocks, blocks: Iterable[int]) -> int:
     return sum(
         len(outline.block_texts[block])
         for block in blocks
-        if outline.names[outline.block_elements[block]] != "pre"
+        if outline.block_names[block] != "pre"
     )
 
 
@@ -165,7 +166,7 @@ def fill_headings(outline: TextBlocks, content: list[bool]) -> list[bool]:
         whole[heading] = size <= _MAX_SECTION_LENGTH and 2 * linked < size
         if whole[heading]:
             for block in section:
-                name = outline.names[outline.block_elements[block]]
+                name = outline.block_names[block]
                 whole[block] = name != "button"
     return whole
 
@@ -186,10 +187,9 @@ def _find_bare(outline: TextBlocks, content: list[bool]) -> Iterator[tuple[int, 
     nothing, and the headline of the page.
     """
     ends = [len(content)] * (len(_LEVELS) + 1)  # of a section at each level
-    for block in range(len(content) - 1, -1, -1):
-        level = _LEVELS.get(outline.names[outline.block_elements[block]])
-        if level is None:
-            continue
+    headings = compress(count(), map(_LEVELS.__contains__, outline.block_names))
+    for block in reversed([*headings]):
+        level = _LEVELS[outline.block_names[block]]
         section = range(block + 1, ends[level])
         ends[level:] = [block] * (len(ends) - level)
         if level == 1 or not content[block]:
@@ -211,7 +211,7 @@ def whole_rows(outline: TextBlocks, content: list[bool]) -> list[bool]:
     if "tr" not in outline.names:
         return content
     holders = outline.holders(outline.named({"tr"}))
-    rows = [holders[element] for element in outline.block_elements]
+    rows = outline.by_block(holders)
     sizes = Counter(rows)
     for row, text in zip(rows, outline.block_texts, strict=True):
         sizes[row] += len(text)
@@ -230,7 +230,7 @@ def drop_repeats(outline: TextBlocks, content: list[bool]) -> list[bool]:
     if len(set(long)) == len(long):
         return content
     lists = outline.holders(outline.named(_LISTS))
-    holders = [lists[element] for element in outline.block_elements]
+    holders = outline.by_block(lists)
     texts: defaultdict[int, list[str]] = defaultdict(list)  # of each list
     for text, holder in zip(outline.block_texts, holders, strict=True):
         texts[holder].append(text)
