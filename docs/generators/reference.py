@@ -42,19 +42,18 @@ may change in any release: see [compatibility](compatibility.md). Written by `ma
 _MORE = {
     "websearch_core.providers": " Their options are on [the page of providers]"
     "(providers.md).",
-    "websearch_core.errors": " [Errors](errors.md) says what each means.",
+    "websearch_core.errors": " [Errors](errors.md) lists them, and says what each means.",
     "websearch_core.events": " Each has `tenant` and `run`, too; "
     "[Observing](observing.md#events) says when it happens.",
     "websearch_core.flow": " [Extending](extending.md#a-class-as-a-provider) shows how.",
-    "websearch_core.provider": " [Extending](extending.md#the-kit) says what each is "
-    "for.",
+    "websearch_core.provider": " [Extending](extending.md#the-kit) lists it, and says "
+    "what each name is for.",
     "websearch_core.tools": " [Integrations](integrations.md) shows how to use them.",
 }
+_LISTED_ELSEWHERE = {"websearch_core.errors", "websearch_core.provider"}
 # Of these, only the names are listed; of the providers, those of the classes.
 _BY_NAME = {
-    "websearch_core.errors",
     "websearch_core.flow",
-    "websearch_core.provider",
     "websearch_core.provider.google",
     "websearch_core.tools",
 }
@@ -99,6 +98,9 @@ def find_homes() -> dict[tuple[str, str], str]:
 def _section(
     name: str, module: types.ModuleType, homes: Mapping[tuple[str, str], str]
 ) -> str:
+    lead = f"{_first_sentence(module.__doc__)}{_MORE.get(name, '')}"
+    if name in _LISTED_ELSEWHERE:
+        return f"## {name}\n\n{lead}"
     own = [listed for listed in module.__all__ if homes[name, listed] == name]
     by_name = [
         listed for listed in own if name in _BY_NAME or listed in _CLASSES_OF_PROVIDERS
@@ -114,7 +116,6 @@ def _section(
                 f"see [{home}](#{home.replace('.', '')})"
             )
     lines = "\n".join(entries)
-    lead = f"{_first_sentence(module.__doc__)}{_MORE.get(name, '')}"
     return f"## {name}\n\n{lead}\n\n{lines}"
 
 
